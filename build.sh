@@ -6,8 +6,9 @@
 #   ./build.sh --base [arguments for docker build…]
 #
 # PHASE is a name below ground-truth/. FOLDER is a phase folder anywhere else, or a repository with one in phase/, as
-# `evaluation new` writes it (a path with a slash). --base builds the image that such a phase starts from: the package
-# without any phase, evaluation-base:VERSION.
+# `evaluation new` writes it (a path with a slash). --base builds the two images that such a phase is made from, both
+# with the package and without any phase: evaluation-builder:VERSION seals and rehearses it, and its image starts from
+# evaluation-base:VERSION, which has no code for organisers.
 #
 # The base image is pinned with --build-arg BASE=python@sha256:…; two builds of one phase have equal layers. The random
 # number of the seal is kept in ground-truth/<phase>/.nonce: keep that file as secret as the labels.
@@ -21,12 +22,15 @@ source "$(dirname "${BASH_SOURCE[0]}")/scripts/environment.sh"
 phase=$1
 shift
 
-# build_base [ARGUMENTS…]: builds the image without a phase and prints its name.
+# build_base [ARGUMENTS…]: builds the two images without a phase and prints their names.
 build_base() {
-  local version
+  local target version
   version=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' evaluation/__init__.py)
-  docker build --target base --tag "evaluation-base:$version" "$@" . >&2 || fail "the base image could not be built"
-  echo "evaluation-base:$version"
+  for target in builder base; do
+    docker build --target "$target" --tag "evaluation-$target:$version" "$@" . >&2 \
+      || fail "evaluation-$target could not be built"
+    echo "evaluation-$target:$version"
+  done
 }
 
 if [[ $phase == --base ]]; then

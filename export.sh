@@ -71,7 +71,7 @@ write_provenance() {
     -c "$(<scripts/provenance.py)" <<<"$description"
 }
 
-write settings.json in_image "evaluation-$phase" settings ground-truth
+write settings.json organise "evaluation-$phase" -- settings ground-truth
 write form.json in_image "evaluation-$phase" form ground-truth
 write format.md in_image "evaluation-$phase" form ground-truth --words
 write sbom.json write_sbom

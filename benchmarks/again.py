@@ -26,14 +26,13 @@ from pathlib import Path
 from types import TracebackType
 
 from benchmarks.measure import Row, _family, write_sample
+from evaluation.organiser.rescoring.cluster import OnCluster
+from evaluation.organiser.rescoring.lanes import Lanes
+from evaluation.organiser.rescoring.run import score_all
+from evaluation.organiser.rescoring.slicing import Slicing
+from evaluation.organiser.rescoring.submissions import find_submissions
+from evaluation.organiser.rescoring.task import Answer, Answers, ScoringTask, environment
 from evaluation.phase.phase import load_phase
-from evaluation.rescoring.cluster import OnCluster
-from evaluation.rescoring.environment import environment
-from evaluation.rescoring.lanes import Lanes
-from evaluation.rescoring.run import score_all
-from evaluation.rescoring.slicing import Slicing
-from evaluation.rescoring.submissions import find_submissions
-from evaluation.rescoring.task import Answer, Answers, Task
 
 _NAME = "again"
 _MANY = 10_000
@@ -51,7 +50,7 @@ class Figures:
     to_first: float
 
 
-def answer_at_once(task: Task) -> Answer:
+def answer_at_once(task: ScoringTask) -> Answer:
     """Return a result of the usual size without scoring anything."""
     files = {"cases.json": _CASES_JSON, "metrics.json": b"{}\n"}
     return Answer("scored", "scored", "digest", files, lasting=True)
@@ -68,7 +67,7 @@ class AtOnce:
     ) -> None:
         """Leave everything as it is."""
 
-    def run(self, tasks: Iterator[Task | None]) -> Answers:
+    def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
         """Yield every task with its answer."""
         while (task := next(tasks, None)) is not None:
             yield task, answer_at_once(task)
@@ -136,15 +135,15 @@ def rows(cases: int = 40, submissions: int = 24, rounds: int = 2) -> list[Row]:
     return found
 
 
-def _tasks(phase: Path, submissions: Path) -> list[Task]:
+def _tasks(phase: Path, submissions: Path) -> list[ScoringTask]:
     seal = load_phase(phase).manifest.digest
     return [
-        Task(found.name, str(phase), "folder", seal, found.location, environment())
+        ScoringTask(found.name, str(phase), "folder", seal, found.location, environment())
         for found in find_submissions(str(submissions)).submissions
     ]
 
 
-def _in_turn(tasks: list[Task], rounds: int) -> dict[tuple[int, int], Figures]:
+def _in_turn(tasks: list[ScoringTask], rounds: int) -> dict[tuple[int, int], Figures]:
     """Return the best figures for numbers of processes and slices."""
     best: dict[tuple[int, int], Figures] = {}
     for _ in range(rounds):
@@ -159,7 +158,7 @@ def _in_turn(tasks: list[Task], rounds: int) -> dict[tuple[int, int], Figures]:
     return best
 
 
-def _timed(tasks: list[Task], count: int) -> Figures:
+def _timed(tasks: list[ScoringTask], count: int) -> Figures:
     """Score one submission in each of so many processes, and then all."""
     with tempfile.TemporaryDirectory() as output, Lanes(count) as lanes:
         engine = Slicing(_Kept(lanes))
@@ -196,7 +195,7 @@ def _seconds_of(process: int) -> float:
     return sum(map(int, fields[11:15])) / _TICK
 
 
-def _overheads(task: Task, folder: Path) -> Iterator[tuple[str, float]]:
+def _overheads(task: ScoringTask, folder: Path) -> Iterator[tuple[str, float]]:
     """Yield the seconds that a scheduler and the writing of results add to each submission."""
     tasks = [replace(task, place=f"team{number:05}") for number in range(500)]
     with OnCluster("local", 2, lambda line: None, score=answer_at_once) as engine:
@@ -209,7 +208,7 @@ def _overheads(task: Task, folder: Path) -> Iterator[tuple[str, float]]:
     yield "of it, processor time", processor
 
 
-def _each(tasks: list[Task], run: Callable[[], Answers]) -> tuple[float, float]:
+def _each(tasks: list[ScoringTask], run: Callable[[], Answers]) -> tuple[float, float]:
     started, processor = time.perf_counter(), time.process_time()
     assert sum(1 for _ in run()) == len(tasks)
     passed, processor = time.perf_counter() - started, time.process_time() - processor
@@ -224,7 +223,7 @@ def _print_memory(count: int) -> None:
         for number in range(count):
             (Path(temporary) / "each" / f"team{number:05}").mkdir(parents=True)
         tasks = [
-            Task(found.name, "phase", "folder", "seal", found.location, environment())
+            ScoringTask(found.name, "phase", "folder", "seal", found.location, environment())
             for found in find_submissions(f"{temporary}/each").submissions
         ]
         started = time.perf_counter()

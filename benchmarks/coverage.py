@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta, norm
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.interval_choice import default_method
-from evaluation.core.interval_methods import intervals
+from evaluation.core.intervals import default_method, intervals
 from evaluation.core.metric import (
     IntervalMethod,
     Metric,

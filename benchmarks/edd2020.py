@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import Contest, Row, benchmark_parser, parse_or_run_part, rows_of
 from evaluation.challenges.edd2020.rules import CHALLENGE, Edd2020Options
-from evaluation.io.box_lines import BoxFormat, read_box_lines
+from evaluation.io.box_files import BoxFormat, read_box_lines
 from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.pixels import Size
 from evaluation.io.tables import write_csv
-from evaluation.metrics.box_matching import match_boxes
+from evaluation.metrics.boxes import match_boxes
 from evaluation.metrics.detection import DetectionTable
 from evaluation.phase.manifest import scan, seal
 

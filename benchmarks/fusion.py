@@ -85,7 +85,7 @@ def _plain(folder: Path) -> None:
 def _time_distinction(runs: int) -> None:
     from scipy import ndimage
 
-    from evaluation.challenges.cysts.benchmark.distinction import RING_PIXELS, Range, cysts_of, distinctions
+    from evaluation.organiser.cyst_benchmark.data import RING_PIXELS, Range, cysts_of, distinctions
 
     rng = np.random.default_rng(0)
     image = rng.integers(0, 256, (1024, 512)).astype(np.uint8)

@@ -32,21 +32,20 @@ from scipy.stats import norm, rankdata, wilcoxon
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.measure import evaluate_command, write_sample
-from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions
+from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import metrics_of
+from evaluation.core.places import place_teams, scheme_of
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Board, Rank, Scheme
-from evaluation.ranking.boards import place_teams
-from evaluation.ranking.comparisons import compare
-from evaluation.ranking.leaderboard import rank_phase
-from evaluation.ranking.pair_tests import TestChoice
-from evaluation.ranking.rank_options import RankOptions
-from evaluation.ranking.resampling import TeamCases, draw_cases, resample_teams
-from evaluation.ranking.results_folder import read_results
-from evaluation.ranking.schemes import scheme_of
-from evaluation.ranking.stability import place_distributions
+from evaluation.organiser.ranking.analysis import RankOptions
+from evaluation.organiser.ranking.comparisons import compare
+from evaluation.organiser.ranking.leaderboard import rank_phase
+from evaluation.organiser.ranking.pair_tests import TestChoice
+from evaluation.organiser.ranking.resampling import TeamCases, draw_cases, resample_teams
+from evaluation.organiser.ranking.results import read_results
+from evaluation.organiser.ranking.stability import place_distributions
 
 TEAMS, CASES, POSITIVES, RESAMPLES = 20, 400, 40, 1000
 NAMES = ("classification.auc", "segmentation.dice_cup", "segmentation.dice_disc")

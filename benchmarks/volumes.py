@@ -138,10 +138,9 @@ def _time_arrays(title: str, prediction: Positions, reference: Positions, runs: 
 
 
 def _ours(prediction: Positions, reference: Positions) -> list[Figures]:
-    from evaluation.metrics.label_overlap import count_label_overlap
-    from evaluation.metrics.label_regions import around, content_region
+    from evaluation.metrics.label_maps import around, content_region, count_label_overlap
     from evaluation.metrics.label_surfaces import compare_labels
-    from evaluation.metrics.overlap import dice
+    from evaluation.metrics.segmentation import dice_of_counts as dice
 
     box = around((content_region(prediction), content_region(reference)))
     maps = prediction[box], reference[box]

@@ -10,8 +10,8 @@ As a library::
     result.cases("segmentation")["dice_cup"].describe()
 
 `evaluate` and `check` are in `evaluation.library`, `seal` and `rank` in `evaluation.organiser.library`,
-`report_submission` and `report_leaderboard` in `evaluation.report.reports`, the metrics on plain arrays in
-`evaluation.metrics`.
+`report_submission` and `report_leaderboard` in `evaluation.organiser.report.library`, the metrics on plain
+arrays in `evaluation.metrics`.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evaluation.core.fault import PhaseError
-    from evaluation.library import check, evaluate
+    from evaluation.library import CheckResult, Evaluation, SubmissionRejected, check, evaluate
     from evaluation.organiser.library import Ranking, Seal, rank, seal
-    from evaluation.report.reports.library import Report, report_leaderboard, report_submission
-    from evaluation.results import CheckResult, Evaluation, SubmissionRejected
+    from evaluation.organiser.report.library import Report, report_leaderboard, report_submission
 
 __version__ = "0.1.0"
 __all__ = [
@@ -47,10 +46,10 @@ __all__ = [
 ]
 
 _MODULES = dict.fromkeys(("check", "evaluate"), "evaluation.library")
-_MODULES |= dict.fromkeys(("CheckResult", "Evaluation", "SubmissionRejected"), "evaluation.results")
+_MODULES |= dict.fromkeys(("CheckResult", "Evaluation", "SubmissionRejected"), "evaluation.library")
 _MODULES |= dict.fromkeys(("Ranking", "Seal", "rank", "seal"), "evaluation.organiser.library")
 _MODULES |= dict.fromkeys(
-    ("Report", "report_leaderboard", "report_submission"), "evaluation.report.reports.library"
+    ("Report", "report_leaderboard", "report_submission"), "evaluation.organiser.report.library"
 )
 _MODULES["PhaseError"] = "evaluation.core.fault"
 

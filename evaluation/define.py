@@ -4,25 +4,37 @@ They are kept from version to version; other names of the package may move. `doc
 how they are used.
 """
 
+from evaluation.core.aggregates import (
+    agreement_of,
+    average_precision_of,
+    calibration_error_of,
+    concordance_of,
+    confusion_of,
+    macro_auc_of,
+    partial_auc_of,
+    ratio_of_sums,
+    root_mean_square_of,
+)
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task, Values
-from evaluation.core.class_aggregates import confusion_of, macro_auc_of
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.core.field import (
     CaseColumns,
     Field,
+    FileAccess,
     Files,
     HiddenField,
     Kind,
     Reference,
     Socket,
+    Source,
     TableColumns,
     TableRows,
+    Variant,
 )
 from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
-from evaluation.core.keys import option
-from evaluation.core.labelled_cases import strata_of_labels
+from evaluation.core.keys import IN_FORM, Key
 from evaluation.core.metric import (
     Aggregate,
     Metric,
@@ -32,28 +44,21 @@ from evaluation.core.metric import (
     mean_of,
     proportion_of,
     sensitivity_at_specificity_of,
+    strata_of_labels,
     sum_of,
 )
 from evaluation.core.scheme import Board, Method, Place, Rank, Scheme, Score
-from evaluation.core.score_aggregates import average_precision_of, calibration_error_of, partial_auc_of
-from evaluation.core.source import FileAccess, Source
-from evaluation.core.value_aggregates import agreement_of, concordance_of, ratio_of_sums, root_mean_square_of
-from evaluation.core.variant import Variant
 from evaluation.io.kinds.boxes import BoxList
-from evaluation.io.kinds.class_label import ClassLabel
-from evaluation.io.kinds.class_probabilities import ClassProbabilities
+from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities
 from evaluation.io.kinds.flags import FlagSet
-from evaluation.io.kinds.keypoints import Keypoints
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.io.kinds.label_mask import LabelMask
-from evaluation.io.kinds.multilabel_mask import MultilabelMask
-from evaluation.io.kinds.number import Label, Number
-from evaluation.io.kinds.point import PointInImage
-from evaluation.io.kinds.points import Points
+from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.number import Label, Number, TwoClasses
+from evaluation.io.kinds.points import Keypoints, PointInImage, Points
 from evaluation.io.kinds.probability_map import ProbabilityMap
-from evaluation.io.kinds.two_classes import TwoClasses
 
 __all__ = [
+    "IN_FORM",
     "STACK_INDEX",
     "STACK_NAME",
     "Aggregate",
@@ -75,6 +80,7 @@ __all__ = [
     "FormColumn",
     "FormFault",
     "HiddenField",
+    "Key",
     "Keypoints",
     "Kind",
     "Label",
@@ -116,7 +122,6 @@ __all__ = [
     "macro_auc_of",
     "mean_metric",
     "mean_of",
-    "option",
     "partial_auc_of",
     "proportion_of",
     "ratio_of_sums",

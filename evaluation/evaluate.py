@@ -23,14 +23,13 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.fault import Faults, PhaseError
 from evaluation.core.form import CaseForm, Form
-from evaluation.core.outcome import CaseJob, Outcome, Scored, organisers_problems
-from evaluation.phase import home
+from evaluation.core.outcome import CaseJob, Outcome, Progress, Scored, no_progress, organisers_problems
+from evaluation.phase import registry
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
 from evaluation.platform import machine
 from evaluation.workers.batches import WHOLE, Slice
 from evaluation.workers.pool import PoolSettings
-from evaluation.workers.progress import Progress, no_progress
 from evaluation.workers.reader import ReaderSetup
 from evaluation.workers.reading import read_submission
 from evaluation.workers.reports import Used
@@ -189,7 +188,7 @@ def scorer_setup(phase: Phase, tasks: tuple[str, ...], workers: int) -> ScorerSe
         options=phase.options.as_values(),
         reference=phase.reference,
         memory_bytes=machine.worker_memory(workers, phase.config.limits.worker_memory_mb),
-        home=home.file_of(phase.challenge.name),
+        home=registry.file_of(phase.challenge.name),
     )
 
 
@@ -202,7 +201,7 @@ def _reader_setup(
 ) -> ReaderSetup:
     memory = machine.worker_memory(workers, memory_mb)
     seconds = math.inf if case_seconds is None else case_seconds
-    at_home = home.file_of(form.challenge)
+    at_home = registry.file_of(form.challenge)
     return ReaderSetup(replace(form, cases=()), os.path.realpath(submission), memory, seconds, at_home)
 
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 from evaluation.core.fault import Faults, FormFault, PhaseError
 from evaluation.core.form import Form
+from evaluation.core.outcome import Progress
 from evaluation.evaluate import Rejection, check, evaluate
-from evaluation.phase import home
+from evaluation.library import CheckResult, Evaluation, SubmissionRejected
+from evaluation.phase import registry
 from evaluation.phase.form_file import read_form
 from evaluation.phase.named import named_phase, phase_folder
 from evaluation.phase.phase import load_phase
 from evaluation.platform import machine
 from evaluation.platform.messages import participant_line
-from evaluation.platform.unpack import unpacked
-from evaluation.results import CheckResult, Evaluation, SubmissionRejected
+from evaluation.platform.submission import unpacked
 from evaluation.summary import organiser_records
 from evaluation.workers.pool import DeadlineExceeded
-from evaluation.workers.progress import Progress
 
 
 def evaluate_submission(
@@ -45,7 +45,7 @@ def check_submission(
 ) -> CheckResult:
     """Return the faults of a submission. Raises `PhaseError` for a form or phase that cannot be used."""
     if challenge is not None:
-        home.load(Path(challenge))
+        registry.load(Path(challenge))
     expected = _form(form)
     try:
         with unpacked(_existing(submission)) as folder:

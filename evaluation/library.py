@@ -6,14 +6,171 @@ the start method of multiprocessing. Submissions are read in a process of its ow
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from evaluation.core.fault import Fault
+from evaluation.io.files import write_atomically
 from evaluation.isolated import run_isolated
+from evaluation.phase.scores import restored_value
 from evaluation.platform import machine
-from evaluation.results import CheckResult, Evaluation, SubmissionRejected
+from evaluation.platform.result_file import MetricsFile, render, write_metrics
+
+if TYPE_CHECKING:
+    import pandas
+
+
+# --- Results of the library's functions: typed, as plain dictionaries, and as pandas frames ---
+
+CASES_FILE = "cases.json"
+
+
+class SubmissionRejected(Exception):  # noqa: N818 - the platform's word
+    """Raised for a submission with faults, which is not scored.
+
+    The text is the line that participants see on the platform; ``faults`` lists every fault that it counts.
+    """
+
+    def __init__(self, line: str, faults: tuple[Fault, ...]) -> None:
+        self.faults = faults
+        super().__init__(line)
+
+    def __reduce__(self) -> tuple[type[SubmissionRejected], tuple[str, tuple[Fault, ...]]]:
+        """Return the class and the faults, from which pickle makes an equal exception."""
+        return type(self), (str(self), self.faults)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the faults as a frame, see `CheckResult.to_frame`."""
+        return _frame_of_faults(self.faults)
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The faults of a submission, and remarks that are no faults."""
+
+    faults: tuple[Fault, ...]
+    notices: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether the submission can be scored."""
+        return not self.faults
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: ``passed``, ``faults`` and ``notices``."""
+        faults = [_plain(fault) for fault in self.faults]
+        return {"passed": self.passed, "faults": faults, "notices": list(self.notices)}
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row per fault: kind, file, line, field, expected, found, hint."""
+        return _frame_of_faults(self.faults)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The result of a submission: the content of `metrics.json`, and the values of every case.
+
+    ``records`` is the content of the organiser's `cases.json`; it contains labels.
+    """
+
+    metrics: MetricsFile
+    records: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of `metrics.json` as plain values, rounded as the file is."""
+        content: dict[str, Any] = json.loads(render(dataclasses.asdict(self.metrics)))
+        return content
+
+    def figures(self) -> pandas.DataFrame:
+        """Return a row per task and metric, with all digits, though fewer may be published.
+
+        Columns: value, lower and upper bound of the interval, standard deviation; missing figures are NaN.
+        """
+        import pandas
+
+        rows = {
+            (task, name): {
+                "value": figure["value"],
+                "lower": (figure["confidence_interval"] or {}).get("lower"),
+                "upper": (figure["confidence_interval"] or {}).get("upper"),
+                "standard_deviation": figure["standard_deviation"],
+            }
+            for task, figures in self.records["figures"]["aggregates"].items()
+            for name, figure in figures.items()
+        }
+        index = pandas.MultiIndex.from_tuples(list(rows), names=["task", "metric"])
+        return pandas.DataFrame(list(rows.values()), index=index, dtype=float)
+
+    def cases(self, task: str | None = None) -> pandas.DataFrame:
+        """Return a row per case, in the order of their names: the columns that the metrics are computed from.
+
+        Parameters
+        ----------
+        task
+            One task, whose columns then have their plain names and whose cases alone are rows. By default
+            all tasks, with columns "task.column", the columns of `cases.csv` as "table.column", and
+
+            - ``worst``: the tasks, separated by spaces, in which the case takes worst values;
+            - ``failure``: why the case failed, None where it did not.
+
+        Values that do not exist are NaN; a column may hold arrays. The frame contains labels.
+
+        Raises
+        ------
+        KeyError
+            For a task in which the submission does not take part.
+
+        """
+        import pandas
+
+        records = self.records["cases"]
+        if task is not None:
+            names = [record["name"] for record in records if task in record["tasks"]]
+            if not names:
+                raise KeyError(task)
+            rows = [_restored(record["tasks"][task]) for record in records if task in record["tasks"]]
+        else:
+            names = [record["name"] for record in records]
+            rows = [_row(record) for record in records]
+        return pandas.DataFrame(rows, index=pandas.Index(names, name="case"))
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write `metrics.json` and the organiser's `cases.json` into a folder, and return the paths.
+
+        Raises `OSError`.
+        """
+        cases = Path(folder) / CASES_FILE
+        write_atomically(cases, render(self.records, organisers=True, rounded=False))
+        return [write_metrics(self.metrics, Path(folder)), cases]
+
+
+def _row(record: Mapping[str, Any]) -> dict[str, Any]:
+    row = {f"table.{column}": cell for column, cell in record["table"].items()}
+    for task, values in record["tasks"].items():
+        row |= {f"{task}.{column}": value for column, value in _restored(values).items()}
+    return {**row, "worst": " ".join(record["worst"]), "failure": record["failure"]}
+
+
+def _restored(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {column: restored_value(value) for column, value in values.items()}
+
+
+def _plain(fault: Fault) -> dict[str, Any]:
+    return {**dataclasses.asdict(fault), "kind": fault.kind.value}
+
+
+def _frame_of_faults(faults: Sequence[Fault]) -> pandas.DataFrame:
+    import pandas
+
+    columns = ["kind", "file", "line", "field", "expected", "found", "hint"]
+    return pandas.DataFrame([_plain(fault) for fault in faults], columns=columns)
+
 
 AnyPath = str | PathLike[str]
 Progress = Callable[[int], None]

@@ -11,13 +11,13 @@ import numpy.random  # noqa: F401 - the bootstrap draws from it later; this modu
 
 from evaluation.core.aggregation import Estimates, Mask, Subset, estimates, subgroup_values
 from evaluation.core.challenge import metrics_of
+from evaluation.core.places import place_among, scheme_of
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
-from evaluation.phase.config import PhaseConfig
-from evaluation.phase.config_tables import Subgroup
+from evaluation.phase.cases import key_of, subgroup_masks
+from evaluation.phase.config import PhaseConfig, Subgroup
+from evaluation.phase.leaderboard import digits_of, rounded_estimates, rounded_values
 from evaluation.phase.phase import Phase
-from evaluation.phase.public_digits import digits_of, rounded_estimates, rounded_values
 from evaluation.phase.scores import Scores, case_records
-from evaluation.phase.subgroups import key_of, subgroup_masks
 from evaluation.platform.result_file import (
     CasesSection,
     LeaderboardPlace,
@@ -27,8 +27,6 @@ from evaluation.platform.result_file import (
     as_written,
     plain_key,
 )
-from evaluation.ranking.place_among import place_among
-from evaluation.ranking.schemes import scheme_of
 
 Subgroups = dict[str, dict[str, dict[str, dict[str, float]]]]
 

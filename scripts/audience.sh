@@ -26,6 +26,5 @@ say "building $image"
 build_quietly "$phase"
 say "evaluating $submission, for at most $seconds s"
 scripts/platform.sh "$image" "$scratch/results" "$seconds" "$submission"
-run=(docker run --rm --network none)
-"${run[@]}" "$image" settings ground-truth >"$scratch/results/1/settings.json"
-"${run[@]}" --mount "type=bind,source=$scratch/results/1,target=/mnt/run,readonly" "$image" audience /mnt/run
+organise "$image" -- settings ground-truth >"$scratch/results/1/settings.json"
+organise "$image" --mount "type=bind,source=$scratch/results/1,target=/mnt/run,readonly" -- audience /mnt/run

@@ -71,6 +71,20 @@ build_quietly() {
   rm -f "$log"
 }
 
+# organise IMAGE OPTION… -- ARGUMENT…: runs a command for organisers in a phase's image. The image has no code for them:
+# it is mounted from this repository. As root, since that folder may be readable for its owner alone.
+organise() {
+  local image=$1 options=()
+  shift
+  while [[ $1 != -- ]]; do
+    options+=("$1")
+    shift
+  done
+  docker run --rm --network none --read-only --tmpfs /tmp:mode=1777 --user 0 "${options[@]}" \
+    --mount "type=bind,source=$PWD/evaluation/organiser,target=/opt/evaluation/evaluation/organiser,readonly" \
+    "$image" "${@:2}"
+}
+
 # find_python: the newest usable Python, 3.11 or later, with venv.
 find_python() {
   local candidate

@@ -21,16 +21,15 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 with atheris.instrument_imports(include=["evaluation.io"]):
-    from evaluation.io.box_lines import BoxFormat, read_box_lines
+    from evaluation.io.box_files import BoxFormat, read_box_lines
     from evaluation.io.grey_images import read_grey
     from evaluation.io.json_files import parse_json
     from evaluation.io.pixels import Size
     from evaluation.io.png import MAGIC
     from evaluation.io.tables import ColumnSpec, is_number, read_table
-    from evaluation.io.tiff import read_channels
-    from evaluation.io.tiff_pages import ORIENTATION, read_page
-    from evaluation.io.volumes.header import Geometry
-    from evaluation.io.volumes.reader import open_volume, write_volume
+    from evaluation.io.tiff import ORIENTATION, read_channels, read_page
+    from evaluation.io.volume_header import Geometry
+    from evaluation.io.volumes import open_volume, write_volume
 
 from evaluation.core.fault import ReadError
 from evaluation.io.grey_images import write_grey

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.challenges.justraigs.graders import CASE_COLUMNS
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
 from evaluation.core.challenge import fields_of
 from evaluation.io.tables import write_csv
+from evaluation.organiser.justraigs_graders.grading import CASE_COLUMNS
+from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
-from evaluation.platform.submission_writer import AlgorithmWriter, InputImage
 
 FIELDS = fields_of(CHALLENGE.tasks(JustraigsOptions()))
 INPUT = "stacked-color-fundus-images"

@@ -24,8 +24,8 @@ from types import FrameType, ModuleType
 from typing import Any, TypeVar
 from unittest import mock
 
-from evaluation.challenges.declared.catalogue import name_of
-from evaluation.challenges.declared.measure import MetricTable
+from evaluation.challenges.declared.rules import name_of
+from evaluation.challenges.declared.tables import MetricTable
 
 BY_HAND = "by hand"
 """The oracle of figures that a test computes with arithmetic of its own, as its card says."""

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.refuge.rules import CHALLENGE, CUP, DISC, ELSEWHERE, RefugeOptions
+from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, RefugeOptions
 from evaluation.core.challenge import fields_of
-from evaluation.io.kinds.point import Point
+from evaluation.io.kinds.points import Point
+from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
-from evaluation.phase.writer import SampleCase, write_phase
-from evaluation.platform.submission_writer import ArchiveWriter
 
 WIDTH, HEIGHT = 16, 12
 FIELDS = fields_of(CHALLENGE.tasks(RefugeOptions()))

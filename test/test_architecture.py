@@ -146,7 +146,7 @@ def packages_of(module: str) -> set[str]:
 def test_reports_alone_need_what_they_are_made_with():
     users = {module for module in MODULES if packages_of(module) & OF_REPORTS}
     assert users
-    assert all(module.startswith("evaluation.report.") for module in users)
+    assert all(module.startswith("evaluation.organiser.report.") for module in users)
 
 
 def test_metrics_know_neither_files_nor_policy():

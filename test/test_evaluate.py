@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from evaluation.challenges.refuge import sample as refuge
 from evaluation.core.fault import FaultKind
+from evaluation.core.outcome import no_progress
 from evaluation.evaluate import Rejection, Result, check, evaluate
+from evaluation.organiser.samples import refuge
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.scores import case_records
 from evaluation.platform.result_file import render, write_metrics
-from evaluation.workers.progress import no_progress
 
 QUALITIES = ("perfect", "good", "poor", "random")
 

@@ -1,12 +1,115 @@
-"""A figure: its data, its Vega-Lite specification, title and description."""
+"""A chart: its data and Vega-Lite specification, colours, and encodings that charts share."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from evaluation.charts.theme import VERMILION, ThemeName, theme
+# --- Colours of all figures, and the light and dark configuration of Vega-Lite that they share ---
+
+ThemeName = Literal["light", "dark"]
+
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
+SKY, VERMILION, YELLOW = "#56B4E9", "#D55E00", "#F0E442"
+GREY = "#767676"
+"""The colour of diagonals, zero lines and bands. Readable on white and on black."""
+
+INK = "ink"
+"""The style of marks in the colour of text, outlined in the colour of the background."""
+
+OKABE_ITO = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, YELLOW)
+"""Seven colours that the colour-blind can tell apart (Okabe and Ito 2008), without their black."""
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+_DASHES = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2), (12, 3))
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
+
+
+@dataclass(frozen=True)
+class MarkStyle:
+    """How one team or class is drawn: colour, shape of its points, dashes of its lines (lengths in pixels).
+
+    The first 35 all differ in colour, shape or dashes.
+    """
+
+    colour: str
+    shape: str
+    dash: tuple[int, ...]
+
+
+def marks_of(names: Iterable[str]) -> dict[str, MarkStyle]:
+    """Return the marks of each name; they depend on the set of names, not on their order.
+
+    So a team has the same marks in all figures of the same teams.
+    """
+    return {
+        name: MarkStyle(
+            OKABE_ITO[position % len(OKABE_ITO)],
+            SHAPES[(position + position // len(OKABE_ITO)) % len(SHAPES)],
+            _DASHES[position // len(OKABE_ITO) % len(_DASHES)],
+        )
+        for position, name in enumerate(sorted(set(names)))
+    }
+
+
+def colour_scale(marks: Mapping[str, MarkStyle]) -> dict[str, Any]:
+    """Return the Vega-Lite scale of the colours by name."""
+    return {"domain": list(marks), "range": [mark.colour for mark in marks.values()]}
+
+
+def shape_scale(marks: Mapping[str, MarkStyle]) -> dict[str, Any]:
+    """Return the Vega-Lite scale of the shapes by name."""
+    return {"domain": list(marks), "range": [mark.shape for mark in marks.values()]}
+
+
+def dash_scale(marks: Mapping[str, MarkStyle]) -> dict[str, Any]:
+    """Return the Vega-Lite scale of the dashes by name."""
+    return {"domain": list(marks), "range": [list(mark.dash) for mark in marks.values()]}
+
+
+def theme(name: ThemeName) -> dict[str, Any]:
+    """Return the Vega-Lite configuration of a theme, with its background."""
+    text, faint, background = {
+        "light": ("#1a1a1a", "#d9d9d9", "#ffffff"),
+        "dark": ("#ececec", "#444444", "#16181b"),
+    }[name]
+    labels = {"labelColor": text, "titleColor": text, "labelFont": _FONT, "titleFont": _FONT}
+    return {
+        "background": background,
+        "font": _FONT,
+        "view": {"stroke": faint},
+        "axis": {
+            **labels,
+            "domainColor": GREY,
+            "tickColor": GREY,
+            "gridColor": faint,
+            "labelFontSize": 12,
+            "titleFontSize": 13,
+            "titleFontWeight": "normal",
+            "labelLimit": 170,
+        },
+        "axisX": {"labelFlush": False, "labelOverlap": "greedy", "labelSeparation": 4},
+        "legend": {
+            **labels,
+            "orient": "bottom",
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "labelLimit": 260,
+            "columns": 2,
+            "symbolBaseFillColor": GREY,
+            "symbolBaseStrokeColor": GREY,
+        },
+        "header": {**labels, "labelFontSize": 12, "titleFontSize": 13},
+        "title": {"color": text, "font": _FONT},
+        "text": {"color": text, "font": _FONT},
+        "style": {INK: {"color": text, "stroke": background, "strokeWidth": 0.7}},
+        "mark": {"color": BLUE, "tooltip": True},
+        "rule": {"color": GREY},
+        "range": {"category": list(OKABE_ITO), "symbol": list(SHAPES)},
+    }
+
+
+# --- A figure: its data, its Vega-Lite specification, title and description ---
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 SELECTED_CASE = "selected_case"
@@ -78,4 +181,63 @@ def point_of_case(colour: str, field: str = "case") -> dict[str, Any]:
         "color": if_selected(field, VERMILION, {"value": colour}),
         "size": if_selected(field, 220, {"value": 45}),
         "opacity": if_selected(field, 1, {"value": 0.7}),
+    }
+
+
+# --- Encodings that several charts share ---
+
+_LINE_HEIGHT = 13
+
+
+def quantity(
+    field: str, title: str, domain: tuple[float, float] | None = None, **more: Any
+) -> dict[str, Any]:
+    """Return the encoding of a number along an axis; without a domain, the scale need not hold zero."""
+    scale = {"zero": False} if domain is None else {"domain": list(domain)}
+    return {"field": field, "type": "quantitative", "title": title, "scale": scale, **more}
+
+
+def share(field: str, title: str) -> dict[str, Any]:
+    """Return the encoding of a number between 0 and 1 along an axis."""
+    return quantity(field, title, (0, 1))
+
+
+def category(field: str, title: str | None = None, **more: Any) -> dict[str, Any]:
+    """Return the encoding of a name, in the order of the data."""
+    return {"field": field, "type": "nominal", "title": title, "sort": None, **more}
+
+
+def names_down(field: str) -> dict[str, Any]:
+    """Return the encoding of names down the left side, in the order of the data; long ones are wrapped."""
+    # A line break replaces the first space after 20 characters.
+    lines = "split(replace(datum.label, regexp('(.{20,}?) ', 'g'), '$1\\n'), '\\n')"
+    # Vega puts the first line on the tick and the others below it; this puts all in the middle of the row.
+    upwards = {"expr": f"-{_LINE_HEIGHT / 2} * (length({lines}) - 1)"}
+    axis = {"title": None, "labelExpr": lines, "labelLimit": 190, "labelLineHeight": _LINE_HEIGHT}
+    return category(field, axis={**axis, "labelOffset": upwards})
+
+
+def tooltip(*names: str, numbers: tuple[str, ...] = (), digits: int = 3) -> list[Record]:
+    """Return the tooltip: names, then numbers."""
+    return [
+        *({"field": name, "type": "nominal"} for name in names),
+        *({"field": name, "type": "quantitative", "format": f".{digits}f"} for name in numbers),
+    ]
+
+
+def band_layer(x: Record, lower: Record, bands: int) -> Record:
+    """Return the layer of the table "band"; several bands are fainter.
+
+    Its columns are "name", "colour", "lower" and "upper"; bands are not in the legend of the curves.
+    """
+    return {
+        "data": {"name": "band"},
+        "mark": {"type": "area", "opacity": 0.2 if bands == 1 else 0.1, "tooltip": None},
+        "encoding": {
+            "x": x,
+            "y": lower,
+            "y2": {"field": "upper"},
+            "detail": {"field": "name", "type": "nominal"},
+            "fill": {"field": "colour", "type": "nominal", "scale": None},
+        },
     }

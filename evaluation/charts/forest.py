@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.charts.chart import Chart, Record
-from evaluation.charts.encodings import names_down, quantity, tooltip
-from evaluation.charts.theme import GREY
+from evaluation.charts.chart import GREY, Chart, Record, names_down, quantity, tooltip
 
 
 @dataclass(frozen=True)
-class SubgroupValue:
+class ForestValue:
     """The value of a metric in a subgroup; its number of cases and 95 % interval where they are known."""
 
     column: str
@@ -23,7 +21,7 @@ class SubgroupValue:
 
 
 def forest_chart(
-    name: str, title: str, metric: str, overall: SubgroupValue, subgroups: Sequence[SubgroupValue]
+    name: str, title: str, metric: str, overall: ForestValue, subgroups: Sequence[ForestValue]
 ) -> Chart:
     """Return the chart of a metric; the dashed line is its value over all cases."""
     rows = [
@@ -75,6 +73,6 @@ def forest_chart(
     return Chart(name, title, described, data, {"layer": layers, "height": 34 * len(rows)})
 
 
-def _label(one: SubgroupValue) -> str:
+def _label(one: ForestValue) -> str:
     name = f"{one.column}: {one.group}" if one.column else one.group
     return name if one.cases is None else f"{name} (n = {one.cases})"

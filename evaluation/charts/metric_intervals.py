@@ -6,9 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.encodings import names_down, share, tooltip
-from evaluation.charts.theme import GREY
+from evaluation.charts.chart import GREY, Chart, names_down, share, tooltip
 
 
 @dataclass(frozen=True)

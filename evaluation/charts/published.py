@@ -14,15 +14,15 @@ from fractions import Fraction
 import numpy as np
 
 from evaluation.charts.chart import Chart, complete
-from evaluation.charts.forest import SubgroupValue, forest_chart
+from evaluation.charts.forest import ForestValue, forest_chart
 from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
-from evaluation.charts.roc import Curve, roc_chart
+from evaluation.charts.roc import RocCurve, roc_chart
 from evaluation.core.challenge import metrics_of
 from evaluation.core.metric import Metric
-from evaluation.metrics.roc import roc_table, sensitivity_at_specificity
+from evaluation.metrics.classification import roc_table
+from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
 from evaluation.phase.config import ChartName
-from evaluation.phase.leaderboard_metrics import needed_metrics
-from evaluation.phase.public_digits import digits_of
+from evaluation.phase.leaderboard import digits_of, needed_metrics
 from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import MetricsFile
 
@@ -93,13 +93,13 @@ def _subgroups(scores: Scores, metrics: MetricsFile) -> Chart:
         task, _, short = name.partition(".")
         whole = metrics.aggregates.get(task, {}).get(short)
         found = [
-            SubgroupValue(column, group, tasks[task][short])
+            ForestValue(column, group, tasks[task][short])
             for column, groups in metrics.subgroups.items()
             for group, tasks in groups.items()
             if short in tasks.get(task, {})
         ]
         if name in wanted and whole and found:
-            overall = SubgroupValue("", "all cases", whole.value)
+            overall = ForestValue("", "all cases", whole.value)
             return forest_chart("subgroups", f"{metric.title} by subgroup", metric.title, overall, found)
     return _nothing("subgroups", "Subgroups")
 
@@ -109,7 +109,7 @@ def _roc(scores: Scores, metrics: MetricsFile) -> Chart:
     return roc_chart("roc", "Receiver operating characteristic", curves)
 
 
-def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[Curve]:
+def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[RocCurve]:
     """Yield each curve at ten steps of the specificity, with the published digits of spreads."""
     for task in scores.tasks:
         for metric in task.metrics:
@@ -127,9 +127,10 @@ def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[Curve]:
             digits = digits_of(scores.phase.config, f"{task.name}.{metric.name}").spread
             rates = [Fraction(step, _STEPS) for step in range(1, _STEPS)]
             found = [
-                round(float(sensitivity_at_specificity(roc, weights, 1 - rate)[0]), digits) for rate in rates
+                round(float(weighted_sensitivity_at_specificity(roc, weights, 1 - rate)[0]), digits)
+                for rate in rates
             ]
-            yield Curve(
+            yield RocCurve(
                 f"{task.title}: {metric.title}",
                 np.array([0.0, *map(float, rates), 1.0]),
                 np.array([0.0, *found, 1.0]),

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from evaluation.charts.chart import Chart, Record
-from evaluation.charts.encodings import share, tooltip
-from evaluation.charts.theme import GREY, Marks, colour_scale, dash_scale, marks_of
-
-Floats = NDArray[np.float64]
+from evaluation.charts.chart import (
+    GREY,
+    Chart,
+    MarkStyle,
+    Record,
+    colour_scale,
+    dash_scale,
+    marks_of,
+    share,
+    tooltip,
+)
+from evaluation.metrics.arrays import Floats
 
 
 @dataclass(frozen=True)
-class Curve:
+class RocCurve:
     """A curve by name; false-positive rates and sensitivities of shape (points,), 0 … 1, ascending."""
 
     name: str
@@ -34,7 +38,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class OperatingPoint:
+class MarkedPoint:
     """A decision without a score, such as an annotator's, or a point of a curve that has a name."""
 
     name: str
@@ -45,11 +49,11 @@ class OperatingPoint:
 def roc_chart(
     name: str,
     title: str,
-    curves: Sequence[Curve],
+    curves: Sequence[RocCurve],
     band: Band | None = None,
-    points: Sequence[OperatingPoint] = (),
+    points: Sequence[MarkedPoint] = (),
     follows: str = "",
-    marks: Mapping[str, Marks] | None = None,
+    marks: Mapping[str, MarkStyle] | None = None,
 ) -> Chart:
     """Return the ROC chart of one or several curves; ``marks``: by name, by default `marks_of` the names."""
     marks = marks_of(curve.name for curve in curves) if marks is None else marks

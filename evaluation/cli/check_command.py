@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 
 # Only light imports: the worker server starts first and imports beside this process.
-from evaluation.cli.arguments import add_workers
+from evaluation.cli.common import add_workers
 from evaluation.platform import machine
-from evaluation.platform.streams import Streams
+from evaluation.platform.messages import Streams
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,19 +44,18 @@ def run(arguments: argparse.Namespace) -> int:
     streams = Streams()
     if not machine.CAN_ISOLATE:
         streams.tell_organiser([machine.NO_ISOLATION])
-    from evaluation.cli.errors import EXPECTED, problems_of
-    from evaluation.cli.progress import progress_bar
+    from evaluation.cli.common import EXPECTED, problems_of, progress_bar
     from evaluation.core.fault import Faults, FormFault, PhaseError
     from evaluation.evaluate import Checked, check
-    from evaluation.phase import home
+    from evaluation.phase import registry
     from evaluation.phase.form_file import read_form
     from evaluation.platform import messages
-    from evaluation.platform.unpack import unpacked
+    from evaluation.platform.submission import unpacked
 
     submission: Path = arguments.submission
     try:
         if arguments.challenge is not None:
-            home.load(arguments.challenge)
+            registry.load(arguments.challenge)
         form = read_form(arguments.form)
         if not submission.exists():
             raise PhaseError(f"{submission}: no such file or folder")

@@ -3,26 +3,117 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import re
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Only light imports: the worker server starts first and imports beside this process.
-from evaluation.cli.arguments import PHASE_HELP, add_workers
-from evaluation.cli.each_arguments import add_each_arguments
-from evaluation.cli.errors import EXPECTED, problems_of
+from evaluation.cli.common import EXPECTED, PHASE_HELP, add_workers, problems_of
 from evaluation.core.fault import PhaseError, printable
 from evaluation.phase.named import phase_folder
 from evaluation.platform import machine
-from evaluation.platform.streams import Streams
+from evaluation.platform.messages import Streams
 
 if TYPE_CHECKING:
     from evaluation.phase.phase import Source
+
+
+# --- The arguments of `evaluate --each` ---
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One of ``count`` shares of the submissions; ``number`` counts from 1."""
+
+    number: int
+    count: int
+
+
+@dataclass(frozen=True)
+class PhaseSubmissions:
+    """The submissions to one phase: names, paths or addresses; the default phase is --ground-truth."""
+
+    phase: str | None
+    folder: str
+
+
+def add_each_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    group = parser.add_argument_group("many submissions")
+    group.add_argument(
+        "--each",
+        nargs="+",
+        metavar="FOLDER",
+        help="score every folder and zip in FOLDER as one team's submission, into OUTPUT/<team>/; a result "
+        "whose submission is the same is kept. Several phases: PHASE=FOLDER …, into OUTPUT/<phase>/<team>/",
+    )
+    group.add_argument(
+        "--since",
+        type=Path,
+        metavar="RESULTS",
+        help="compare with earlier results; writes OUTPUT/changes.json",
+    )
+    group.add_argument(
+        "--shard", type=shard, metavar="I/N", help="score only the I-th of N shares, as one job of an array"
+    )
+    group.add_argument(
+        "--cases-per-task",
+        type=_positive,
+        metavar="N",
+        help="score a submission of more than N cases in slices of N, on several processes or workers; "
+        "without it, in slices of 4,300 million pixels or voxels",
+    )
+    group.add_argument(
+        "--cluster",
+        metavar="WHERE",
+        help="score on the workers of the Dask scheduler at this address, or start one: local, kubernetes, "
+        "or a batch system such as slurm; --workers is then how many to ask for",
+    )
+
+
+def shard(text: str) -> Shard:
+    """Return an argument as a share."""
+    if match := re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text):
+        number, count = map(int, match.groups())
+        if 1 <= number <= count:
+            return Shard(number, count)
+    raise argparse.ArgumentTypeError(f"expected I/N with I from 1 to N, found {text!r}")
+
+
+def _positive(text: str) -> int:
+    if re.fullmatch(r"[1-9][0-9]{0,8}", text):
+        return int(text)
+    raise argparse.ArgumentTypeError(f"expected a number of cases from 1, found {text!r}")
+
+
+def parts(given: list[str], ground_truth: str | None) -> list[PhaseSubmissions]:
+    """Return the phases and folders of --each. Raises `PhaseError`."""
+    if len(given) == 1 and (Path(given[0]).exists() or not _names_phase(given[0])):
+        return [PhaseSubmissions(None, given[0])]
+    found: list[PhaseSubmissions] = []
+    for text in given:
+        phase, _, folder = text.partition("=")
+        if not _names_phase(text) or not phase or not folder:
+            raise PhaseError(f"--each {text}: expected PHASE=FOLDER, as several are given")
+        found.append(PhaseSubmissions(phase, folder))
+    if ground_truth is not None:
+        raise PhaseError("--ground-truth: expected none, as --each names the phases")
+    return found
+
+
+def _names_phase(text: str) -> bool:
+    before, equals, _ = text.partition("=")
+    # An address may have an equals sign too, behind its question mark.
+    return bool(equals) and not ("://" in before and "?" in before)
+
 
 INPUT = Path("/input")
 OUTPUT = Path("/output")
@@ -97,7 +188,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
-    from evaluation.cli.progress import progress_bar
+    from evaluation.cli.common import progress_bar
     from evaluation.evaluate import Rejection, evaluate
     from evaluation.phase.phase import load_phase_to_verify
     from evaluation.platform import messages
@@ -108,7 +199,7 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
         streams.tell_organiser([missing])
     if arguments.each:
         # Found by name: it belongs to the organiser's part of the package, which an image does not have.
-        each = importlib.import_module("evaluation.cli.evaluate_each")
+        each = importlib.import_module("evaluation.organiser.cli.evaluate_each")
         each_status: int = each.evaluate_each(arguments, lambda: _reference(None), streams)
         return each_status
     if unused := [name for name in _OF_EACH if getattr(arguments, name) is not None]:
@@ -125,7 +216,7 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
             streams.tell_organiser(messages.organiser_report(result.faults))
             streams.tell_participant(messages.participant_line(result.faults))
             return 1
-        from evaluation.io.atomic_file import write_atomically
+        from evaluation.io.files import write_atomically
         from evaluation.platform.result_file import render, write_metrics
 
         if arguments.cases:
@@ -133,12 +224,13 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
 
             records = organiser_records(result, result.figures)
             write_atomically(arguments.cases, render(records, organisers=True, rounded=False))
-        if phase.config.charts:
-            from evaluation.charts.published import chart_documents
+        with _writing_to(arguments.output):
+            if phase.config.charts:
+                from evaluation.charts.published import chart_documents
 
-            for name, document in chart_documents(result, result.metrics).items():
-                write_atomically(arguments.output / name, document)
-        path = write_metrics(result.metrics, arguments.output)
+                for name, document in chart_documents(result, result.metrics).items():
+                    write_atomically(arguments.output / name, document)
+            path = write_metrics(result.metrics, arguments.output)
     except DeadlineExceeded as deadline:
         streams.tell_organiser(
             [
@@ -155,6 +247,21 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     ]
     streams.tell_organiser([*failures, f"Scored {len(phase.rows)} cases of {phase.config.name}: {path}"])
     return 0
+
+
+@contextmanager
+def _writing_to(folder: Path) -> Iterator[None]:
+    """Say what to do where this process may not write into a folder. Raises `PhaseError`, `OSError`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        user = f"user {os.getuid()}" if hasattr(os, "getuid") else "this user"
+        raise PhaseError(
+            f"{folder}: cannot be written: {error.strerror}. Choose an output folder that {user} may write; "
+            f"in a container, mount one at {OUTPUT}: a new named volume, or a folder with mode 0777"
+        ) from None
 
 
 def _reference(given: str | None) -> tuple[Path, Source]:

@@ -6,10 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from evaluation.cli.arguments import add_phase
-from evaluation.io.atomic_file import write_atomically
-from evaluation.phase.form_file import write_form
-from evaluation.phase.format_words import format_in_words
+from evaluation.cli.common import add_phase
+from evaluation.io.files import write_atomically
+from evaluation.phase.form_file import format_in_words, write_form
 from evaluation.phase.named import named_phase
 
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from evaluation import __version__
-from evaluation.cli.errors import status_of
+from evaluation.cli.common import USE_THE_PACKAGE, is_of_organisers, status_of
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its module below `evaluation.cli`, a summary in one line, and an example, line by line.
+    """A command: its module below `evaluation`, a summary in one line, and an example, line by line.
 
     The example runs in a fresh clone of the repository. ``consequence`` is the last line after an error, for
     commands that might have been done in part.
@@ -38,59 +38,59 @@ _SAMPLE_PHASE = "output/sample/ground-truth/refuge-sample"
 
 COMMANDS = {
     "evaluate": Command(
-        "evaluate_command",
+        "cli.evaluate_command",
         "Score a submission against a phase and write metrics.json.",
         (_SEAL, _EVALUATE),
     ),
     "seal": Command(
-        "seal_command",
+        "organiser.cli.seal_command",
         "Validate a phase folder and write its manifest.",
         (_SEAL,),
         "the phase is not sealed",
     ),
     "rehearse": Command(
-        "rehearse_command",
+        "organiser.cli.rehearse_command",
         "Score submissions derived from a phase's own reference, and test every metric on them.",
         ("python -m evaluation rehearse refuge-onsite",),
     ),
     "settings": Command(
-        "settings_command",
+        "organiser.cli.settings_command",
         "Print the settings of a phase on the platform as JSON.",
         ("python -m evaluation settings refuge-onsite",),
     ),
     "form": Command(
-        "form_command",
+        "cli.form_command",
         "Write what participants may know of a phase: for check, or in words.",
         (_FORM,),
     ),
     "check": Command(
-        "check_command",
+        "cli.check_command",
         "List every fault of a submission, as the container would, without labels.",
         (_FORM, "python -m evaluation check --form output/refuge-onsite/form.json test/input/refuge-onsite"),
     ),
     "unpack": Command(
-        "unpack_command",
+        "cli.unpack_command",
         "Unpack a submission as the platform does before it starts the container.",
         ("python -m evaluation unpack test/input/refuge-onsite output/input",),
     ),
     "audience": Command(
-        "audience_command",
+        "organiser.cli.audience_command",
         "Print what each audience sees of a recorded run (see run.sh --audience).",
         ("./run.sh --audience refuge-onsite test/input/refuge-onsite  # needs Docker; runs this command",),
     ),
     "sample": Command(
-        "sample_command",
+        "organiser.cli.sample_command",
         "Write a synthetic phase and submissions of known quality.",
         (_SAMPLE,),
     ),
     "new": Command(
-        "new_command",
+        "organiser.cli.new_command",
         "Write a repository of one's own: a declared phase, a synthetic sample, what makes the image.",
         ("python -m evaluation new output/lesions --like segmentation",),
         "nothing was written",
     ),
     "build": Command(
-        "build_command",
+        "organiser.cli.build_command",
         "Build the image of a phase in a folder of one's own.",
         (
             "python -m evaluation new output/lesions --like segmentation",
@@ -99,7 +99,7 @@ COMMANDS = {
         "no image was made",
     ),
     "export": Command(
-        "export_command",
+        "organiser.cli.export_command",
         "Write what goes to the platform, of a phase in a folder of one's own.",
         (
             "python -m evaluation new output/lesions --like segmentation",
@@ -107,7 +107,7 @@ COMMANDS = {
         ),
     ),
     "rank": Command(
-        "rank_command",
+        "organiser.cli.rank_command",
         "Make a leaderboard of many teams' results, with its uncertainty.",
         (
             _SAMPLE,
@@ -118,7 +118,7 @@ COMMANDS = {
         ),
     ),
     "plan": Command(
-        "plan_command",
+        "organiser.cli.plan_command",
         "Tell how many cases a test set needs for intervals of a wanted width.",
         (
             "python -m evaluation plan --sensitivity 0.8 0.02 --specificity 0.95 0.005 --prevalence 0.16",
@@ -126,7 +126,7 @@ COMMANDS = {
         ),
     ),
     "graders": Command(
-        "graders_command",
+        "organiser.cli.graders_command",
         "Admit graders by an exam, and draw who grades which images (JustRAIGS).",
         (
             "mkdir -p output",
@@ -136,7 +136,7 @@ COMMANDS = {
         "nothing was written",
     ),
     "fuse": Command(
-        "fuse_command",
+        "organiser.cli.fuse_command",
         "Build the reference of a phase from several annotators.",
         (
             _SAMPLE,
@@ -149,13 +149,13 @@ COMMANDS = {
         "nothing was written",
     ),
     "subset": Command(
-        "subset_command",
+        "organiser.cli.subset_command",
         "Write a phase of a random part of another phase's cases, drawn within strata.",
         ("python -m evaluation subset justraigs-phase2 --share 0.1 --output output/development",),
         "nothing was written",
     ),
     "ensemble": Command(
-        "ensemble_command",
+        "organiser.cli.ensemble_command",
         "Combine several submissions of a phase into one.",
         (
             _SAMPLE,
@@ -165,22 +165,22 @@ COMMANDS = {
         "nothing was written",
     ),
     "audit": Command(
-        "audit_command",
+        "organiser.cli.audit_command",
         "Tell how many bits about the labels a phase gives to each submission.",
         ("python -m evaluation audit refuge-onsite",),
     ),
     "describe": Command(
-        "describe_command",
+        "organiser.cli.describe_command",
         "Describe the data of a phase: numbers, classes, sizes, distributions and tests, by group.",
         ("python -m evaluation describe refuge-onsite --output output/data",),
     ),
     "summary": Command(
-        "summary_command",
+        "cli.summary_command",
         "Print the main figures of a metrics.json as a table.",
         (_SEAL, _EVALUATE, "python -m evaluation summary output/refuge-onsite/metrics.json"),
     ),
     "report": Command(
-        "report_command",
+        "organiser.cli.report_command",
         "Write figures and tables of a submission as one HTML file.",
         (
             _SEAL,
@@ -190,7 +190,7 @@ COMMANDS = {
         "no report was written",
     ),
     "schema": Command(
-        "schema_command",
+        "organiser.cli.schema_command",
         "Print the JSON schema of metrics.json, leaderboard.json or phase.toml.",
         ("python -m evaluation schema phase",),
     ),
@@ -208,8 +208,18 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:
+    try:
+        return _run_command(name, arguments)
+    except ModuleNotFoundError as error:
+        if not is_of_organisers(error):
+            raise
+    sys.stderr.write(f"{name} is an organiser's command; this image has none of them. {USE_THE_PACKAGE}\n")
+    return 2
+
+
+def _run_command(name: str, arguments: Sequence[str]) -> int:
     command = COMMANDS[name]
-    module = importlib.import_module(f"evaluation.cli.{command.module}")
+    module = importlib.import_module(f"evaluation.{command.module}")
     parser = argparse.ArgumentParser(
         prog=f"python -m evaluation {name}",
         description=command.summary,

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import Task
-from evaluation.core.group_intervals import MethodInterval
-from evaluation.core.interval_methods import intervals_of
+from evaluation.core.intervals import MethodInterval, intervals_of
 from evaluation.core.metric import IntervalMethod, Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.averages import spread

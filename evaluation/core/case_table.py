@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.row_columns import Places, places_of
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.bootstrap import UnitWeights
 
 Derived = TypeVar("Derived")
-FloatArray = NDArray[np.float64]
 Row = Mapping[str, Any]
 
 
@@ -30,7 +30,7 @@ class CaseTable:
     def __init__(self, names: Sequence[str], rows: Sequence[Row]) -> None:
         self._names = tuple(names)
         self._rows = tuple(rows)
-        self._columns: dict[str, FloatArray] = {}
+        self._columns: dict[str, Floats] = {}
         self._derived: dict[object, Any] = {}
 
     def __len__(self) -> int:
@@ -51,7 +51,7 @@ class CaseTable:
         """Names of the columns, in the order in which the task gives them."""
         return tuple(self.rows[0]) if self.rows else ()
 
-    def __getitem__(self, column: str) -> FloatArray:
+    def __getitem__(self, column: str) -> Floats:
         if column not in self._columns:
             if self._places is not None:
                 self._columns[column] = self._places.numbers(column)
@@ -100,7 +100,7 @@ class _PartOfTable(CaseTable):
         rows = self._whole.rows
         return tuple(rows[position] for position in self._positions.tolist())
 
-    def __getitem__(self, column: str) -> FloatArray:
+    def __getitem__(self, column: str) -> Floats:
         if column not in self._columns:
             self._columns[column] = self._whole[column][self._positions]
         return self._columns[column]

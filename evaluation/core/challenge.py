@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isinf, nan
@@ -11,9 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from evaluation.core.case_table import CaseTable, Row, ScoredCases
 from evaluation.core.field import AnyField, Field, HiddenField
 from evaluation.core.form import CaseForm
-from evaluation.core.keys import KeyTable, adapter_of
+from evaluation.core.keys import IN_FORM, KeyTable
 from evaluation.core.metric import Metric
-from evaluation.core.plain import UnfitError, plain_values
 from evaluation.core.scheme import Scheme
 
 if TYPE_CHECKING:
@@ -24,7 +22,7 @@ Values = Mapping[str, Any]
 _FARTHEST = {1: -inf, 0: inf}
 
 
-class Options(KeyTable):
+class Options(KeyTable, strict=False):
     """Typed options of a challenge, the table ``[options]`` of a phase; unknown keys are errors.
 
     ``key_prefix`` precedes a key of the options where a message names it as a key of `phase.toml`.
@@ -32,24 +30,15 @@ class Options(KeyTable):
 
     key_prefix: ClassVar[str] = "options."
 
-    __pydantic_config__: ClassVar = {"extra": "forbid"}
-
     def as_values(self) -> dict[str, Any]:
         """Return the options as values of JSON, from which they are read again."""
-        try:
-            return plain_values(self)
-        except UnfitError:
-            dumped: dict[str, Any] = adapter_of(type(self)).dump_python(self, mode="json")
-            return dumped
+        return self.model_dump(mode="json")
 
     def form_options(self) -> dict[str, object]:
         """Return the options that decide the format of a submission; only these enter the form."""
         values = self.as_values()
-        return {
-            field.name: values[field.name]
-            for field in dataclasses.fields(self)
-            if field.metadata.get("in_form")
-        }
+        fields = type(self).model_fields
+        return {name: value for name, value in values.items() if IN_FORM in fields[name].metadata}
 
     def recorded(self) -> dict[str, Any]:
         """Return the options as `metrics.json` holds them, from which they are read again."""

@@ -21,7 +21,7 @@ _PIXELS_PER_SECOND = 4e6
 
 
 @dataclass(frozen=True)
-class Limits:
+class SumLimits:
     """Sums over a submission: bytes of files, values such as boxes, seconds of processor time to read."""
 
     bytes: int
@@ -36,7 +36,7 @@ class Limits:
         )
 
 
-def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> Limits:
+def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> SumLimits:
     """Return the limits of a submission of those fields for those cases."""
     files = pixels = items = 0
     for case in cases:
@@ -45,7 +45,7 @@ def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> Limits:
                 files += 1
                 pixels += field.kind.pixels(case)
                 items += field.kind.average_items
-    return Limits(
+    return SumLimits(
         bytes=_SPARE_BYTES + files * _FILE_BYTES + pixels * _BYTES_PER_PIXEL,
         items=_SPARE_ITEMS + items,
         seconds=round(_SPARE_SECONDS + files * _FILE_SECONDS + pixels / _PIXELS_PER_SECOND),

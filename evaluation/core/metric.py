@@ -10,27 +10,92 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
-from evaluation.core.labelled_cases import (
-    Resolution,
-    labelled_weights,
-    resolution_of,
-    roc_counts_of,
-    roc_table_of,
-    strata_of_labels,
-)
-from evaluation.metrics import roc
+from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.averages import weighted_mean
-from evaluation.metrics.decisions import f1_of_presence, values_of_f1
+from evaluation.metrics.bootstrap import UnitWeights
+from evaluation.metrics.classification import (
+    RocTable,
+    WeightedCounts,
+    roc_table,
+    weighted_auc,
+    weighted_counts,
+)
+from evaluation.metrics.decisions import values_of_f1, weighted_f1_score
 from evaluation.metrics.intervals import Interval, wilson_interval
+from evaluation.metrics.operating_points import (
+    sensitivity_at_first_kept_point,
+    sensitivity_between_kept_points,
+    weighted_interpolated_sensitivity,
+    weighted_sensitivity_at_specificity,
+)
 
 if TYPE_CHECKING:
     from evaluation.metrics.detection import DetectionTable
     from evaluation.metrics.froc import Candidates
 
+
+# --- The cases of a 0/1 label (NaN: left out), as every figure of such labels needs them ---
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """The number of values that a figure of 0/1 labels can take (None: too many to count)."""
+
+    positives: int
+    negatives: int
+    values: int | None
+
+
+def resolution_of(label: str, values: Callable[[int, int], int | None]) -> Callable[[CaseTable], Resolution]:
+    """Return the resolution of a figure whose number of values follows from the two class sizes."""
+
+    def resolution_of_table(table: CaseTable) -> Resolution:
+        labels = table[label]
+        positives, negatives = (int(np.count_nonzero(labels == value)) for value in (1, 0))
+        return Resolution(positives, negatives, values(positives, negatives))
+
+    return resolution_of_table
+
+
+def strata_of_labels(table: CaseTable, label: str) -> NDArray[np.int64]:
+    """Return one stratum for each class of a 0/1 label column, −1 where it is NaN."""
+    labels = table[label]
+    return np.where(np.isnan(labels), -1, labels).astype(np.int64)
+
+
+def roc_table_of(table: CaseTable, score: str, label: str) -> RocTable:
+    """Return the sorted cases that have a label, made once for a table."""
+
+    def build(table: CaseTable) -> RocTable:
+        labelled = ~np.isnan(table[label])
+        return roc_table(table[score][labelled], table[label][labelled] > 0)
+
+    return table.derive(("roc", score, label), build)
+
+
+def labelled_weights(cases: WeightedCases, label: str) -> NDArray[np.number]:
+    """Return the weights of the cases that have a label."""
+    labelled = ~np.isnan(cases.table[label])
+    return cases.weights if labelled.all() else cases.weights[:, labelled]
+
+
+def roc_counts_of(cases: WeightedCases, score: str, label: str) -> WeightedCounts:
+    """Return the sums of weights that every figure of a ROC curve needs, made once for a table."""
+
+    def count(cases: WeightedCases) -> WeightedCounts:
+        table = roc_table_of(cases.table, score, label)
+        if not isinstance(cases.given, UnitWeights):
+            return weighted_counts(table, labelled_weights(cases, label))
+        labelled = ~np.isnan(cases.table[label])
+        return weighted_counts(table, cases.given if labelled.all() else cases.given.among(labelled))
+
+    return cases.derive(("roc", score, label), count)
+
+
 Strata = NDArray[np.int64]
 IntervalMethod = Literal["logit-DeLong", "studentised", "Wilson", "Wilson-bootstrap", "percentile"]
-"""How a confidence interval is computed, see `core.interval_choice`."""
+"""How a confidence interval is computed, see `core.intervals`."""
 SensitivityAtSpecificity = Literal["step", "interpolated", "first_kept_point", "between_kept_points"]
 
 
@@ -64,7 +129,7 @@ class CaseFigure:
     """
 
     name: str
-    values: Callable[[CaseTable], FloatArray]
+    values: Callable[[CaseTable], Floats]
 
 
 @dataclass(frozen=True)
@@ -95,7 +160,7 @@ class Aggregate:
     them.
     """
 
-    values: Callable[[WeightedCases], FloatArray]
+    values: Callable[[WeightedCases], Floats]
     strata: Callable[[CaseTable], Strata]
     spread_column: str | None = None
     share_column: str | None = None
@@ -154,7 +219,7 @@ def mean_of(column: str) -> Aggregate:
 def sum_of(column: str) -> Aggregate:
     """Return the sum of a column over the cases for which it is defined; NaN where it is for none."""
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         column_values = cases.table[column]
         if np.isnan(column_values).all():
             return np.full(len(cases.weights), np.nan)
@@ -183,7 +248,7 @@ def wilson_at_threshold(sensitivity: Aggregate, label: str) -> Callable[[CaseTab
 def auc_of(score: str, label: str) -> Aggregate:
     """Return the area under the ROC curve of a score column against a 0/1 label column (NaN: left out)."""
     return Aggregate(
-        values=lambda cases: roc.auc(
+        values=lambda cases: weighted_auc(
             roc_table_of(cases.table, score, label), roc_counts_of(cases, score, label)
         ),
         strata=lambda table: strata_of_labels(table, label),
@@ -198,23 +263,21 @@ def sensitivity_at_specificity_of(
 ) -> Aggregate:
     """Return the sensitivity of a score column at a specificity of at least ``target``.
 
-    definition: "step" (at a threshold) and "interpolated" (on the curve) as in `evaluation.metrics.roc`, or
-    the definition of a public script in `evaluation.metrics.kept_roc`.
+    definition: "step" (at a threshold), "interpolated" (on the curve), or the definition of a public script
+    in `evaluation.metrics.operating_points`.
     """
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         table = roc_table_of(cases.table, score, label)
         if definition in {"first_kept_point", "between_kept_points"}:
-            from evaluation.metrics import kept_roc  # few phases follow a public script
-
             of_points = {
-                "first_kept_point": kept_roc.sensitivity_at_first_kept_point,
-                "between_kept_points": kept_roc.sensitivity_between_kept_points,
+                "first_kept_point": sensitivity_at_first_kept_point,
+                "between_kept_points": sensitivity_between_kept_points,
             }[definition]
             return of_points(table, labelled_weights(cases, label), target)
         of_curve = {
-            "step": roc.sensitivity_at_specificity,
-            "interpolated": roc.sensitivity_at_specificity_interpolated,
+            "step": weighted_sensitivity_at_specificity,
+            "interpolated": weighted_interpolated_sensitivity,
         }[definition]
         return of_curve(table, roc_counts_of(cases, score, label), target)
 
@@ -234,7 +297,7 @@ def sensitivity_at_specificity_of(
 def f1_of_presence_of(predicted: str, present: str) -> Aggregate:
     """Return the F1 of a structure's detection from two 0/1 columns, over all cases."""
     return Aggregate(
-        values=lambda cases: f1_of_presence(
+        values=lambda cases: weighted_f1_score(
             cases.table[predicted] > 0, cases.table[present] > 0, cases.weights
         ),
         strata=lambda table: np.zeros(len(table), dtype=np.int64),

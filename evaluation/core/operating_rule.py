@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.labelled_cases import roc_table_of
-from evaluation.metrics.operating_point import (
+from evaluation.core.metric import roc_table_of
+from evaluation.metrics.classification import roc_points
+from evaluation.metrics.operating_points import (
     ThresholdPoint,
     point_at,
     threshold_at_specificity,
     threshold_of_first_kept_point,
 )
-from evaluation.metrics.roc import roc_points
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class OperatingRule:
 
     ``score`` and ``label`` are columns; NaN labels are left out. ``definition``: "step" is the highest
     sensitivity at a specificity of at least ``specificity``, "first_kept_point" as in
-    `evaluation.metrics.kept_roc`.
+    `evaluation.metrics.operating_points`.
     """
 
     score: str

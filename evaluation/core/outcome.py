@@ -1,13 +1,15 @@
-"""The outcome of one case: scored, failed, or stopped by an error of the phase."""
+"""The outcome of one case, and callbacks that count the cases that are done."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from evaluation.core.case_table import Row
 from evaluation.core.form import CaseForm, CaseRow
+
+# --- The outcome of one case: scored, failed, or stopped by an error of the phase ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +60,13 @@ def organisers_problems(outcomes: Iterable[Outcome]) -> list[str]:
     """Return the faults of the phase or its metrics, in the order of the outcomes, each once."""
     faults = (outcome for outcome in outcomes if isinstance(outcome, OrganiserFault))
     return list(dict.fromkeys(problem for fault in faults for problem in fault.problems))
+
+
+# --- Progress callbacks ---
+
+Progress = Callable[[int], None]
+"""Takes the number of cases done so far."""
+
+
+def no_progress(done: int) -> None:
+    """Take the number of cases done and show nothing."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
+from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import IntervalMethod, Metric, Strata
+from evaluation.metrics.arrays import Floats, distinct
 from evaluation.metrics.averages import weighted_means
-from evaluation.metrics.bootstrap import Bootstrap, UnitWeights, bootstrap_of
-from evaluation.metrics.distinct import distinct
+from evaluation.metrics.bootstrap import Bootstrap, UnitWeights, bootstrap_of, bootstrap_weights
 
 CLUSTER_COLUMN = "cluster"
 """The column of the case table that says which cases belong together, such as the eyes of a person."""
@@ -122,10 +122,10 @@ def strata_or_reason(
 
 
 def values_under(
-    metrics: Mapping[str, Metric], tables: Sequence[CaseTable], blocks: Iterable[FloatArray | UnitWeights]
-) -> dict[str, FloatArray]:
+    metrics: Mapping[str, Metric], tables: Sequence[CaseTable], blocks: Iterable[Floats | UnitWeights]
+) -> dict[str, Floats]:
     """Return metrics by name under blocks of weights, shape (rows of all blocks, tables)."""
-    found: dict[str, list[FloatArray]] = {name: [] for name in metrics}
+    found: dict[str, list[Floats]] = {name: [] for name in metrics}
     for weights in blocks:
         weighted = [WeightedCases(table, weights) for table in tables]
         for name, metric in metrics.items():
@@ -133,7 +133,7 @@ def values_under(
     return {name: np.concatenate(parts) for name, parts in found.items()}
 
 
-def _values_of_tables(metric: Metric, weighted: Sequence[WeightedCases]) -> FloatArray:
+def _values_of_tables(metric: Metric, weighted: Sequence[WeightedCases]) -> Floats:
     column = metric.aggregate.spread_column
     if column is None or len(weighted) == 1:
         return np.stack([metric.aggregate.values(cases) for cases in weighted], axis=1)
@@ -156,3 +156,49 @@ def _too_few(strata: Strata, units: Units | None, resampling: Resampling) -> str
     if smallest >= resampling.interval_minimum:
         return None
     return f"{smallest} {what} in a stratum, fewer than {resampling.interval_minimum}"
+
+
+# --- One bootstrap of the cases for metrics of different strata, so that shared cases are drawn once ---
+
+_MOST_DRAWS = 20  # for each resample that is wanted
+
+
+def joint_weights(strata: Strata, units: Units | None, resampling: Resampling) -> Iterator[Floats]:
+    """Yield blocks of case weights under which every metric exists, (rows, cases), ``resamples`` rows in all.
+
+    strata: shape (metrics, cases), −1 where a case does not enter a metric. units: shape (cases,), the
+    cluster of every case; None where cases are independent. Units in the same strata of all metrics are
+    resampled among themselves. Combinations of strata with fewer units than the phase asks for in a stratum
+    are resampled together, and a draw that leaves a stratum empty is repeated. There are fewer rows only if
+    nearly all draws leave a stratum empty.
+    """
+    unit_of_case = np.arange(strata.shape[1]) if units is None else np.unique(units, return_inverse=True)[1]
+    combination = _combinations(strata, unit_of_case.reshape(-1), resampling.interval_minimum)
+    present = np.concatenate(
+        [row == stratum for row in strata for stratum in np.unique(row[row >= 0])[:, np.newaxis]]
+    ).reshape(-1, strata.shape[1])
+    wanted = resampling.resamples
+    for block in bootstrap_weights(combination, units, resampling.seed, wanted * _MOST_DRAWS):
+        complete = (block @ present.T.astype(np.float64) > 0).all(axis=1)
+        rows = block[complete][:wanted]
+        wanted -= len(rows)
+        yield rows
+        if not wanted:
+            return
+
+
+def _combinations(strata: Strata, unit_of_case: NDArray[np.intp], minimum: int) -> Strata:
+    """Return for every case the number of its unit's combination of strata, small ones together."""
+    kind_of_case = np.unique(strata, axis=1, return_inverse=True)[1].reshape(-1)
+    has = np.zeros((int(unit_of_case.max(initial=-1)) + 1, int(kind_of_case.max(initial=-1)) + 1), np.bool_)
+    has[unit_of_case, kind_of_case] = True
+    # Units that enter no metric at all are not drawn.
+    entering = np.zeros(len(has), dtype=np.bool_)
+    entering[unit_of_case[(strata >= 0).any(axis=0)]] = True
+    combination = np.unique(has, axis=0, return_inverse=True)[1].reshape(-1)
+    small = np.bincount(combination)[combination] < minimum
+    combination = np.where(small, combination.max(initial=-1) + 1, combination)
+    # Numbered as they occur, so that the order of the metrics does not matter.
+    _, first, number = np.unique(combination, return_index=True, return_inverse=True)
+    in_order = np.argsort(np.argsort(first))[number]
+    return np.where(entering, in_order, -1)[unit_of_case]

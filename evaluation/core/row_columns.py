@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from evaluation.metrics.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Joined:
     lengths: list[int]
 
 
-Packed = FloatArray | Joined | list[Any]
+Packed = Floats | Joined | list[Any]
 
 
 def packed_column(column: list[Any]) -> Packed:
@@ -57,7 +57,7 @@ class RowColumns:
             self._entries[name] = _unpacked(self.columns[name])
         return self._entries[name]
 
-    def numbers(self, name: str) -> FloatArray:
+    def numbers(self, name: str) -> Floats:
         """Return a column of numbers as an array. Raises `KeyError`."""
         column = self.columns[name]
         return column if isinstance(column, np.ndarray) else np.array(self.entries(name), np.float64)
@@ -100,11 +100,11 @@ class Places:
         self._sources = tuple(sources.values())
         self._positions = np.array([starts[id(row.of)] + row.position for row in rows], np.intp)
 
-    def numbers(self, name: str) -> FloatArray:
+    def numbers(self, name: str) -> Floats:
         """Return a column of numbers, in the order of the rows. Raises `KeyError`."""
         if not self._sources:
             return np.empty(0)
-        column: FloatArray = np.concatenate([source.numbers(name) for source in self._sources])
+        column: Floats = np.concatenate([source.numbers(name) for source in self._sources])
         return column[self._positions]
 
     def entries(self, name: str) -> list[Any]:

@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.decoder import decode
 from evaluation.io.pixels import (
     Size,
     check_size,
     damaged,
+    decode,
     grey_of_channels,
     grey_of_palette,
     not_upright,
     require_bits,
 )
-from evaluation.io.tiff_pages import ORIENTATION, read_page
+from evaluation.io.tiff import ORIENTATION, read_page
 
 MAGIC = b"\x89PNG\r\n\x1a\n"
 

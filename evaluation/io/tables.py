@@ -43,7 +43,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReadTable:
     """The rows that could be read, and the problems of the others."""
 
     rows: tuple[Row, ...]
@@ -58,7 +58,7 @@ class _Layout:
     max_cells: int
 
 
-def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int) -> Table:
+def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int) -> ReadTable:
     """Return the wanted columns of a csv file in UTF-8, or in UTF-16 with a byte order mark.
 
     The delimiter is a comma, or a semicolon or a tab if the first line has no comma. Columns are found by
@@ -99,7 +99,7 @@ def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int
     if layout is None and not problems:
         names = ", ".join(f'"{column.name}"' for column in columns)
         problems.append(ReadError(FaultKind.UNREADABLE, f"a table with the columns {names}", "no row"))
-    return Table(tuple(rows), tuple(problems))
+    return ReadTable(tuple(rows), tuple(problems))
 
 
 class _HeaderError(Exception):

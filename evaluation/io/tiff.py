@@ -1,18 +1,366 @@
-"""TIFF images: one page of grey values or numbers, and several channels of 8 bits in any layout."""
+"""TIFF images: tags are checked before any pixel is decoded."""
 
 from __future__ import annotations
 
 import io
+import struct
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io import tiff_pages as tiff
-from evaluation.io.pixels import NUMBERS, Size, check_size, grey_of_channels, require_bits
-from evaluation.io.tiff_decoder import decode_page
-from evaluation.io.tiff_pages import PAGE_TAGS, Tags, check_page, check_pages, read_page, read_pages
+from evaluation.io.pixels import (
+    MAX_PIXELS,
+    NUMBERS,
+    Size,
+    check_size,
+    damaged,
+    decode,
+    grey_of_channels,
+    not_upright,
+    require_bits,
+)
+
+# --- The tags of the pages of a TIFF file (and of EXIF metadata), checked before any pixel is decoded ---
+
+MAGICS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+IMAGE = "a TIFF image"
+
+WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC, FILL_ORDER = 256, 257, 258, 259, 262, 266
+STRIP_OFFSETS, ORIENTATION, SAMPLES, ROWS_PER_STRIP, STRIP_BYTES = 273, 274, 277, 278, 279
+PLANAR, PREDICTOR, TILE_WIDTH, TILE_HEIGHT, TILE_OFFSETS, TILE_BYTES = 284, 317, 322, 323, 324, 325
+EXTRA_SAMPLES, SAMPLE_FORMAT = 338, 339
+KIND_TAGS = frozenset(
+    {
+        *(WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC, FILL_ORDER, ORIENTATION, SAMPLES),
+        *(ROWS_PER_STRIP, PLANAR, PREDICTOR, TILE_WIDTH, TILE_HEIGHT, EXTRA_SAMPLES, SAMPLE_FORMAT),
+    }
+)
+_SINGLE = KIND_TAGS - {BITS, EXTRA_SAMPLES, SAMPLE_FORMAT}
+_MIN_SAMPLES = {2: 3, 5: 4, 6: 3}
+_ALLOWED = {FILL_ORDER: (1,), PLANAR: (1, 2), PREDICTOR: (1, 2, 3)}
+_ALIKE = (WIDTH, HEIGHT, BITS, PHOTOMETRIC, SAMPLE_FORMAT, SAMPLES, PLANAR)
+PAGE_TAGS = KIND_TAGS | {STRIP_OFFSETS, STRIP_BYTES, TILE_OFFSETS, TILE_BYTES}
+
+NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS = 1, 5, 8, 32946, 32773
+BLACK_IS_ZERO, RGB, SEPARATED = 1, 2, 5
+ALPHA = (1, 2)
+
+_MAX_VALUES = 4_000_000
+"""The largest number of values of all tags and pages of a file together."""
+_TYPE_LETTERS = {3: "H", 4: "I", 16: "Q"}
+_PHOTOMETRICS = {0: "inverted grey (white is zero)", 2: "RGB", 3: "a palette", 5: "CMYK", 6: "YCbCr"}
+_TYPES = {(1, 1): "u1", (1, 8): "u1", (1, 16): "u2", (1, 32): "u4", (2, 8): "i1", (2, 16): "i2"}
+_TYPES |= {(1, 64): "u8", (2, 32): "i4", (2, 64): "i8", (3, 32): "f4", (3, 64): "f8"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """The wanted tags of a page, and the position of the next page (0 after the last page)."""
+
+    values: Mapping[int, tuple[int, ...]]
+    following: int
+    little_endian: bool
+
+    def one(self, tag: int, default: int) -> int:
+        """Return the first value of a tag."""
+        return self.values[tag][0] if tag in self.values else default
+
+    @property
+    def is_tiled(self) -> bool:
+        """Whether the page is stored in tiles rather than in strips."""
+        return TILE_WIDTH in self.values
+
+    @property
+    def places(self) -> tuple[int, int]:
+        """The tags of the offsets and the lengths of its tiles or strips."""
+        return (TILE_OFFSETS, TILE_BYTES) if self.is_tiled else (STRIP_OFFSETS, STRIP_BYTES)
+
+    @property
+    def size(self) -> Size:
+        """Width and height; 0 if the tag is missing."""
+        return Size(self.one(WIDTH, 0), self.one(HEIGHT, 0))
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The type of the values, byte order included; None if it is not supported."""
+        bits, formats = (set(self.values.get(tag, (1,))) for tag in (BITS, SAMPLE_FORMAT))
+        code = _TYPES.get((formats.pop(), bits.pop())) if len(bits) == len(formats) == 1 else None
+        return np.dtype(code).newbyteorder("<" if self.little_endian else ">") if code else None
+
+
+def read_page(
+    data: memoryview, wanted: Collection[int], start: int | None = None, max_values: int = _MAX_VALUES
+) -> Tags:
+    """Return the wanted integer tags of the page at ``start``, by default of the first page.
+
+    Classic and big TIFF. Raises `ReadError` (unreadable or too large), also for positions outside the data.
+    """
+    if bytes(data[:4]) not in MAGICS:
+        raise damaged(IMAGE, "an invalid header" if bytes(data[:2]) in (b"II", b"MM") else "other content")
+    order = "<" if data[0] == ord("I") else ">"
+    big = ord("+") in (data[2], data[3])
+    offset, count_letter, entry_bytes = ("Q", "Q", 20) if big else ("I", "H", 12)
+    try:
+        if start is None:
+            (start,) = struct.unpack_from(f"{order}{offset}", data, 8 if big else 4)
+        (entries,) = struct.unpack_from(f"{order}{count_letter}", data, start)
+        start += struct.calcsize(f"={count_letter}")
+        if start + entries * entry_bytes > len(data):
+            raise damaged(IMAGE, "an incomplete header")
+        values: dict[int, tuple[int, ...]] = {}
+        for position in range(start, start + entries * entry_bytes, entry_bytes):
+            tag, kind, count = struct.unpack_from(f"{order}HH{offset}", data, position)
+            if tag not in wanted:
+                continue
+            if tag in values or kind not in _TYPE_LETTERS or count < 1:
+                raise damaged(IMAGE, f"an invalid tag {tag}")
+            max_values -= count
+            if max_values < 0:
+                raise ReadError(FaultKind.TOO_LARGE, f"at most {_MAX_VALUES} values of tags", "more")
+            layout = f"{order}{count}{_TYPE_LETTERS[kind]}"
+            place = position + entry_bytes - struct.calcsize(f"={offset}")
+            if struct.calcsize(layout) > struct.calcsize(f"={offset}"):
+                (place,) = struct.unpack_from(f"{order}{offset}", data, place)
+            values[tag] = struct.unpack_from(layout, data, place)
+        # A file may end without the position of the next page.
+        end = bytes(data[start + entries * entry_bytes :][: struct.calcsize(f"={offset}")])
+    except (struct.error, OverflowError, IndexError):
+        raise damaged(IMAGE, "a header that points outside the file") from None
+    return Tags(values, int.from_bytes(end, "little" if order == "<" else "big"), order == "<")
+
+
+def read_pages(data: memoryview, wanted: Collection[int]) -> Iterator[Tags]:
+    """Yield the wanted tags of every page. Raises `ReadError`, also if the pages form a cycle."""
+    seen: set[int] = set()
+    start: int | None = None
+    max_values = _MAX_VALUES
+    while start != 0:
+        page = read_page(data, wanted, start, max_values)
+        max_values -= sum(map(len, page.values.values()))
+        yield page
+        start = page.following
+        if start in seen:
+            raise damaged(IMAGE, "pages that form a cycle")
+        seen.add(start)
+
+
+def check_page(tags: Tags, photometrics: Collection[int]) -> None:
+    """Raise `ReadError` for a page that is lossy, too large, or that programs could show differently."""
+    for tag, values in tags.values.items():
+        if (tag in _SINGLE and len(values) > 1) or not set(values) <= set(_ALLOWED.get(tag, values)):
+            raise damaged(IMAGE, f"an invalid tag {tag}")
+    if PHOTOMETRIC not in tags.values:  # some programs then take white for zero
+        raise damaged(IMAGE, f"no tag {PHOTOMETRIC} (photometric interpretation)")
+    compression, photometric = tags.one(COMPRESSION, NONE), tags.one(PHOTOMETRIC, BLACK_IS_ZERO)
+    if compression not in (NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS):
+        expected = "no compression, LZW, deflate or PackBits"
+        raise ReadError(FaultKind.WRONG_VALUE, expected, f"compression {compression}")
+    if tags.one(SAMPLES, 1) < _MIN_SAMPLES.get(photometric, 1):
+        raise damaged(IMAGE, f"{tags.one(SAMPLES, 1)} channels of {_PHOTOMETRICS.get(photometric, 'grey')}")
+    if photometric not in photometrics:
+        found = _PHOTOMETRICS.get(photometric, str(photometric))
+        raise ReadError(FaultKind.WRONG_VALUE, "channels in which black is zero", found)
+    if 0 in (tags.one(TILE_WIDTH, 1), tags.one(TILE_HEIGHT, 1)):
+        raise damaged(IMAGE, "tiles without pixels")
+    if tags.one(TILE_WIDTH, 1) * tags.one(TILE_HEIGHT, 1) > MAX_PIXELS:
+        raise ReadError(FaultKind.TOO_LARGE, f"tiles of at most {MAX_PIXELS} pixels", "larger tiles")
+    if tags.one(ORIENTATION, 1) != 1:
+        raise not_upright(tags.one(ORIENTATION, 1))
+
+
+def check_pages(data: memoryview, photometrics: Collection[int], max_pages: int) -> tuple[Tags, int]:
+    """Return the tags of the first page and the number of pages, after checking that all are alike.
+
+    Raises `ReadError`.
+    """
+    first: Tags | None = None
+    number = 0
+    for number, page in enumerate(read_pages(data, KIND_TAGS), start=1):
+        if number > max_pages:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {max_pages} pages", "more")
+        check_page(page, photometrics)
+        first = first or page
+        if any(page.values.get(tag) != first.values.get(tag) for tag in _ALIKE):
+            raise ReadError(FaultKind.WRONG_VALUE, "pages of one size and type", f"another at page {number}")
+    if first is None:
+        raise damaged(IMAGE, "no page")
+    return first, number
+
+
+# --- Decodes the values of a TIFF page after its tags have been checked ---
+#
+# Uncompressed strips are used in place and deflated ones are inflated here. Pillow decodes everything else
+# from a new file that contains only the encoded bytes, without tags that it could interpret differently.
+
+_DEFLATES = (DEFLATE, OLD_DEFLATE)
+_HEADER_BYTES = 8
+_LONG, _LARGEST_LONG = 4, 0xFFFFFFFF
+
+
+def decode_page(data: memoryview, tags: Tags) -> NDArray[Any]:
+    """Return the values (y, x, channel) of a page, a view of `data` if they are contiguous there.
+
+    ``tags`` holds all of `PAGE_TAGS`; several channels must have 8 bits each. Raises `ReadError` (unreadable
+    or wrong value).
+    """
+    channels = tags.one(SAMPLES, 1)
+    offsets, lengths = (len(tags.values.get(tag, ())) for tag in tags.places)
+    # Only the length of a single strip may be missing.
+    if offsets != lengths and (lengths or offsets > 1):
+        raise damaged(IMAGE, f"{lengths} lengths of {offsets} strips or tiles")
+    if channels == 1 or tags.one(PLANAR, 1) == 1:
+        return _decode(data, tags, channels, slice(None))
+    count = offsets // channels
+    parts = [slice(plane * count, (plane + 1) * count) for plane in range(channels)]
+    return np.moveaxis(np.stack([_decode(data, tags, 1, part)[..., 0] for part in parts]), 0, -1)
+
+
+def _decode(data: memoryview, tags: Tags, channels: int, part: slice) -> NDArray[Any]:
+    """Return the values of those strips or tiles."""
+    dtype, width, height = tags.dtype, tags.size.width, tags.size.height
+    if dtype is None:
+        raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, "another type of values")
+    if {STRIP_OFFSETS, TILE_OFFSETS} <= tags.values.keys():
+        raise damaged(IMAGE, "both strips and tiles")
+    offsets, lengths = (tags.values.get(tag, ())[part] for tag in tags.places)
+    if min(offsets, default=0) < _HEADER_BYTES:
+        raise damaged(IMAGE, "pixels in the header of the file")
+    compression, predictor = tags.one(COMPRESSION, NONE), tags.one(PREDICTOR, 1)
+    pixel_bytes = channels * dtype.itemsize
+    step = tags.one(TILE_WIDTH, width)
+    columns = -(-width // step) * step
+    tile_bytes = step * tags.one(TILE_HEIGHT, height) * tags.one(BITS, 1) * channels // 8
+    if tags.is_tiled and compression == NONE and set(lengths) != {tile_bytes}:
+        raise damaged(IMAGE, "tiles of another length than their rows")
+    in_rows = not tags.is_tiled and tags.one(BITS, 1) > 1
+    if in_rows and compression in (NONE, PACK_BITS, *_DEFLATES):
+        found = np.frombuffer(_rows(data, tags, offsets, lengths, width * pixel_bytes), np.uint8)
+    else:
+        bare = _bare_file(_pieces(data, offsets, lengths), tags, columns, pixel_bytes)
+        found = decode(bare, "TIFF", (height, columns * pixel_bytes)).astype(np.uint8, copy=False)
+    blocks = found.reshape(height, columns // step, step * pixel_bytes)
+    if compression not in (NONE, PACK_BITS) and predictor > 1:
+        values = _of_differences(blocks, dtype, channels, predictor)
+    else:
+        values = blocks.view(dtype)
+    return values.reshape(height, columns, channels)[:, :width]
+
+
+def _of_differences(
+    blocks: NDArray[np.uint8], dtype: np.dtype[Any], channels: int, kind: int
+) -> NDArray[Any]:
+    """Return values from bytes (row, tile, byte) that hold the differences of successive values.
+
+    Source: TIFF 6.0, section 14, and for floating-point numbers (kind 3, the bytes of a row in planes with
+    the most significant first) Adobe Photoshop TIFF Technical Note 3.
+    """
+    if kind == 3 and dtype.kind == "f":
+        planes = np.cumsum(blocks, axis=2, dtype=np.uint8).reshape(*blocks.shape[:2], dtype.itemsize, -1)
+        return np.ascontiguousarray(np.moveaxis(planes, 2, 3)).view(dtype.newbyteorder(">"))
+    if kind != 2:
+        raise damaged(IMAGE, f"predictor {kind}")
+    whole = np.dtype(f"u{dtype.itemsize}")
+    differences = blocks.view(whole.newbyteorder(dtype.byteorder)).reshape(*blocks.shape[:2], -1, channels)
+    return np.cumsum(differences, axis=2, dtype=whole).view(dtype.newbyteorder("="))
+
+
+def _rows(
+    data: memoryview, tags: Tags, offsets: Sequence[int], lengths: Sequence[int], row_bytes: int
+) -> memoryview | bytes:
+    """Return the bytes of all rows of strips that are not compressed, deflated or packed."""
+    height = tags.size.height
+    rows = min(max(tags.one(ROWS_PER_STRIP, height), 1), height)
+    if len(offsets) != -(-height // rows):
+        raise damaged(IMAGE, f"{len(offsets)} strips")
+    plain = [min(rows, height - first) * row_bytes for first in range(0, height, rows)]
+    compression = tags.one(COMPRESSION, NONE)
+    if compression == NONE and lengths and list(lengths) != plain:
+        raise damaged(IMAGE, "strips of another length than their rows")
+    strips = _pieces(data, offsets, plain if compression == NONE else lengths)
+    if compression == PACK_BITS:
+        return b"".join(
+            _unpacked(strip, length, row_bytes) for strip, length in zip(strips, plain, strict=True)
+        )
+    if compression != NONE:
+        return b"".join(map(_inflated, strips, plain))
+    ends = [start + length for start, length in zip(offsets, plain, strict=True)]
+    return data[offsets[0] : ends[-1]] if ends[:-1] == list(offsets[1:]) else b"".join(strips)
+
+
+def _pieces(data: memoryview, offsets: Sequence[int], lengths: Sequence[int]) -> list[memoryview]:
+    if len(offsets) != len(lengths):
+        raise damaged(IMAGE, "damaged or incomplete image data")
+    if any(start + length > len(data) for start, length in zip(offsets, lengths, strict=True)):
+        raise damaged(IMAGE, "a file that ends before its pixels")
+    if sum(lengths) > len(data):
+        raise damaged(IMAGE, "strips or tiles that overlap")
+    return [data[start : start + length] for start, length in zip(offsets, lengths, strict=True)]
+
+
+def _inflated(strip: memoryview, length: int) -> bytes:
+    """Return the expected bytes of a strip; at most one more byte is inflated."""
+    inflater = zlib.decompressobj()
+    try:
+        found = inflater.decompress(strip, length + 1)
+    except zlib.error:
+        found = b""
+    if len(found) != length or not inflater.eof:
+        raise damaged(IMAGE, "damaged or incomplete image data")
+    return found
+
+
+def _unpacked(strip: memoryview, length: int, row_bytes: int) -> bytes:
+    """Return the unpacked bytes of a strip; runs end with their row (TIFF 6.0, section 9)."""
+    packed, found, position = bytes(strip), bytearray(), 0
+    while len(found) < length and position < len(packed) - 1:
+        count = packed[position]
+        room = row_bytes - len(found) % row_bytes
+        if count < 128:
+            run = packed[position + 1 : position + 2 + count]
+            position += 2 + count
+        else:
+            run = packed[position + 1 : position + 2] * (257 - count) if count > 128 else b""
+            position += 2 if count > 128 else 1
+        if len(run) > room:
+            break
+        found += run
+    if len(found) != length or any(packed[position:]):
+        raise damaged(IMAGE, "damaged or incomplete image data")
+    return bytes(found)
+
+
+def _bare_file(pieces: Sequence[memoryview], tags: Tags, columns: int, pixel_bytes: int) -> bytes:
+    """Return a TIFF file of one page with the encoded strips or tiles; each byte is a pixel."""
+    order = "<" if tags.little_endian else ">"
+    body = bytearray(8)
+    starts = []
+    for piece in pieces:
+        starts.append(len(body))
+        body += piece
+    kept = (HEIGHT, COMPRESSION, ROWS_PER_STRIP, TILE_HEIGHT)
+    values: dict[int, Sequence[int]] = {tag: tags.values[tag][:1] for tag in kept if tag in tags.values}
+    values |= {WIDTH: (columns * pixel_bytes,), BITS: (1 if tags.one(BITS, 1) == 1 else 8,)}
+    if tags.is_tiled:
+        values[TILE_WIDTH] = (tags.one(TILE_WIDTH, 0) * pixel_bytes,)
+    values |= {PHOTOMETRIC: (BLACK_IS_ZERO,), SAMPLES: (1,)}
+    values |= {tags.places[0]: starts, tags.places[1]: [*map(len, pieces)]}
+    entries = []
+    for tag, numbers in sorted(values.items()):
+        content = struct.pack(f"{order}{len(numbers)}I", *(min(number, _LARGEST_LONG) for number in numbers))
+        if len(numbers) > 1:
+            body += content
+            content = struct.pack(f"{order}I", len(body) - len(content))
+        entries.append(struct.pack(f"{order}HHI", tag, _LONG, len(numbers)) + content)
+    body[:8] = struct.pack(f"{order}2sHI", b"II" if tags.little_endian else b"MM", 42, len(body))
+    return bytes(body + struct.pack(f"{order}H", len(entries)) + b"".join(entries) + bytes(4))
+
+
+# --- TIFF images: one page of grey values or numbers, and several channels of 8 bits in any layout ---
 
 
 def read_tiff(data: memoryview, size: Size | None, any_type: bool = False) -> NDArray[Any]:
@@ -28,20 +376,20 @@ def read_tiff(data: memoryview, size: Size | None, any_type: bool = False) -> ND
     check_size(tags.size, size)
     if tags.following:
         raise ReadError(FaultKind.WRONG_VALUE, "one page", "several pages")
-    channels = tags.one(tiff.SAMPLES, 1)
+    channels = tags.one(SAMPLES, 1)
     if any_type and channels == 1:
         _require_numbers(tags)
     else:
         _require_bytes(tags)
-    check_page(tags, (tiff.BLACK_IS_ZERO, tiff.RGB))
-    is_grey = tags.one(tiff.PHOTOMETRIC, tiff.BLACK_IS_ZERO) == tiff.BLACK_IS_ZERO
+    check_page(tags, (BLACK_IS_ZERO, RGB))
+    is_grey = tags.one(PHOTOMETRIC, BLACK_IS_ZERO) == BLACK_IS_ZERO
     # Some programs read grey with alpha as rows of another length.
     if channels not in ((1,) if is_grey else (3, 4)):
         raise ReadError(FaultKind.WRONG_VALUE, "one grey channel or RGB", f"{channels} channels")
-    extra = tags.values.get(tiff.EXTRA_SAMPLES, ())
-    if len(extra) != (channels == 4) or not set(extra) <= set(tiff.ALPHA):
+    extra = tags.values.get(EXTRA_SAMPLES, ())
+    if len(extra) != (channels == 4) or not set(extra) <= set(ALPHA):
         raise ReadError(FaultKind.WRONG_VALUE, "an extra channel that is declared as alpha", "another one")
-    if channels > 1 and tags.one(tiff.PLANAR, 1) != 1:
+    if channels > 1 and tags.one(PLANAR, 1) != 1:
         raise ReadError(FaultKind.WRONG_VALUE, "channels stored pixel by pixel", "separate planes")
     return grey_of_channels(decode_page(data, tags))
 
@@ -54,10 +402,10 @@ def read_channels(data: memoryview, channels: int, size: Size) -> NDArray[np.uin
 
     Raises `ReadError` (unreadable, wrong size, wrong value or too large).
     """
-    photometrics = (tiff.BLACK_IS_ZERO, tiff.RGB, tiff.SEPARATED)
+    photometrics = (BLACK_IS_ZERO, RGB, SEPARATED)
     first, pages = check_pages(data, photometrics, max_pages=max(channels, size.height))
     _require_bytes(first)
-    samples = first.one(tiff.SAMPLES, 1)
+    samples = first.one(SAMPLES, 1)
     # An array (y, x, channel) may have been written as if y were the pages.
     rows_as_pages = samples == 1 and pages == size.height and first.size == Size(channels, size.width) != size
     if not rows_as_pages:
@@ -83,12 +431,12 @@ def write_tiff(pages: NDArray[Any]) -> bytes:
 
 def _require_numbers(tags: Tags) -> None:
     # Some programs read the values of one bit as 0 and 1, others as 0 and 255.
-    if tags.dtype is None or tags.one(tiff.BITS, 1) == 1:
-        raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, f"{tags.one(tiff.BITS, 1)} bits of another type")
+    if tags.dtype is None or tags.one(BITS, 1) == 1:
+        raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, f"{tags.one(BITS, 1)} bits of another type")
 
 
 def _require_bytes(tags: Tags) -> None:
-    for bits in tags.values.get(tiff.BITS, (1,)):
+    for bits in tags.values.get(BITS, (1,)):
         require_bits(bits, (8,))
-    if any(kind != 1 for kind in tags.values.get(tiff.SAMPLE_FORMAT, (1,))):
+    if any(kind != 1 for kind in tags.values.get(SAMPLE_FORMAT, (1,))):
         raise ReadError(FaultKind.WRONG_VALUE, "unsigned integers", "another sample format")

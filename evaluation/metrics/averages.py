@@ -1,12 +1,14 @@
 """Means over cases under weights, and the spread of a column of cases."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from evaluation.metrics.quantiles import quantiles
+from evaluation.metrics.arrays import Floats, quantiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,7 @@ class Spread:
     third_quartile: float
 
 
-def weighted_mean(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
+def weighted_mean(values: ArrayLike, weights: ArrayLike) -> Floats:
     """Mean of a per-case column under each row of weights.
 
     values: shape (cases,), finite, or NaN where the metric is undefined for the case: such a case leaves
@@ -45,7 +47,7 @@ def weighted_mean(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
     return mean
 
 
-def weighted_means(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
+def weighted_means(values: ArrayLike, weights: ArrayLike) -> Floats:
     """Mean of many per-case columns under each row of weights, in one product.
 
     values: shape (columns, cases), finite, or NaN where a case does not enter. weights: shape (resamples,
@@ -64,7 +66,7 @@ def weighted_means(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]
     return means
 
 
-def weighted_deviation(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
+def weighted_deviation(values: ArrayLike, weights: ArrayLike) -> Floats:
     """Return the standard deviation (ddof = 0) of a per-case column under each row of weights.
 
     Shapes, NaN cases and errors as in `weighted_mean`; 0 if one case has all the weight.

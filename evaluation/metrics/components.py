@@ -1,8 +1,8 @@
 """Connected components of a volume that is read plane by plane, and whether each touches another mask.
 
-Every plane is divided into runs (adjacent pixels of one row). Runs that touch are joined, those of many
-planes at once, and with the components that reach the plane before. A component that does not continue is
-counted and discarded. So the memory is that of some ten thousand runs and those of two planes, whatever the
+Every plane is divided into runs (adjacent pixels of one row). Runs that touch are joined, for many planes at
+once, and with the components that reach the plane before. A component that does not continue is
+counted and discarded. So memory holds some ten thousand runs and the runs of two planes, whatever the
 size of the volume.
 """
 
@@ -14,12 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.metrics.arrays import Bools, Integers
+
 LEVELS = 6
 """Levels are 0 to 5."""
-
-Integers = NDArray[np.int64]
-
-
 _RUNS_TOGETHER = 1 << 14
 _PLANE = 1 << 40  # from a pixel to the one behind it in the next plane, more than any plane has
 
@@ -47,7 +45,7 @@ class ComponentCounter:
         self._across_planes = across_planes
         self._counts = np.zeros((LEVELS, 2), dtype=np.int64)
         self._planes = 0
-        self._new: list[tuple[Integers, Integers, Integers, NDArray[np.bool_]]] = []
+        self._new: list[tuple[Integers, Integers, Integers, Bools]] = []
         self._number_of_new = 0
         # The runs of the last plane that was joined, and the components to which they belong.
         self._runs = _Runs(*np.zeros((2, 0), dtype=np.int64))
@@ -57,8 +55,8 @@ class ComponentCounter:
 
     def add(
         self,
-        mask: NDArray[np.bool_],
-        touching: NDArray[np.bool_],
+        mask: Bools,
+        touching: Bools,
         corner: tuple[int, int],
         levels: NDArray[Any] | None = None,
     ) -> None:
@@ -121,14 +119,14 @@ class ComponentCounter:
         self._runs = _Runs(starts[at_end], ends[at_end])
         self._component_of_run = (np.cumsum(going_on) - 1)[of_run]
 
-    def _finish(self, done: NDArray[np.bool_]) -> None:
+    def _finish(self, done: Bools) -> None:
         """Count components and discard them."""
         np.add.at(self._counts, (self._highest[done], self._touched[done].astype(np.int64)), 1)
         self._highest, self._touched = self._highest[~done], self._touched[~done]
 
 
 def _touching_runs(runs: _Runs, shift: int) -> tuple[Integers, Integers]:
-    """Return the pairs of runs of which the first touches the second, corners included, if it is moved."""
+    """Return the pairs of runs whose first one, moved, touches the second one, corners included."""
     begin = np.searchsorted(runs.ends, runs.starts + shift, side="left")
     count = np.searchsorted(runs.starts, runs.ends + shift, side="right") - begin
     total = int(count.sum())

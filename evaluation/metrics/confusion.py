@@ -6,19 +6,356 @@ the answer that is worst for that figure: leaving a case out never pays.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from evaluation.metrics.ratio import ratio_or_nan
+from evaluation.metrics.arguments import binary_decisions, weights_row
+from evaluation.metrics.arrays import Floats, ratio_or_nan
 
-Floats = NDArray[np.float64]
+__all__ = [
+    "accuracy",
+    "balanced_accuracy",
+    "confusion_matrix",
+    "matthews_correlation",
+    "mean_f1",
+    "sensitivity",
+    "specificity",
+]
+
 Averaging = Literal["macro", "weighted"]
 Disagreement = Literal["nominal", "linear", "quadratic"]
-
 _MAX_STEPS = 100  # of the search for the worst answers; three or four are usual
+
+
+def confusion_matrix(
+    predicted: ArrayLike,
+    reference: ArrayLike,
+    *,
+    classes: Sequence[Hashable],
+    weights: ArrayLike | None = None,
+) -> Floats:
+    """Return the weights of the cases by true and predicted class.
+
+    Parameters
+    ----------
+    predicted : array_like of int or str, shape (cases,)
+        The predicted class of every case. None or NaN: the case has no result and is in no cell.
+    reference : array_like of int or str, shape (cases,)
+        The true classes. A case with None or NaN is left out.
+    classes : sequence
+        All classes in the order of the rows and columns.
+    weights : array_like of float, shape (cases,), optional
+        Weights of the cases, finite and at least 0. By default every case has weight 1.
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (classes, classes)
+        Indexed [true, predicted].
+
+    Raises
+    ------
+    ValueError
+        For lengths that differ, a class that is not listed, or an invalid weight.
+
+    Notes
+    -----
+    All zeros for empty input.
+
+    References
+    ----------
+    M. Grandini et al., "Metrics for multi-class classification: an overview", arXiv:2008.05756, 2020.
+
+    Examples
+    --------
+    >>> confusion_matrix(["a", "b", "b"], ["a", "b", "c"], classes=["a", "b", "c"]).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]
+    """
+    counts: Floats = _confusion_of(predicted, reference, weights, classes).counts[0]
+    return counts
+
+
+def _confusion_of(
+    predicted: ArrayLike,
+    reference: ArrayLike,
+    weights: ArrayLike | None,
+    classes: Sequence[Hashable] | None = None,
+) -> Confusion:
+    """Return the confusion matrix of classes, by default of those that occur."""
+    made, true = (np.asarray(column, dtype=object).tolist() for column in (predicted, reference))
+    if len(made) != len(true):
+        raise ValueError(f"predicted and reference: expected one length, found {len(made)} and {len(true)}")
+    occurring = [name for name in dict.fromkeys([*true, *made]) if not _is_missing(name)]
+    index = {name: position for position, name in enumerate(occurring if classes is None else classes)}
+    if unknown := [name for name in occurring if name not in index]:
+        raise ValueError(f"classes: expected every class that occurs, {unknown[0]!r} is not listed")
+    truth, answers = (
+        [np.nan if _is_missing(name) else float(index[name]) for name in column] for column in (true, made)
+    )
+    # One class alone still has another one that a case without a result could be taken for.
+    count = max(2, len(index)) if classes is None else len(index)
+    return weighted_confusion(truth, answers, weights_row(weights, len(true)), count)
+
+
+def _is_missing(name: Hashable) -> bool:
+    return name is None or name != name
+
+
+def accuracy(
+    predicted: ArrayLike,
+    reference: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+) -> float:
+    """Return the share of cases with the right class.
+
+    Parameters
+    ----------
+    predicted : array_like of int or str, shape (cases,)
+        The predicted class of every case. None or NaN: the case has no result.
+    reference, weights
+        See `confusion_matrix`.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better.
+
+    Raises
+    ------
+    ValueError
+        For lengths that differ or an invalid weight.
+
+    Notes
+    -----
+    NaN if no case is left, so also for empty input. A case without a result is wrong.
+
+    References
+    ----------
+    M. Grandini et al., "Metrics for multi-class classification: an overview", arXiv:2008.05756, 2020.
+
+    Examples
+    --------
+    >>> accuracy(["a", "b", "b", None], ["a", "b", "c", "c"])
+    0.5
+    """
+    return float(accuracy_of_confusion(_confusion_of(predicted, reference, weights))[0])
+
+
+def balanced_accuracy(
+    predicted: ArrayLike,
+    reference: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+) -> float:
+    """Return the mean of the sensitivities of the classes that occur in the reference.
+
+    Parameters
+    ----------
+    predicted : array_like of int or str, shape (cases,)
+        The predicted class of every case. None or NaN: the case has no result.
+    reference, weights
+        See `confusion_matrix`.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better; 1 / classes for one and the same answer to every case.
+
+    Raises
+    ------
+    ValueError
+        For lengths that differ or an invalid weight.
+
+    Notes
+    -----
+    NaN if no case is left, so also for empty input. A case without a result is wrong.
+
+    References
+    ----------
+    K. H. Brodersen et al., "The balanced accuracy and its posterior distribution", ICPR, 3121–3124, 2010.
+
+    Examples
+    --------
+    >>> balanced_accuracy(["a", "b", "b", None], ["a", "b", "c", "c"])
+    0.6666666666666666
+    """
+    return float(balanced_accuracy_of_confusion(_confusion_of(predicted, reference, weights))[0])
+
+
+def mean_f1(
+    predicted: ArrayLike,
+    reference: ArrayLike,
+    *,
+    averaging: Literal["macro", "weighted"] = "macro",
+    weights: ArrayLike | None = None,
+) -> float:
+    """Return the F1 of each class against the rest, averaged over the classes.
+
+    Parameters
+    ----------
+    predicted : array_like of int or str, shape (cases,)
+        The predicted class of every case. None or NaN: the case has no result.
+    reference : array_like of int or str, shape (cases,)
+        The true classes. A case with None or NaN is left out.
+    averaging : {"macro", "weighted"}, optional
+        "macro" gives each class the same weight, "weighted" its share of the reference.
+    weights : array_like of float, shape (cases,), optional
+        Weights of the cases, finite and at least 0. By default every case has weight 1.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better.
+
+    Raises
+    ------
+    ValueError
+        For lengths that differ, another averaging or an invalid weight.
+
+    Notes
+    -----
+    NaN if no case is left, so also for empty input. The mean is over the classes that occur in reference or
+    prediction. A case without a result is a miss of its class and a false alarm of every other class.
+
+    References
+    ----------
+    J. Opitz and S. Burst, "Macro F1 and macro F1", arXiv:1911.03347, 2019 (the mean of F1 scores).
+
+    Examples
+    --------
+    >>> mean_f1(["a", "b", "b", "c"], ["a", "b", "c", "c"])
+    0.7777777777777777
+    """
+    if averaging not in ("macro", "weighted"):
+        raise ValueError(f"averaging: expected 'macro' or 'weighted', found {averaging!r}")
+    return float(mean_f1_of_confusion(_confusion_of(predicted, reference, weights), averaging)[0])
+
+
+def matthews_correlation(
+    predicted: ArrayLike,
+    reference: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+) -> float:
+    """Return Matthews' correlation coefficient, for several classes Gorodkin's.
+
+    Parameters
+    ----------
+    predicted : array_like of int or str, shape (cases,)
+        The predicted class of every case. None or NaN: the case has no result.
+    reference, weights
+        See `confusion_matrix`.
+
+    Returns
+    -------
+    float
+        In [−1, 1], higher is better; 0 for an answer that does not depend on the class.
+
+    Raises
+    ------
+    ValueError
+        For lengths that differ or an invalid weight.
+
+    Notes
+    -----
+    NaN if no case is left, so also for empty input; 0 where reference or prediction has one class only. With
+    cases without a result, the value is a lower bound over all answers they could have had.
+
+    References
+    ----------
+    J. Gorodkin, "Comparing two K-category assignments by a K-category correlation coefficient", Computational
+    Biology and Chemistry 28:367–374, 2004.
+
+    Examples
+    --------
+    >>> round(matthews_correlation([1, 1, 0, 0], [1, 0, 0, 0]), 4)
+    0.5774
+    """
+    return float(matthews_correlation_of_confusion(_confusion_of(predicted, reference, weights))[0])
+
+
+def sensitivity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+    """Return the share of the positive cases that are decided to be positive.
+
+    Parameters
+    ----------
+    predicted : array_like of bool, shape (cases,)
+        The decisions: true or 1 for positive.
+    reference : array_like of bool, shape (cases,)
+        The correct decisions.
+    weights : array_like of float, shape (cases,), optional
+        Weights of the cases, finite and at least 0. By default every case has weight 1.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ, a decision other than 0 and 1, or an invalid weight.
+
+    Notes
+    -----
+    NaN without a positive case in the reference, so also for empty input.
+
+    References
+    ----------
+    J. Yerushalmy, "Statistical problems in assessing methods of medical diagnosis", Public Health Reports
+    62:1432–1449, 1947.
+
+    Examples
+    --------
+    >>> sensitivity([1, 1, 0, 0], [1, 0, 1, 1])
+    0.3333333333333333
+    """
+    decided, correct = binary_decisions(predicted, reference)
+    counts = weighted_confusion(correct, decided, weights_row(weights, decided.size), 2)
+    return float(sensitivity_of_confusion(counts)[0])
+
+
+def specificity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+    """Return the share of the negative cases that are decided to be negative.
+
+    Parameters
+    ----------
+    predicted, reference
+        See `sensitivity`.
+    weights : array_like of float, shape (cases,), optional
+        Weights of the cases, finite and at least 0. By default every case has weight 1.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ, a decision other than 0 and 1, or an invalid weight.
+
+    Notes
+    -----
+    NaN without a negative case in the reference, so also for empty input.
+
+    References
+    ----------
+    J. Yerushalmy, "Statistical problems in assessing methods of medical diagnosis", Public Health Reports
+    62:1432–1449, 1947.
+
+    Examples
+    --------
+    >>> specificity([1, 1, 0, 0], [1, 0, 1, 1])
+    0.0
+    """
+    decided, correct = binary_decisions(predicted, reference)
+    counts = weighted_confusion(correct, decided, weights_row(weights, decided.size), 2)
+    return float(specificity_of_confusion(counts)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +388,12 @@ class Confusion:
         return correct
 
 
-def confusion(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike, classes: int) -> Confusion:
+def weighted_confusion(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike, classes: int) -> Confusion:
     """Count weighted cases by true and predicted class.
 
     truth: shape (cases,), class indices from 0 on; NaN leaves a case out. predicted: the same; NaN says that
     the case has no result. weights: shape (resamples, cases), at least 0.
-    Raises ValueError for shapes that differ and for what is no class index.
+    Raises ValueError for shapes that differ and for a value other than a class index.
     """
     true, answer = (np.asarray(column, dtype=np.float64) for column in (truth, predicted))
     matrix = np.asarray(weights, dtype=np.float64)
@@ -70,7 +407,7 @@ def confusion(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike, classe
         if wrong.size:
             raise ValueError(f"{name}: expected class indices from 0 to {classes - 1}, found {wrong[0]:g}")
     entering = np.flatnonzero(~np.isnan(true))
-    # The last column of each true class is that of the cases without a result.
+    # The last column of each true class has the cases without a result.
     answer = np.where(np.isnan(answer), classes, answer)
     cell = (true[entering] * (classes + 1) + answer[entering]).astype(np.int64)
     order = np.argsort(cell, kind="stable")
@@ -82,12 +419,12 @@ def confusion(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike, classe
     return Confusion(table[..., :classes], table[..., classes])
 
 
-def accuracy(cases: Confusion) -> Floats:
+def accuracy_of_confusion(cases: Confusion) -> Floats:
     """Share of right answers, in [0, 1]; NaN without a case. Shape (resamples,), as of all figures here."""
     return ratio_or_nan(cases.correct.sum(axis=1), cases.truth.sum(axis=1))
 
 
-def balanced_accuracy(cases: Confusion) -> Floats:
+def balanced_accuracy_of_confusion(cases: Confusion) -> Floats:
     """Mean of the sensitivities of the classes that occur in the reference, in [0, 1]; NaN without a case.
 
     Source: Brodersen et al. 2010, ICPR, p. 3121; for several classes as scikit-learn.
@@ -95,12 +432,12 @@ def balanced_accuracy(cases: Confusion) -> Floats:
     return _mean_of_defined(ratio_or_nan(cases.correct, cases.truth))
 
 
-def sensitivity(cases: Confusion, class_index: int = 1) -> Floats:
+def sensitivity_of_confusion(cases: Confusion, class_index: int = 1) -> Floats:
     """Share of a class's cases that are recognised (recall), in [0, 1]; NaN where it has none."""
     return ratio_or_nan(cases.correct[:, class_index], cases.truth[:, class_index])
 
 
-def specificity(cases: Confusion, class_index: int = 1) -> Floats:
+def specificity_of_confusion(cases: Confusion, class_index: int = 1) -> Floats:
     """Share of the cases of other classes that are not taken for a class, in [0, 1]; NaN without one.
 
     A case of another class without a result counts as taken for it.
@@ -109,7 +446,7 @@ def specificity(cases: Confusion, class_index: int = 1) -> Floats:
     return ratio_or_nan(others - _false_alarms(cases)[:, class_index], others)
 
 
-def precision(cases: Confusion, class_index: int = 1) -> Floats:
+def precision_of_confusion(cases: Confusion, class_index: int = 1) -> Floats:
     """Share of the cases taken for a class that are of it, in [0, 1].
 
     0 where none is taken for it; NaN where the reference has none of it.
@@ -119,7 +456,7 @@ def precision(cases: Confusion, class_index: int = 1) -> Floats:
     return np.where(cases.truth[:, class_index] > 0, np.nan_to_num(value), np.nan)
 
 
-def f_beta(cases: Confusion, beta: float = 1.0, class_index: int = 1) -> Floats:
+def f_beta_of_confusion(cases: Confusion, beta: float = 1.0, class_index: int = 1) -> Floats:
     """F-beta of one class, in [0, 1]; NaN where the reference has none of it.
 
     Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
@@ -128,7 +465,7 @@ def f_beta(cases: Confusion, beta: float = 1.0, class_index: int = 1) -> Floats:
     return np.where(cases.truth[:, class_index] > 0, value, np.nan)
 
 
-def mean_f1(cases: Confusion, averaging: Averaging = "macro") -> Floats:
+def mean_f1_of_confusion(cases: Confusion, averaging: Averaging = "macro") -> Floats:
     """F1 averaged over the classes that occur in reference or prediction, in [0, 1]; NaN without a case.
 
     "macro": each class counts alike; "weighted": by its share of the reference. A case without a result
@@ -140,7 +477,7 @@ def mean_f1(cases: Confusion, averaging: Averaging = "macro") -> Floats:
     return ratio_or_nan(np.nansum(scores * cases.truth, axis=1), cases.truth.sum(axis=1))
 
 
-def matthews_correlation(cases: Confusion) -> Floats:
+def matthews_correlation_of_confusion(cases: Confusion) -> Floats:
     """Matthews' correlation coefficient, for several classes Gorodkin's, in [−1, 1]; NaN without a case.
 
     0 where reference or prediction has one class only, as scikit-learn. With two classes a case without a
@@ -168,7 +505,7 @@ def matthews_correlation(cases: Confusion) -> Floats:
     return np.where(total > 0, np.clip(value, -1.0, 1.0), np.nan)
 
 
-def cohen_kappa(cases: Confusion, disagreement: Disagreement = "nominal") -> Floats:
+def cohen_kappa_of_confusion(cases: Confusion, disagreement: Disagreement = "nominal") -> Floats:
     """Cohen's κ of reference and prediction, at most 1; NaN where both have one and the same class only.
 
     "linear" and "quadratic" weight a disagreement by the distance of the classes or its square. Cases
@@ -183,7 +520,7 @@ def cohen_kappa(cases: Confusion, disagreement: Disagreement = "nominal") -> Flo
     ]
     truth = cases.truth
     total = truth.sum(axis=1)
-    # By predicted class, what a case adds to the expected disagreement.
+    # By predicted class, the share of a case in the expected disagreement.
     expected_by_class = ratio_or_nan(truth @ cost, total[:, None])
     observed = (cases.counts * cost).sum(axis=(1, 2))
     expected = (cases.predicted * expected_by_class).sum(axis=1)

@@ -5,33 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from evaluation.metrics.distinct import distinct
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from evaluation.metrics.arrays import Floats, Integers, distinct
 
 
 @dataclass(frozen=True)
 class Components:
-    """What each case adds to an area, and the unit that it belongs to.
+    """The share of each case in an area, and the unit of each case.
 
     won: shape (…, positives), twice the number of negatives that a positive outscores, ties ½.
     lost: shape (…, negatives), twice the number of positives that outscore a negative, ties ½.
     positive_units, negative_units: integers, shape (positives,) and (negatives,); cases of one unit (the eyes
         of a person) belong together.
     Whole numbers, so that equal areas and a variance of zero are found exactly. The difference of two
-    classifiers' components is that of their areas.
+    classifiers' components gives the difference of their areas.
     """
 
-    won: FloatArray
-    lost: FloatArray
-    positive_units: IntArray
-    negative_units: IntArray
+    won: Floats
+    lost: Floats
+    positive_units: Integers
+    negative_units: Integers
 
     @property
-    def area(self) -> FloatArray:
+    def area(self) -> Floats:
         """The area under the curve, shape (…)."""
         return np.asarray(self.won.mean(axis=-1) / (2 * self.lost.shape[-1]))
 
@@ -107,14 +104,14 @@ def area_variance(parts: Components) -> AreaVariance:
     return AreaVariance(variance, max(1.0, freedom))
 
 
-def _twice_below(scores: FloatArray, others: FloatArray) -> FloatArray:
+def _twice_below(scores: Floats, others: Floats) -> Floats:
     """Return for each score twice the number of others below it, and once those that are equal."""
     ordered = np.sort(others)
     below, up_to = (np.searchsorted(ordered, scores, side=side) for side in ("left", "right"))
     return np.asarray(below + up_to, dtype=np.float64)
 
 
-def _unit_sums(counts: FloatArray, units: IntArray, number: int) -> FloatArray:
+def _unit_sums(counts: Floats, units: Integers, number: int) -> Floats:
     """Return the sums over units of each case's deviation from the mean of all."""
     # The deviation times the number of cases is whole, so that equal counts give zero exactly.
     deviation = counts * counts.size - counts.sum()

@@ -1,25 +1,355 @@
-"""Precision, recall and overlap of detections over images, for all classes and IoU thresholds at once."""
+"""Detection of boxes in many images: average precision, precision, recall and overlap."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.box_matching import BoxMatches, Floats, Integers, ThresholdMatches
+from evaluation.metrics.arrays import Floats, Integers, distinct, order_in_groups, ratio_or_nan
+from evaluation.metrics.boxes import (
+    BoxMatches,
+    ThresholdMatches,
+    corners_of,
+    iou_of_corners,
+    match_at_thresholds,
+    match_boxes,
+)
 from evaluation.metrics.froc import Candidates
-from evaluation.metrics.grouped_order import order_in_groups
-from evaluation.metrics.ratio import ratio_or_nan
+
+__all__ = ["box_average_precision", "mean_average_precision", "mean_detection_iou"]
 
 AveragePrecision = Literal["all_points", "101_points", "11_points"]
 """Where a precision–recall curve is read: at all its points, or at equally spaced levels of recall."""
-
+BoxMatching = Literal["coco", "voc"]
+COCO_THRESHOLDS = tuple(hundredths / 100 for hundredths in range(50, 100, 5))
 _LEVELS: dict[AveragePrecision, int] = {"101_points": 101, "11_points": 11}
 _ENTRIES_AT_ONCE = 1 << 17  # 1 MB of float64, which stays in the processor's cache
+
+
+def box_average_precision(
+    boxes: ArrayLike,
+    scores: ArrayLike,
+    images: ArrayLike,
+    reference_boxes: ArrayLike,
+    reference_images: ArrayLike,
+    *,
+    iou_thresholds: Sequence[float] = COCO_THRESHOLDS,
+    matching: BoxMatching = "coco",
+    inclusive_corners: bool = False,
+    max_detections: int = 100,
+    curve: AveragePrecision = "101_points",
+) -> float:
+    """Return the average precision of the detections of one class, averaged over IoU thresholds.
+
+    It is the area under the precision–recall curve with its envelope; by default as in COCO.
+
+    Parameters
+    ----------
+    boxes : array_like of float, shape (detections, 4)
+        Detected boxes x1, y1, x2, y2 in pixels.
+    scores : array_like of float, shape (detections,)
+        Confidence of every detection; ties keep the order of the input.
+    images : array_like of int or str, shape (detections,)
+        The image of every detection.
+    reference_boxes : array_like of float, shape (references, 4)
+        Boxes of the reference.
+    reference_images : array_like of int or str, shape (references,)
+        The image of every reference box.
+    iou_thresholds : sequence of float, optional
+        Smallest IoUs of a true positive, in (0, 1]; by default 0.5, 0.55, … 0.95.
+    matching : {"coco", "voc"}, optional
+        Detections are matched greedily by descending score. "coco": each takes the best reference box that is
+        not yet taken. "voc": only its best box counts, and it is a false positive if that box is taken.
+    inclusive_corners : bool, optional
+        See `box_iou`.
+    max_detections : int, optional
+        Number of detections of an image that count, the most confident ones.
+    curve : {"101_points", "all_points", "11_points"}, optional
+        Where the curve is read: at 101 levels of recall (COCO), at all recall values (PASCAL VOC from 2010
+        on), or at 11 levels (PASCAL VOC to 2009).
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that do not fit, boxes as in `box_iou`, a score that is not finite, a threshold outside
+        (0, 1], less than one detection, or an unknown option.
+
+    Notes
+    -----
+    NaN without a reference box; 0 with reference boxes and without detections.
+
+    References
+    ----------
+    T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV, 740–755, 2014. M. Everingham et al.,
+    "The PASCAL Visual Object Classes (VOC) Challenge", International Journal of Computer Vision 88:303–338,
+    2010, section 4.2.
+
+    Examples
+    --------
+    >>> boxes = [[0, 0, 10, 10], [20, 20, 30, 30], [0, 0, 10, 10]]
+    >>> reference = [[0, 0, 10, 10], [0, 0, 10, 9]]
+    >>> box_average_precision(boxes, [0.9, 0.8, 0.7], [1, 1, 2], reference, [1, 2], iou_thresholds=[0.5])
+    0.834983498349835
+    """
+    return mean_average_precision(
+        boxes,
+        scores,
+        np.zeros(np.shape(scores), dtype=np.int64),
+        images,
+        reference_boxes,
+        np.zeros(np.shape(reference_images), dtype=np.int64),
+        reference_images,
+        iou_thresholds=iou_thresholds,
+        matching=matching,
+        inclusive_corners=inclusive_corners,
+        max_detections=max_detections,
+        curve=curve,
+    )
+
+
+def mean_average_precision(
+    boxes: ArrayLike,
+    scores: ArrayLike,
+    classes: ArrayLike,
+    images: ArrayLike,
+    reference_boxes: ArrayLike,
+    reference_classes: ArrayLike,
+    reference_images: ArrayLike,
+    *,
+    iou_thresholds: Sequence[float] = COCO_THRESHOLDS,
+    matching: BoxMatching = "coco",
+    inclusive_corners: bool = False,
+    max_detections: int = 100,
+    curve: AveragePrecision = "101_points",
+) -> float:
+    """Return the average precision, averaged over the classes of the reference and over IoU thresholds.
+
+    Parameters
+    ----------
+    boxes, scores, images, reference_boxes, reference_images : array_like
+        See `box_average_precision`.
+    classes : array_like of int or str, shape (detections,)
+        The class of every detection.
+    reference_classes : array_like of int or str, shape (references,)
+        The class of every reference box.
+    iou_thresholds, matching, inclusive_corners, max_detections, curve : optional
+        See `box_average_precision`; ``max_detections`` limits the detections of one class in one image.
+        EDD2020 has the thresholds 0.25, 0.30, … 0.75 with "voc" and "all_points".
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better.
+
+    Raises
+    ------
+    ValueError
+        As `box_average_precision`.
+
+    Notes
+    -----
+    NaN without a reference box. Classes without a reference box are left out of the mean; so detections of
+    such a class do not change the result.
+
+    References
+    ----------
+    T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV, 740–755, 2014; S. Ali et al., "Deep
+    learning for detection and segmentation of artefact and disease instances in gastrointestinal endoscopy",
+    Medical Image Analysis 70:102002, 2021 (EDD2020).
+
+    Examples
+    --------
+    >>> square, line = [0, 0, 10, 10], [0, 0, 10, 6]
+    >>> mean_average_precision(
+    ...     [square, square], [0.9, 0.8], ["a", "b"], [1, 1],
+    ...     [square, line], ["a", "b"], [1, 1], iou_thresholds=(0.5, 0.75),
+    ... )
+    0.75
+    """
+    if curve not in get_args(AveragePrecision):
+        raise ValueError(f"curve: expected '101_points', 'all_points' or '11_points', found {curve!r}")
+    table = box_table(
+        boxes,
+        scores,
+        classes,
+        images,
+        reference_boxes,
+        reference_classes,
+        reference_images,
+        iou_thresholds,
+        inclusive_corners,
+        matching,
+        max_detections,
+    )
+    values = table.average_precision(np.ones((1, len(table.reference_counts))), curve)
+    return float(np.mean(mean_over_classes(values)))
+
+
+def mean_detection_iou(
+    boxes: ArrayLike,
+    scores: ArrayLike,
+    images: ArrayLike,
+    reference_boxes: ArrayLike,
+    reference_images: ArrayLike,
+    *,
+    iou_threshold: float = 0.5,
+    with_missed: bool = False,
+    inclusive_corners: bool = False,
+) -> float:
+    """Return the mean IoU of the detections of one class; false positives count 0.
+
+    Parameters
+    ----------
+    boxes, scores, images, reference_boxes, reference_images : array_like
+        See `box_average_precision`.
+    iou_threshold : float, optional
+        Smallest IoU of a true positive, in (0, 1].
+    with_missed : bool, optional
+        Whether missed reference boxes count 0 as well.
+    inclusive_corners : bool, optional
+        See `box_iou`.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better.
+
+    Raises
+    ------
+    ValueError
+        As `box_average_precision`.
+
+    Notes
+    -----
+    NaN without a reference box; 0 with reference boxes and without detections.
+
+    References
+    ----------
+    S. Ali et al., "Deep learning for detection and segmentation of artefact and disease instances in
+    gastrointestinal endoscopy", Medical Image Analysis 70:102002, 2021 (EDD2020).
+
+    Examples
+    --------
+    >>> boxes = [[0, 0, 10, 10], [20, 20, 30, 30]]
+    >>> mean_detection_iou(boxes, [0.9, 0.8], [1, 1], [[0, 0, 10, 8]], [1])
+    0.4
+    """
+    zeros = (np.zeros(np.shape(values), dtype=np.int64) for values in (scores, reference_images))
+    table = box_table(
+        boxes,
+        scores,
+        next(zeros),
+        images,
+        reference_boxes,
+        next(zeros),
+        reference_images,
+        (iou_threshold,),
+        inclusive_corners,
+    )
+    values = table.mean_iou(np.ones((1, len(table.reference_counts))), with_missed)
+    return float(values[0, 0, 0]) if values.size else float("nan")
+
+
+def box_table(
+    boxes: ArrayLike,
+    scores: ArrayLike,
+    classes: ArrayLike,
+    images: ArrayLike,
+    reference_boxes: ArrayLike,
+    reference_classes: ArrayLike,
+    reference_images: ArrayLike,
+    iou_thresholds: Sequence[float],
+    inclusive_corners: bool,
+    matching: BoxMatching = "voc",
+    max_detections: int | None = None,
+) -> DetectionTable:
+    """Return the matched boxes of all images. Raises ValueError for arguments that do not fit."""
+    if matching not in get_args(BoxMatching):
+        raise ValueError(f"matching: expected 'coco' or 'voc', found {matching!r}")
+    if max_detections is not None and max_detections < 1:
+        raise ValueError(f"max_detections: expected at least 1, found {max_detections}")
+    corners, true_corners = corners_of(boxes, "boxes"), corners_of(reference_boxes, "reference_boxes")
+    confidence = np.asarray(scores, dtype=np.float64)
+    if confidence.shape != (len(corners),) or not np.isfinite(confidence).all():
+        raise ValueError(f"scores: expected {len(corners)} finite numbers")
+    thresholds = np.asarray(iou_thresholds, dtype=np.float64)
+    if thresholds.ndim != 1 or not thresholds.size or not ((thresholds > 0) & (thresholds <= 1)).all():
+        raise ValueError(f"IoU thresholds: expected numbers above 0 and at most 1, found {iou_thresholds}")
+    image, true_image, image_count = _codes(images, reference_images, corners, true_corners, "images")
+    kind, true_kind, kinds = _codes(classes, reference_classes, corners, true_corners, "classes")
+    groups, true_groups = image * kinds + kind, true_image * kinds + true_kind
+    if max_detections is not None:
+        counted = _most_confident(groups, confidence, max_detections)
+        corners, confidence = corners[counted], confidence[counted]
+        image, kind, groups = image[counted], kind[counted], groups[counted]
+    found: BoxMatches | ThresholdMatches
+    if matching == "voc":
+        found = match_boxes(corners, groups, confidence, true_corners, true_groups, inclusive_corners)
+    else:
+        found = _match_groups(
+            corners, groups, confidence, true_corners, true_groups, thresholds, inclusive_corners
+        )
+    counts = np.bincount(true_groups, minlength=image_count * kinds).reshape(image_count, kinds)
+    return DetectionTable(image, kind, confidence, found, counts, thresholds)
+
+
+def _most_confident(groups: Integers, confidence: Floats, most: int) -> Integers:
+    """Return the positions of the most confident detections of each group, in their order."""
+    order = order_in_groups(groups, confidence)
+    ordered = groups[order]
+    rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    return np.sort(order[rank < most])
+
+
+def _match_groups(
+    corners: Floats,
+    groups: Integers,
+    confidence: Floats,
+    true_corners: Floats,
+    true_groups: Integers,
+    thresholds: Floats,
+    inclusive_corners: bool,
+) -> ThresholdMatches:
+    """Match the detections of each group at each threshold by itself."""
+    iou = np.zeros(len(groups))
+    hits = np.zeros((len(groups), len(thresholds)), dtype=np.bool_)
+    for group in distinct(groups):
+        chosen, true = np.flatnonzero(groups == group), true_corners[true_groups == group]
+        overlap = iou_of_corners(corners[chosen][:, np.newaxis], true[np.newaxis], inclusive_corners)
+        matches = match_at_thresholds(overlap, confidence[chosen], thresholds)
+        iou[chosen], hits[chosen] = matches.iou, matches.at_thresholds
+    return ThresholdMatches(iou, hits)
+
+
+def _codes(
+    found: ArrayLike,
+    true: ArrayLike,
+    corners: Floats,
+    true_corners: Floats,
+    name: str,
+) -> tuple[Integers, Integers, int]:
+    """Return numbers from 0 on for the names of both sides, and how many different names there are."""
+    first, second = np.asarray(found), np.asarray(true)
+    if first.shape != (len(corners),) or second.shape != (len(true_corners),):
+        raise ValueError(f"{name}: expected one for every box, found shapes {first.shape} and {second.shape}")
+    if not first.size or not second.size:  # an empty list has no type of its own
+        first, second = (
+            side.astype(second.dtype if second.size else first.dtype) for side in (first, second)
+        )
+    names, codes = np.unique(np.concatenate((first, second)), return_inverse=True)
+    codes = codes.astype(np.int64)
+    return codes[: len(first)], codes[len(first) :], max(1, len(names))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Distances between the surfaces of two label maps, label by label.
+"""Distances between the surfaces of two label maps, label by label, and surface Dice.
 
 Each label is compared in the smallest box around it in both maps. Parts of a surface that both maps share
 have a distance of 0 and are not searched for.
@@ -9,30 +9,405 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.crop import Crop
-from evaluation.metrics.label_overlap import LabelMap
-from evaluation.metrics.label_regions import Region, around, label_regions
+from evaluation.metrics.arguments import check_shapes, mask_of
+from evaluation.metrics.arrays import Bools, Floats
+from evaluation.metrics.crops import Crop
+from evaluation.metrics.label_maps import LabelMap, Region, around, label_regions
 from evaluation.metrics.nearest import nearest_distances
-from evaluation.metrics.surface_convention import Directions, Surface
 from evaluation.metrics.surface_elements import element_codes, element_sizes
-from evaluation.metrics.weighted_distances import Percentile, WeightedDistances, pooled
+from evaluation.metrics.surfaces import (
+    Directions,
+    Percentile,
+    Surface,
+    SurfaceConvention,
+    WeightedDistances,
+    pooled,
+)
 
-Bools = NDArray[np.bool_]
+__all__ = [
+    "hausdorff_distance",
+    "label_average_surface_distance",
+    "label_hausdorff_distance",
+    "label_surface_dice",
+    "surface_dice",
+]
+
+_MOST_LABELS = 255
 Codes = NDArray[np.uint8]
-
 _NO_DISTANCES = WeightedDistances(np.zeros(0), None)
+
+
+def hausdorff_distance(
+    prediction: ArrayLike,
+    reference: ArrayLike,
+    spacing_mm: Sequence[float] | None = None,
+    *,
+    percentile: float = 100.0,
+    surface: Surface = "elements",
+    percentile_method: Percentile = "index",
+    directions: Directions = "directed",
+    worst: float | None = None,
+) -> float:
+    """Return the Hausdorff distance between the surfaces of two regions, or a percentile of it.
+
+    Parameters
+    ----------
+    prediction : array_like of bool, shape (y, x) or (z, y, x)
+        The predicted region: true or 1 inside.
+    reference : array_like of bool, same shape
+        The reference region.
+    spacing_mm : sequence of float, optional
+        Size of a pixel along every axis of the array, in mm. By default 1 along every axis: the result is in
+        pixels.
+    percentile : float, optional
+        In [0, 100]: 100 gives the Hausdorff distance, 95 the robust variant.
+    surface, percentile_method, directions, worst : optional
+        See `label_hausdorff_distance`.
+
+    Returns
+    -------
+    float
+        At least 0, in mm, lower is better.
+
+    Raises
+    ------
+    ValueError
+        For values other than 0 and 1, and as `label_hausdorff_distance`.
+
+    Notes
+    -----
+    0 if both regions are empty, ``worst`` if one of them is. With ``surface="voxels"`` it is the distance of
+    SimpleITK and MedPy.
+
+    References
+    ----------
+    D. P. Huttenlocher et al., "Comparing images using the Hausdorff distance", IEEE Transactions on Pattern
+    Analysis and Machine Intelligence 15:850–863, 1993.
+
+    Examples
+    --------
+    >>> hausdorff_distance([[1, 1, 0, 0, 0]], [[1, 0, 0, 0, 1]], spacing_mm=(1.0, 0.5), surface="voxels")
+    1.5
+    """
+    found = label_hausdorff_distance(
+        mask_of(prediction, "prediction"),
+        mask_of(reference, "reference"),
+        [1],
+        spacing_mm,
+        percentile=percentile,
+        surface=surface,
+        percentile_method=percentile_method,
+        directions=directions,
+        worst=worst,
+    )
+    return float(found[0])
+
+
+def label_hausdorff_distance(
+    prediction: ArrayLike,
+    reference: ArrayLike,
+    labels: Sequence[int],
+    spacing_mm: Sequence[float] | None = None,
+    *,
+    percentile: float = 100.0,
+    surface: Surface = "elements",
+    percentile_method: Percentile = "index",
+    directions: Directions = "directed",
+    worst: float | None = None,
+) -> Floats:
+    """Return the Hausdorff distance of each label of two label maps, or a percentile of it.
+
+    The distances are those from all parts of one surface to the other, in both directions.
+
+    Parameters
+    ----------
+    prediction : array_like of int, shape (y, x) or (z, y, x)
+        The predicted label map.
+    reference : array_like of int, same shape
+        The reference label map.
+    labels : sequence of int
+        The labels to compare; all other values are background.
+    spacing_mm : sequence of float, optional
+        Size of a voxel along every axis of the array, in mm; by default 1: the result is in voxels.
+    percentile : float, optional
+        In [0, 100]: 100 gives the Hausdorff distance, 95 the robust variant.
+    surface : {"elements", "voxels"}, optional
+        Elements between voxels, weighted by area, or voxels of equal weight.
+    percentile_method : {"index", "linear"}, optional
+        "index" takes one of the distances: of elements the first at which the cumulated area reaches the
+        percentile, of n voxels number 1 + floor((n − 1)·p / 100). "linear" interpolates between two, for
+        voxels only (NumPy, MedPy, MONAI, MetricsReloaded).
+    directions : {"directed", "pooled"}, optional
+        "directed" is the larger of the percentiles of both directions, "pooled" the percentile of the
+        distances of both directions together (MedPy).
+    worst : float, optional
+        The value, in mm, for a label that one of the maps lacks, and the largest one for any label; by
+        default the diagonal of the array.
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (labels,)
+        At least 0, in mm, lower is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or have other than two or three axes, a spacing that is not above 0, a
+        percentile outside [0, 100], "linear" for elements, an unknown option, or labels that repeat or exceed
+        255 in number.
+
+    Notes
+    -----
+    0 for a label that neither map has.
+
+    References
+    ----------
+    D. P. Huttenlocher et al., "Comparing images using the Hausdorff distance", IEEE Transactions on Pattern
+    Analysis and Machine Intelligence 15:850–863, 1993.
+
+    Examples
+    --------
+    >>> prediction, reference = [[1, 1, 0, 2, 0]], [[1, 0, 0, 0, 2]]
+    >>> label_hausdorff_distance(prediction, reference, labels=[1, 2, 3], spacing_mm=(1, 0.5)).tolist()
+    [0.5, 0.5, 0.0]
+    """
+    if not 0 <= percentile <= 100:
+        raise ValueError(f"percentile: expected a number from 0 to 100, found {percentile}")
+    _check_directions(directions)
+    SurfaceConvention(surface, percentile_method, directions)
+    compared = compared_labels(prediction, reference, labels, spacing_mm, surface)
+    found = [label.hausdorff_distance(percentile, percentile_method, directions) for label in compared]
+    return _with_worst(found, prediction, spacing_mm, worst)
+
+
+def label_average_surface_distance(
+    prediction: ArrayLike,
+    reference: ArrayLike,
+    labels: Sequence[int],
+    spacing_mm: Sequence[float] | None = None,
+    *,
+    surface: Surface = "elements",
+    directions: Directions = "pooled",
+    worst: float | None = None,
+) -> Floats:
+    """Return the average symmetric surface distance of each label of two label maps.
+
+    It is the mean distance from all parts of either surface to the other one.
+
+    Parameters
+    ----------
+    prediction, reference, labels, spacing_mm, surface
+        See `label_hausdorff_distance`.
+    directions : {"pooled", "directed"}, optional
+        "pooled" is the mean of the distances of both directions together, "directed" the larger of the two
+        means.
+    worst : float, optional
+        The value, in mm, for a label that one of the maps lacks, and the largest one for any label; by
+        default the diagonal of the array.
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (labels,)
+        At least 0, in mm, lower is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or have other than two or three axes, a spacing that is not above 0, or labels
+        that repeat or exceed 255 in number.
+
+    Notes
+    -----
+    0 for a label that neither map has. In the pooled distances the larger surface has more influence.
+
+    References
+    ----------
+    T. Heimann et al., "Comparison and evaluation of methods for liver segmentation from CT datasets", IEEE
+    Transactions on Medical Imaging 28:1251–1265, 2009.
+
+    Examples
+    --------
+    >>> prediction, reference = [[1, 1, 0, 2, 0]], [[1, 0, 0, 0, 2]]
+    >>> label_average_surface_distance(prediction, reference, labels=[2, 3], surface="voxels").tolist()
+    [1.0, 0.0]
+    """
+    _check_directions(directions)
+    compared = compared_labels(prediction, reference, labels, spacing_mm, surface)
+    found = [label.average_distance(directions) for label in compared]
+    return _with_worst(found, prediction, spacing_mm, worst)
+
+
+def _with_worst(
+    found: Sequence[float], values: ArrayLike, spacing_mm: Sequence[float] | None, worst: float | None
+) -> Floats:
+    """Return distances of at most the worst one, by default the diagonal."""
+    array = np.asarray(values)
+    limit = math.hypot(*(spacing_of(array, spacing_mm) * array.shape)) if worst is None else worst
+    return np.minimum(found, limit)
+
+
+def _check_directions(directions: Directions) -> None:
+    if directions not in get_args(Directions):
+        raise ValueError(f"directions: expected 'directed' or 'pooled', found {directions!r}")
+
+
+def surface_dice(
+    prediction: ArrayLike,
+    reference: ArrayLike,
+    tolerance_mm: float,
+    spacing_mm: Sequence[float] | None = None,
+    *,
+    surface: Surface = "elements",
+) -> float:
+    """Return the share of the surfaces of two regions that is not farther from the other than a tolerance.
+
+    Parameters
+    ----------
+    prediction, reference
+        See `hausdorff_distance`.
+    tolerance_mm : float
+        At least 0. A distance that equals it up to rounding is within.
+    spacing_mm : sequence of float, optional
+        Size of a pixel along every axis of the array, in mm; by default 1.
+    surface : {"elements", "voxels"}, optional
+        Elements between voxels, weighted by area, or voxels of equal weight.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or have other than two or three axes, values other than 0 and 1, a spacing that
+        is not above 0, or a tolerance below 0.
+
+    Notes
+    -----
+    Also called normalised surface Dice. 1 if both regions are empty, 0 if one of them is.
+
+    References
+    ----------
+    S. Nikolov et al., "Deep learning to achieve clinically applicable segmentation of head and neck anatomy
+    for radiotherapy", arXiv:1809.04430, 2018.
+
+    Examples
+    --------
+    >>> surface_dice([[0, 1, 1, 0, 0, 0]], [[0, 1, 1, 1, 1, 0]], tolerance_mm=1, surface="voxels")
+    0.8333333333333334
+    """
+    first, second = mask_of(prediction, "prediction"), mask_of(reference, "reference")
+    return float(label_surface_dice(first, second, [1], tolerance_mm, spacing_mm, surface=surface)[0])
+
+
+def label_surface_dice(
+    prediction: ArrayLike,
+    reference: ArrayLike,
+    labels: Sequence[int],
+    tolerance_mm: float | Sequence[float],
+    spacing_mm: Sequence[float] | None = None,
+    *,
+    surface: Surface = "elements",
+) -> Floats:
+    """Return the surface Dice of each label of two label maps (see `surface_dice`).
+
+    Parameters
+    ----------
+    prediction, reference, labels
+        See `label_hausdorff_distance`.
+    tolerance_mm : float or sequence of float
+        At least 0; one for all labels or one for each.
+    spacing_mm : sequence of float, optional
+        Size of a voxel along every axis of the array, in mm; by default 1.
+    surface : {"elements", "voxels"}, optional
+        Elements between voxels, weighted by area, or voxels of equal weight.
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (labels,)
+        In [0, 1], higher is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or have other than two or three axes, a spacing that is not above 0, a
+        tolerance below 0, another number of tolerances than of labels, or labels that repeat or exceed 255 in
+        number.
+
+    Notes
+    -----
+    1 for a label that neither map has, 0 for one that one of them lacks.
+
+    References
+    ----------
+    S. Nikolov et al., "Deep learning to achieve clinically applicable segmentation of head and neck anatomy
+    for radiotherapy", arXiv:1809.04430, 2018.
+
+    Examples
+    --------
+    >>> label_surface_dice([[0, 1, 1, 2]], [[0, 1, 1, 0]], labels=[1, 2, 3], tolerance_mm=0).tolist()
+    [1.0, 0.0, 1.0]
+    """
+    tolerances = np.asarray(tolerance_mm, dtype=np.float64)
+    if tolerances.shape not in ((), (len(labels),)) or not (tolerances >= 0).all():
+        raise ValueError(
+            f"tolerance_mm: expected a number of at least 0, or one for each label, found {tolerance_mm}"
+        )
+    compared = compared_labels(prediction, reference, labels, spacing_mm, surface)
+    each = np.broadcast_to(tolerances, len(labels)).tolist()
+    return np.array([label.surface_dice(mm) for label, mm in zip(compared, each, strict=True)])
+
+
+def compared_labels(
+    prediction: ArrayLike,
+    reference: ArrayLike,
+    labels: Sequence[int],
+    spacing_mm: Sequence[float] | None,
+    surface: Surface,
+) -> list[SurfaceComparison]:
+    """Return the comparison of each label; raise ValueError for arguments that do not fit."""
+    maps = np.asarray(prediction), np.asarray(reference)
+    check_shapes(*maps)
+    if maps[0].ndim not in (2, 3):
+        raise ValueError(f"expected arrays of shape (y, x) or (z, y, x), found {maps[0].shape}")
+    if len(set(labels)) < len(labels) or len(labels) > _MOST_LABELS:
+        raise ValueError(f"labels: expected up to {_MOST_LABELS} different ones, found {list(labels)}")
+    if surface not in get_args(Surface):
+        raise ValueError(f"surface: expected 'elements' or 'voxels', found {surface!r}")
+    first, second = (_positions(values, labels) for values in maps)
+    return compare_labels(first, second, len(labels), spacing_of(maps[0], spacing_mm).tolist(), surface)
+
+
+def _positions(values: NDArray[np.generic], labels: Sequence[int]) -> LabelMap:
+    """Return a map with the labels as 1 … n and all other values as 0."""
+    if values.dtype == np.bool_ and list(labels) == [1]:
+        return values.view(np.uint8)
+    positions = np.zeros(values.shape, dtype=np.uint8)
+    for position, label in enumerate(labels, 1):
+        positions[values == label] = position
+    return positions
+
+
+def spacing_of(values: NDArray[np.generic], spacing_mm: Sequence[float] | None) -> Floats:
+    """Return the spacing along each axis of an array, by default 1. Raises ValueError."""
+    spacing = np.ones(values.ndim) if spacing_mm is None else np.asarray(spacing_mm, dtype=np.float64)
+    if spacing.shape != (values.ndim,) or not (np.isfinite(spacing) & (spacing > 0)).all():
+        raise ValueError(f"spacing_mm: expected {values.ndim} numbers above 0, found {spacing_mm}")
+    return spacing
 
 
 @dataclass(frozen=True, slots=True)
 class SurfaceComparison:
-    """Distances in mm from the surface of a prediction to that of a reference, and back.
+    """Distances in mm between the surfaces of a prediction and a reference, in both directions.
 
-    A region without voxels has no surface and no distance. Every figure then is that of two equal regions if
-    both are empty, and infinite (surface Dice: 0) if one is.
+    A region without voxels has no surface and no distance. If both are empty, every figure is as of two equal
+    regions; if one is, distances are infinite and surface Dice is 0.
     """
 
     prediction: WeightedDistances
@@ -137,7 +512,7 @@ def compare_surfaces(
 
 
 def _distances(
-    here: Codes, there: Codes, sizes: NDArray[np.float64] | None, spacing_mm: Sequence[float]
+    here: Codes, there: Codes, sizes: Floats | None, spacing_mm: Sequence[float]
 ) -> WeightedDistances:
     """Return the distances from every part of one surface, where it is not 0, to the nearest of another."""
     parts = np.flatnonzero(here)
@@ -161,7 +536,7 @@ def _planes(values: Codes) -> list[Crop]:
 
 
 def _outline(mask: Bools) -> Codes:
-    """Return 1 for each voxel of a mask of which a neighbour along an axis is outside of it, else 0."""
+    """Return 1 for mask voxels with a face neighbour outside the mask, else 0."""
     padded = np.pad(mask, 1)
     enclosed = mask.copy()
     for axis in range(mask.ndim):

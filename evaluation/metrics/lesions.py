@@ -1,16 +1,339 @@
-"""Lesions of two masks as connected components: which are found, which are false, how well they fit."""
+"""Lesions as connected components of two masks: which are found, which are false, how well they fit."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from evaluation.metrics.arguments import mask_of
+from evaluation.metrics.arrays import Bools, Floats, Integers
+
+__all__ = [
+    "detection_ratio",
+    "false_components",
+    "false_negative_volume",
+    "false_positive_volume",
+    "lesion_difference",
+    "lesion_f1",
+    "panoptic_quality",
+]
+
+Neighbours = Literal["all", "faces"]
+AnyIntegers = NDArray[np.integer]
+
+
+def lesion_f1(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> float:
+    """Return the F1 of connected components that touch a component of the other mask.
+
+    Parameters
+    ----------
+    prediction : array_like of bool, shape (y, x) or (z, y, x)
+        The predicted region: true or 1 inside.
+    reference : array_like of bool, same shape
+        The reference region.
+    neighbours : {"all", "faces"}, optional
+        Pixels of one component: "all" 8 neighbours (26 in 3D), or the 4 (6) that share "faces".
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better. Recall is the share of the reference's components that are touched,
+        precision the share of the predicted ones.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or have other than two or three axes, or values other than 0 and 1.
+
+    Notes
+    -----
+    1 if both regions are empty, 0 if exactly one is. By default pixels that touch at an edge or a corner
+    belong to one component.
+
+    References
+    ----------
+    O. Commowick et al., "Objective evaluation of multiple sclerosis lesion segmentation using a data
+    management and processing infrastructure", Scientific Reports 8:13650, 2018.
+
+    Examples
+    --------
+    >>> lesion_f1([[1, 1, 0, 1, 0, 0]], [[1, 1, 0, 0, 0, 1]])
+    0.5
+    """
+    return f1_of_lesions(_lesions(prediction, reference, neighbours))
+
+
+def lesion_difference(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> int:
+    """Return the difference of the numbers of connected components, without its sign.
+
+    Parameters
+    ----------
+    prediction, reference
+        See `lesion_f1`.
+    neighbours : {"all", "faces"}, optional
+        See `lesion_f1`.
+
+    Returns
+    -------
+    int
+        At least 0, lower is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or have other than two or three axes, or values other than 0 and 1.
+
+    Notes
+    -----
+    0 if both regions are empty. Components as for `lesion_f1`.
+
+    References
+    ----------
+    M. R. Hernandez Petzsche et al., "ISLES 2022: a multi-center magnetic resonance imaging stroke lesion
+    segmentation dataset", Scientific Data 9:762, 2022.
+
+    Examples
+    --------
+    >>> lesion_difference([[1, 1, 0, 1]], [[1, 1, 0, 0]])
+    1
+    """
+    found = _lesions(prediction, reference, neighbours)
+    return abs(len(found.prediction_voxels) - len(found.reference_voxels))
+
+
+def panoptic_quality(
+    prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all"
+) -> LesionPanopticQuality:
+    """Return the panoptic quality of the connected components.
+
+    Parameters
+    ----------
+    prediction, reference
+        See `lesion_f1`.
+    neighbours : {"all", "faces"}, optional
+        See `lesion_f1`.
+
+    Returns
+    -------
+    LesionPanopticQuality
+        ``recognition`` is the F1 of the components, where a pair matches if its IoU is above ½;
+        ``segmentation`` the mean IoU of the matches; ``panoptic`` their product. Each in [0, 1], higher is
+        better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or have other than two or three axes, or values other than 0 and 1.
+
+    Notes
+    -----
+    All 1 if both regions are empty; all 0 without a match. Components as for `lesion_f1`.
+
+    References
+    ----------
+    A. Kirillov et al., "Panoptic segmentation", CVPR, 9396–9405, 2019.
+
+    Examples
+    --------
+    >>> quality = panoptic_quality([[1, 1, 0, 1, 0, 0]], [[1, 1, 0, 0, 0, 1]])
+    >>> quality.panoptic, quality.segmentation, quality.recognition
+    (0.5, 1.0, 0.5)
+    """
+    return panoptic_quality_of_lesions(_lesions(prediction, reference, neighbours))
+
+
+def false_positive_volume(
+    prediction: ArrayLike,
+    reference: ArrayLike,
+    *,
+    spacing_mm: Sequence[float] | None = None,
+    neighbours: Neighbours = "all",
+) -> float:
+    """Return the volume of the predicted components that touch no component of the reference.
+
+    Parameters
+    ----------
+    prediction, reference
+        See `lesion_f1`.
+    spacing_mm : sequence of float, optional
+        Size of a pixel along each axis, in mm. By default 1 each, so that the volume is in pixels.
+    neighbours : {"all", "faces"}, optional
+        See `lesion_f1`.
+
+    Returns
+    -------
+    float
+        At least 0, in mm³ (mm² in 2D), lower is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or have other than two or three axes, values other than 0 and 1, or a spacing
+        that does not fit or is not above 0.
+
+    Notes
+    -----
+    0 if the prediction is empty. Components as for `lesion_f1`.
+
+    References
+    ----------
+    S. Gatidis et al., "Results from the autoPET challenge on fully automated lesion segmentation in oncologic
+    PET/CT imaging", Nature Machine Intelligence 6:1396–1405, 2024.
+
+    Examples
+    --------
+    >>> false_positive_volume([[1, 1, 0, 1, 0, 0]], [[1, 1, 0, 0, 0, 1]], spacing_mm=(0.5, 1.0))
+    0.5
+    """
+    found = _lesions(prediction, reference, neighbours)
+    return false_positive_voxels(found) * _voxel(spacing_mm, np.ndim(reference))
+
+
+def false_negative_volume(
+    prediction: ArrayLike,
+    reference: ArrayLike,
+    *,
+    spacing_mm: Sequence[float] | None = None,
+    neighbours: Neighbours = "all",
+) -> float:
+    """Return the volume of the reference's components that no predicted component touches.
+
+    Parameters
+    ----------
+    prediction, reference
+        See `lesion_f1`.
+    spacing_mm : sequence of float, optional
+        Size of a pixel along each axis, in mm. By default 1 each, so that the volume is in pixels.
+    neighbours : {"all", "faces"}, optional
+        See `lesion_f1`.
+
+    Returns
+    -------
+    float
+        At least 0, in mm³ (mm² in 2D), lower is better.
+
+    Raises
+    ------
+    ValueError
+        As `false_positive_volume`.
+
+    Notes
+    -----
+    0 if the reference is empty. Components as for `lesion_f1`.
+
+    References
+    ----------
+    S. Gatidis et al., "Results from the autoPET challenge on fully automated lesion segmentation in oncologic
+    PET/CT imaging", Nature Machine Intelligence 6:1396–1405, 2024.
+
+    Examples
+    --------
+    >>> false_negative_volume([[1, 1, 0, 1, 0, 0]], [[1, 1, 0, 0, 0, 1]], spacing_mm=(0.5, 1.0))
+    0.5
+    """
+    found = _lesions(prediction, reference, neighbours)
+    return false_negative_voxels(found) * _voxel(spacing_mm, np.ndim(reference))
+
+
+def _lesions(prediction: ArrayLike, reference: ArrayLike, neighbours: Neighbours) -> Lesions:
+    regions = mask_of(prediction, "prediction"), mask_of(reference, "reference")
+    if regions[0].ndim not in (2, 3) or regions[0].shape != regions[1].shape:
+        raise ValueError(
+            "expected two arrays of one shape (y, x) or (z, y, x), "
+            f"found {regions[0].shape} and {regions[1].shape}"
+        )
+    if neighbours not in get_args(Neighbours):
+        raise ValueError(f"neighbours: expected 'all' or 'faces', found {neighbours!r}")
+    return find_lesions(*regions, neighbours == "all")
+
+
+def _voxel(spacing_mm: Sequence[float] | None, axes: int) -> float:
+    """Return the volume of one voxel in mm³."""
+    sizes = (1.0,) * axes if spacing_mm is None else tuple(map(float, spacing_mm))
+    if len(sizes) != axes or not all(math.isfinite(size) and size > 0 for size in sizes):
+        raise ValueError(f"spacing_mm: expected {axes} finite numbers above 0, found {spacing_mm!r}")
+    return math.prod(sizes)
+
+
+def detection_ratio(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> float:
+    """Return the share of the reference's connected components that the prediction touches.
+
+    Parameters
+    ----------
+    prediction, reference
+        See `lesion_f1`.
+    neighbours : {"all", "faces"}, optional
+        See `lesion_f1`.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better. One common pixel is enough to detect a component.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or have other than two or three axes, or values other than 0 and 1.
+
+    Notes
+    -----
+    NaN if the reference is empty.
+
+    References
+    ----------
+    "A novel benchmark model for intelligent annotation of spectral-domain optical coherence tomography scans
+    using the example of cyst annotation", 2016.
+
+    Examples
+    --------
+    >>> detection_ratio([[1, 0, 0, 0]], [[1, 1, 0, 1]])
+    0.5
+    """
+    found = _lesions(prediction, reference, neighbours)
+    references = len(found.reference_voxels)
+    return found.detected / references if references else math.nan
+
+
+def false_components(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> int:
+    """Return the number of the prediction's connected components that do not touch the reference.
+
+    Parameters
+    ----------
+    prediction, reference
+        See `lesion_f1`.
+    neighbours : {"all", "faces"}, optional
+        See `lesion_f1`.
+
+    Returns
+    -------
+    int
+        At least 0, lower is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or have other than two or three axes, or values other than 0 and 1.
+
+    Notes
+    -----
+    0 if the prediction is empty; all its components if the reference is empty.
+
+    References
+    ----------
+    "A novel benchmark model for intelligent annotation of spectral-domain optical coherence tomography scans
+    using the example of cyst annotation", 2016.
+
+    Examples
+    --------
+    >>> false_components([[1, 0, 1, 0, 1]], [[1, 1, 0, 0, 0]])
+    2
+    """
+    return _lesions(prediction, reference, neighbours).false
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +378,7 @@ class Lesions:
 
 
 @dataclass(frozen=True, slots=True)
-class PanopticQuality:
+class LesionPanopticQuality:
     """Panoptic quality, the product of recognition (F1 of pairs with IoU > ½) and segmentation (mean IoU).
 
     Each in [0, 1], higher is better. ``segmentation`` is 0 where no pair matches.
@@ -66,7 +389,7 @@ class PanopticQuality:
     recognition: float
 
 
-def lesions(prediction: Bools, reference: Bools, diagonal_neighbours: bool = True) -> Lesions:
+def find_lesions(prediction: Bools, reference: Bools, diagonal_neighbours: bool = True) -> Lesions:
     """Return the connected components of two masks of one shape and how they overlap.
 
     prediction, reference: boolean, shape (z, y, x) or (y, x). With ``diagonal_neighbours`` 26 (8) neighbours
@@ -97,10 +420,10 @@ def lesions(prediction: Bools, reference: Bools, diagonal_neighbours: bool = Tru
     )
 
 
-def lesion_f1(found: Lesions) -> float:
+def f1_of_lesions(found: Lesions) -> float:
     """F1 of touched components, in [0, 1]; 1 where neither mask has one.
 
-    Recall is the share of reference components that are touched, precision that of predicted ones.
+    Recall is the share of reference components that are touched, precision the share of predicted ones.
     """
     references, predictions = len(found.reference_voxels), len(found.prediction_voxels)
     if not references or not predictions:
@@ -109,7 +432,7 @@ def lesion_f1(found: Lesions) -> float:
     return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
 
 
-def panoptic_quality(found: Lesions) -> PanopticQuality:
+def panoptic_quality_of_lesions(found: Lesions) -> LesionPanopticQuality:
     """Return the panoptic quality of the components; all 1 where neither mask has one.
 
     A pair matches where its IoU is above ½, which no component can be in two of.
@@ -117,11 +440,11 @@ def panoptic_quality(found: Lesions) -> PanopticQuality:
     """
     references, predictions = len(found.reference_voxels), len(found.prediction_voxels)
     if not references and not predictions:
-        return PanopticQuality(1.0, 1.0, 1.0)
+        return LesionPanopticQuality(1.0, 1.0, 1.0)
     matched = found.iou[found.iou > 0.5]
     segmentation = math.fsum(matched) / len(matched) if len(matched) else 0.0
     recognition = 2 * len(matched) / (references + predictions)
-    return PanopticQuality(segmentation * recognition, segmentation, recognition)
+    return LesionPanopticQuality(segmentation * recognition, segmentation, recognition)
 
 
 def false_positive_voxels(found: Lesions) -> int:
@@ -132,3 +455,46 @@ def false_positive_voxels(found: Lesions) -> int:
 def false_negative_voxels(found: Lesions) -> int:
     """Return the voxels of the reference components that no predicted component touches."""
     return int(np.delete(found.reference_voxels, found.pair_reference).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateMatches:
+    """The candidates of an image by their matches.
+
+    hits, false: boolean, shape (candidates,): matched to a lesion, and without sufficient overlap with any. A
+    candidate that is neither overlaps a lesion that another one hits. lesions: the number of lesions.
+    """
+
+    hits: Bools
+    false: Bools
+    lesions: int
+
+
+def overlap_of_components(candidates: AnyIntegers, lesions: AnyIntegers, candidate_count: int) -> Floats:
+    """Return the intersection over union of each lesion and candidate, shape (lesions, candidates).
+
+    candidates, lesions: numbers of components from 1 on, 0 for none, of one shape; every lesion has a voxel.
+    """
+    lesion_count = int(lesions.max(initial=0))
+    columns = candidate_count + 1
+    pairs = lesions.astype(np.int64) * columns + candidates
+    voxels = np.bincount(pairs.reshape(-1), minlength=(lesion_count + 1) * columns).reshape(-1, columns)
+    intersection = voxels[1:, 1:]
+    union = voxels[1:].sum(axis=1)[:, None] + voxels[:, 1:].sum(axis=0) - intersection
+    ratio: Floats = intersection / np.maximum(union, 1)
+    return ratio
+
+
+def match_candidates(overlap: Floats, least_overlap: float) -> CandidateMatches:
+    """Match candidates and lesions one to one so that the sum of 1 + overlap over all pairs is the largest.
+
+    overlap: shape (lesions, candidates), in [0, 1]. least_overlap: smallest overlap of a pair.
+    Confidences play no part. Source: Saha et al. 2024, Lancet Oncol. 25:879 (PI-CAI), with an overlap of 0.1.
+    """
+    from scipy.optimize import linear_sum_assignment  # takes a while to import
+
+    suffices = (overlap >= least_overlap) & (overlap > 0)
+    lesion, candidate = linear_sum_assignment(np.where(suffices, 1 + overlap, 0), maximize=True)
+    hits = np.zeros(overlap.shape[1], dtype=np.bool_)
+    hits[candidate[suffices[lesion, candidate]]] = True
+    return CandidateMatches(hits, np.logical_not(suffices.any(axis=0)), overlap.shape[0])

@@ -15,17 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.crop import Crop
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.crops import Crop
 
 MAX_SEARCHED = 1 << 20
 """Up to this number of voxels each is searched by itself, which takes some 4 µs."""
-
 MAX_IN_TREE = 1 << 22
 """A tree of more voxels would take longer than the distance transform."""
-
 _MAX_TRANSFORMED = 1 << 25
 """A box of more voxels is transformed only where there is no other way: it would take 0.3 GB or more."""
-
 _SAMPLED = 64  # one voxel of so many
 _TRANSFORM_STARTS = 20_000  # these three in µs, measured; they change the time alone
 _TRANSFORM_VOXEL = 0.03
@@ -33,7 +31,6 @@ _SEARCH, _SEARCH_AREA = 0.6, 0.07
 _THREADS = 2  # of one transform; the result does not depend on it
 _FIRST_MARGIN = 16
 _GROWTH = 4
-
 Spacing = tuple[float, float, float]
 Range = tuple[int, int]
 Box3D = tuple[Range, Range, Range]
@@ -53,11 +50,11 @@ def coordinates(planes: Sequence[Crop]) -> NDArray[np.int32]:
 
 def nearest_distances(
     here: Sequence[Crop], there: Sequence[Crop], spacing_mm: Spacing
-) -> NDArray[np.float64] | NDArray[np.float32]:
+) -> Floats | NDArray[np.float32]:
     """Return the distance in mm of every voxel of ``here`` to the nearest of ``there``, shape (n,).
 
     The sets are the voxels at which the planes are not 0; neither may be empty. spacing_mm: (z, y, x). The
-    order of the result is that of `coordinates`.
+    result has the order of `coordinates`.
     """
     searched, known = (sum(int(np.count_nonzero(p.values)) for p in planes) for planes in (here, there))
     if searched > MAX_SEARCHED or known > MAX_IN_TREE:
@@ -70,7 +67,7 @@ def nearest_distances(
     if _search_time(tree, queries, spacing_mm) <= _TRANSFORM_STARTS + _TRANSFORM_VOXEL * box:
         nearest = sources[tree.query(queries * np.asarray(spacing_mm))[1]]
         # From whole numbers of voxels, so that rounding does not depend on the place in the volume.
-        distances: NDArray[np.float64] = np.linalg.norm((queries - nearest) * np.asarray(spacing_mm), axis=1)
+        distances: Floats = np.linalg.norm((queries - nearest) * np.asarray(spacing_mm), axis=1)
         return distances
     if box <= _MAX_TRANSFORMED:
         return _by_transform(here, there, spacing_mm, searched, grow=False)
@@ -86,15 +83,11 @@ def _search_time(tree: Any, queries: NDArray[np.int32], spacing_mm: Spacing) -> 
     return float(queries.shape[0] * (_SEARCH + _SEARCH_AREA * areas.mean()))
 
 
-def _by_bounded_tree(
-    here: NDArray[np.int32], there: NDArray[np.int32], spacing_mm: Spacing
-) -> NDArray[np.float64]:
+def _by_bounded_tree(here: NDArray[np.int32], there: NDArray[np.int32], spacing_mm: Spacing) -> Floats:
     # It bounds the points of a node, SciPy's does not: up to 30 times as fast where distances are long.
     from sklearn.neighbors import KDTree
 
-    distances: NDArray[np.float64] = KDTree(there * np.asarray(spacing_mm)).query(
-        here * np.asarray(spacing_mm)
-    )[0]
+    distances: Floats = KDTree(there * np.asarray(spacing_mm)).query(here * np.asarray(spacing_mm))[0]
     return distances.ravel()
 
 
@@ -104,7 +97,7 @@ def _by_transform(
     """Transform the box of ``here``, where it is large of one half after the other, which bounds the memory.
 
     The nearest voxel can be anywhere in ``there``, so that the box includes all of it. With ``grow`` it
-    includes what is near first, and more only until no distance exceeds what was included.
+    includes near voxels first, and more only until no distance exceeds the included margin.
     """
     result = np.full(searched, np.nan, dtype=np.float32)
     whole = _extent(there)

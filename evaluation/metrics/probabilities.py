@@ -1,23 +1,126 @@
-"""How good predicted probabilities are: Brier score, calibration, and the area under precision and recall."""
+"""Predicted probabilities: Brier score and calibration of cases, and figures of the voxels of one image."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.metrics.arguments import class_indices, weights_row
+from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
 from evaluation.metrics.averages import weighted_mean
-from evaluation.metrics.ratio import ratio_or_nan
-from evaluation.metrics.roc import RocTable
 
-Floats = NDArray[np.float64]
+__all__ = ["brier_score", "expected_calibration_error"]
+
+Probabilities = NDArray[np.float32]
 
 
-def brier_score(probability: ArrayLike, positive: ArrayLike, weights: ArrayLike) -> Floats:
-    """Mean squared difference between the probability and the 0/1 label, in [0, 1]; lower is better.
+def brier_score(probabilities: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+    """Return the mean squared difference between predicted probabilities and true labels.
+
+    Parameters
+    ----------
+    probabilities : array_like of float, shape (cases,) or (cases, classes)
+        The probability of the positive class, or of each of several classes, in [0, 1].
+    labels : array_like of int, shape (cases,)
+        The reference: 0 or 1, or the index of the class from 0 on.
+    weights : array_like of float, shape (cases,), optional
+        Weights of the cases, finite and at least 0. By default every case has weight 1.
+
+    Returns
+    -------
+    float
+        In [0, 1], or in [0, 2] for several classes, whose squares are summed; lower is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ, a probability outside [0, 1], a label that is none, or an invalid weight.
+
+    Notes
+    -----
+    NaN for empty input. For two classes, two columns give twice the value of one column.
+
+    References
+    ----------
+    G. W. Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather Review
+    78:1–3, 1950.
+
+    Examples
+    --------
+    >>> brier_score([0.5, 1.0], [0, 1])
+    0.125
+    >>> brier_score([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]], [1, 2])
+    0.25
+    """
+    shares, true = _columns(probabilities, labels)
+    score = weighted_brier_score if shares.ndim == 1 else weighted_multiclass_brier_score
+    return float(score(shares, true, weights_row(weights, len(true)))[0])
+
+
+def expected_calibration_error(
+    probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10, weights: ArrayLike | None = None
+) -> float:
+    """Return the mean distance of predicted from observed shares of positive cases over bins of equal width.
+
+    Parameters
+    ----------
+    probabilities : array_like of float, shape (cases,)
+        The probability of the positive class, in [0, 1].
+    labels : array_like of bool, shape (cases,)
+        The reference: true or 1 for a positive case, false or 0 for a negative one.
+    bins : int, optional
+        Number of bins. Bin k holds probabilities p with k/bins ≤ p < (k + 1)/bins, the last one also p = 1.
+    weights : array_like of float, shape (cases,), optional
+        Weights of the cases, finite and at least 0. By default every case has weight 1.
+
+    Returns
+    -------
+    float
+        In [0, 1], lower is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ, a probability outside [0, 1], a label other than 0 and 1, an invalid weight,
+        or less than one bin.
+
+    Notes
+    -----
+    NaN for empty input. Each bin counts with its share of the cases.
+
+    References
+    ----------
+    M. P. Naeini et al., "Obtaining well calibrated probabilities using Bayesian binning", AAAI, 2901–2907,
+    2015.
+
+    Examples
+    --------
+    >>> expected_calibration_error([0.25, 0.25, 0.75, 1.0], [0, 1, 1, 1], bins=2)
+    0.1875
+    """
+    if bins < 1:
+        raise ValueError(f"bins: expected at least 1, found {bins}")
+    shares, true = _columns(probabilities, labels)
+    if shares.ndim != 1:
+        raise ValueError(f"probabilities: expected shape (cases,), found {shares.shape}")
+    row = weights_row(weights, len(true))
+    return float(weighted_expected_calibration_error(shares, true, row, bins)[0])
+
+
+def _columns(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Floats]:
+    shares = np.asarray(probabilities, dtype=np.float64)
+    if shares.ndim not in (1, 2) or not ((shares >= 0) & (shares <= 1)).all():
+        raise ValueError("probabilities: expected numbers from 0 to 1 of shape (cases,) or (cases, classes)")
+    return shares, class_indices(labels, shares.shape)
+
+
+def weighted_brier_score(probability: ArrayLike, positive: ArrayLike, weights: ArrayLike) -> Floats:
+    """`brier_score` of a 0/1 label under each row of weights.
 
     probability, positive: shape (cases,); a NaN label leaves a case out, a NaN probability counts 1, the
     worst. weights: shape (resamples, cases). Returns shape (resamples,); NaN without a case.
-    Source: Brier 1950, Mon. Weather Rev. 78:1.
     """
     label = np.asarray(positive, dtype=np.float64)
     error = np.asarray(probability, dtype=np.float64) - label
@@ -25,11 +128,11 @@ def brier_score(probability: ArrayLike, positive: ArrayLike, weights: ArrayLike)
     return weighted_mean(np.where(np.isnan(label), np.nan, squared), weights)
 
 
-def multiclass_brier_score(probability: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Mean over the cases of the squared differences summed over the classes, in [0, 2]; lower is better.
+def weighted_multiclass_brier_score(probability: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """`brier_score` of several classes under each row of weights.
 
     probability: shape (cases, classes); a row with NaN counts 2, the worst. truth: shape (cases,), class
-    indices, NaN leaves a case out. Shapes and empty input else as of `brier_score`.
+    indices, NaN leaves a case out. Shapes and empty input else as of `weighted_brier_score`.
     """
     shares = np.asarray(probability, dtype=np.float64)
     true = np.asarray(truth, dtype=np.float64)
@@ -39,14 +142,13 @@ def multiclass_brier_score(probability: ArrayLike, truth: ArrayLike, weights: Ar
     return weighted_mean(np.where(np.isnan(true), np.nan, squared), weights)
 
 
-def expected_calibration_error(
+def weighted_expected_calibration_error(
     probability: ArrayLike, positive: ArrayLike, weights: ArrayLike, bins: int = 10
 ) -> Floats:
-    """Mean distance of the predicted from the observed share of positives over bins of equal width.
+    """`expected_calibration_error` under each row of weights.
 
-    Bin k holds probabilities p with k/bins ≤ p < (k + 1)/bins, the last one p = 1 too; each counts with its
-    share of the cases. A case without a probability (NaN) counts 1, the worst. In [0, 1]; lower is better.
-    Shapes and empty input as of `brier_score`. Source: Naeini et al. 2015, AAAI, p. 2901.
+    A case without a probability (NaN) counts 1, the worst. Shapes and empty input as of
+    `weighted_brier_score`.
     """
     label = np.asarray(positive, dtype=np.float64)
     predicted = np.asarray(probability, dtype=np.float64)
@@ -62,32 +164,32 @@ def expected_calibration_error(
     return ratio_or_nan(distance, total)
 
 
-def average_precision(table: RocTable, weights: ArrayLike) -> Floats:
-    """Sum over the thresholds of precision times gained recall, no interpolation, in [0, 1].
+def voxel_brier_score(probability: Probabilities, positive: Bools, voxels: int) -> float:
+    """Mean squared difference of probability and truth over all voxels, in [0, 1], lower is better.
 
-    ``table`` of `roc_table`; tied scores are one threshold. A missing positive (−inf) is found at no
-    threshold, a missing negative (+inf) comes before everything else. Returns shape (resamples,); NaN where
-    no positive has weight. As scikit-learn's `average_precision_score`.
+    probability, positive: of one shape; in the remaining ``voxels`` of the image both are 0.
     """
-    matrix = np.asarray(weights, dtype=np.float64)
-    right, made = found_at_thresholds(table, matrix)
-    precision = np.divide(right, made, out=np.zeros_like(right), where=made > 0)
-    gained = np.diff(right, axis=1, prepend=0.0)
-    positives = matrix[:, table.positive].sum(axis=1)
-    total = (precision * gained).sum(axis=1)
-    return ratio_or_nan(total, positives)
+    squared = np.square(probability.astype(np.float64) - positive)
+    return float(squared.sum()) / voxels
 
 
-def found_at_thresholds(table: RocTable, weights: Floats) -> tuple[Floats, Floats]:
-    """Return the weights of the true positives and of all cases that are called positive, by threshold.
+def voxel_average_precision(probability: Probabilities, positive: Bools, voxels: int) -> float:
+    """Precision at every threshold, weighted by the recall that is gained, in [0, 1], higher is better.
 
-    Thresholds are the distinct scores, descending. weights: shape (rows, cases); both returned arrays have
-    the shape (rows, scores). A missing positive (−inf) is found at none of them.
+    probability, positive: of one shape; in the remaining ``voxels`` of the image both are 0. NaN where no
+    voxel is positive.
     """
-    found = ~(table.positive & np.isneginf(table.score))
-    order = np.flatnonzero(found)[np.argsort(-table.score[found], kind="stable")]
-    score = table.score[order]
-    ends = np.flatnonzero(np.append(score[1:] != score[:-1], np.ones(min(1, score.size), dtype=np.bool_)))
-    right = np.cumsum(weights[:, order] * table.positive[order], axis=1)[:, ends]
-    made = np.cumsum(weights[:, order], axis=1)[:, ends]
-    return right, made
+    positives = int(np.count_nonzero(positive))
+    if not positives:
+        return math.nan
+    given = probability > 0
+    values, truth = probability[given], positive[given]
+    order = np.argsort(-values)
+    values, truth = values[order], truth[order]
+    ends = np.flatnonzero(np.diff(values, append=np.float32(-1)))
+    found = np.cumsum(truth)[ends]
+    gained = np.diff(found, prepend=0)
+    total = float((found / (ends + 1) * gained).sum())
+    # The last threshold is 0, which all voxels reach.
+    missed = positives - (int(found[-1]) if len(found) else 0)
+    return (total + positives / voxels * missed) / positives

@@ -1,42 +1,309 @@
-"""Figures of predicted numbers against true ones: errors, correlations and agreement, under case weights."""
+"""Predicted numbers against true ones: errors, correlations and agreement."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from evaluation.metrics.arguments import value_of
+from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
 from evaluation.metrics.averages import weighted_mean
-from evaluation.metrics.ratio import ratio_or_nan
 
-Floats = NDArray[np.float64]
+__all__ = [
+    "bias",
+    "intraclass_correlation",
+    "mean_absolute_error",
+    "normalised_absolute_error",
+    "pearson_correlation",
+    "root_mean_squared_error",
+    "spearman_correlation",
+]
 
 
-def mean_absolute_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Mean of |predicted − true|, at least 0, in the unit of the value; lower is better.
+def mean_absolute_error(
+    predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
+) -> float:
+    """Return the mean of |predicted − true|.
 
-    predicted, truth: shape (cases,); a case with NaN in either is left out. weights: shape (resamples,
-    cases). Returns shape (resamples,); NaN where no case has weight.
+    Parameters
+    ----------
+    predicted : array_like of float, shape (cases,)
+        The predicted values.
+    reference : array_like of float, shape (cases,)
+        The true values. A case with NaN in either is left out.
+    weights : array_like of float, shape (cases,), optional
+        Weights of the cases, finite and at least 0. By default every case has weight 1.
+
+    Returns
+    -------
+    float
+        At least 0, in the unit of the values, lower is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or an invalid weight.
+
+    Notes
+    -----
+    NaN if no case is left, so also for empty input.
+
+    References
+    ----------
+    C. J. Willmott and K. Matsuura, "Advantages of the mean absolute error (MAE) over the root mean square
+    error (RMSE)", Climate Research 30:79–82, 2005.
+
+    Examples
+    --------
+    >>> mean_absolute_error([1, 2, 4], [1, 3, 2])
+    1.0
+    """
+    return value_of(weighted_mean_absolute_error, predicted, reference, weights)
+
+
+def root_mean_squared_error(
+    predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
+) -> float:
+    """Return the root of the mean squared error.
+
+    Parameters
+    ----------
+    predicted, reference, weights
+        See `mean_absolute_error`.
+
+    Returns
+    -------
+    float
+        At least 0, in the unit of the values, lower is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or an invalid weight.
+
+    Notes
+    -----
+    NaN if no case is left, so also for empty input.
+
+    References
+    ----------
+    C. J. Willmott and K. Matsuura, "Advantages of the mean absolute error (MAE) over the root mean square
+    error (RMSE)", Climate Research 30:79–82, 2005.
+
+    Examples
+    --------
+    >>> root_mean_squared_error([1, 5], [1, 3])
+    1.4142135623730951
+    """
+    return value_of(weighted_root_mean_squared_error, predicted, reference, weights)
+
+
+def bias(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+    """Return the mean of predicted − true.
+
+    Parameters
+    ----------
+    predicted, reference, weights
+        See `mean_absolute_error`.
+
+    Returns
+    -------
+    float
+        In the unit of the values; 0 is best.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or an invalid weight.
+
+    Notes
+    -----
+    NaN if no case is left, so also for empty input.
+
+    References
+    ----------
+    J. M. Bland and D. G. Altman, "Statistical methods for assessing agreement between two methods of
+    clinical measurement", Lancet 327:307–310, 1986.
+
+    Examples
+    --------
+    >>> bias([1, 2, 4], [1, 3, 2])
+    0.3333333333333333
+    """
+    return value_of(weighted_bias, predicted, reference, weights)
+
+
+def normalised_absolute_error(
+    predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
+) -> float:
+    """Return the sum of the absolute errors divided by the sum of the absolute true values.
+
+    Parameters
+    ----------
+    predicted, reference, weights
+        See `mean_absolute_error`.
+
+    Returns
+    -------
+    float
+        At least 0, without unit, lower is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or an invalid weight.
+
+    Notes
+    -----
+    NaN if no case is left or all true values are 0, so also for empty input.
+
+    References
+    ----------
+    C. J. Willmott and K. Matsuura, "Advantages of the mean absolute error (MAE) over the root mean square
+    error (RMSE)", Climate Research 30:79–82, 2005.
+
+    Examples
+    --------
+    >>> normalised_absolute_error([1, 2, 4], [1, 3, 2])
+    0.5
+    """
+    return value_of(weighted_normalised_absolute_error, predicted, reference, weights)
+
+
+def pearson_correlation(
+    predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
+) -> float:
+    """Return Pearson's correlation coefficient.
+
+    Parameters
+    ----------
+    predicted, reference, weights
+        See `mean_absolute_error`.
+
+    Returns
+    -------
+    float
+        In [−1, 1], higher is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or an invalid weight.
+
+    Notes
+    -----
+    0 if all predictions are equal; NaN if all true values are equal or fewer than two cases are left.
+
+    References
+    ----------
+    K. Pearson, "Note on regression and inheritance in the case of two parents", Proceedings of the Royal
+    Society of London 58:240–242, 1895.
+
+    Examples
+    --------
+    >>> round(pearson_correlation([1, 2, 4], [1, 3, 2]), 4)
+    0.3273
+    """
+    return value_of(weighted_pearson_correlation, predicted, reference, weights)
+
+
+def spearman_correlation(
+    predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
+) -> float:
+    """Return Spearman's rank correlation coefficient.
+
+    Parameters
+    ----------
+    predicted, reference, weights
+        See `mean_absolute_error`.
+
+    Returns
+    -------
+    float
+        In [−1, 1], higher is better; ties have their mean rank.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or an invalid weight.
+
+    Notes
+    -----
+    0 if all predictions are equal; NaN if all true values are equal or fewer than two cases are left.
+
+    References
+    ----------
+    C. Spearman, "The proof and measurement of association between two things", American Journal of
+    Psychology 15:72–101, 1904.
+
+    Examples
+    --------
+    >>> spearman_correlation([1, 2, 4], [1, 3, 2])
+    0.5
+    """
+    return value_of(weighted_spearman_correlation, predicted, reference, weights)
+
+
+def intraclass_correlation(
+    predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
+) -> float:
+    """Return the intraclass correlation ICC(2,1): the absolute agreement of prediction and truth.
+
+    Parameters
+    ----------
+    predicted, reference, weights
+        See `mean_absolute_error`.
+
+    Returns
+    -------
+    float
+        At most 1, higher is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ or an invalid weight.
+
+    Notes
+    -----
+    NaN if fewer than two cases are left or nothing varies, so also for empty input.
+
+    References
+    ----------
+    P. E. Shrout and J. L. Fleiss, "Intraclass correlations: uses in assessing rater reliability",
+    Psychological Bulletin 86:420–428, 1979.
+
+    Examples
+    --------
+    >>> intraclass_correlation([1, 2, 3], [1, 2, 3])
+    1.0
+    """
+    return value_of(weighted_intraclass_correlation, predicted, reference, weights)
+
+
+def weighted_mean_absolute_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """`mean_absolute_error` under each row of weights.
+
+    predicted, truth: shape (cases,). weights: shape (resamples, cases). Returns shape (resamples,); NaN where
+    no case has weight.
     """
     return weighted_mean(np.abs(_difference(predicted, truth)), weights)
 
 
-def root_mean_squared_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Root of the mean squared error, at least 0, in the unit of the value; else as `mean_absolute_error`."""
+def weighted_root_mean_squared_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """`root_mean_squared_error` under each row of weights; shapes as of `weighted_mean_absolute_error`."""
     return np.sqrt(weighted_mean(_difference(predicted, truth) ** 2, weights))
 
 
-def bias(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Mean of predicted − true, in the unit of the value; 0 is best. Else as `mean_absolute_error`."""
+def weighted_bias(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """`bias` under each row of weights; shapes as of `weighted_mean_absolute_error`."""
     return weighted_mean(_difference(predicted, truth), weights)
 
 
-def normalised_absolute_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Sum of the absolute errors by the sum of the absolute true values, at least 0; lower is better.
-
-    NaN where all true values of weight are 0. Else as `mean_absolute_error`.
-    """
+def weighted_normalised_absolute_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """`normalised_absolute_error` under each row of weights; shapes as of `weighted_mean_absolute_error`."""
     true = np.asarray(truth, dtype=np.float64)
     error = np.abs(_difference(predicted, truth))
     size = weighted_mean(np.where(np.isnan(error), np.nan, np.abs(true)), weights)
@@ -44,31 +311,29 @@ def normalised_absolute_error(predicted: ArrayLike, truth: ArrayLike, weights: A
     return ratio_or_nan(mean, size)
 
 
-def pearson_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Pearson's correlation coefficient, in [−1, 1].
+def weighted_pearson_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """`pearson_correlation` under each row of weights; shapes as of `weighted_mean_absolute_error`.
 
     0 where the predictions of weight are all equal; NaN where the true values are, or where fewer than two
-    cases have weight. Shapes as of `mean_absolute_error`. Source: Pearson 1895, Proc. R. Soc. Lond. 58:240.
+    cases have weight.
     """
     return _weighted_correlation(*_entering(predicted, truth, weights))
 
 
-def spearman_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """Spearman's rank correlation, in [−1, 1]: Pearson's of the ranks, ties having their mean rank.
+def weighted_spearman_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """`spearman_correlation` under each row of weights; else as `weighted_pearson_correlation`.
 
-    A case of weight w counts as w cases that are tied. Else as `pearson_correlation`.
-    Source: Spearman 1904, Am. J. Psychol. 15:72.
+    A case of weight w counts as w tied cases.
     """
     first, second, matrix = _entering(predicted, truth, weights)
     return _weighted_correlation(_weighted_ranks(first, matrix), _weighted_ranks(second, matrix), matrix)
 
 
-def intraclass_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """ICC(2,1): absolute agreement of prediction and truth as two raters, at most 1; higher is better.
+def weighted_intraclass_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
+    """`intraclass_correlation` under each row of weights; shapes as of `weighted_mean_absolute_error`.
 
     From the mean squares of cases, raters and error: (MSC − MSE) / (MSC + MSE + 2·(MSR − MSE)/n). NaN where
-    fewer than two cases have weight, or where nothing varies. Shapes as of `mean_absolute_error`.
-    Source: Shrout and Fleiss 1979, Psychol. Bull. 86:420, ICC(2,1).
+    fewer than two cases have weight, or where nothing varies.
     """
     first, second, matrix = _entering(predicted, truth, weights)
     number = matrix.sum(axis=1)
@@ -115,7 +380,7 @@ def _weighted_correlation(first: Floats, second: Floats, weights: Floats) -> Flo
     return np.where(varies[1], value, np.nan)
 
 
-def _varies(column: Floats, weights: Floats) -> NDArray[np.bool_]:
+def _varies(column: Floats, weights: Floats) -> Bools:
     """Whether the values that have weight are not all equal; exactly, where a variance would be rounded."""
     if not column.shape[-1]:
         return np.zeros(len(weights), dtype=np.bool_)

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from evaluation.metrics.area_interval import score_interval
-from evaluation.metrics.intervals import Interval, wilson_interval
+from evaluation.metrics.intervals import Interval, score_interval, wilson_interval
+
+__all__ = ["auc_sample_size", "wilson_sample_size"]
 
 _MOST_CASES = 1 << 50
 
@@ -37,9 +38,9 @@ def wilson_sample_size(proportion: float, half_width: float, level: float = 0.95
 
     Notes
     -----
-    The interval is that of the expected number of successes, which need not be whole. Its half-width falls
-    with each further case, so that any larger number of cases serves too. Cases are independent: with two
-    eyes of each person, for example, more are needed.
+    The interval is computed for the expected number of successes, which need not be whole. Its half-width
+    falls with each further case, so that any larger number of cases serves too. Cases are independent: with
+    two eyes of each person, for example, more are needed.
 
     References
     ----------

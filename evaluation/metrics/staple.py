@@ -1,4 +1,4 @@
-"""STAPLE: the hidden true mask behind those of several annotators, with how well each of them found it."""
+"""STAPLE: the hidden true mask behind several annotators' masks, and the accuracy of each annotator."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from evaluation.metrics.arrays import Bools, Floats
+
 MOST_ITERATIONS = 200_000
 _PLAIN_ITERATIONS = 500  # enough for most masks
 _START = 0.99999
@@ -21,17 +22,17 @@ class Staple:
     """The estimated mask, and how sensitive and specific every annotator is against it.
 
     ``iterations`` is the number of steps of expectation maximisation; where it did not converge, the other
-    fields are those of the last step.
+    fields have the values of the last step.
     """
 
-    mask: NDArray[np.bool_]
+    mask: Bools
     sensitivities: tuple[float, ...]
     specificities: tuple[float, ...]
     iterations: int
     converged: bool
 
 
-def staple(votes: NDArray[np.bool_], most_iterations: int = MOST_ITERATIONS) -> Staple:
+def staple(votes: Bools, most_iterations: int = MOST_ITERATIONS) -> Staple:
     """Return the pixels whose estimated probability is at least ½, by expectation maximisation.
 
     votes: (annotator, …). What all annotators agree on is returned as it is, since nothing can be estimated
@@ -66,8 +67,8 @@ def staple(votes: NDArray[np.bool_], most_iterations: int = MOST_ITERATIONS) -> 
     return Staple(mask, tuple(sensitivities), tuple(specificities), iterations, converged)
 
 
-def _patterns(votes: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], FloatArray, NDArray[np.intp]]:
-    """Return the patterns of votes that occur (patterns, annotators), how often, and that of each pixel."""
+def _patterns(votes: Bools) -> tuple[Bools, Floats, NDArray[np.intp]]:
+    """Return the occurring patterns of votes (patterns, annotators), their counts, and each pixel's."""
     annotators = len(votes)
     if annotators <= _MOST_COUNTED_DIRECTLY:
         code = np.zeros(votes.shape[1], dtype=np.intp)
@@ -91,12 +92,12 @@ class _Model:
     rates: shape (2, annotators), sensitivities first.
     """
 
-    def __init__(self, patterns: NDArray[np.bool_], counts: FloatArray) -> None:
+    def __init__(self, patterns: Bools, counts: Floats) -> None:
         self._votes, self._counts = patterns.astype(np.float64), counts
         prior = float(counts @ self._votes.mean(axis=1) / counts.sum())
         self._log_prior = np.log([prior, 1 - prior])
 
-    def expectation(self, rates: FloatArray) -> tuple[FloatArray, float]:
+    def expectation(self, rates: Floats) -> tuple[Floats, float]:
         """Return the probability of the structure for every pattern, and the log-likelihood."""
         yes, no = (np.log(np.maximum(share, _SMALLEST)) for share in (rates, 1 - rates))
         foreground = self._log_prior[0] + self._votes @ (yes[0] - no[0]) + no[0].sum()
@@ -104,7 +105,7 @@ class _Model:
         total = np.logaddexp(foreground, background)
         return np.exp(foreground - total), float(self._counts @ total)
 
-    def step(self, rates: FloatArray) -> tuple[FloatArray, float]:
+    def step(self, rates: Floats) -> tuple[Floats, float]:
         """Return the rates after one plain step, and the log-likelihood of those before."""
         weight, likelihood = self.expectation(rates)
         structure, rest = self._counts * weight, self._counts * (1 - weight)
@@ -112,7 +113,7 @@ class _Model:
         specificities = rest @ (1 - self._votes) / max(rest.sum(), _SMALLEST)
         return np.clip([sensitivities, specificities], 0.0, 1.0), likelihood
 
-    def accelerated(self, rates: FloatArray) -> tuple[FloatArray, int, float]:
+    def accelerated(self, rates: Floats) -> tuple[Floats, int, float]:
         """Return the rates after an extrapolation, the steps that it took, and the last one's change."""
         first, _ = self.step(rates)
         second, _ = self.step(first)

@@ -16,14 +16,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.crop import EMPTY, Box, Crop
+from evaluation.metrics.arrays import Bools, Floats, Integers
+from evaluation.metrics.crops import EMPTY, Box, Crop
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Codes = NDArray[np.uint8]
 Corner = tuple[int, ...]
 Point = tuple[float, ...]
-
 _CORNERS: tuple[Corner, ...] = tuple(itertools.product((0, 1), repeat=3))
 
 
@@ -53,7 +51,7 @@ def _element_plane(before: Crop, after: Crop) -> Crop:
     return Crop(codes[0], voxels.top, voxels.left)
 
 
-def _cell_codes(values: NDArray[np.bool_] | Codes) -> Codes:
+def _cell_codes(values: Bools | Codes) -> Codes:
     """Return the codes of the cells between voxels, given as 0 and 1: one cell less along every axis."""
     codes = values.view(np.uint8)
     for axis in reversed(range(values.ndim)):
@@ -100,7 +98,7 @@ def _areas(spacing_mm: Sequence[float]) -> Floats:
 
 
 @cache
-def _triangles() -> tuple[NDArray[np.int64], Floats]:
+def _triangles() -> tuple[Integers, Floats]:
     """Return the triangles of all cells: their codes, shape (n,), and corners, shape (n, 3, 3), in voxels.
 
     A cell and the one with inside and outside exchanged have the same surface: that which parts the fewer

@@ -3,26 +3,73 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from evaluation.metrics.ratio import ratio_or_nan
+from evaluation.metrics.arguments import booleans, weights_row
+from evaluation.metrics.arrays import Floats, ratio_or_nan
 
-Floats = NDArray[np.float64]
+__all__ = ["concordance_index"]
 
 _ENTRIES_AT_ONCE = 1 << 22  # 32 MB of pairs
 
 
 def concordance_index(
+    predicted_time: ArrayLike, time: ArrayLike, event: ArrayLike, *, weights: ArrayLike | None = None
+) -> float:
+    """Return Harrell's concordance index: the share of comparable pairs that are predicted in their order.
+
+    Parameters
+    ----------
+    predicted_time : array_like of float, shape (cases,)
+        Higher means a later event; give the negative of a risk. NaN: no result, which loses every pair.
+    time : array_like of float, shape (cases,)
+        The time for which a case was observed. A case with NaN is left out.
+    event : array_like of bool, shape (cases,)
+        True or 1 where the event ended that time, false or 0 where the case was censored.
+    weights : array_like of float, shape (cases,), optional
+        Weights of the cases, finite and at least 0. By default every case has weight 1.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better; 0.5 for predictions without information.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ, an event other than 0 and 1, or an invalid weight.
+
+    Notes
+    -----
+    NaN without a comparable pair, so also for empty input. A pair is comparable if the earlier of its times
+    is an event; of two equal times, if exactly one is an event, which counts as the earlier. Equal
+    predictions count ½.
+
+    References
+    ----------
+    F. E. Harrell et al., "Multivariable prognostic models", Statistics in Medicine 15:361–387, 1996.
+
+    Examples
+    --------
+    >>> concordance_index([1, 3, 2, 4], [5, 10, 15, 20], [1, 1, 0, 1])
+    0.8
+    """
+    shapes = [np.shape(column) for column in (predicted_time, time, event)]
+    if len(set(shapes)) > 1 or len(shapes[0]) != 1:
+        found = ", ".join(map(str, shapes))
+        raise ValueError(f"predicted_time, time and event: expected one shape (cases,), found {found}")
+    row = weights_row(weights, shapes[0][0])
+    happened = booleans(event, "event")
+    return float(weighted_concordance_index(predicted_time, time, happened, row)[0])
+
+
+def weighted_concordance_index(
     predicted_time: ArrayLike, time: ArrayLike, event: ArrayLike, weights: ArrayLike
 ) -> Floats:
-    """Harrell's C: the share of comparable pairs whose predicted times have the order of the true ones.
+    """`concordance_index` under each row of weights, shape (resamples, cases).
 
-    predicted_time: shape (cases,), higher = later event (for a risk, its negative); NaN: no result, which
-    loses every comparable pair. time: the observed time, NaN leaves a case out; event: 1 where it was the
-    event, 0 where the case was censored. weights: shape (resamples, cases). A pair is comparable if the
-    earlier time is an event; of equal times, if exactly one is an event, which then counts as earlier. Equal
-    predictions count ½. Returns shape (resamples,) in [0, 1]; NaN without a comparable pair.
-    Source: Harrell et al. 1996, Stat. Med. 15:361.
+    predicted_time, time, event: shape (cases,). A case with the predicted time NaN loses every comparable
+    pair, one with the time NaN is left out. Returns shape (resamples,); NaN without a comparable pair.
     """
     predicted, observed = (np.asarray(column, dtype=np.float64) for column in (predicted_time, time))
     matrix = np.asarray(weights, dtype=np.float64)

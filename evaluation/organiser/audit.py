@@ -21,8 +21,8 @@ from evaluation.core.challenge import Task
 from evaluation.core.metric import Metric
 from evaluation.evaluate import scores_of_nothing
 from evaluation.organiser.labels import Labels, bits_of_counts, hidden_labels, label_column
+from evaluation.phase.leaderboard import Digits, digits_of
 from evaluation.phase.phase import Phase
-from evaluation.phase.public_digits import Digits, digits_of
 from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import SIGNIFICANT_DIGITS
 from evaluation.summary import figures_of, public_subgroups
@@ -32,7 +32,7 @@ _FULL: int = 10**SIGNIFICANT_DIGITS
 
 
 @dataclass(frozen=True)
-class Size:
+class LabelCountError:
     """A number of 0/1 labels in place of the phase's own."""
 
     positives: int
@@ -40,7 +40,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Figure:
+class PublishedFigure:
     """The published numbers of a metric ("task.metric"), one or more.
 
     ``extent`` is the width of each number's range, ``digits`` the number of decimals. ``labels`` names the
@@ -87,22 +87,22 @@ class HiddenLabels:
 class Disclosure:
     """All published figures of a phase and all its hidden labels."""
 
-    figures: tuple[Figure, ...]
+    figures: tuple[PublishedFigure, ...]
     labels: tuple[HiddenLabels, ...]
 
-    def made_of(self, labels: HiddenLabels) -> tuple[Figure, ...]:
+    def made_of(self, labels: HiddenLabels) -> tuple[PublishedFigure, ...]:
         """Return the values of the metrics that use these labels."""
         return tuple(
             figure for figure in self.figures if figure.labels == labels.name and figure.what == VALUE
         )
 
 
-def bits_of(figures: Iterable[Figure], digits: int | None = None) -> float:
+def bits_of(figures: Iterable[PublishedFigure], digits: int | None = None) -> float:
     """Return the most bits that one submission learns from all these figures."""
     return sum(figure.bits(digits) for figure in figures)
 
 
-def audit(phase: Phase, workers: int, sizes: Mapping[str, Size] | None = None) -> Disclosure:
+def audit(phase: Phase, workers: int, sizes: Mapping[str, LabelCountError] | None = None) -> Disclosure:
     """Return the bits that the results of a phase disclose.
 
     ``sizes``: other numbers of 0/1 labels, by name of the task. Raises `PhaseError` where the reference
@@ -114,7 +114,7 @@ def audit(phase: Phase, workers: int, sizes: Mapping[str, Size] | None = None) -
     return Disclosure(figures, tuple(_counted(label, sizes or {}) for label in labels))
 
 
-def _counted(labels: Labels, sizes: Mapping[str, Size]) -> HiddenLabels:
+def _counted(labels: Labels, sizes: Mapping[str, LabelCountError]) -> HiddenLabels:
     task, _, column = labels.name.partition(".")
     counts = tuple(labels.counts.values())
     if column and task in sizes:
@@ -122,7 +122,9 @@ def _counted(labels: Labels, sizes: Mapping[str, Size]) -> HiddenLabels:
     return HiddenLabels(labels.name, counts)
 
 
-def _figures(scores: Scores, labels: Sequence[Labels], sizes: Mapping[str, Size]) -> Iterator[Figure]:
+def _figures(
+    scores: Scores, labels: Sequence[Labels], sizes: Mapping[str, LabelCountError]
+) -> Iterator[PublishedFigure]:
     """Yield all published figures, without derived numbers such as half-widths."""
     phase = scores.phase
     figures = figures_of(scores)
@@ -138,14 +140,14 @@ def _figures(scores: Scores, labels: Sequence[Labels], sizes: Mapping[str, Size]
             extent = _extent(metric, estimate.value)
             label = _label_of(task, metric, table, labels)
             exact = _exact_values(metric, _sized(metric, table, sizes.get(task.name)))
-            yield Figure(name, VALUE, 1, extent, digits.value, label, exact)
+            yield PublishedFigure(name, VALUE, 1, extent, digits.value, label, exact)
             for what, numbers in _further(estimate).items():
-                yield Figure(name, what, numbers, extent, digits.spread, label)
+                yield PublishedFigure(name, what, numbers, extent, digits.spread, label)
             if "roc" in phase.config.charts and has_curve(metric):
-                yield Figure(name, "curve of the chart", CURVE_NUMBERS, 1.0, digits.spread, label)
+                yield PublishedFigure(name, "curve of the chart", CURVE_NUMBERS, 1.0, digits.spread, label)
             members = sum(metric.name in of_group.get(task.name, {}) for of_group in _each(groups))
             if members:
-                yield Figure(name, "subgroups", members, extent, digits.value, label)
+                yield PublishedFigure(name, "subgroups", members, extent, digits.value, label)
         if phase.config.publish_cases:
             yield _cases(task, table, Digits(phase.config.value_digits, phase.config.spread_digits))
 
@@ -187,9 +189,9 @@ def _numbers(figure: Any) -> int:
     return int(isinstance(figure, float))
 
 
-def _cases(task: Task, table: CaseTable, digits: Digits) -> Figure:
+def _cases(task: Task, table: CaseTable, digits: Digits) -> PublishedFigure:
     published = [column for column in table.column_names if column not in task.unpublished]
-    return Figure(task.name, "per case", len(table) * len(published), math.inf, digits.value)
+    return PublishedFigure(task.name, "per case", len(table) * len(published), math.inf, digits.value)
 
 
 def _exact_values(metric: Metric, table: CaseTable) -> int | None:
@@ -202,7 +204,7 @@ def _exact_values(metric: Metric, table: CaseTable) -> int | None:
     return None
 
 
-def _sized(metric: Metric, table: CaseTable, size: Size | None) -> CaseTable:
+def _sized(metric: Metric, table: CaseTable, size: LabelCountError | None) -> CaseTable:
     """Return the table, or one with the given numbers of labels and no other content."""
     column = label_column(metric)
     if size is None or column is None:

@@ -3,29 +3,290 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
+from evaluation.core.challenge import references_of
 from evaluation.core.fault import PhaseError
+from evaluation.core.field import CaseColumns
+from evaluation.core.outcome import Progress, no_progress
 from evaluation.core.resampling import CLUSTER_COLUMN
-from evaluation.organiser.describe_columns import Classes, Numbers
-from evaluation.organiser.describe_comparisons import TestOfGroups, compare_groups
-from evaluation.organiser.describe_data import Data, data_of
-from evaluation.organiser.describe_groups import Grouping, groupings_of
-from evaluation.organiser.describe_rows import (
-    ALL,
-    FORMAT,
-    ClassRow,
-    Column,
-    Description,
-    Group,
-    NumberRow,
-    TestRow,
+from evaluation.io.tables import is_number, parse_number
+from evaluation.metrics.arrays import Floats
+from evaluation.organiser.describe_data import (
+    MOST_CLASSES,
+    Classes,
+    Data,
+    Numbers,
+    Quantity,
+    are_numbers,
+    data_of,
 )
+from evaluation.phase.cases import FILE_NAME, label_of
+from evaluation.phase.config import Subgroup
 from evaluation.phase.phase import Phase
-from evaluation.workers.progress import Progress, no_progress
+
+# --- Groups of cases within which data are described and between which they are compared ---
+
+PHASE, SET = "phase", "set"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A division of the cases: the group of every case, "" for none, and the groups in order."""
+
+    name: str
+    of_case: tuple[str, ...]
+    groups: tuple[str, ...]
+
+
+def groupings_of(phases: Sequence[Phase], data: Data, by: Sequence[str]) -> list[Grouping]:
+    """Return the groupings that data are described by: at least two groups each, at most ten.
+
+    These are the phases, where there are several; the column ``set``; the subgroups of `phase.toml`; the
+    columns that hold a class as reference; and the columns in ``by``.
+    Raises `PhaseError` for an unknown column in ``by``, and for one of more than ten values.
+    """
+    problems = _problems(phases, data, by)
+    if problems:
+        raise PhaseError(*problems)
+    bins = {group.column: group for phase in phases for group in phase.config.subgroups}
+    columns = dict.fromkeys(
+        (
+            *((SET,) if SET in data.columns else ()),
+            *(column for column in bins if column in data.columns),
+            *_classes_of_references(phases),
+            *by,
+        )
+    )
+    found = [Grouping(PHASE, data.phases, tuple(dict.fromkeys(data.phases)))]
+    found += [_grouping(data, bins.get(column, Subgroup(column=column))) for column in columns]
+    return [one for one in found if 2 <= len(one.groups) <= MOST_CLASSES]
+
+
+def _grouping(data: Data, subgroup: Subgroup) -> Grouping:
+    cells = data.columns.get(subgroup.column, ())
+    labels = {cell: label_of(subgroup, cell) for cell in dict.fromkeys(cells)}
+    ordered = sorted(filter(None, labels), key=_order)
+    return Grouping(
+        subgroup.column,
+        tuple(labels[cell] for cell in cells),
+        tuple(dict.fromkeys(labels[cell] for cell in ordered)),
+    )
+
+
+def _order(cell: str) -> tuple[bool, float, str]:
+    """Return a key that sorts numbers by size, then texts by letters."""
+    return (False, parse_number(cell), "") if is_number(cell) else (True, 0.0, cell)
+
+
+def _classes_of_references(phases: Sequence[Phase]) -> Iterator[str]:
+    for phase in phases:
+        for field in references_of(phase.tasks):
+            location = field.reference.location
+            if isinstance(location, CaseColumns) and len(location.columns) == 1:
+                yield location.columns[0]
+
+
+def _problems(phases: Sequence[Phase], data: Data, by: Sequence[str]) -> list[str]:
+    problems = []
+    binned = {group.column for phase in phases for group in phase.config.subgroups if group.bins}
+    for column in by:
+        if column not in data.columns:
+            known = ", ".join(data.columns)
+            problems.append(f"--by {column}: is not a column of {FILE_NAME}; its columns are {known}")
+            continue
+        different = len({cell for cell in data.columns[column] if cell})
+        if column not in binned and different > MOST_CLASSES:
+            remedy = "; bins of [[subgroups]] in phase.toml group numbers"
+            problems.append(
+                f"--by {column}: expected at most {MOST_CLASSES} different values, found {different}"
+                + (remedy if are_numbers(data.columns[column]) else "")
+            )
+    return problems
+
+
+# --- Tests of a quantity between groups: Kruskal–Wallis over all, rank-sum between two ---
+
+KRUSKAL_WALLIS, RANK_SUM = "Kruskal–Wallis", "rank-sum"
+FEWEST = 5
+"""Fewest values in a group for a good approximation of the Kruskal–Wallis statistic."""
+
+
+@dataclass(frozen=True)
+class TestOfGroups:
+    """A test of one quantity between groups: all of them, or the first against the second.
+
+    ``statistic``: H of Kruskal–Wallis, or U of the first group. ``p_bonferroni``: p times the number of
+    rank-sum tests of this quantity between these groups, at most 1; for Kruskal–Wallis p itself. ``note``:
+    why there is no p, or why it is rough.
+    """
+
+    __test__ = False
+
+    method: str
+    first: str
+    second: str
+    statistic: float | None
+    p_value: float | None
+    p_bonferroni: float | None
+    note: str = ""
+
+
+def compare_groups(values: Mapping[str, Floats], against: str | None = None) -> list[TestOfGroups]:
+    """Return the tests between groups of independent values, without the groups that have no value.
+
+    More than two groups: the Kruskal–Wallis test over all of them, then Wilcoxon's two-sided rank-sum test
+    (Mann–Whitney U) of every pair, or with ``against`` only of that group and each other one, with
+    Bonferroni's correction for these pairs. Two groups: the rank-sum test alone. It is exact for up to eight
+    values in the smaller group where no values are tied, as SciPy chooses, else by the normal approximation
+    with corrections for ties and continuity. Where ``against`` has no value, no pair is tested. Source:
+    Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 3.1.
+    """
+    given = {group: numbers for group, numbers in values.items() if len(numbers)}
+    if len(given) < 2:
+        return []
+    tests = [_kruskal_wallis(list(given.values()))] if len(given) > 2 else []
+    pairs = _pairs(list(given), against)
+    return tests + [_rank_sum(a, b, given[a], given[b], len(pairs)) for a, b in pairs]
+
+
+def _pairs(groups: Sequence[str], against: str | None) -> list[tuple[str, str]]:
+    if against is None:
+        return list(combinations(groups, 2))
+    if against not in groups:
+        return []
+    return [(against, group) for group in groups if group != against]
+
+
+def _kruskal_wallis(groups: Sequence[Floats]) -> TestOfGroups:
+    pooled = np.concatenate(groups)
+    if (pooled == pooled[0]).all():
+        return TestOfGroups(KRUSKAL_WALLIS, "", "", None, None, None, "all values are equal")
+    found = stats.kruskal(*groups)
+    p_value = float(found.pvalue)
+    rough = min(len(group) for group in groups) < FEWEST
+    note = f"rough: a group has fewer than {FEWEST} values" if rough else ""
+    return TestOfGroups(KRUSKAL_WALLIS, "", "", float(found.statistic), p_value, p_value, note)
+
+
+def _rank_sum(first: str, second: str, one: Floats, other: Floats, number_of_tests: int) -> TestOfGroups:
+    pooled = np.concatenate((one, other))
+    if (pooled == pooled[0]).all():
+        return TestOfGroups(RANK_SUM, first, second, None, None, None, "all values are equal")
+    found = stats.mannwhitneyu(one, other, alternative="two-sided")
+    p_value = float(found.pvalue)
+    corrected = min(1.0, p_value * number_of_tests)
+    return TestOfGroups(RANK_SUM, first, second, float(found.statistic), p_value, corrected)
+
+
+# --- The parts of a description of data; it is for the organiser alone ---
+
+FORMAT: Literal["description/1"] = "description/1"
+ALL = ""
+"""The name of the grouping, and of the group, of all cases."""
+
+
+@dataclass(frozen=True)
+class CaseGroup:
+    """A group of cases and its share; ``clusters``: how many clusters (such as patients) they come from."""
+
+    grouping: str
+    group: str
+    cases: int
+    share: float
+    clusters: int | None = None
+
+
+@dataclass(frozen=True)
+class NumberRow:
+    """The distribution of a quantity in a group.
+
+    cases: with a value. of: for which the quantity could be measured. values: their number, more than cases
+    for objects. total: their sum. Standard deviation: ddof = 1, None for a single value. Quartiles: linear.
+    """
+
+    quantity: Quantity
+    grouping: str
+    group: str
+    cases: int
+    of: int
+    values: int
+    total: float
+    mean: float
+    standard_deviation: float | None
+    minimum: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    maximum: float
+
+
+@dataclass(frozen=True)
+class ClassRow:
+    """How many cases of a group are of a class; ``of``: how many have any class."""
+
+    quantity: Quantity
+    value: str
+    grouping: str
+    group: str
+    cases: int
+    of: int
+    share: float
+
+
+@dataclass(frozen=True)
+class TestRow:
+    """A test of a quantity between the groups of a grouping; ``significant`` at the level of the description.
+
+    Significance is by the corrected p, see `TestOfGroups`.
+    """
+
+    __test__ = False
+
+    quantity: Quantity
+    grouping: str
+    test: TestOfGroups
+    significant: bool | None
+
+
+@dataclass(frozen=True)
+class QuantityValues:
+    """Every value of a quantity, for figures: the case of each, by its position among the cases."""
+
+    quantity: Quantity
+    cases: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Description:
+    """The output of `describe`. It holds the labels of single cases and is for the organiser alone.
+
+    ``cases`` are the names of the cases, phase by phase; ``groupings`` give the group of each.
+    """
+
+    format: Literal["description/1"]
+    challenge: str
+    phases: tuple[str, ...]
+    alpha: float
+    cases: tuple[str, ...]
+    groupings: tuple[Grouping, ...]
+    groups: tuple[CaseGroup, ...]
+    numbers: tuple[NumberRow, ...]
+    classes: tuple[ClassRow, ...]
+    tests: tuple[TestRow, ...]
+    columns: tuple[QuantityValues, ...]
+    notices: tuple[str, ...] = ()
+
+
+# --- The description of a data set: counts, sizes and distributions, by groups and with tests ---
 
 
 def describe(
@@ -80,18 +341,18 @@ def describe(
             for test in _tests(column, one, against)
         ),
         tuple(
-            Column(column.quantity, tuple(column.cases.tolist()), tuple(map(float, column.values)))
+            QuantityValues(column.quantity, tuple(column.cases.tolist()), tuple(map(float, column.values)))
             for column in data.numbers
         ),
         (*data.notices, *_notices(data)),
     )
 
 
-def _groups(data: Data, grouping: Grouping) -> list[Group]:
+def _groups(data: Data, grouping: Grouping) -> list[CaseGroup]:
     members = _members(grouping)
     clusters = data.columns.get(CLUSTER_COLUMN)
     return [
-        Group(
+        CaseGroup(
             grouping.name,
             group,
             int(chosen.sum()),

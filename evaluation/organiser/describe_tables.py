@@ -1,14 +1,29 @@
-"""A description as tables of texts: for the terminal, for LaTeX and for a report."""
+"""A description as tables of texts, and as JSON, csv and LaTeX files."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from evaluation.organiser.describe_comparisons import KRUSKAL_WALLIS, RANK_SUM
-from evaluation.organiser.describe_groups import Grouping
-from evaluation.organiser.describe_quantities import Quantity
-from evaluation.organiser.describe_rows import ALL, ClassRow, Description, NumberRow, TestRow
+from evaluation.io.files import write_atomically
+from evaluation.organiser.describe import (
+    ALL,
+    KRUSKAL_WALLIS,
+    RANK_SUM,
+    ClassRow,
+    Description,
+    Grouping,
+    NumberRow,
+    TestRow,
+)
+from evaluation.organiser.describe_data import Quantity
+from evaluation.organiser.output import csv_bytes, tabular
+from evaluation.platform.result_file import render
+
+# --- A description as tables of texts: for the terminal, for LaTeX and for a report ---
 
 _SMALLEST_P = 1e-4
 _MANY_DIGITS = 1000
@@ -170,3 +185,61 @@ def _spread(row: NumberRow) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
+
+
+# --- Write a description: JSON for programs, csv for tables, LaTeX for a paper ---
+
+NUMBERS, CLASSES, TESTS, VALUES = "numbers.csv", "classes.csv", "tests.csv", "values.csv"
+JSON, LATEX = "description.json", "description.tex"
+
+
+def write_description(description: Description, folder: Path) -> list[Path]:
+    """Write all files of a description into a folder, and return their paths. Raises `OSError`."""
+    groups = {one.name: one.of_case for one in description.groupings}
+    values = [
+        {"case": description.cases[case], **{name: of_case[case] for name, of_case in groups.items()}}
+        | _of_quantity(column.quantity)
+        | {"value": value}
+        for column in description.columns
+        for case, value in zip(column.cases, column.values, strict=True)
+    ]
+    tables = {
+        NUMBERS: list(map(_cells, description.numbers)),
+        CLASSES: list(map(_cells, description.classes)),
+        TESTS: list(map(_cells, description.tests)),
+        VALUES: values,
+    }
+    documents = {
+        JSON: render(description, organisers=True, compact=True),
+        **{name: csv_bytes(rows) for name, rows in tables.items() if rows},
+        LATEX: latex_of(description).encode("utf-8"),
+    }
+    for name, data in documents.items():
+        write_atomically(folder / name, data)
+    return [folder / name for name in documents]
+
+
+def latex_of(description: Description) -> str:
+    """Return all tables for LaTeX (booktabs), each below a comment with its title."""
+    return "\n".join(
+        f"% {table.title}\n{tabular(table.columns, table.rows, table.right)}"
+        for table in tables_of(description)
+    )
+
+
+def _cells(row: Any) -> dict[str, Any]:
+    """Return a row as columns, with its quantity and its test in separate ones."""
+    cells: dict[str, Any] = {}
+    for field in dataclasses.fields(row):
+        value = getattr(row, field.name)
+        if isinstance(value, Quantity):
+            cells |= _of_quantity(value)
+        elif dataclasses.is_dataclass(value):
+            cells |= _cells(value)
+        else:
+            cells[field.name] = value
+    return cells
+
+
+def _of_quantity(quantity: Quantity) -> dict[str, Any]:
+    return {"quantity": quantity.name, **{key: getattr(quantity, key) for key in ("unit", "source", "per")}}

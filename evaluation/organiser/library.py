@@ -21,8 +21,8 @@ from evaluation.platform.result_file import render
 if TYPE_CHECKING:
     import pandas
 
-    from evaluation.ranking.leaderboard_file import Leaderboard
-    from evaluation.ranking.rank_options import RankOptions
+    from evaluation.organiser.ranking.analysis import RankOptions
+    from evaluation.organiser.ranking.leaderboard_file import Leaderboard
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Ranking:
         """
         import pandas
 
-        from evaluation.ranking.leaderboard_writing import leaderboard_rows
+        from evaluation.organiser.ranking.leaderboard_writing import leaderboard_rows
 
         return pandas.DataFrame(leaderboard_rows(self.leaderboard, role)).set_index("team")
 
     def write(self, folder: str | Path) -> list[Path]:
         """Write `leaderboard.json` and `leaderboard.csv` and return the paths. Raises `OSError`."""
-        from evaluation.ranking.leaderboard_writing import write_leaderboard
+        from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard
 
         return write_leaderboard(self.leaderboard, Path(folder))
 
@@ -104,7 +104,7 @@ def rank(
         The phase, whose score and columns the platform's schemes rank by, and beside which its challenge may
         be programmed.
     options
-        Which analyses are made, see `evaluation.ranking.rank_options.RankOptions`.
+        Which analyses are made, see `evaluation.organiser.ranking.analysis.RankOptions`.
 
     Returns
     -------
@@ -117,17 +117,16 @@ def rank(
         With every reason why the results cannot be ranked.
 
     """
-    from evaluation.phase import home
-    from evaluation.ranking.final import leaderboard_of
-    from evaluation.ranking.leaderboard import rank_phase
-    from evaluation.ranking.rank_options import RankOptions
-    from evaluation.ranking.results_folder import read_results
-    from evaluation.ranking.scheme_choice import scheme_named
+    from evaluation.organiser.ranking.analysis import RankOptions
+    from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
+    from evaluation.organiser.ranking.results import read_results
+    from evaluation.organiser.ranking.scheme_file import scheme_named
+    from evaluation.phase import registry
 
     folders = results if isinstance(results, Mapping) else {"": results}
     folder = None if ground_truth is None else phase_folder(fspath(ground_truth))
     if ground_truth is not None:
-        home.load_beside(Path(ground_truth))
+        registry.load_beside(Path(ground_truth))
     read = {role: read_results(Path(path)) for role, path in folders.items()}
     schemes = {role: scheme_named(fspath(scheme), found, folder) for role, found in read.items()}
     ranked = {

@@ -44,7 +44,7 @@ class Needed:
 
 
 @dataclass(frozen=True)
-class Given:
+class AchievedInterval:
     """The interval of a figure on a set of a given size."""
 
     aim: Aim
@@ -81,7 +81,7 @@ def cases_needed(aims: Sequence[Aim], prevalence: Fraction | None, level: float 
 
 def intervals_given(
     aims: Sequence[Aim], cases: int, prevalence: Fraction, level: float = 0.95
-) -> list[Given]:
+) -> list[AchievedInterval]:
     """Return the interval of each aim's figure on a number of cases with a prevalence.
 
     Raises `PhaseError` if the set has no case of one of the classes.
@@ -96,7 +96,7 @@ def intervals_given(
             interval = area_of(aim.value, positives, negatives, level)
         else:
             interval = wilson_of(aim.value, positives if aim.figure == "sensitivity" else negatives, level)
-        found.append(Given(aim, positives, negatives, interval))
+        found.append(AchievedInterval(aim, positives, negatives, interval))
     return found
 
 

@@ -1,6 +1,6 @@
 """The rehearsal of a phase: scores submissions derived from its own reference.
 
-Every figure is checked against `evaluation.organiser.rehearsal_rules` before an image is built.
+Every figure is checked against `evaluation.organiser.rehearsal` before an image is built.
 """
 
 from __future__ import annotations
@@ -8,23 +8,88 @@ from __future__ import annotations
 import math
 import traceback
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evaluation.core.aggregation import metric_values
 from evaluation.core.challenge import Task, fields_of, references_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Field
+from evaluation.core.field import Field, Variant
 from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
-from evaluation.core.outcome import CaseJob, Scored
-from evaluation.core.variant import Variant
+from evaluation.core.outcome import CaseJob, Progress, Scored, no_progress
 from evaluation.evaluate import tables_of
-from evaluation.organiser.rehearsal_rules import HALF_MISSING, MISSING, SHUFFLED, Figures, Scale, problems_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
-from evaluation.workers.case_scorer import CaseScorer
-from evaluation.workers.progress import Progress, no_progress
+from evaluation.workers.scorer import CaseScorer
+
+# --- The rules for the figures of a rehearsal, the same for every challenge ---
+
+SHUFFLED = "shuffled"
+"""Perfect predictions, each of another case of the same size."""
+MISSING = "missing"
+"""No prediction at all."""
+HALF_MISSING = {variant: f"{variant}, half missing" for variant in Variant}
+"""Every second prediction of a variant is missing."""
+
+_TOLERANCE = 1e-9
+
+Figures = Mapping[str, float]
+
+# (at least as good, not better). Empty and shuffled are compared with perfect only: an empty prediction is
+# right for metrics of false alarms, and a shuffled one if cases are alike.
+_ORDER = (
+    (Variant.PERFECT, Variant.NEAR),
+    (Variant.PERFECT, Variant.EMPTY),
+    (Variant.PERFECT, Variant.INVERTED),
+    (Variant.PERFECT, SHUFFLED),
+    (Variant.NEAR, Variant.INVERTED),
+    # Missing is never better than present. Shuffled predictions are exempt: they may have more false objects
+    # than a case has true ones.
+    *((variant, MISSING) for variant in Variant),
+    *((variant, HALF_MISSING[variant]) for variant in Variant),
+)
+
+
+@dataclass(frozen=True)
+class MetricBounds:
+    """The bounds of a metric or composite, and whether a better value means a better submission."""
+
+    best: float
+    worst: float
+    ordered: bool = True
+
+
+def problems_of(name: str, scale: MetricBounds, figures: Figures) -> Iterator[str]:
+    """Yield the rules that a metric's figures (by submission) break; none if no case enters the metric.
+
+    A submission that could not be derived has no figure.
+    """
+    perfect = figures.get(Variant.PERFECT, math.nan)
+    if math.isnan(perfect):
+        return
+    present = {submission: value for submission, value in figures.items() if not math.isnan(value)}
+    for submission in [other for other in figures if other not in present]:
+        yield f"{name}: exists for the perfect submission and not for the {submission} one"
+    low, high = sorted((scale.best, scale.worst))
+    for submission, value in present.items():
+        if not low - _TOLERANCE <= value <= high + _TOLERANCE:
+            yield f"{name}: the {submission} submission gets {value:.6g}, outside {low:.6g} to {high:.6g}"
+    if not scale.ordered:
+        return
+    better_is = "higher" if scale.best > scale.worst else "lower"
+    sign = 1.0 if better_is == "higher" else -1.0
+    if abs(perfect - scale.best) > _TOLERANCE:
+        yield f"{name}: the perfect submission gets {perfect:.6g}, not the best value {scale.best:.6g}"
+    for better, worse in _ORDER:
+        if better in present and worse in present and sign * (present[worse] - present[better]) > _TOLERANCE:
+            yield (
+                f"{name}: the {worse} submission gets {present[worse]:.6g} and beats the {better} one with "
+                f"{present[better]:.6g}, though {better_is} is better"
+            )
+    if MISSING in present and abs(present[MISSING] - perfect) <= _TOLERANCE:
+        yield f"{name}: the missing submission gets the same as the perfect one, {perfect:.6g}"
+
 
 _MAX_CASES = 400
 _MAX_PIXELS = 100_000_000
@@ -60,7 +125,7 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
     """
     chosen = _choose(phase.cases.forms, fields_of(phase.tasks))
     jobs = [CaseJob(phase.cases.forms[i], phase.rows[i]) for i in chosen]
-    outcomes = _Stage(phase).play(jobs, progress)
+    outcomes = _RehearsalStage(phase).play(jobs, progress)
     cases = [job.case for job in jobs]
     figures: dict[str, dict[str, float]] = defaultdict(dict)
     for submission, scored in outcomes.items():
@@ -69,12 +134,12 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
             for metric, value in values.items():
                 figures[f"{task}.{metric}"][submission] = value
     scales = {
-        f"{task.name}.{metric.name}": Scale(metric.best, metric.worst, metric.ordered)
+        f"{task.name}.{metric.name}": MetricBounds(metric.best, metric.worst, metric.ordered)
         for task in phase.tasks
         for metric in task.metrics
     }
     for composite in phase.challenge.composites_of(phase.tasks):
-        scales[composite.name] = Scale(composite.best, composite.worst)
+        scales[composite.name] = MetricBounds(composite.best, composite.worst)
         parts = [figures[name] for name in composite.metrics]
         for submission in parts[0]:
             if all(submission in part for part in parts):
@@ -93,7 +158,7 @@ def _choose(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
     return [position * len(cases) // count for position in range(count)]
 
 
-class _Stage:
+class _RehearsalStage:
     """Derives and scores the submissions of one phase, in this process."""
 
     def __init__(self, phase: Phase) -> None:

@@ -5,25 +5,152 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from evaluation.core.challenge import metrics_of
 from evaluation.core.fault import PhaseError
+from evaluation.core.places import PlatformMethod, scheme_of
+from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.evaluate import scores_of_nothing
-from evaluation.organiser.platform_ranking import notes_on_ranking, platform_ranking
-from evaluation.phase.config_tables import Submissions
-from evaluation.phase.leaderboard_metrics import needed_metrics, platform_metrics, unranked_metrics
+from evaluation.phase.config import Submissions
+from evaluation.phase.leaderboard import digits_of, needed_metrics, platform_metrics, unranked_metrics
 from evaluation.phase.phase import Phase
-from evaluation.phase.public_digits import digits_of
-from evaluation.phase.validation import describe_validation
-from evaluation.platform.phase_settings import PhaseSettings
+from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.platform.result_file import render
-from evaluation.ranking.schemes import PlatformMethod, scheme_of
 from evaluation.summary import summarise
+
+# --- The settings of a phase on the platform, within the limits of its database and schema ---
+
+MAX_SCORE_TITLE_LENGTH = 32
+MAX_COLUMN_TITLE_LENGTH = 64
+
+# The platform's pattern allows a single line.
+_ColumnTitle = Annotated[str, Field(min_length=1, max_length=MAX_COLUMN_TITLE_LENGTH, pattern=r"^[^\r\n]*$")]
+_ScoreTitle = Annotated[str, Field(min_length=1, max_length=MAX_SCORE_TITLE_LENGTH, pattern=r"^[^\r\n]*$")]
+_Path = Annotated[str, Field(min_length=1, max_length=255)]
+_OptionalPath = Annotated[str, Field(max_length=255)]
+_Order = Literal["asc", "desc"]
+
+
+class _SettingsTable(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ResultsColumn(_SettingsTable):
+    """One entry of ``extra_results_columns``; a column without an error has no ``error_path``."""
+
+    title: _ColumnTitle
+    path: _Path
+    order: _Order
+    error_path: _Path | None = None
+    exclude_from_ranking: Literal[True] | None = None
+
+
+class PhaseSettings(_SettingsTable):
+    """The settings that go with a phase's `metrics.json`, by the platform's names.
+
+    ``score_decimal_places`` applies to every column and error that is shown. A limit of submissions counts
+    within ``submission_limit_period`` days, without it in the whole phase; the times are in ISO 8601.
+    """
+
+    score_title: _ScoreTitle
+    score_jsonpath: _Path
+    score_error_jsonpath: _OptionalPath
+    score_default_sort: _Order
+    score_decimal_places: Annotated[int, Field(ge=0, le=32767)]
+    extra_results_columns: list[ResultsColumn]
+    scoring_method_choice: Literal["abs", "avg", "med"]
+    result_display_choice: Literal["all", "rec", "bst"]
+    display_all_metrics: bool
+    submissions_limit_per_user_per_period: Annotated[int, Field(ge=0, le=32767)] | None = None
+    submission_limit_period: Annotated[int, Field(ge=1, le=32767)] | None = None
+    submissions_open_at: str | None = None
+    submissions_close_at: str | None = None
+
+
+# --- Differences between the platform's ranking and the challenge's own, which `rank` computes ---
+#
+# The platform ranks by one score, or by the mean or median of the ranks in several columns; all columns count
+# alike, equal teams share a place, and there is one ranking per phase.
+
+
+@dataclass(frozen=True)
+class PlatformRanking:
+    """The platform's method for a scheme, its metrics, and sentences on how its places differ.
+
+    ``metrics`` is empty if no method of the platform gives the scheme's places.
+    """
+
+    method: PlatformMethod
+    metrics: tuple[str, ...]
+    differences: tuple[str, ...]
+
+
+def platform_ranking(scheme: Scheme) -> PlatformRanking:
+    """Return the method of the platform that comes closest to a scheme."""
+    boards = {board.name: board for board in scheme.boards}
+    differences = []
+    if scheme.overall is None:
+        names = ", ".join(boards)
+        return PlatformRanking("absolute", (), (f"the challenge has several leaderboards ({names})",))
+    overall = boards[scheme.overall]
+    metrics = _equal_ranks(overall, boards)
+    if metrics is None:
+        method: PlatformMethod = "absolute"
+        differences.append("the challenge weights ranks, or adds scores of several leaderboards")
+    elif len(metrics) == 1:
+        method = "absolute"
+    else:
+        method = "median" if overall.combination == "median" else "mean"
+    if overall.ties:
+        differences.append("the challenge breaks ties")
+    if scheme.phases:
+        differences.append("the challenge combines the places of several phases")
+    return PlatformRanking(method, metrics or (), tuple(differences))
+
+
+def notes_on_ranking(
+    scheme: Scheme, method: PlatformMethod, columns: Sequence[str], titles: Sequence[str]
+) -> list[str]:
+    """Return how the platform's places differ from the scheme's: one sentence, or none.
+
+    columns: the score and the ranked columns by name, in that order; titles: the same for people.
+    """
+    closest = platform_ranking(scheme)
+    differences = list(closest.differences)
+    ranked = set(columns[:1] if method == "absolute" else columns)
+    if closest.metrics and (closest.method, set(closest.metrics)) != (method, ranked):
+        differences.append("the phase ranks by other columns than the challenge")
+    if not differences:
+        return []
+    by = titles[0] if method == "absolute" else f"the {method} of the ranks in {', '.join(titles)}"
+    return [f"the platform ranks by {by}, but {'; '.join(differences)}: `rank` gives these places"]
+
+
+def _equal_ranks(board: Board, boards: dict[str, Board]) -> tuple[str, ...] | None:
+    """Return the metrics if a leaderboard adds their ranks with equal weights, else None."""
+    metrics = []
+    terms = [term for term in board.terms if term.weight]
+    if len({term.weight for term in terms}) > 1:
+        return None
+    for term in terms:
+        if isinstance(term, Rank):
+            metrics.append(term.metric)
+            continue
+        inner = boards[term.board]
+        ranked = _equal_ranks(inner, boards)
+        # Ranking a single rank changes nothing.
+        if ranked is None or len(ranked) > 1 or inner.ties:
+            return None
+        metrics += ranked
+    return tuple(metrics)
+
+
+# --- The settings of a phase on the platform, derived from its configuration and its `metrics.json` ---
 
 _ORDER = {"higher": "desc", "lower": "asc"}
 _METHOD = {"absolute": "abs", "mean": "avg", "median": "med"}
@@ -52,7 +179,8 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
     unranked = [known[name] for name in unranked_metrics(phase.config, phase.challenge, phase.tasks)]
     titles = Counter(column.title for column in (score, *ranked, *unranked))
     try:
-        settings = PhaseSettings.model_validate(
+        settings = read_table(
+            PhaseSettings,
             {
                 "score_title": score.titled(titles),
                 "score_jsonpath": score.path,
@@ -73,12 +201,17 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
                 "result_display_choice": _SHOWN[phase.config.counts or phase.challenge.counts],
                 "display_all_metrics": True,
                 **_submissions(phase.config.submissions),
-            }
+            },
         )
-    except ValidationError as error:
+    except InvalidTableError as error:
         remedy = "[titles] in phase.toml renames a metric"
-        raise PhaseError(*describe_validation("settings", error), remedy) from None
+        raise PhaseError(*error.problems("settings"), remedy) from None
     return settings.model_dump(exclude_none=True)
+
+
+def settings_file(settings: Mapping[str, Any]) -> bytes:
+    """Return settings as the JSON of `settings.json`; titles are not escaped, since organisers copy them."""
+    return json.dumps(settings, indent=1, ensure_ascii=False).encode("utf-8") + b"\n"
 
 
 def warnings_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
@@ -154,7 +287,7 @@ def public_paths(metrics: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class _Column:
+class _LeaderboardColumn:
     """A metric or composite as a column of the leaderboard; no ``error_path`` without an interval."""
 
     name: str
@@ -169,12 +302,12 @@ class _Column:
         return f"{self.task}: {self.title}" if self.task and titles[self.title] > 1 else self.title
 
 
-def _columns(phase: Phase, least: Mapping[str, Any]) -> dict[str, _Column]:
+def _columns(phase: Phase, least: Mapping[str, Any]) -> dict[str, _LeaderboardColumn]:
     columns = {}
     for task in phase.tasks:
         for metric in task.metrics:
             name = f"{task.name}.{metric.name}"
-            columns[name] = _Column(
+            columns[name] = _LeaderboardColumn(
                 name,
                 task.title,
                 phase.config.titles.get(name, metric.title),
@@ -185,7 +318,7 @@ def _columns(phase: Phase, least: Mapping[str, Any]) -> dict[str, _Column]:
     for composite in phase.challenge.composites_of(phase.tasks):
         title = phase.config.titles.get(composite.name, composite.title)
         path = f"ranking.composites.{composite.name}"
-        columns[composite.name] = _Column(composite.name, "", title, path, "", composite.better)
+        columns[composite.name] = _LeaderboardColumn(composite.name, "", title, path, "", composite.better)
     return columns
 
 

@@ -10,10 +10,12 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+
+import numpy as np
 
 from evaluation.core.challenge import references_of
 from evaluation.core.fault import PhaseError
@@ -21,20 +23,67 @@ from evaluation.core.field import TableRows
 from evaluation.core.form import STACK_INDEX, STACK_NAME, name_key
 from evaluation.io.tables import is_number, write_csv
 from evaluation.organiser.labels import label_columns
-from evaluation.organiser.stratified import Stratum, draw_part
-from evaluation.phase import cases, config, home
-from evaluation.phase.config_tables import Subgroup
+from evaluation.organiser.output import whole_folder
+from evaluation.phase import cases, config, registry
+from evaluation.phase.cases import organiser_table, subgroup_masks
+from evaluation.phase.config import Subgroup
 from evaluation.phase.manifest import scan
-from evaluation.phase.organiser_tables import organiser_table
-from evaluation.phase.output import whole_folder
 from evaluation.phase.phase import Phase, load_phase
-from evaluation.phase.subgroups import subgroup_masks
+
+# --- Stratified draw of a random part of the cases ---
+
+Stratum = tuple[str, ...]
+
+
+def apportion(sizes: Mapping[str, int], total: int) -> dict[str, int]:
+    """Divide a total among groups in proportion to their sizes.
+
+    Exact parts are rounded up for the largest remainders, of equal ones the first, else down (Hamilton's
+    method). total: at most the sum of the sizes. Empty without groups.
+    """
+    exact = {name: Fraction(total * size, sum(sizes.values())) for name, size in sizes.items() if size}
+    parts = {name: int(value) for name, value in exact.items()}
+    by_remainder = sorted(exact, key=lambda name: parts[name] - exact[name])
+    for name in by_remainder[: total - sum(parts.values())]:
+        parts[name] += 1
+    return dict.fromkeys(sizes, 0) | parts
+
+
+def draw_part(strata: Sequence[Stratum], share: Fraction, seed: int) -> list[int]:
+    """Return the positions of the drawn cases, ascending: their share of all, rounded half up.
+
+    strata: for each case its values, equally many. The first value gets its share exactly, see `apportion`;
+    within it the second, and so on. Within a stratum, all sets of cases have equal chances. The draw depends
+    on the strata, the order of the cases, the share and the seed alone.
+    """
+    rng = np.random.Generator(np.random.PCG64(seed))
+    total = int((2 * share * len(strata) + 1) // 2)
+    return sorted(_draw(range(len(strata)), strata, 0, total, rng))
+
+
+def _draw(
+    positions: Sequence[int], strata: Sequence[Stratum], depth: int, total: int, rng: np.random.Generator
+) -> list[int]:
+    """Return a number of positions with strata that have the same values before a depth."""
+    if not positions or depth == len(strata[positions[0]]):
+        drawn: list[int] = rng.permutation(np.array(positions, dtype=np.int64))[:total].tolist()
+        return drawn
+    groups: dict[str, list[int]] = {value: [] for value in sorted({strata[i][depth] for i in positions})}
+    for position in positions:
+        groups[strata[position][depth]].append(position)
+    parts = apportion({value: len(members) for value, members in groups.items()}, total)
+    return [
+        position
+        for value, members in groups.items()
+        for position in _draw(members, strata, depth + 1, parts[value], rng)
+    ]
+
 
 _MOST_VALUES = 10
 
 
 @dataclass(frozen=True)
-class Part:
+class DrawnCases:
     """The drawn cases of a phase by position, and the number drawn from each stratum.
 
     ``columns`` define the strata; ``counts`` holds the drawn and all cases of each stratum.
@@ -45,7 +94,7 @@ class Part:
     counts: dict[Stratum, tuple[int, int]]
 
 
-def draw(phase: Phase, share: Fraction, columns: Sequence[str] = (), seed: int = 0) -> Part:
+def draw(phase: Phase, share: Fraction, columns: Sequence[str] = (), seed: int = 0) -> DrawnCases:
     """Return a part of the cases of a phase, drawn within strata by columns of its case table.
 
     The first column's values get their share exactly, within them the second's, and so on.
@@ -64,14 +113,14 @@ def draw(phase: Phase, share: Fraction, columns: Sequence[str] = (), seed: int =
     if not positions:
         raise PhaseError(f"share: expected at least one of {len(strata)} cases, found none")
     all_counts, counts = Counter(strata), Counter(strata[position] for position in positions)
-    return Part(
+    return DrawnCases(
         positions, chosen, {stratum: (counts[stratum], all_counts[stratum]) for stratum in sorted(all_counts)}
     )
 
 
 def write_subset(
     phase: Phase,
-    part: Part,
+    part: DrawnCases,
     output: Path,
     name: str,
     title: str | None = None,
@@ -101,7 +150,7 @@ def write_subset(
                     (folder / path).parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(phase.folder / path, folder / path)
             progress(done)
-        known.add(home.FILE_NAME)
+        known.add(registry.CHALLENGE_FILE)
         load_phase(folder, scan(folder))
         # Copied last: this process has the challenge, and would later look for the copy here.
         _copy_challenge(phase.folder, output, folder)
@@ -142,9 +191,9 @@ def _bins(phase: Phase, subgroup: Subgroup) -> list[str]:
 
 def _copy_challenge(source: Path, output: Path, folder: Path) -> None:
     """Copy the file in which the challenge is programmed, unless the new phase finds one beside it."""
-    file = home.find_file(source)
-    if file is not None and (file.parent == source.absolute() or home.find_file(output) is None):
-        shutil.copyfile(file, folder / home.FILE_NAME)
+    file = registry.find_file(source)
+    if file is not None and (file.parent == source.absolute() or registry.find_file(output) is None):
+        shutil.copyfile(file, folder / registry.CHALLENGE_FILE)
 
 
 def _configuration(phase: Phase, name: str, title: str | None) -> str:
@@ -162,7 +211,7 @@ def _configuration(phase: Phase, name: str, title: str | None) -> str:
     return head + table + tables
 
 
-def _write_cases(phase: Phase, part: Part, folder: Path, name: str, stack: int | None) -> None:
+def _write_cases(phase: Phase, part: DrawnCases, folder: Path, name: str, stack: int | None) -> None:
     """Write the rows of the drawn cases; the stacks are filled in the order of the cases' names."""
     rows = [dict(phase.rows[position].cells) for position in part.positions]
     if phase.config.submission == "algorithm" and STACK_NAME in phase.cases.columns:

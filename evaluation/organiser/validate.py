@@ -12,15 +12,14 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.outcome import OrganiserFault, Scored, organisers_problems
+from evaluation.core.outcome import OrganiserFault, Progress, Scored, no_progress, organisers_problems
 from evaluation.evaluate import run_reference, tables_of
-from evaluation.organiser.label_splits import faults_of_splits
-from evaluation.phase.leaderboard_metrics import needed_metrics
+from evaluation.organiser.labels import faults_of_splits
+from evaluation.phase.cases import subgroup_faults
+from evaluation.phase.leaderboard import needed_metrics
 from evaluation.phase.manifest import Manifest
 from evaluation.phase.phase import Phase, load_phase
-from evaluation.phase.subgroups import subgroup_faults
 from evaluation.platform.result_file import plain_key
-from evaluation.workers.progress import Progress, no_progress
 
 
 @dataclass(frozen=True)

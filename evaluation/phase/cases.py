@@ -1,15 +1,141 @@
-"""`cases.csv`: one row per case; any doubt is a fault, since an organiser can correct it."""
+"""`cases.csv` and other tables of an organiser, and the subgroups of cases."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+import csv
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
-from evaluation.core.challenge import FormColumn
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.challenge import Challenge, FormColumn, Options
+from evaluation.core.fault import PhaseError, ReadError
 from evaluation.core.form import CaseForm, CaseRow, name_key
-from evaluation.phase.organiser_tables import TableRow, organiser_table
+from evaluation.io.tables import is_number, parse_number
+from evaluation.phase.config import Subgroup
+
+# --- csv tables of an organiser, read strictly ---
+
+_DELIMITERS = (",", ";", "\t")
+_Texts = tuple[str, ...]
+
+
+class TableRow(NamedTuple):
+    """A row of a table: its last line, its stripped cells by column, and the faults of the table."""
+
+    file: str
+    line: int
+    cells: Mapping[str, str]
+    faults: list[str]
+
+    @property
+    def place(self) -> str:
+        """Where the row is, for messages."""
+        return f"{self.file}, line {self.line}"
+
+    def fault(self, column: str, text: str) -> None:
+        """Add a fault of a cell."""
+        self.faults.append(f"{self.place}, {column}: {text}")
+
+    def number(self, column: str) -> float:
+        """Return a cell as a finite number; NaN if it is empty. Anything else is a fault and NaN."""
+        try:
+            return parse_number(self.cells[column]) if self.cells[column] else float("nan")
+        except ReadError as error:
+            self.fault(column, str(error))
+            return float("nan")
+
+    def whole(self, column: str, lowest: int, highest: int) -> int:
+        """Return a cell as a whole number within a range. Anything else is a fault and the lowest number."""
+        text = self.cells[column]
+        is_short = text.isascii() and text.isdigit() and len(text) <= len(str(highest))
+        if is_short and lowest <= int(text) <= highest:
+            return int(text)
+        self.fault(column, f"expected a whole number from {lowest} to {highest}, found {text!r}")
+        return lowest
+
+
+@dataclass(frozen=True)
+class OrganiserTable:
+    """The columns of a table in order, the rows that could be read, and all faults found so far."""
+
+    file: str
+    columns: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+    faults: list[str]
+
+
+@contextmanager
+def organiser_table(
+    path: Path,
+    required: Sequence[str],
+    optional: Sequence[str] = (),
+    *,
+    holds: str | None = None,
+    exported: bool = False,
+) -> Iterator[OrganiserTable]:
+    """Yield the table in a csv file; on leaving, raise its faults and all that were added to it.
+
+    Further columns are allowed, also without a name. ``holds`` is the word for a row ("case") if at least one
+    row is needed. A file ``exported`` by other software may be delimited by semicolons or tabs and may write
+    the names of required and optional columns in any letter case. Blank rows are ignored. Raises `PhaseError`
+    with every fault, such as missing or duplicate columns and rows with a wrong number of cells.
+    """
+    header, rows = _read(path, exported)
+    if exported:
+        by_key = {name.casefold(): name for name in (*required, *optional)}
+        header = [by_key.get(name.casefold(), name) for name in header]
+    counts = Counter(header)
+    faults = [f"{path.name}: duplicate column {name!r}" for name in counts if name and counts[name] > 1]
+    missing = [f"{path.name}: column {name!r} is missing" for name in required if name not in header]
+    faults += missing
+    faults += [
+        f"{path.name}, line {line}: expected {len(header)} cells, found {len(cells)}"
+        for line, cells in rows
+        if len(cells) != len(header)
+    ]
+    if holds is not None and not rows:
+        faults.append(f"{path.name}: expected at least one {holds}, found none")
+    if missing:
+        raise PhaseError(*faults)
+    file = path.name
+    found = [
+        TableRow(file, line, dict(zip(header, cells, strict=True)), faults)
+        for line, cells in rows
+        if len(cells) == len(header)
+    ]
+    try:
+        yield OrganiserTable(file, tuple(header), tuple(found), faults)
+    except PhaseError as error:
+        raise PhaseError(*faults, *error.problems) from None
+    if faults:
+        raise PhaseError(*faults)
+
+
+def _read(path: Path, exported: bool) -> tuple[list[str], list[tuple[int, _Texts]]]:
+    """Return the stripped cells of the first row, and of each further row that is not blank with its line."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            first = file.readline() if exported else ""
+            file.seek(0)
+            delimiter = next((mark for mark in _DELIMITERS if mark in first), ",")
+            reader = csv.reader(file, delimiter=delimiter, strict=True)
+            header = [cell.strip() for cell in next(reader, [])]
+            rows = [(reader.line_num, tuple([cell.strip() for cell in cells])) for cells in reader]
+    except FileNotFoundError:
+        raise PhaseError(f"{path.name}: not found in {path.parent}") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise PhaseError(f"{path}: cannot be read: {error}") from None
+    return header, [(line, cells) for line, cells in rows if any(cells)]
+
+
+# --- `cases.csv`: one row per case; any doubt is a fault, since an organiser can correct it ---
 
 FILE_NAME = "cases.csv"
 _MAX_DIGITS = 6
@@ -61,3 +187,113 @@ def _size(row: TableRow, column: str) -> int:
         return int(text)
     row.fault(column, f"expected a size in pixels, found {text!r}")
     return 0
+
+
+# --- Columns that a challenge derives from a row of the case table, for subgroups ---
+
+
+def with_derived_columns(
+    cases: Cases, challenge: Challenge, options: Options, wanted: Collection[str]
+) -> Cases:
+    """Return the cases with the wanted columns that the challenge derives and `cases.csv` lacks.
+
+    A column is left out if the table lacks the columns that it is derived from.
+    """
+    known = challenge.derived_columns(options)
+    added = {
+        name: column
+        for name, column in known.items()
+        if name in wanted and name not in cases.columns and set(column.needs) <= set(cases.columns)
+    }
+    if not added:
+        return cases
+    rows = tuple(
+        CaseRow(row.line, {**row.cells, **{name: column.cell(row.cells) for name, column in added.items()}})
+        for row in cases.rows
+    )
+    return replace(cases, rows=rows, columns=(*cases.columns, *added))
+
+
+# --- Subgroups of cases by a column of the case table ---
+
+_MAX_NUMBERS = 10
+
+
+def subgroup_masks(subgroup: Subgroup, cases: Cases, names: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
+    """Return a mask over ``names`` for each value (or bin) of a column, by its key in metrics.json.
+
+    Cases with an empty cell are in no subgroup.
+    """
+    cells = {case.name: row.cells[subgroup.column] for case, row in zip(cases.forms, cases.rows, strict=True)}
+    key_of_cell = {cell: key_of(label_of(subgroup, cell)) for cell in set(cells.values())}
+    name_keys = np.array([key_of_cell[cells[name]] for name in names])
+    return {str(key): name_keys == key for key in sorted(set(name_keys.tolist())) if key}
+
+
+def group_labels(subgroup: Subgroup, cells: Sequence[str]) -> tuple[str, ...]:
+    """Return the value or bin of each cell in words, such as "40 to 60"; empty for an empty cell."""
+    label_of_cell = {cell: label_of(subgroup, cell) for cell in set(cells)}
+    return tuple(label_of_cell[cell] for cell in cells)
+
+
+def group_values(subgroup: Subgroup, labels: Sequence[str]) -> tuple[str, ...]:
+    """Return the values or bins that occur among labels: bins in their order, values sorted."""
+    occurring = set(labels) - {""}
+    if not subgroup.bins:
+        return tuple(sorted(occurring))
+    return tuple(label for label in _bin_labels(subgroup.bins) if label in occurring)
+
+
+def subgroup_faults(subgroup: Subgroup, cases: Cases) -> list[str]:
+    """Return the faults of a subgroup column.
+
+    These are: text where bins need numbers, many numbers without bins, and values that share a key.
+    """
+    column = subgroup.column
+    filled = [(row.line, cell) for row in cases.rows if (cell := row.cells[column])]
+    faults = [] if key_of(column) else [f"{FILE_NAME}: {column!r} cannot name subgroups"]
+    if subgroup.bins:
+        return faults + [
+            f"{FILE_NAME}, line {line}, {column}: expected a number for the bins, found {cell!r}"
+            for line, cell in filled
+            if not is_number(cell)
+        ]
+    values = sorted({cell for _, cell in filled})
+    if len(values) > _MAX_NUMBERS and all(map(is_number, values)):
+        return [*faults, f"{FILE_NAME}: {column}: {len(values)} different numbers need bins"]
+    by_key: dict[str, list[str]] = defaultdict(list)
+    for value in values:
+        by_key[key_of(value)].append(value)
+    for key, same in by_key.items():
+        if not key:
+            faults.append(f"{FILE_NAME}: {column}: no key can be made of {', '.join(map(repr, same))}")
+        elif len(same) > 1:
+            faults.append(f"{FILE_NAME}: {column}: {', '.join(map(repr, same))} have the same key {key!r}")
+    return faults
+
+
+def label_of(subgroup: Subgroup, cell: str) -> str:
+    """Return the value or bin of a cell; an empty cell has none (""). Raises `PhaseError`."""
+    if not cell or not subgroup.bins:
+        return cell
+    try:
+        value = parse_number(cell)
+    except ReadError as error:
+        raise PhaseError(f"{FILE_NAME}, {subgroup.column}: {error}") from None
+    return _bin_labels(subgroup.bins)[int(np.searchsorted(subgroup.bins, value, side="right"))]
+
+
+def _bin_labels(bounds: Sequence[float]) -> tuple[str, ...]:
+    """Return the bins between ascending bounds in words, the lowest first."""
+    edges = [_edge(bound) for bound in bounds]
+    between = (f"{low} to {high}" for low, high in pairwise(edges))
+    return (f"below {edges[0]}", *between, f"{edges[-1]} and above")
+
+
+def _edge(value: float) -> str:
+    return f"minus {-value:g}" if value < 0 else f"{value:g}"
+
+
+def key_of(text: str) -> str:
+    """Return a text as a key that the platform can look up: words joined by underscores."""
+    return "_".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())

@@ -1,22 +1,26 @@
-"""The form of a phase as one file for participants, with the data that a check needs."""
+"""The form of a phase for participants: as a file for `check`, and in words."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from evaluation.core.challenge import fields_of
+from evaluation.core.challenge import Challenge, Task, fields_of
 from evaluation.core.fault import PhaseError, ReadError, printable
-from evaluation.core.form import Form, name_key
-from evaluation.core.limits import Limits, limits_of
+from evaluation.core.field import Field, Files, TableRows, in_one_table
+from evaluation.core.form import Form, RunTime, name_key
+from evaluation.core.limits import SumLimits, limits_of
 from evaluation.io.json_files import parse_json
-from evaluation.phase.registry import tasks_of_form
+from evaluation.phase.registry import rules_of, tasks_of_form
 from evaluation.phase.validation import InvalidTableError, describe_validation
+
+# --- The form of a phase as one file for participants, with the data that a check needs ---
 
 FORMAT = 1
 
@@ -27,7 +31,7 @@ class _FormFile:
 
     format: int
     form: Form
-    limits: Limits | None = None
+    limits: SumLimits | None = None
 
 
 _ADAPTER = TypeAdapter(_FormFile)
@@ -92,3 +96,133 @@ def _problems(form: Form) -> list[str]:
     if not form.cases:
         problems.append("expected at least one case, found none")
     return problems
+
+
+# --- The format of a submission in words, generated from the fields, for the challenge's web page ---
+
+_MAX_EXAMPLES = 2
+
+
+def format_in_words(form: Form) -> str:
+    """Return the required content of a submission to a phase as Markdown, made from the form."""
+    challenge = rules_of(form.challenge, form.options).challenge
+    tasks = tasks_of_form(form)
+    fields = fields_of(tasks)
+    lines = [f"# Format of a submission to {form.phase}", "", challenge.title, ""]
+    if form.submission == "algorithm":
+        lines += [f"An algorithm is run {_jobs(form, fields)}.", ""]
+        lines += [*_inputs(form, fields), ""]
+    elif in_one_table(fields):
+        lines += [f"One csv file, or a zip archive with it, about {_count(len(form.cases))}:", ""]
+    else:
+        lines += [f"One zip archive, about {_count(len(form.cases))}:", ""]
+    if form.provided and form.submission == "archive":
+        lines += ["## Provided", "", *_provided(form), ""]
+    for field in fields:
+        lines += [*_section(field, form), ""]
+    lines += [*_rules(challenge, form, tasks), ""]
+    return "\n".join(lines)
+
+
+def _inputs(form: Form, fields: Sequence[Field]) -> Iterator[str]:
+    """Yield the inputs of an algorithm in words: its input socket and the data provided with it."""
+    yield "## Input"
+    yield ""
+    sockets = " or ".join(f"`{socket}`" for socket in form.input_sockets)
+    what = f"the socket {sockets}" if sockets else "an image or a file"
+    if any(field.socket.stacked for field in fields):
+        most = max(map(len, form.stacks.values()))
+        yield f"- Input: {what}, a stack of images, at most {most}"
+    else:
+        yield f"- Input: {what}, named like the image of the test set"
+    yield from _provided(form)
+
+
+def _provided(form: Form) -> Iterator[str]:
+    for text in form.provided:
+        yield f"- Provided with each image: {text}"
+
+
+def _section(field: Field, form: Form) -> Iterator[str]:
+    yield f"## {field.title}"
+    yield ""
+    names = [case.name for case in form.cases if field.cases(case)]
+    examples = names[:_MAX_EXAMPLES]
+    if form.submission == "algorithm":
+        slug = form.sockets.get(field.name, field.socket.slug)
+        if field.socket.is_image:
+            yield f"- Output: the socket `{slug}`, an image"
+        elif field.socket.stacked:
+            yield f"- Output: the socket `{slug}`, a JSON list with one value for each image, in their order"
+        else:
+            yield f"- Output: the socket `{slug}`, JSON"
+    elif isinstance(field.archive, Files):
+        layout = field.archive
+        yield f"- Files: one for each image, {_and_so_on([layout.path(name) for name in examples])}"
+        if len(layout.extensions) > 1:
+            yield f"- Extension: any of {', '.join(f'`{extension}`' for extension in layout.extensions)}"
+    else:
+        table = field.archive
+        others = ", ".join(f"`{name}`" for name in table.files[1:])
+        yield f"- File: `{table.files[0]}`" + (f" (or {others})" if others else "")
+        columns = ", ".join(f"`{column}`" for column in (table.key, *table.columns))
+        many = "any number of rows for each image, none where there is nothing to report"
+        yield f"- Columns: {columns}; {many if isinstance(table, TableRows) else 'one row for each image'}"
+        yield f"- `{table.key}`: the image, {_and_so_on(examples)}, with or without its extension"
+    describe = field.kind.describe
+    if form.submission == "algorithm":
+        describe = field.kind.describe_image if field.socket.is_image else field.kind.describe_json
+    yield f"- Value: {describe()}"
+    if len(names) < len(form.cases):
+        yield f"- For {len(names)} of the {len(form.cases)} images"
+
+
+def _rules(challenge: Challenge, form: Form, tasks: Sequence[Task]) -> Iterator[str]:
+    yield "## What is missing"
+    yield ""
+    optional = [task.title for task in tasks if task.name in form.optional_tasks]
+    if form.missing == "reject":
+        yield "- Every image needs its result: an incomplete submission is rejected, with a list."
+    else:
+        yield "- An image without a result takes the worst value of each metric."
+    if optional:
+        yield f"- These tasks may be left out as a whole: {', '.join(optional)}."
+    if form.run_time is not None:
+        yield from _run_time(form.run_time)
+    if form.submission == "archive":
+        yield "- Letter case and the order of files, rows and columns do not matter; names of images do."
+    yield ""
+    yield "## Limits"
+    yield ""
+    yield f"- {limits_of(form.cases, fields_of(tasks)).in_words()}"
+
+
+def _run_time(run_time: RunTime) -> Iterator[str]:
+    yield ""
+    yield "## Run time"
+    yield ""
+    yield f"- Scored is the mean over the images; one without a result counts {run_time.limit_seconds:g} s."
+    if run_time.target_seconds is not None:
+        yield f"- More than {run_time.target_seconds:g} s for an image is slow."
+    if run_time.penalty_per_second:
+        yield f"- Each second beyond costs {run_time.penalty_per_second:g}."
+
+
+def _jobs(form: Form, fields: Sequence[Field]) -> str:
+    images = _count(len(form.cases))
+    if not any(field.socket.stacked for field in fields):
+        return f"once for each of {images}" if len(form.cases) > 1 else "once, on one image"
+    stacks = len(form.stacks)
+    return (
+        f"once for each of {stacks} stacks with {images} in all"
+        if stacks > 1
+        else f"once, on a stack of {images}"
+    )
+
+
+def _and_so_on(examples: Sequence[str]) -> str:
+    return ", ".join(f"`{example}`" for example in examples) + ", …"
+
+
+def _count(images: int) -> str:
+    return "1 image" if images == 1 else f"{images} images"

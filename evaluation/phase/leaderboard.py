@@ -1,15 +1,21 @@
-"""`leaderboard.csv`: results of other teams, among which the place of a submission is reported."""
+"""The platform's leaderboard: other teams' results, the metrics shown, and their digits."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from evaluation.core.aggregation import ConfidenceInterval, Estimate, Estimates
+from evaluation.core.challenge import Challenge, Task
 from evaluation.core.fault import PhaseError, printable
-from evaluation.phase.organiser_tables import TableRow, organiser_table
+from evaluation.phase.cases import TableRow, organiser_table
+from evaluation.phase.config import PhaseConfig
+
+# --- `leaderboard.csv`: results of other teams, among which the place of a submission is reported ---
 
 FILE_NAME = "leaderboard.csv"
 TEAM, ELIGIBLE = "team", "eligible"
@@ -69,3 +75,118 @@ def is_yes(row: TableRow, column: str) -> bool:
     if answer not in (*_YES, *_NO):
         row.fault(column, f"expected yes or no, found {printable(cell)!r}")
     return answer not in _NO
+
+
+# --- The metrics of a phase that the platform's leaderboard shows and ranks by ---
+
+
+def platform_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
+    """Return the metrics ("task.metric") and composites that the leaderboard ranks, the score first.
+
+    These are the metrics that `phase.toml` names, or else the challenge's score and the components of its
+    ranking in these tasks. Metrics that are shown without a rank are left out.
+    """
+    compulsory = [task for task in tasks if not task.optional]
+    known = {f"{task.name}.{metric.name}" for task in compulsory for metric in task.metrics}
+    components = [name for name in challenge.components if name in known]
+    if not components:
+        components = [f"{task.name}.{task.metrics[0].name}" for task in tasks]
+    known |= {composite.name for composite in challenge.composites_of(compulsory)}
+    default = challenge.score if challenge.score in known else components[0]
+    columns = components if config.columns is None else config.columns
+    ranked = dict.fromkeys(name for name in columns if name not in (config.unranked_columns or ()))
+    return tuple(dict.fromkeys((config.score or default, *ranked)))
+
+
+def needed_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> set[str]:
+    """Return the metrics without which the leaderboard drops a submission, also the parts of composites."""
+    composites = {composite.name: composite.metrics for composite in challenge.composites}
+    wanted = platform_metrics(config, challenge, tasks)
+    return {metric for name in wanted for metric in composites.get(name, (name,))}
+
+
+def unranked_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
+    """Return the metrics and composites that the leaderboard shows without ranking by them."""
+    ranked = platform_metrics(config, challenge, tasks)
+    shown = config.unranked_columns
+    if shown is None:
+        shown = tuple(composite.name for composite in challenge.composites_of(tasks))
+    return tuple(name for name in shown if name not in ranked)
+
+
+def optional_tasks(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
+    """Return the tasks that a submission may leave out.
+
+    These are the tasks that the phase names. By default, a task is optional if the challenge says so and the
+    leaderboard needs none of its metrics: the platform drops a submission that lacks one of them.
+    """
+    if config.optional_tasks is not None:
+        return tuple(
+            task.name
+            for task in tasks
+            if config.optional_tasks == "all" or task.name in config.optional_tasks
+        )
+    needed = {name.partition(".")[0] for name in needed_metrics(config, challenge, tasks)}
+    return tuple(task.name for task in tasks if task.optional and task.name not in needed)
+
+
+# --- The number of decimals of each published figure ---
+
+
+@dataclass(frozen=True)
+class Digits:
+    """The numbers of decimals of a metric's value, and of its intervals and its spread over the cases."""
+
+    value: int
+    spread: int
+
+
+def digits_of(config: PhaseConfig, name: str) -> Digits:
+    """Return the decimals of a metric ("task.metric") or composite."""
+    value = config.digits.get(name, config.value_digits)
+    return Digits(value, min(config.spread_digits, value))
+
+
+def rounded_estimates(estimates: Estimates, config: PhaseConfig) -> Estimates:
+    """Return the figures of all tasks, rounded for publication."""
+    return {
+        task: {
+            name: _rounded_estimate(figures, digits_of(config, f"{task}.{name}"))
+            for name, figures in metrics.items()
+        }
+        for task, metrics in estimates.items()
+    }
+
+
+def rounded_values(values: dict[str, float], task: str, config: PhaseConfig) -> dict[str, float]:
+    """Return values of a task's metrics, by name, rounded for publication."""
+    return {name: round(value, digits_of(config, f"{task}.{name}").value) for name, value in values.items()}
+
+
+def _rounded_estimate(estimate: Estimate, digits: Digits) -> Estimate:
+    spread = {
+        name: _rounded(figure, digits.spread) for name, figure in vars(estimate).items() if name != "value"
+    }
+    return replace(estimate, value=round(estimate.value, digits.value), **spread)
+
+
+def _rounded(figure: Any, digits: int) -> Any:
+    """Return a number, an interval or several by name, rounded to ``digits`` decimals.
+
+    An interval is rounded outwards, so that it contains its value.
+    """
+    if isinstance(figure, float):
+        return round(figure, digits)
+    if isinstance(figure, dict):
+        return {name: _rounded(item, digits) for name, item in figure.items()}
+    if isinstance(figure, ConfidenceInterval):
+        lower, upper = -_rounded_up(-figure.lower, digits), _rounded_up(figure.upper, digits)
+        # Half of the published length: the exact one would reveal more digits of both ends.
+        return replace(figure, lower=lower, upper=upper, half_width=round((upper - lower) / 2, digits))
+    return figure
+
+
+def _rounded_up(value: float, digits: int) -> float:
+    # The error of a binary fraction is no reason for another step.
+    rounded: float = math.ceil(round(value * 10**digits, 6)) / 10**digits
+    return rounded

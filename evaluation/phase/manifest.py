@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evaluation.core.fault import PhaseError
-from evaluation.io.atomic_file import write_atomically
-from evaluation.io.stream import sha256_of, sha256_of_file
+from evaluation.io.files import sha256_of, sha256_of_file, write_atomically
 from evaluation.phase import cases, config, leaderboard
 
 FILE_NAME = "manifest.json"

@@ -14,29 +14,172 @@ from evaluation.core.challenge import (
     FormColumn,
     Options,
     Task,
+    fields_of,
     metrics_of,
+    references_of,
 )
 from evaluation.core.fault import PhaseError
-from evaluation.core.form import CaseRow, Form
-from evaluation.phase.cases import Cases, read_cases
+from evaluation.core.field import CaseColumns, Files, TableRows
+from evaluation.core.form import CaseForm, CaseRow, Form
+from evaluation.core.intervals import possible_methods
+from evaluation.core.resampling import CLUSTER_COLUMN
+from evaluation.phase.cases import FILE_NAME as CASES
+from evaluation.phase.cases import Cases, read_cases, with_derived_columns
 from evaluation.phase.config import FILE_NAME, PhaseConfig, read_config
-from evaluation.phase.configuration import chosen_rules
-from evaluation.phase.derived_columns import with_derived_columns
 from evaluation.phase.leaderboard import FILE_NAME as LEADERBOARD
-from evaluation.phase.leaderboard import TeamValues, read_leaderboard
-from evaluation.phase.leaderboard_metrics import optional_tasks
+from evaluation.phase.leaderboard import TeamValues, optional_tasks, read_leaderboard
 from evaluation.phase.manifest import Manifest, has_sealed_tables, read_manifest, verify
-from evaluation.phase.phase_checks import (
-    faults_of_sockets,
-    impossible_methods,
-    missing_columns,
-    unknown_metrics,
-    unknown_tasks,
-)
 from evaluation.phase.reference import ReferenceFiles
-from evaluation.phase.reference_pairing import pair_files
-from evaluation.phase.registry import rules_of
+from evaluation.phase.registry import chosen_rules, rules_of
 from evaluation.phase.validation import InvalidTableError
+
+# --- Faults of a configuration, given the tasks that it chooses and the case table ---
+
+
+def unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Task, ...]) -> list[str]:
+    """Return a fault for every key that names an unknown metric."""
+    known = [*metrics_of(tasks), *(composite.name for composite in challenge.composites_of(tasks))]
+    named = {
+        "score": [config.score] if config.score else [],
+        "columns": config.columns or (),
+        "unranked_columns": config.unranked_columns or (),
+        "titles": config.titles,
+        "digits": config.digits,
+        "interval_methods": config.interval_methods,
+    }
+    return [
+        f"{FILE_NAME}: {key}: {name!r} is not a metric of this phase; known are {', '.join(known)}"
+        for key, names in named.items()
+        for name in names
+        if name not in known
+    ]
+
+
+def unknown_tasks(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
+    """Return a fault for every optional task that the phase does not have."""
+    named = () if config.optional_tasks in (None, "all") else config.optional_tasks
+    known = [task.name for task in tasks]
+    return [
+        f"{FILE_NAME}: optional_tasks: {name!r} is not a task of this phase; known are {', '.join(known)}"
+        for name in named or ()
+        if name not in known
+    ]
+
+
+def faults_of_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
+    """Return a fault for every socket of an unknown field, and for every field without a socket."""
+    fields = fields_of(tasks)
+    known = [field.name for field in fields]
+    return [
+        f"{FILE_NAME}: sockets: {name!r} is not a field of this phase; known are {', '.join(known)}"
+        for name in config.sockets
+        if name not in known
+    ] + [
+        f"{FILE_NAME}: submission: the platform has no socket for field {field.name!r}; expected 'archive'"
+        for field in fields
+        if config.submission == "algorithm" and not field.socket.is_image and field.kind.socket_kind is None
+    ]
+
+
+def impossible_methods(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
+    """Return a fault for every metric that does not support its chosen interval method."""
+    metrics, clustered = metrics_of(tasks), CLUSTER_COLUMN in cases.columns
+    problems = []
+    for name, method in config.interval_methods.items():
+        possible = possible_methods(metrics[name], clustered) if name in metrics else (method,)
+        if method not in possible:
+            expected = " or ".join(map(repr, possible))
+            problems.append(f"{FILE_NAME}: interval_methods: {name}: expected {expected}, found {method!r}")
+    return problems
+
+
+def missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
+    """Return a fault for every column that the case table lacks, and for sizes that are 0."""
+    wanted = {
+        column: f"the reference of {field.name}"
+        for field in references_of(tasks)
+        if isinstance(location := field.reference.location, CaseColumns)
+        for column in location.columns
+    }
+    wanted |= {subgroup.column: "a subgroup" for subgroup in config.subgroups}
+    needs_size = [
+        field.name for field in fields_of(tasks) if field.kind.needs_size or field.reference.kind.needs_size
+    ]
+    if needs_size:
+        wanted |= dict.fromkeys(("width", "height"), f"the size of the images of {', '.join(needs_size)}")
+    problems = [
+        f"{CASES}: column {column!r} is missing, expected {reason}"
+        for column, reason in wanted.items()
+        if column not in cases.columns
+    ]
+    if needs_size:
+        problems += [
+            f"{CASES}, line {row.line}, {column}: expected a size in pixels, found {row.cells[column]!r}"
+            for row in cases.rows
+            for column in ("width", "height")
+            if column in row.cells and not int(row.cells[column])
+        ]
+    return problems
+
+
+# --- The reference file of every case, and faults of missing, duplicate and unmatched files ---
+
+
+def pair_files(
+    tasks: tuple[Task, ...], cases: Cases, manifest: Manifest, problems: list[str]
+) -> dict[str, dict[str, str]]:
+    """Return the reference file of every case by field; missing, duplicate and unmatched ones are faults."""
+    paired: dict[str, dict[str, str]] = {}
+    for field in references_of(tasks):
+        location = field.reference.location
+        cases_of_field = [case for case in cases.forms if field.cases(case)]
+        if isinstance(location, TableRows):
+            file = location.files[0]
+            paths = paired[field.name] = {case.name: file for case in cases_of_field}
+            if file not in manifest.files:
+                problems.append(f"{file}: is missing, expected the reference of {len(paths)} cases")
+            continue
+        if not isinstance(location, Files):
+            continue
+        expected = {
+            location.path(case.name, extension): case
+            for case in cases_of_field
+            for extension in location.extensions
+        }
+        paths = paired[field.name] = {}
+        for path in manifest.files:
+            folder, _, _ = path.rpartition("/")
+            if folder != location.folder:
+                continue
+            case = expected.get(path)
+            if case is None:
+                if not _belongs_elsewhere(path, field.name, tasks, cases.forms):
+                    problems.append(f"{path}: matches no case of cases.csv")
+            elif case.name in paths:
+                problems.append(f"{path}: duplicate file for case {case.name}, beside {paths[case.name]}")
+            else:
+                paths[case.name] = path
+        problems += [
+            f"{location.path(case.name)}: is missing, expected the reference of case {case.name}"
+            for case in cases_of_field
+            if case.name not in paths and not field.reference.optional
+        ]
+    return paired
+
+
+def _belongs_elsewhere(path: str, name: str, tasks: tuple[Task, ...], cases: tuple[CaseForm, ...]) -> bool:
+    """Return whether a file is the reference of another field that shares the folder."""
+    return any(
+        path == location.path(case.name, extension)
+        for field in references_of(tasks)
+        if field.name != name and isinstance(location := field.reference.location, Files)
+        for case in cases
+        if field.cases(case)
+        for extension in location.extensions
+    )
+
+
+# --- A phase as it is scored: configuration, tasks, form and reference files ---
 
 Source = Literal["image", "tarball", "folder"]
 

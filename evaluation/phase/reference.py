@@ -10,12 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.core.fault import FormFault, PhaseError, ReadError
-from evaluation.core.field import AnyField, CaseColumns, Files, TableRows, every_case
+from evaluation.core.field import (
+    AnyField,
+    CaseColumns,
+    CellsSource,
+    Files,
+    FileSource,
+    RowsSource,
+    Source,
+    TableRows,
+    every_case,
+)
 from evaluation.core.form import CaseForm, CaseRow, name_key
-from evaluation.core.source import CellsSource, FileSource, RowsSource, Source
-from evaluation.io.buffer import ReadBuffer
-from evaluation.io.stream import FileStream, sha256_of
-from evaluation.phase.organiser_tables import organiser_table
+from evaluation.io.files import FileStream, ReadBuffer, sha256_of
+from evaluation.phase.cases import organiser_table
 
 _MAX_FILE_BYTES = 1 << 33
 _TABLE = "cases.csv"

@@ -1,23 +1,141 @@
-"""Challenges by name, bundled or programmed at home, and the tasks of a phase.
-
-`evaluation.challenges` is above this package, so a challenge is imported by name when it is needed.
-"""
+"""Challenges by name, bundled or programmed at home, and the tasks that a configuration chooses."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
+import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import Form, RunTime
-from evaluation.phase import home
-from evaluation.phase.run_time import RUN_TIME, run_time_task
-from evaluation.phase.validation import read_table
+from evaluation.core.metric import Metric, mean_metric, proportion_of
+from evaluation.phase.config import FILE_NAME, PhaseConfig, read_config
+from evaluation.phase.validation import InvalidTableError, read_table
+
+# --- Challenges that are programmed at home: `challenge.py` beside `phase.toml`, or one folder up ---
+#
+# A file one folder up serves several phases. It defines ``CHALLENGE`` and imports public names of the package
+# only. Its name is never that of a bundled challenge.
+
+CHALLENGE_FILE = "challenge.py"
+_MODULE = "evaluation_challenge_at_home_{}"
+
+_files: dict[str, Path] = {}
+_challenges: dict[str, Challenge] = {}
+
+
+def find_file(folder: Path) -> Path | None:
+    """Return the file with the challenge of a phase folder, None where there is none."""
+    absolute = folder.absolute()
+    for place in (absolute, absolute.parent):
+        if (place / CHALLENGE_FILE).is_file():
+            return place / CHALLENGE_FILE
+    return None
+
+
+def load(file: Path) -> Challenge:
+    """Run a file once in this process and return its challenge, known by its name from then on.
+
+    Raises `PhaseError` if it cannot be run or defines no challenge, and for a second file that defines
+    another challenge of a known name.
+    """
+    file = file.resolve()
+    for name, known in _files.items():
+        if known == file:
+            return _challenges[name]
+    challenge = _run(file)
+    if (other := _files.get(challenge.name)) is not None and other.read_bytes() != file.read_bytes():
+        raise PhaseError(f"{file}: challenge {challenge.name!r} is also defined, differently, by {other}")
+    _files[challenge.name] = file
+    _challenges[challenge.name] = challenge
+    return challenge
+
+
+def load_beside(folder: Path) -> None:
+    """Load the challenge of a phase folder, if one is programmed beside it. Raises `PhaseError`."""
+    if (file := find_file(folder)) is not None:
+        load(file)
+
+
+def file_of(name: str) -> str | None:
+    """Return the path of the file that defines a challenge that was loaded, None for any other."""
+    return str(_files[name]) if name in _files else None
+
+
+def loaded(name: str) -> Challenge | None:
+    """Return a challenge that was loaded, None for any other."""
+    return _challenges.get(name)
+
+
+def _run(file: Path) -> Challenge:
+    module_name = _MODULE.format(len(_files))
+    module = ModuleType(module_name)
+    module.__file__ = str(file)
+    # Dataclasses and pickles look their module up there.
+    sys.modules[module_name] = module
+    try:
+        # Not by an importer, which would write byte code into the phase folder.
+        exec(compile(file.read_bytes(), file, "exec"), vars(module))  # noqa: S102
+    except Exception as error:
+        del sys.modules[module_name]
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f", line {last.lineno}" if Path(last.filename) == file else ""
+        raise PhaseError(f"{file}{place}: cannot be run: {type(error).__name__}: {error}") from None
+    challenge = getattr(module, "CHALLENGE", None)
+    if not isinstance(challenge, Challenge):
+        found = "nothing of that name" if challenge is None else f"a {type(challenge).__name__}"
+        raise PhaseError(f"{file}: CHALLENGE: expected a Challenge, found {found}")
+    return challenge
+
+
+# --- The run time of algorithms as a task of its own, for phases that score it ---
+
+RUN_TIME = "run_time"
+"""Name of the task."""
+RUN_SECONDS = "run_seconds"
+"""Name of the value that the task scores."""
+
+
+def run_time_task(run_time: RunTime) -> Task:
+    """Return the task that scores the run time.
+
+    Metrics: the mean in seconds per case; with a target, the share of cases beyond it; with a penalty per
+    second beyond the target, the mean penalty.
+    """
+    target = run_time.limit_seconds if run_time.target_seconds is None else run_time.target_seconds
+
+    def row(seconds: float) -> dict[str, float]:
+        seconds = min(seconds, run_time.limit_seconds)
+        penalty = run_time.penalty_per_second * max(0.0, seconds - target)
+        return {"seconds": seconds, "slow": float(seconds > target), "penalty": penalty}
+
+    metrics = [mean_metric("seconds", "Run time in seconds", best=0, worst=inf, unit="s")]
+    if run_time.target_seconds is not None:
+        title = f"Share of cases with more than {target:g} s"
+        metrics.append(Metric("slow", title, proportion_of("slow"), best=0, worst=1))
+    if run_time.penalty_per_second:
+        metrics.append(mean_metric("penalty", "Run time penalty", best=0, worst=inf))
+    return Task(
+        name=RUN_TIME,
+        title="Run time",
+        fields=(),
+        score=lambda values, reference: row(values[RUN_SECONDS]),
+        worst=lambda case, reference: row(inf),
+        metrics=tuple(metrics),
+    )
+
+
+# --- Challenges by name, bundled or programmed at home, and the tasks of a phase ---
+#
+# `evaluation.challenges` is above this package, so a challenge is imported by name when it is needed.
 
 _ROOMS = "evaluation.challenges"
 
@@ -31,11 +149,11 @@ def known_challenges() -> tuple[str, ...]:
 def challenge_named(name: str) -> Challenge:
     """Return a challenge by name, bundled or loaded. Raises `PhaseError` for an unknown name."""
     if name not in known_challenges():
-        if (at_home := home.loaded(name)) is not None:
+        if (at_home := loaded(name)) is not None:
             return at_home
         raise PhaseError(
             f"challenge {name!r} is unknown; known are {', '.join(known_challenges())}, and your own is "
-            f"defined by a {home.FILE_NAME} beside the phase"
+            f"defined by a {CHALLENGE_FILE} beside the phase"
         )
     challenge: Challenge = importlib.import_module(f"{_ROOMS}.{name}").CHALLENGE
     return challenge
@@ -46,10 +164,10 @@ def load_home(folder: Path, name: str, file_name: str) -> None:
 
     Raises `PhaseError` if it cannot be loaded or its name differs from ``name``, given in ``file_name``.
     """
-    file = home.find_file(folder)
+    file = find_file(folder)
     if file is None or name in known_challenges():
         return
-    challenge = home.load(file)
+    challenge = load(file)
     if challenge.name != name:
         if challenge.name in known_challenges():
             raise PhaseError(f"{file}: name: expected none of a bundled challenge, found {challenge.name!r}")
@@ -100,3 +218,42 @@ def select_tasks(
 def tasks_of_form(form: Form) -> tuple[Task, ...]:
     """Return the tasks of a form. Raises `PhaseError` for an unknown name."""
     return rules_of(form.challenge, form.options).select_tasks(form.tasks, form.run_time)
+
+
+# --- A configuration with the challenge that it chooses or declares, its options and its tasks ---
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The configuration of a phase folder: keys, challenge, options, and the tasks that have fields."""
+
+    config: PhaseConfig
+    challenge: Challenge
+    options: Options
+    tasks: tuple[Task, ...]
+
+
+def read_configuration(folder: Path, only: str | None = None, file: str = FILE_NAME) -> Configuration:
+    """Return the configuration in a folder. Raises `PhaseError`, also for a challenge other than ``only``."""
+    config = read_config(folder, file)
+    if only is not None and config.challenge != only:
+        raise PhaseError(f"{file}: challenge: expected {only!r}, found {config.challenge!r}")
+    rules = chosen_rules(config, folder, file)
+    tasks = rules.select_tasks(config.tasks, config.scored_run_time)
+    return Configuration(config, rules.challenge, rules.options, tuple(task for task in tasks if task.fields))
+
+
+def chosen_rules(config: PhaseConfig, folder: Path, file: str = FILE_NAME) -> Rules:
+    """Return the rules that a configuration chooses or declares. Raises `PhaseError` with every fault.
+
+    ``folder`` is the phase folder, beside which a challenge may be programmed.
+    """
+    load_home(folder, config.challenge, file)
+    try:
+        return rules_of(config.challenge, config.options)
+    except InvalidTableError as error:
+        raise PhaseError(
+            *error.problems(file, challenge_named(config.challenge).options.key_prefix)
+        ) from None
+    except PhaseError as error:
+        raise PhaseError(*(f"{file}: {problem}" for problem in error.problems)) from None

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import model_validator
 
+from evaluation.core.keys import Key, KeyTable, Weight
 from evaluation.core.scheme import Board, Method, MethodName, Place, Rank, Scheme, Score, Term, Ties
 
-Weight = Annotated[Decimal, Field(ge=0, strict=False)]
 
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class TermTable(_Strict):
+class TermTable(KeyTable, strict=False):
     """A term of a leaderboard: the rank of a metric, or the place or score of an earlier leaderboard."""
 
-    rank: str | None = Field(default=None, description='The metric that is ranked, as `"task.metric"`.')
-    place: str | None = Field(default=None, description="The earlier leaderboard whose place counts.")
-    score: str | None = Field(default=None, description="The earlier leaderboard whose score counts.")
-    weight: Weight = Field(default=Decimal(1), description="Weight of the term in a sum.")
+    rank: str | None = Key(default=None, description='The metric that is ranked, as `"task.metric"`.')
+    place: str | None = Key(default=None, description="The earlier leaderboard whose place counts.")
+    score: str | None = Key(default=None, description="The earlier leaderboard whose score counts.")
+    weight: Weight = Key(default=Decimal(1), description="Weight of the term in a sum.")
 
     @model_validator(mode="after")
     def _one_kind(self) -> TermTable:
@@ -42,15 +37,13 @@ class TermTable(_Strict):
         return Score(self.score, weight)
 
 
-class BoardTable(_Strict):
+class BoardTable(KeyTable, strict=False):
     """A leaderboard: lower sums are better."""
 
-    name: str = Field(description="Name of the leaderboard.")
-    terms: list[TermTable] = Field(description='What is added, for example `{ rank = "task.metric" }`.')
-    ties: list[TermTable] = Field(
-        default=[], description="What decides between teams of one score, in order."
-    )
-    combination: Literal["sum", "mean", "median"] = Field(
+    name: str = Key(description="Name of the leaderboard.")
+    terms: list[TermTable] = Key(description='What is added, for example `{ rank = "task.metric" }`.')
+    ties: list[TermTable] = Key(default=[], description="What decides between teams of one score, in order.")
+    combination: Literal["sum", "mean", "median"] = Key(
         default="sum", description="How the terms become the score."
     )
 
@@ -60,35 +53,33 @@ class BoardTable(_Strict):
         return Board(self.name, terms, ties, self.combination)
 
 
-class MethodTable(_Strict):
+class MethodTable(KeyTable, strict=False):
     """How the values of the cases become the ranks of a metric, see `docs/rank-teams.md`."""
 
-    name: MethodName = Field(default="mean-then-rank", description="The method.")
-    quantile: float = Field(default=0.05, description="Quantile of `quantile-then-rank`.")
-    alpha: float = Field(default=0.05, description="Level of the tests of `test-then-rank`.")
-    adjust: Literal["holm", "none"] = Field(default="holm", description="Adjustment of these tests.")
+    name: MethodName = Key(default="mean-then-rank", description="The method.")
+    quantile: float = Key(default=0.05, description="Quantile of `quantile-then-rank`.")
+    alpha: float = Key(default=0.05, description="Level of the tests of `test-then-rank`.")
+    adjust: Literal["holm", "none"] = Key(default="holm", description="Adjustment of these tests.")
 
 
-class SchemeTable(_Strict):
+class SchemeTable(KeyTable, strict=False):
     """The ranking of a challenge: leaderboards, of which one may decide."""
 
-    boards: list[BoardTable] = Field(
-        description="The leaderboards, each built from metrics and earlier ones."
-    )
-    overall: str | None = Field(default=None, description="The leaderboard that decides. Default: none.")
-    phases: dict[str, Weight] = Field(
+    boards: list[BoardTable] = Key(description="The leaderboards, each built from metrics and earlier ones.")
+    overall: str | None = Key(default=None, description="The leaderboard that decides. Default: none.")
+    phases: dict[str, Weight] = Key(
         default={}, description="Weight of the overall place in each phase, if several decide."
     )
-    phase_ties: dict[str, str] = Field(
+    phase_ties: dict[str, str] = Key(
         default={},
         description="The leaderboard whose place in a phase breaks ties of the final ranking over `phases`, "
         "by phase, in order.",
     )
-    complete_only: bool = Field(
+    complete_only: bool = Key(
         default=False, description="Whether teams that lack one of the metrics have no place at all."
     )
-    method: MethodTable = Field(default=MethodTable(), description="How cases become ranks.")
-    ties: Ties = Field(default="min", description="Which place teams of one score share.")
+    method: MethodTable = Key(default=MethodTable(), description="How cases become ranks.")
+    ties: Ties = Key(default="min", description="Which place teams of one score share.")
 
     def scheme(self) -> Scheme:
         """Return the scheme; weights are the exact decimals. Raises ValueError for an invalid one."""

@@ -15,9 +15,9 @@ from evaluation.core.case_table import CaseTable, Row, ScoredCases
 from evaluation.core.challenge import Task
 from evaluation.core.outcome import Scored
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
-from evaluation.phase.config_tables import Subgroup
+from evaluation.phase.cases import group_labels, group_values
+from evaluation.phase.config import Subgroup
 from evaluation.phase.phase import Phase
-from evaluation.phase.subgroups import group_labels, group_values
 from evaluation.phase.validation import read_table
 
 

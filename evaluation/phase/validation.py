@@ -1,29 +1,23 @@
-"""Reads tables, and says what is wrong with one in the words of this package: key, expected and found.
-
-pydantic finds what is wrong; it is imported where something is.
-"""
+"""Reads tables, and says what is wrong with one in the words of this package: key, expected and found."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from evaluation.core.keys import KeyTable, adapter_of
-from evaluation.core.plain import UnfitError, read_plain
-from evaluation.core.similar import most_similar
+from pydantic import BaseModel, ValidationError
 
-if TYPE_CHECKING:
-    from pydantic import ValidationError
+from evaluation.core.fault import most_similar
 
 Schema = Mapping[str, Any]
-Table = TypeVar("Table", bound=KeyTable)
+Table = TypeVar("Table", bound=BaseModel)
 
 
 class InvalidTableError(ValueError):
     """Raised for content that is not a table of its type."""
 
-    def __init__(self, table: type[KeyTable], error: ValidationError) -> None:
+    def __init__(self, table: type[BaseModel], error: ValidationError) -> None:
         super().__init__(str(error))
         self._table, self._error = table, error
 
@@ -35,20 +29,9 @@ class InvalidTableError(ValueError):
 def read_table(table: type[Table], content: object) -> Table:
     """Return the table of that type with the content of a file. Raises `InvalidTableError`."""
     try:
-        return read_plain(table, content)
-    except UnfitError:
-        from pydantic import ValidationError
-
-        try:
-            found: Table = adapter_of(table).validate_python(content)
-            return found
-        except ValidationError as error:
-            raise InvalidTableError(table, error) from None
-
-
-def schema_of_table(table: type, ref_template: str = "#/$defs/{model}") -> dict[str, Any]:
-    """Return the JSON schema of a table."""
-    return adapter_of(table).json_schema(ref_template=ref_template)
+        return table.model_validate(content)
+    except ValidationError as error:
+        raise InvalidTableError(table, error) from None
 
 
 @dataclass(frozen=True)
@@ -60,13 +43,13 @@ class _Place:
 
 
 def describe_validation(
-    file: str, error: ValidationError, prefix: str = "", model: type | None = None
+    file: str, error: ValidationError, prefix: str = "", model: type[BaseModel] | None = None
 ) -> list[str]:
     """Return one line for every fault that pydantic found: file, key, what was expected and found.
 
     ``model`` is what was validated; with it, an unknown key is answered with those that exist.
     """
-    schema = {} if model is None else schema_of_table(model)
+    schema = {} if model is None else model.model_json_schema()
     problems = []
     for fault in error.errors():
         place = _place(fault["loc"], schema)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from evaluation.core.challenge import Task
 from evaluation.core.fault import Fault, FaultKind
+from evaluation.core.field import Source
 from evaluation.core.form import Form
-from evaluation.core.source import Source
 
 Sources = list[dict[str, Source]]
 

@@ -2,14 +2,53 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Generic, TypeVar
 
-from evaluation.core.field import Field
+from evaluation.core.field import Field, JsonFileSource, Source
 from evaluation.core.form import CaseForm
-from evaluation.core.source import JsonFileSource, Source
-from evaluation.workers.columns import Columns
+from evaluation.core.outcome import Outcome, Scored
+from evaluation.core.row_columns import RowColumns, packed_column
+
+# --- Many instances of a dataclass or named tuple as columns, which pickle several times faster ---
+#
+# Saves 13 % of the processor time of EDD2020's 10,000 text files (0.78 → 0.90 s without), and 11 % of
+# JustRAIGS in stacks of 500 (1.27 → 1.43 s without, worker processes included).
+
+Instance = TypeVar("Instance")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns(Generic[Instance]):
+    """Instances as one column per field, or unchanged if their classes differ."""
+
+    kind: type[Instance] | None
+    values: tuple[Sequence[Any], ...]
+
+    @classmethod
+    def of(cls, instances: Sequence[Instance]) -> Columns[Instance]:
+        """Return the columns of some instances."""
+        kind = type(instances[0]) if instances else None
+        names = _fields_of(kind)
+        if not names or set(map(type, instances)) != {kind}:
+            return cls(None, (list(instances),))
+        return cls(kind, tuple(list(map(attrgetter(name), instances)) for name in names))
+
+    def instances(self) -> list[Instance]:
+        """Return the instances."""
+        return list(self.values[0]) if self.kind is None else list(map(self.kind, *self.values))
+
+
+def _fields_of(kind: type | None) -> list[str]:
+    """Return the names of the fields of a dataclass or named tuple; none for another class."""
+    if kind is None or not dataclasses.is_dataclass(kind):
+        return list(getattr(kind, "_fields", ()))
+    return [field.name for field in dataclasses.fields(kind)]
+
 
 _MAX_CASES = 512
 _BATCHES_PER_WORKER = 8
@@ -136,3 +175,51 @@ def _groups(sources: Sequence[Mapping[str, Source]]) -> Iterable[list[int]]:
                 break
         groups.setdefault(place, []).append(position)
     return groups.values()
+
+
+# --- The outcomes of a batch on their way from a scorer, which is trusted, to the main process ---
+#
+# The rows of a task are packed column by column and stay columns in the main process.
+
+_Layout = tuple[tuple[str, tuple[str, ...]], ...]
+"""The tasks of a case, each with the names of its columns."""
+
+
+def packed_outcomes(outcomes: Sequence[Outcome]) -> bytes:
+    """Return the outcomes as bytes for `unpacked_outcomes`. Raises the exceptions of pickle."""
+    numbers_of: dict[_Layout, list[int]] = {}
+    others: dict[int, Outcome] = {}
+    about: dict[int, tuple[tuple[str, ...], str | None]] = {}
+    for number, outcome in enumerate(outcomes):
+        if not isinstance(outcome, Scored):
+            others[number] = outcome
+            continue
+        layout = tuple((task, tuple(row)) for task, row in outcome.rows.items())
+        numbers_of.setdefault(layout, []).append(number)
+        if outcome.worst or outcome.failure is not None:
+            about[number] = outcome.worst, outcome.failure
+    tables = []
+    for layout, numbers in numbers_of.items():
+        rows = [outcomes[number].rows for number in numbers]  # type: ignore[union-attr]
+        columns = [
+            [packed_column([of_case[task][name] for of_case in rows]) for name in names]
+            for task, names in layout
+        ]
+        tables.append((layout, numbers, columns))
+    return pickle.dumps((tables, about, others))
+
+
+def unpacked_outcomes(data: bytes | memoryview) -> list[Outcome]:
+    """Return the outcomes. Raises the exceptions of pickle."""
+    tables, about, others = pickle.loads(data)  # noqa: S301 - of a scorer
+    outcomes: dict[int, Outcome] = dict(others)
+    for layout, numbers, columns in tables:
+        tasks = [task for task, _ in layout]
+        rows = [
+            RowColumns(dict(zip(names, of_task, strict=True)), len(numbers)).rows()
+            for (_, names), of_task in zip(layout, columns, strict=True)
+        ]
+        for number, *of_case in zip(numbers, *rows, strict=True):
+            scored = dict(zip(tasks, of_case, strict=True))
+            outcomes[number] = Scored(scored, *about[number]) if number in about else Scored(scored)
+    return [outcomes[number] for number in range(len(outcomes))]

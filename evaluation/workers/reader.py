@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.core.form import CaseForm, Form
-from evaluation.phase import home
-from evaluation.workers.columns import Columns
+from evaluation.phase import registry
+from evaluation.workers.batches import Columns
 from evaluation.workers.confinement import confine
 from evaluation.workers.reports import Used
 from evaluation.workers.worker import AskReader, Handler
@@ -58,7 +58,7 @@ class ReaderSetup:
     """The setup of a reader: the form without its cases, the folder of the submission, and the limits.
 
     A case may take ``case_seconds`` of processor time, or less if its images are small. ``home`` is the file
-    of a challenge that is programmed at home (`evaluation.phase.home`).
+    of a challenge that is programmed at home (`evaluation.phase.registry`).
     """
 
     form: Form
@@ -70,7 +70,7 @@ class ReaderSetup:
     def confine(self) -> None:
         """Give up everything but the submission."""
         if self.home is not None:  # while it can still be opened
-            home.load(Path(self.home))
+            registry.load(Path(self.home))
         confine(self.folder)
 
     def open(self, ask_reader: AskReader | None) -> Handler:

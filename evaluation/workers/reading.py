@@ -5,30 +5,210 @@ Nothing here knows a label. `batch_reading` handles readers that die.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from evaluation.core.challenge import fields_of
-from evaluation.core.fault import Fault, FaultKind, Faults
+from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable
 from evaluation.core.form import Form
-from evaluation.core.limits import limits_of
-from evaluation.core.outcome import Died
+from evaluation.core.limits import SumLimits, limits_of
+from evaluation.core.outcome import Died, Progress, no_progress
 from evaluation.io.handover import HandoverError
 from evaluation.phase.registry import tasks_of_form
-from evaluation.workers.batch_reading import DEADLY, BatchReading, ReadBatch, require_sound_readers
-from evaluation.workers.batches import WHOLE, Batch, Slice
-from evaluation.workers.columns import Columns
-from evaluation.workers.pool import Jobs, PoolSettings, open_pool
-from evaluation.workers.progress import Progress, no_progress
-from evaluation.workers.reader import IndexJob, ReaderSetup
-from evaluation.workers.reports import NOTHING, IndexReport, Used
+from evaluation.workers.batches import WHOLE, Batch, Columns, Content, Slice
+from evaluation.workers.pool import DeadlineExceeded, Jobs, PoolSettings, open_pool
+from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
+from evaluation.workers.reports import NOTHING, BatchReport, IndexReport, Used, files_of
+
+# --- Reads batches of a submission in workers that may die of its files ---
+#
+# After a death, each case of the reader is read again in a process of its own, with no other beside it. Only
+# a case that kills its reader again is at fault.
+
+DEADLY = "one that takes too much memory or time, or crashes its reader"
+"""The found value of a fault that a machine short of memory or time may have caused."""
+
+_ENOUGH_FAULTS = 20_000
+
+
+@dataclass(frozen=True)
+class ReadBatch:
+    """Cases that have been read: positions by numbers in a batch, and their values as handed over.
+
+    ``again`` names the cases that are to be read again, since their values are too large to be kept, with the
+    digests of their files.
+    """
+
+    positions: Mapping[int, int]
+    content: bytes
+    values: memoryview
+    again: Mapping[int, Mapping[str, str]]
+
+
+class BatchReading:
+    """Reads batches, and collects their faults until there is no sense in reading on."""
+
+    def __init__(
+        self,
+        setup: ReaderSetup,
+        settings: PoolSettings,
+        room_bytes: int | None,
+        progress: Progress,
+        faults: Faults,
+        limits: SumLimits | None = None,
+    ) -> None:
+        self.faults = faults
+        self._limits, self.used = limits, NOTHING
+        self._setup, self._settings = setup, settings
+        self._room = room_bytes
+        self._progress = progress
+        self._problems: list[str] = []
+        self._done: list[ReadBatch] = []
+        self._count = 0
+        self._ended = False
+
+    def run(self, batches: Sequence[Batch], pool: Jobs) -> tuple[tuple[ReadBatch, ...], tuple[int, ...]]:
+        """Return the batches that were read, and the positions of the cases that were not.
+
+        The open ``pool`` is the first that is used, and is closed here. Raises as `read_submission` does.
+        """
+        left = dict(enumerate(batches))
+        try:
+            while left:
+                with pool:
+                    died = self._read_until_one_dies(pool, left)
+                if self._ended or any(self._read_alone(left.pop(number)) for number in sorted(died)):
+                    break
+                pool = open_pool(self._setup, self._settings)
+        except DeadlineExceeded:
+            if not (self.faults or self._settings.fill_at_deadline):
+                raise
+        if self._problems and not self.faults:
+            raise PhaseError(*self._problems)
+        unread = sorted(position for batch in left.values() for position in batch.positions)
+        return tuple(self._done), tuple(unread)
+
+    def _read_until_one_dies(self, pool: Jobs, left: dict[int, Batch]) -> list[int]:
+        """Read batches until a reader dies, and remove those that were read from ``left``.
+
+        Batches begun before the death are read to their end, so that their faults are known. Return the
+        numbers of the batches whose readers died.
+        """
+        died: list[int] = []
+        numbers = takewhile(lambda _: not died, list(left))
+        for number, answer in pool.run(numbers, lambda number: self._job(left[number])):
+            report = self._report(left[number], answer)
+            if report is None:
+                died.append(number)
+                continue
+            batch = left.pop(number)
+            self._take(batch, range(len(batch.positions)), *report)
+            if self._is_enough():
+                self._ended = True
+                break
+        return died
+
+    def _is_enough(self) -> bool:
+        """Return whether to stop reading, and add a fault for each limit that is used up."""
+        limits, used = self._limits, self.used
+        if limits is not None:
+            too_much = (
+                (used.bytes > limits.bytes, f"at most {limits.bytes} bytes in all files"),
+                (used.items > limits.items, f"at most {limits.items} boxes or other values in all files"),
+                (
+                    used.seconds > limits.seconds,
+                    f"at most {limits.seconds} s of processor time to read",
+                ),
+            )
+            faults = [Fault(FaultKind.TOO_LARGE, ".", text, "more") for passed, text in too_much if passed]
+            self.faults.add(faults)
+            if faults:
+                return True
+        return len(self.faults) > _ENOUGH_FAULTS
+
+    def _read_alone(self, batch: Batch) -> bool:
+        """Read the cases of a batch one by one; return whether one dies, which is a fault of its files."""
+        alone = replace(self._settings, workers=1)
+        numbers = range(len(batch.positions))
+        with open_pool(self._setup, alone) as pool:
+            for number, answer in pool.run(numbers, lambda number: self._job(batch, only=(number,))):
+                report = self._report(batch, answer)
+                if report is None:
+                    break
+                self._take(batch, [number], *report)
+            else:
+                return False
+        self.faults.add(self._faults_of_files(batch, number))
+        return True
+
+    def _job(self, batch: Batch, only: tuple[int, ...] | None = None, field: str | None = None) -> ReadJob:
+        room = None
+        if self._room is not None and not self.faults:
+            kept = sum(len(done.values) for done in self._done)
+            room = (self._room - kept) // max(1, self._settings.workers)
+        left = None
+        if self._limits is not None:
+            left = Used(self._limits.bytes - self.used.bytes, self._limits.items - self.used.items)
+        return ReadJob(batch.content, only, field, room, left=left)
+
+    def _report(self, batch: Batch, answer: memoryview | Died) -> tuple[BatchReport, memoryview] | None:
+        """Return a reader's report on a batch, None if the reader or a case died."""
+        if isinstance(answer, Died):
+            return None
+        with suppress(HandoverError):
+            report, values = BatchReport.unpacked(answer, len(batch.positions))
+            return None if report.died else (report, values)
+        return None
+
+    def _take(self, batch: Batch, numbers: Iterable[int], report: BatchReport, values: memoryview) -> None:
+        self.faults.add(report.faults, report.faults.more)
+        self.used += report.used
+        self._problems += map(printable, report.problems)
+        positions = {number: batch.positions[number] for number in numbers}
+        if not self.faults:
+            self._done.append(ReadBatch(positions, batch.content, values, report.again))
+        self._count += len(positions)
+        self._progress(self._count)
+
+    def _faults_of_files(self, batch: Batch, number: int) -> Iterator[Fault]:
+        """Yield the faults of a case that cannot be read, of those files alone that kill their reader."""
+        alone = replace(self._settings, workers=1)
+        require_sound_readers(self._setup, alone)
+        with open_pool(self._setup, alone) as pool:
+            files: dict[str, str] = {}
+            for _, answer in pool.run([0], lambda _: FilesJob(batch.content, number)):
+                if (report := self._report(batch, answer)) is not None:
+                    files = files_of(report[1])
+            fields = list(files)
+            deadly = fields if len(fields) == 1 else []
+            if len(fields) > 1:
+                jobs = [self._job(batch, only=(number,), field=field) for field in fields]
+                for position, answer in pool.run(range(len(jobs)), jobs.__getitem__):
+                    if self._report(batch, answer) is None:
+                        deadly.append(fields[position])
+        for file in sorted({files[name] for name in deadly or fields}):
+            yield Fault(FaultKind.UNREADABLE, file, "a readable file", DEADLY)
+
+
+def require_sound_readers(setup: ReaderSetup, settings: PoolSettings) -> None:
+    """Check that a reader on this machine can read nothing at all, so that no file is blamed wrongly.
+
+    Raises `PhaseError`.
+    """
+    nothing = ReadJob(Content("", (), ()).packed(), only=())
+    with open_pool(setup, replace(settings, workers=1)) as pool:
+        for _, answer in pool.run([0], lambda _: nothing):
+            if isinstance(answer, Died):
+                raise PhaseError(f"readers die without reading anything ({answer.reason})")
+
 
 _DEADLY_INDEX = ("a submission whose listing, tables and JSON can be read", DEADLY)
 
 
 @dataclass(frozen=True)
-class Submission:
+class ReadSubmission:
     """A submission that has been read, or as much of it as its faults or the deadline allowed.
 
     ``unread`` are the positions of cases not read before the deadline, ``used`` the bytes and time of
@@ -52,7 +232,7 @@ def read_submission(
     progress: Progress = no_progress,
     part: Slice = WHOLE,
     meanwhile: Callable[[], None] | None = None,
-) -> Submission:
+) -> ReadSubmission:
     """Return the values of a submission or of a slice of its cases, or the faults.
 
     ``meanwhile`` is called once, while the first reader is at work; its exceptions end the reading.
@@ -69,9 +249,9 @@ def read_submission(
                 stage = BatchReading(setup, settings, room_bytes, progress, index.faults, limits)
                 done, left = stage.run(part.of(index.batches), pool)
                 about = (index.tasks, index.notices, index.run_seconds)
-                return Submission(stage.faults, *about, done, left, stage.used)
+                return ReadSubmission(stage.faults, *about, done, left, stage.used)
     require_sound_readers(setup, settings)
-    return Submission(Faults([Fault(FaultKind.TOO_LARGE, ".", *_DEADLY_INDEX)]))
+    return ReadSubmission(Faults([Fault(FaultKind.TOO_LARGE, ".", *_DEADLY_INDEX)]))
 
 
 def read_batches(
@@ -80,12 +260,12 @@ def read_batches(
     settings: PoolSettings,
     room_bytes: int | None,
     progress: Progress = no_progress,
-) -> Submission:
+) -> ReadSubmission:
     """Return the same for cases with known sources of their values."""
     stage = BatchReading(setup, settings, room_bytes, progress, Faults())
     with open_pool(setup, settings) as pool:
         done, left = stage.run(batches, pool)
-    return Submission(stage.faults, batches=done, unread=left)
+    return ReadSubmission(stage.faults, batches=done, unread=left)
 
 
 def _index(pool: Jobs, form: Form, workers: int, meanwhile: Callable[[], None] | None) -> IndexReport | None:

@@ -12,15 +12,13 @@ from typing import Literal
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.outcome import CaseJob, Died, Outcome, Scored
+from evaluation.core.outcome import CaseJob, Died, Outcome, Progress, Scored, no_progress
 from evaluation.phase.registry import tasks_of_form
-from evaluation.workers.batch_reading import ReadBatch
-from evaluation.workers.batches import parts_of
-from evaluation.workers.outcomes import unpacked_outcomes
+from evaluation.workers.batches import parts_of, unpacked_outcomes
 from evaluation.workers.pool import DeadlineExceeded, PoolSettings, open_pool
 from evaluation.workers.processes import OUT_OF_TIME
-from evaluation.workers.progress import Progress, no_progress
 from evaluation.workers.reader import ReaderSetup
+from evaluation.workers.reading import ReadBatch
 from evaluation.workers.scorer import ScoreJob, ScorerSetup, unportable
 
 

@@ -12,16 +12,15 @@ from typing import Any
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Faults, PhaseError, ReadError
+from evaluation.core.field import Source, file_of
 from evaluation.core.limits import case_seconds
-from evaluation.core.source import Source, file_of
-from evaluation.io.stream import digest_below
+from evaluation.io.files import digest_below
 from evaluation.phase.registry import tasks_of_form
 from evaluation.platform.submission import index_submission
 from evaluation.workers.batches import Content, batches_of
 from evaluation.workers.case_reader import CaseReader
 from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
-from evaluation.workers.reports import BatchReport, IndexReport, Used
-from evaluation.workers.values import ValuesOfBatch
+from evaluation.workers.reports import BatchReport, IndexReport, Used, ValuesOfBatch
 from evaluation.workers.worker import Answer, Tick
 
 INDEX_SECONDS = 10.0

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from evaluation.platform.machine import resource
-from evaluation.workers.channel import MAX_ANSWER_BYTES, Channel, ChannelError, Message
-from evaluation.workers.processes import collect_rarely
+from evaluation.workers.processes import MAX_ANSWER_BYTES, Channel, ChannelError, Message, collect_rarely
 
 _OOM_SCORE = "800"
 _ALIVE_EVERY_SECONDS = 0.5

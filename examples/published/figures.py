@@ -12,10 +12,10 @@ from pathlib import Path
 
 from table import HERE, read, show
 
-from evaluation.challenges.cysts.benchmark.accuracy import Accuracy
-from evaluation.challenges.cysts.benchmark.assignment import assign
-from evaluation.metrics.confidence import ConfidenceSums, weighted_dice
 from evaluation.metrics.intervals import wilson_interval
+from evaluation.metrics.segmentation import ConfidenceSums, weighted_dice_of_sums
+from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence
+from evaluation.organiser.cyst_benchmark.assignment import assign
 
 TABLES = HERE / "tables"
 LESIONS = ("drusen", "exudate", "hemorrhage", "scar", "other")
@@ -129,7 +129,7 @@ def cysts() -> int:
     # Printed are the accuracies of reader 1 at confidence 1 and of reader 3 at 4 and 5. With three readers
     # and three parts every pair has one part, whatever the others are.
     printed: dict[str, dict[int, float]] = {"1": {1: 0.42}, "2": {}, "3": {4: 0.89, 5: 0.89}}
-    pairs = assign({name: Accuracy(0.4, accuracies) for name, accuracies in printed.items()}, 3)
+    pairs = assign({name: SimilarityByConfidence(0.4, accuracies) for name, accuracies in printed.items()}, 3)
     vendors = {"Cirrus": 9, "Nidek": 3, "Spectralis": 3, "Topcon": 11}
     lines = [
         ("all vendors", "volumes", str(sum(vendors.values())), "26"),
@@ -139,7 +139,8 @@ def cysts() -> int:
         ),
     ]
     status = show("Cyst benchmark, volumes and assignment of readers", lines)
-    print(f"  Eq. 3, binary mask against confidence 0.5: {weighted_dice(half):g}, by hand 2·0.5 / 1.25 = 0.8")
+    value = weighted_dice_of_sums(half)
+    print(f"  Eq. 3, binary mask against confidence 0.5: {value:g}, by hand 2·0.5 / 1.25 = 0.8")
     weights, values = (0.89, 0.42), (0.87, 0.54)
     combined = sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
     print(f"  Eq. 4 of the printed accuracies and distinctions, 0.89 · 0.87 and 0.42 · 0.54: {combined:.4f}")

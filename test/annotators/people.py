@@ -8,15 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.challenges.cysts.annotation_sample import ANNOTATORS, write_annotations
-from evaluation.challenges.cysts.oct_volumes import OctCase
-from evaluation.challenges.cysts.oct_volumes import draw_cases as draw_volumes
-from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions
+from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.core.challenge import fields_of
-from evaluation.io.kinds.point import Point
+from evaluation.io.kinds.points import Point
 from evaluation.io.tables import write_csv
-from evaluation.platform.submission_writer import ArchiveWriter
-from evaluation.synthesis.fundus import FundusCase, Quality, draw_cases, predicted_fovea, predicted_mask
+from evaluation.organiser.samples.cysts import ANNOTATORS, OctCase, write_annotations
+from evaluation.organiser.samples.cysts import draw_cases as draw_volumes
+from evaluation.organiser.samples.synthesis import (
+    FundusCase,
+    Quality,
+    draw_cases,
+    predicted_fovea,
+    predicted_mask,
+)
+from evaluation.organiser.submission_writer import ArchiveWriter
 
 FIELDS = fields_of(CHALLENGE.tasks(RefugeOptions()))
 SEVEN = tuple(f"g{number}" for number in range(1, 8))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.annotators.best_of_board import best_of_board
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.annotators.ensemble import best_of_board
 
 TABLE = """\
 team,eligible,overall place,segmentation place,submission,note

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from evaluation.annotators.field_agreement import FieldAgreement
-from evaluation.io.kinds.boxes import Boxes, BoxList
-from evaluation.io.kinds.boxes_in_space import BoxesInSpace
-from evaluation.io.kinds.objects import Attributes
-from evaluation.io.kinds.space import Space
+from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
+from evaluation.io.kinds.objects import Attributes, Space
+from evaluation.organiser.annotators.agreement import FieldAgreement
 
 KIND = BoxList(("BE", "polyp"), with_confidence=False, inclusive_corners=False)
 SPACE = Space(axes=2, unit="pixels")

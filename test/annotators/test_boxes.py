@@ -7,14 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.annotators.combine import combine
-from evaluation.annotators.masks import Rules
+from evaluation.core.field import FileSource
 from evaluation.core.form import CaseForm
-from evaluation.core.source import FileSource
-from evaluation.io.kinds.boxes import Boxes, BoxList
-from evaluation.io.kinds.boxes_in_space import BoxesInSpace
-from evaluation.io.kinds.objects import Attributes
-from evaluation.io.kinds.space import Space
+from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
+from evaluation.io.kinds.objects import Attributes, Space
+from evaluation.organiser.annotators.combine import CombinationRules, combine
 
 CASE = CaseForm("E1", 100, 100)
 CLASSES = ("BE", "polyp")
@@ -27,7 +24,7 @@ def boxes(*rows):
 
 
 def combined(kind, *given, **rules):
-    return combine(kind, [boxes(*rows) for rows in given], CASE, Rules(**rules)).rows.tolist()
+    return combine(kind, [boxes(*rows) for rows in given], CASE, CombinationRules(**rules)).rows.tolist()
 
 
 def test_submissions_are_fused_class_by_class():
@@ -104,12 +101,12 @@ def test_boxes_with_three_axes_and_single_boxes():
     space = Space(axes=3, unit="pixels")
     given = [np.array([[0, 0.5, 0, 0, 0, 2, 2, height]], dtype=np.float64) for height in (2, 3)]
     with_probability = BoxesInSpace(space, Attributes(with_probability=True))
-    found = combine(with_probability, [Boxes(rows) for rows in given], CASE, Rules())
+    found = combine(with_probability, [Boxes(rows) for rows in given], CASE, CombinationRules())
     assert found.rows.tolist() == [[0, 0.5, 0, 0, 0, 2, 2, 2.5]]
     # Far apart, but there is exactly one box in every case.
     single = BoxesInSpace(Space(axes=2, unit="pixels"), single=True)
     apart = [boxes((0, 1, 0, 0, 10, 10)), boxes((0, 1, 40, 50, 60, 70))]
-    assert combine(single, apart, CASE, Rules()).rows.tolist() == [[0, 1, 20, 25, 35, 40]]
+    assert combine(single, apart, CASE, CombinationRules()).rows.tolist() == [[0, 1, 20, 25, 35, 40]]
 
 
 corner = st.integers(0, 20)

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.annotators.annotations import open_annotators
-from evaluation.annotators.ensemble import write_ensemble
-from evaluation.annotators.masks import Rules
-from evaluation.annotators.reference import fuse_annotators
 from evaluation.core.aggregation import metric_values
 from evaluation.evaluate import Result, evaluate
+from evaluation.organiser.annotators.annotations import open_annotators
+from evaluation.organiser.annotators.combine import CombinationRules
+from evaluation.organiser.annotators.ensemble import write_ensemble
+from evaluation.organiser.annotators.reference import fuse_annotators
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from test.repository import REPOSITORY
@@ -41,7 +41,9 @@ def metrics(phase, submission):
 def test_an_ensemble_of_copies_scores_like_the_submission(name, tmp_path):
     phase = phase_of(name, tmp_path)
     given = REPOSITORY / "test" / "input" / name
-    write_ensemble(phase.form, phase.tasks, {"a": given, "b": given}, tmp_path / "ensemble", Rules())
+    write_ensemble(
+        phase.form, phase.tasks, {"a": given, "b": given}, tmp_path / "ensemble", CombinationRules()
+    )
     assert metrics(phase, tmp_path / "ensemble") == pytest.approx(metrics(phase, given), nan_ok=True)
 
 
@@ -52,7 +54,9 @@ def test_risks_of_adam_are_averaged_as_they_are(tmp_path):
     rows = risks(given)
     table = "".join(f"{name},0.25\n" for name in rows)
     (other / "classification_results.csv").write_text(f"FileName,AMD Risk\n{table}")
-    write_ensemble(phase.form, phase.tasks, {"a": given, "b": other}, tmp_path / "ensemble", Rules())
+    write_ensemble(
+        phase.form, phase.tasks, {"a": given, "b": other}, tmp_path / "ensemble", CombinationRules()
+    )
     found = risks(tmp_path / "ensemble")
     assert found == pytest.approx({name: (risk + 0.25) / 2 for name, risk in rows.items()})
 
@@ -77,7 +81,9 @@ def test_equal_annotators_give_the_reference_against_which_each_is_perfect(name,
     rows = [[row.cells[column] for column in columns] for row in phase.rows]
     lines = [",".join(cells) for cells in ([*columns], *rows)]
     (folder / "cases.csv").write_text("\n".join(lines) + "\n")
-    fused = fuse_annotators(open_annotators(folder), tmp_path / "fused", Rules(method=method), workers=0)
+    fused = fuse_annotators(
+        open_annotators(folder), tmp_path / "fused", CombinationRules(method=method), workers=0
+    )
     seal(tmp_path / "fused", scan(tmp_path / "fused"))
     found = metrics(load_phase(tmp_path / "fused"), REPOSITORY / "test" / "input" / name)
     perfect = {

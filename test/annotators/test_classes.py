@@ -5,12 +5,11 @@ import math
 
 import pytest
 
-from evaluation.annotators.annotations import open_annotators
-from evaluation.annotators.classes import mean_probabilities, most_frequent_class
-from evaluation.annotators.ensemble import write_ensemble
-from evaluation.annotators.masks import Rules
-from evaluation.annotators.reference import fuse_annotators
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.annotators.annotations import open_annotators
+from evaluation.organiser.annotators.combine import CombinationRules, mean_probabilities, most_frequent_class
+from evaluation.organiser.annotators.ensemble import write_ensemble
+from evaluation.organiser.annotators.reference import fuse_annotators
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
@@ -80,7 +79,9 @@ def test_an_ensemble_votes_on_classes(tmp_path):
     for name, grades in given.items():
         write_table(tmp_path / name / "predictions.csv", NAMED | {"grade": grades})
     folders = {name: tmp_path / name for name in given}
-    write_ensemble(phase.form, phase.tasks, folders, tmp_path / "ensemble", Rules(tie="foreground"))
+    write_ensemble(
+        phase.form, phase.tasks, folders, tmp_path / "ensemble", CombinationRules(tie="foreground")
+    )
     (table,) = (tmp_path / "ensemble").iterdir()
     # In the third case each class has one vote.
     assert {name: row["grade"] for name, row in rows_of(table).items()} == {
@@ -98,7 +99,7 @@ def test_an_ensemble_averages_probabilities(tmp_path):
         of_classes = {"none": none, "mild": [1 - share for share in none], "severe": [0, 0, 0]}
         write_table(tmp_path / name / "predictions.csv", NAMED | of_classes)
     folders = {name: tmp_path / name for name in "xy"}
-    write_ensemble(phase.form, phase.tasks, folders, tmp_path / "ensemble", Rules())
+    write_ensemble(phase.form, phase.tasks, folders, tmp_path / "ensemble", CombinationRules())
     (table,) = (tmp_path / "ensemble").iterdir()
     found = {name: [float(row[of]) for of in ("none", "mild")] for name, row in rows_of(table).items()}
     assert found == {"a": [0.5, 0.5], "b": [0.5, 0.5], "c": [0, 1]}
@@ -113,7 +114,7 @@ def test_annotators_vote_on_classes_and_on_leaving_a_case_out(tmp_path):
     }
     for name, grades in given.items():
         write_table(folder / "readers" / name / "predictions.csv", NAMED | {"grade": grades})
-    fused = fuse_annotators(open_annotators(folder), tmp_path / "fused", Rules(), workers=0)
+    fused = fuse_annotators(open_annotators(folder), tmp_path / "fused", CombinationRules(), workers=0)
     assert rows_of(tmp_path / "fused" / "cases.csv") == {
         "a": {"grade": "mild"},
         "b": {"grade": "ungradable"},

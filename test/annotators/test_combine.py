@@ -5,28 +5,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.annotators.combine import combine, combine_points, is_combinable
-from evaluation.annotators.masks import Rules
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.flags import FlagSet
-from evaluation.io.kinds.multilabel_mask import MultilabelMask
+from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.kinds.number import Label
-from evaluation.io.kinds.point import Point, PointInImage
+from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.io.kinds.volume import ConfidenceVolume
-from evaluation.io.volumes.case_geometry import geometry_columns
-from evaluation.io.volumes.header import UPRIGHT, Geometry
-from evaluation.metrics.crop import Crop, box_of_content
+from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
+from evaluation.metrics.crops import Crop, box_of_content
+from evaluation.organiser.annotators.combine import CombinationRules, combine, combine_points, is_combinable
 
 CASE = CaseForm("V01", 4, 3)
-FOREGROUND = Rules(tie="foreground")
+FOREGROUND = CombinationRules(tie="foreground")
 
 
 @pytest.mark.parametrize(
     ("values", "rules", "expected"),
     [
-        ([1, 1, 0], Rules(), 1),
-        ([1, 0], Rules(), 0),
+        ([1, 1, 0], CombinationRules(), 1),
+        ([1, 0], CombinationRules(), 0),
         ([1, 0], FOREGROUND, 1),
     ],
 )
@@ -37,9 +35,9 @@ def test_labels(values, rules, expected):
 def test_flags_are_voted_by_those_who_give_them():
     given = [(True, True, None, None), (True, False, None, False), (False, None, True, None)]
     kind = FlagSet(("a", "b", "c", "d"))
-    assert combine(kind, given, CASE, Rules()) == (True, False, True, False)
+    assert combine(kind, given, CASE, CombinationRules()) == (True, False, True, False)
     assert combine(kind, given, CASE, FOREGROUND) == (True, True, True, False)
-    assert combine(kind, [(None,) * 4], CASE, Rules()) == (None,) * 4
+    assert combine(kind, [(None,) * 4], CASE, CombinationRules()) == (None,) * 4
 
 
 def test_classes_that_overlap_are_voted_one_by_one():
@@ -51,7 +49,7 @@ def test_classes_that_overlap_are_voted_one_by_one():
         (Crop(dot, 1, 1), Crop(dot, 2, 3)),
         (nothing, nothing),
     ]
-    found = combine(kind, annotators, CASE, Rules())
+    found = combine(kind, annotators, CASE, CombinationRules())
     expected = np.zeros((2, 3, 4), bool)
     expected[0, 1, 1] = expected[1, 2, 3] = True
     np.testing.assert_array_equal(found, expected)
@@ -69,10 +67,10 @@ def test_confidences_are_averaged_voxel_by_voxel():
     case = CaseForm("V01", 4, 3, columns)
     first, second = np.zeros((2, 3, 4), np.float32), np.zeros((2, 3, 4), np.float32)
     first[0, 0, 0], second[0, 2, 3], second[0, 0, 0] = 0.25, 1.0, 0.75
-    found = combine(ConfidenceVolume(), [planes(first), planes(second)], case, Rules())
+    found = combine(ConfidenceVolume(), [planes(first), planes(second)], case, CombinationRules())
     np.testing.assert_allclose(found.values, (first + second) / 2)
     assert found.geometry == geometry
-    back = combine(ConfidenceVolume(), [planes(second), planes(first)], case, Rules())
+    back = combine(ConfidenceVolume(), [planes(second), planes(first)], case, CombinationRules())
     np.testing.assert_array_equal(back.values, found.values)
 
 
@@ -89,7 +87,7 @@ class Unknown(Kind):
 def test_a_kind_that_is_not_registered_is_not_combined():
     assert not is_combinable(Unknown())
     with pytest.raises(TypeError, match="Unknown cannot be combined"):
-        combine(Unknown(), [None], CASE, Rules())
+        combine(Unknown(), [None], CASE, CombinationRules())
 
 
 ALWAYS, MAY_BE_INVISIBLE = PointInImage(), PointInImage(may_be_invisible=True)

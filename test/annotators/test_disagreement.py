@@ -5,18 +5,18 @@ import csv
 import numpy as np
 import pytest
 
-from evaluation.annotators.annotations import open_annotators
-from evaluation.annotators.disagreement import Disagreements, distances
-from evaluation.annotators.masks import Rules
-from evaluation.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.core.fault import PhaseError
 from evaluation.io.grey_images import read_grey
 from evaluation.io.kinds.boxes import Boxes, BoxList
-from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.io.kinds.masks import LabelMask
 from evaluation.io.kinds.number import Label, Number
-from evaluation.io.kinds.point import Point, PointInImage
+from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.io.tables import write_csv
-from evaluation.metrics.crop import crop
+from evaluation.metrics.crops import crop
+from evaluation.organiser.annotators.agreement import Disagreements, distances
+from evaluation.organiser.annotators.annotations import open_annotators
+from evaluation.organiser.annotators.combine import CombinationRules
+from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
 from test.annotators.people import seven_graders
 
 MASK = LabelMask({0: "optic cup", 128: "optic disc"}, 255, nested=True)
@@ -82,8 +82,8 @@ def test_a_region_that_is_left_out_does_not_count():
 
 def test_the_adjudication_list_of_a_reference(tmp_path):
     given = seven_graders(tmp_path / "in", graders=("a", "b", "c"))
-    fused = fuse_annotators(open_annotators(given.folder), tmp_path / "phase", Rules(), workers=0)
-    write_reference_report(tmp_path / "report", fused, Rules())
+    fused = fuse_annotators(open_annotators(given.folder), tmp_path / "phase", CombinationRules(), workers=0)
+    write_reference_report(tmp_path / "report", fused, CombinationRules())
     with (tmp_path / "report" / "adjudication.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     labelled = {row["case"] for row in rows if row["field"] == "glaucoma_risk"}
@@ -107,7 +107,7 @@ def dropping(tmp_path, *rows: tuple[str, ...]):
 
 def test_one_region_of_a_mask_is_dropped(tmp_path):
     given = dropping(tmp_path, ("c", "V0001", "segmentation", "optic cup"))
-    fused = fuse_annotators(open_annotators(given.folder), tmp_path / "phase", Rules(), workers=0)
+    fused = fuse_annotators(open_annotators(given.folder), tmp_path / "phase", CombinationRules(), workers=0)
     data = (tmp_path / "phase" / "masks" / "V0001.png").read_bytes()
     image = read_grey(memoryview(data), "V0001.png", None)
     masks = {grader: values["segmentation"] for grader, values in given.said["V0001"].items()}
@@ -142,5 +142,5 @@ def test_one_region_of_a_mask_is_dropped(tmp_path):
 def test_faults_of_dropped_regions(tmp_path, rows, problem):
     given = dropping(tmp_path, *rows)
     with pytest.raises(PhaseError) as error:
-        fuse_annotators(open_annotators(given.folder), tmp_path / "phase", Rules(), workers=0)
+        fuse_annotators(open_annotators(given.folder), tmp_path / "phase", CombinationRules(), workers=0)
     assert problem in str(error.value)

@@ -6,15 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.annotators.annotations import open_annotators
-from evaluation.annotators.ellipses import ellipses_as_masks, mask_of, read_ellipses
-from evaluation.annotators.masks import Rules
-from evaluation.annotators.reference import fuse_annotators
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.io.grey_images import read_grey
-from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.io.kinds.masks import LabelMask
 from evaluation.io.tables import write_csv
+from evaluation.organiser.annotators.annotations import (
+    ellipses_as_masks,
+    mask_of,
+    open_annotators,
+    read_ellipses,
+)
+from evaluation.organiser.annotators.combine import CombinationRules
+from evaluation.organiser.annotators.reference import fuse_annotators
 from test.annotators.people import SevenGraders, seven_graders
 
 HEADER = ("name", "region", "center_x", "center_y", "radius_x", "radius_y", "rotation")
@@ -73,7 +77,7 @@ def with_ellipses(tmp_path: Path, *graders: str) -> SevenGraders:
 def test_they_vote_like_masks(tmp_path):
     given = with_ellipses(tmp_path, "a", "b", "c")
     with ellipses_as_masks(given.folder) as folder:
-        fused = fuse_annotators(open_annotators(folder), tmp_path / "phase", Rules(), workers=0)
+        fused = fuse_annotators(open_annotators(folder), tmp_path / "phase", CombinationRules(), workers=0)
     assert not folder.exists()
     (path, *_) = sorted((tmp_path / "phase" / "masks").iterdir())
     mask = read_grey(memoryview(path.read_bytes()), path.name, None)

@@ -8,24 +8,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.annotators.combine import combine, is_combinable, normalised
-from evaluation.annotators.ensemble import write_ensemble
-from evaluation.annotators.masks import Rules
 from evaluation.core.aggregation import metric_values
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.evaluate import Rejection, Result, evaluate
 from evaluation.io.grey_images import read_grey
-from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.io.kinds.masks import LabelMask
 from evaluation.io.kinds.number import Number
-from evaluation.io.kinds.point import Point
+from evaluation.io.kinds.points import Point
+from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, normalised
+from evaluation.organiser.annotators.ensemble import write_ensemble
+from evaluation.organiser.samples.synthesis import (
+    Quality,
+    draw_cases,
+    likelihoods_with_auc,
+    predicted_fovea,
+    predicted_mask,
+    reference_mask,
+)
+from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.registry import challenge_named
-from evaluation.phase.writer import SampleCase, write_phase
-from evaluation.platform.submission_writer import ArchiveWriter
-from evaluation.synthesis.fundus import Quality, draw_cases, predicted_fovea, predicted_mask, reference_mask
-from evaluation.synthesis.likelihoods import likelihoods_with_auc
 from test.annotators.people import CONFIGURATION, FIELDS
 from test.phases import loaded_phase, refuge_submission
 
@@ -33,7 +37,7 @@ CASE = CaseForm("V0001", 4, 4)
 
 
 def ensemble(phase: Phase, submissions: dict[str, Path], output: Path, **rules: str) -> Path:
-    write_ensemble(phase.form, phase.tasks, submissions, output, Rules(**rules))
+    write_ensemble(phase.form, phase.tasks, submissions, output, CombinationRules(**rules))
     return output
 
 
@@ -82,10 +86,10 @@ def test_normalisation_keeps_the_order_and_ignores_the_scale(values, factor, shi
 @settings(max_examples=30)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=5))
 def test_the_mean_lies_within_the_range_in_any_order(values):
-    found = combine(Number(0, 1), values, CASE, Rules())
+    found = combine(Number(0, 1), values, CASE, CombinationRules())
     assert min(values) <= found <= max(values)
-    assert combine(Number(0, 1), values[::-1], CASE, Rules()) == found
-    assert combine(Number(0, 1), [values[0]] * 3, CASE, Rules()) == values[0]
+    assert combine(Number(0, 1), values[::-1], CASE, CombinationRules()) == found
+    assert combine(Number(0, 1), [values[0]] * 3, CASE, CombinationRules()) == values[0]
 
 
 def test_every_kind_of_every_challenge_can_be_combined():

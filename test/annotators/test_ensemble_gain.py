@@ -10,13 +10,20 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
-from evaluation.annotators.ensemble import Ensemble, write_agreement, write_ensemble
-from evaluation.annotators.ensemble_gain import EnsembleGain, ensemble_gain, spearman, write_gain
-from evaluation.annotators.masks import Rules
 from evaluation.core.fault import PhaseError
 from evaluation.io.grey_images import read_grey
+from evaluation.organiser.annotators.combine import CombinationRules
+from evaluation.organiser.annotators.ensemble import (
+    Ensemble,
+    EnsembleGain,
+    ensemble_gain,
+    spearman,
+    write_agreement,
+    write_ensemble,
+    write_gain,
+)
+from evaluation.organiser.ranking.pair_tests import TestChoice
 from evaluation.phase.phase import Phase
-from evaluation.ranking.pair_tests import TestChoice
 from test.phases import loaded_phase, refuge_submission
 
 CASES = 24
@@ -45,7 +52,7 @@ def made(tmp_path_factory) -> tuple[Phase, Path, Ensemble, EnsembleGain]:
     members = {
         name: refuge_submission(folder / name, CASES, change=noisy(seed)) for seed, name in enumerate(MEMBERS)
     }
-    written = write_ensemble(phase.form, phase.tasks, members, folder / "ensemble", Rules())
+    written = write_ensemble(phase.form, phase.tasks, members, folder / "ensemble", CombinationRules())
     found = ensemble_gain(
         phase, ("ensemble", folder / "ensemble"), members, written.disagreement.found, 0, TestChoice(1)
     )

@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from evaluation.annotators.field_agreement import FieldAgreement
-from evaluation.io.kinds.label_mask import LabelMask
-from evaluation.io.kinds.multilabel_mask import MultilabelMask
+from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.kinds.number import Label, Number
-from evaluation.io.kinds.point import Point, PointInImage
-from evaluation.metrics.crop import Crop, crop
+from evaluation.io.kinds.points import Point, PointInImage
+from evaluation.metrics.crops import Crop, crop
+from evaluation.organiser.annotators.agreement import FieldAgreement
 
 
 def agreement(kind, *cases):

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evaluation.annotators import masks as masks_module
-from evaluation.annotators.masks import Rules, combine_label_masks, majority_vote
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
-from evaluation.io.kinds.label_mask import LabelMask
-from evaluation.metrics.crop import crop
+from evaluation.io.kinds.masks import LabelMask
+from evaluation.metrics.crops import crop
 from evaluation.metrics.staple import staple
+from evaluation.organiser.annotators import combine as masks_module
+from evaluation.organiser.annotators.combine import CombinationRules, combine_label_masks, majority_vote
 
 NESTED = LabelMask({0: "cup", 128: "disc"}, 255, nested=True)
 APART = LabelMask({1: "one", 2: "two"}, 0)
@@ -56,7 +56,7 @@ def test_staple_that_does_not_converge_names_the_case(monkeypatch):
     monkeypatch.setattr(masks_module, "staple", lambda votes: staple(votes, most_iterations=1))
     readers = [crop(np.eye(4, 5, k, dtype=np.uint8) * 128, 0) for k in range(3)]
     with pytest.raises(PhaseError, match="V1: STAPLE did not converge in 1 iterations"):
-        combine_label_masks(LabelMask({128: "disc"}, 0), readers, SMALL, Rules(method="staple"))
+        combine_label_masks(LabelMask({128: "disc"}, 0), readers, SMALL, CombinationRules(method="staple"))
 
 
 def test_regions_are_voted_and_grey_values_are_not():
@@ -67,7 +67,7 @@ def test_regions_are_voted_and_grey_values_are_not():
         np.array([[255, 255]], np.uint8),
     ]
     found = combine_label_masks(
-        NESTED, [crop(image, 255) for image in annotators], CaseForm("V1", 2, 1), Rules()
+        NESTED, [crop(image, 255) for image in annotators], CaseForm("V1", 2, 1), CombinationRules()
     )
     assert found.tolist() == [[128, 0]]
 
@@ -78,7 +78,7 @@ def test_regions_are_voted_and_grey_values_are_not():
 def test_the_tie_rule(tie, expected):
     annotators = [np.array([[0, 128, 0]], np.uint8), np.array([[255, 255, 0]], np.uint8)]
     found = combine_label_masks(
-        NESTED, [crop(image, 255) for image in annotators], CaseForm("V1", 3, 1), Rules(tie=tie)
+        NESTED, [crop(image, 255) for image in annotators], CaseForm("V1", 3, 1), CombinationRules(tie=tie)
     )
     assert found.tolist() == expected
 
@@ -86,21 +86,23 @@ def test_the_tie_rule(tie, expected):
 def test_of_regions_that_exclude_each_other_the_last_has_a_tied_pixel():
     annotators = [np.array([[1]], np.uint8), np.array([[2]], np.uint8)]
     masks = [crop(image, 0) for image in annotators]
-    assert combine_label_masks(APART, masks, DOT, Rules()).tolist() == [[0]]
-    assert combine_label_masks(APART, masks, DOT, Rules(tie="foreground")).tolist() == [[2]]
+    assert combine_label_masks(APART, masks, DOT, CombinationRules()).tolist() == [[0]]
+    assert combine_label_masks(APART, masks, DOT, CombinationRules(tie="foreground")).tolist() == [[2]]
 
 
 @settings(max_examples=30)
 @given(grey, st.integers(1, 4), st.sampled_from(["majority", "staple"]))
 def test_equal_annotators_are_reproduced(image, annotators, method):
     masks = [crop(image, 255)] * annotators
-    np.testing.assert_array_equal(combine_label_masks(NESTED, masks, SMALL, Rules(method=method)), image)
+    np.testing.assert_array_equal(
+        combine_label_masks(NESTED, masks, SMALL, CombinationRules(method=method)), image
+    )
 
 
 @settings(max_examples=30)
 @given(st.lists(grey, min_size=2, max_size=4), st.sampled_from(["background", "foreground"]))
 def test_regions_are_the_votes_in_any_order(images, tie):
-    rules = Rules(tie=tie)
+    rules = CombinationRules(tie=tie)
     masks = [crop(image, 255) for image in images]
     found = combine_label_masks(NESTED, masks, SMALL, rules)
     for region in ([0], [0, 128]):

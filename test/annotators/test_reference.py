@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.annotators.annotations import open_annotators
-from evaluation.annotators.masks import Rules
-from evaluation.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.core.fault import PhaseError
 from evaluation.io.grey_images import read_grey
 from evaluation.io.tables import write_csv
-from evaluation.metrics.overlap import count_overlap, dice
+from evaluation.metrics.segmentation import count_overlap, dice_of_counts
+from evaluation.organiser.annotators.annotations import open_annotators
+from evaluation.organiser.annotators.combine import CombinationRules
+from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.phase.cases import read_cases
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
@@ -20,7 +20,7 @@ from test.annotators.people import SEVEN, seven_graders
 
 
 def fuse(folder: Path, output: Path, **rules: str):
-    return fuse_annotators(open_annotators(folder), output, Rules(**rules), workers=0)
+    return fuse_annotators(open_annotators(folder), output, CombinationRules(**rules), workers=0)
 
 
 def mask_in(folder: Path, name: str):
@@ -57,7 +57,7 @@ def test_graders_are_scored_like_teams_and_the_careless_one_is_worst(tmp_path):
         score = scores[annotator, "segmentation.dice_disc"]
         expected = np.mean(
             [
-                dice(
+                dice_of_counts(
                     count_overlap(
                         of_graders[annotator]["segmentation"] != 255, mask_in(tmp_path / "phase", name) != 255
                     ),
@@ -80,7 +80,7 @@ def test_pairwise_agreement_by_hand(tmp_path):
     distances = [np.hypot(a["fovea"].x - b["fovea"].x, a["fovea"].y - b["fovea"].y) for a, b in pairs]
     assert found["fovea", "mean distance in pixels"].value == pytest.approx(np.mean(distances))
     overlaps = [count_overlap(a["segmentation"] == 0, b["segmentation"] == 0) for a, b in pairs]
-    expected = np.mean([dice(counts, both_empty=1.0) for counts in overlaps])
+    expected = np.mean([dice_of_counts(counts, both_empty=1.0) for counts in overlaps])
     assert found["segmentation", "mean optic cup Dice"].value == pytest.approx(expected)
     assert found["glaucoma_risk", "Cohen's kappa"].cases == len(pairs)
 
@@ -173,7 +173,9 @@ def test_a_annotator_need_not_have_seen_every_case(tmp_path):
 def test_the_report_is_the_same_for_the_same_input(tmp_path):
     given = seven_graders(tmp_path / "in", cases=3)
     for name in ("one", "other"):
-        write_reference_report(tmp_path / f"{name}-report", fuse(given.folder, tmp_path / name), Rules())
+        write_reference_report(
+            tmp_path / f"{name}-report", fuse(given.folder, tmp_path / name), CombinationRules()
+        )
     files = sorted(path.name for path in (tmp_path / "one-report").iterdir())
     assert files == ["adjudication.csv", "agreement.csv", "annotators.csv", "report.json"]
     for name in files:

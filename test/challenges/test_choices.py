@@ -1,23 +1,22 @@
 """Every choice of a challenge on one small example, under each of its values, and in the definitions."""
 
 import re
-from dataclasses import fields, replace
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from dataclasses import replace
+from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 import pytest
 
-from evaluation.challenges.justraigs.agreed_labels import agreed_labels, counting_graders
+from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import metrics_of
 from evaluation.core.form import CaseForm
-from evaluation.io.box_lines import BoxFormat, read_box_lines
+from evaluation.io.box_files import BoxFormat, read_box_lines
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.io.pixels import Size
-from evaluation.metrics.crop import Crop
-from evaluation.metrics.surface_convention import SurfaceConvention
-from evaluation.metrics.surface_distance import surface_distances
+from evaluation.metrics.crops import Crop
+from evaluation.metrics.surfaces import SurfaceConvention, surface_distances
 from evaluation.phase.registry import challenge_named, known_challenges
 from test.repository import REPOSITORY
 
@@ -221,7 +220,7 @@ def values_of(annotation: Any) -> list[str]:
 @pytest.mark.parametrize("name", ["refuge", "adam", "edd2020", "justraigs", "cysts"])
 def test_every_choice_has_its_card(name):
     table = challenge_named(name).options
-    options = {field.name: get_type_hints(table)[field.name] for field in fields(table)}
+    options = {key: field.annotation for key, field in table.model_fields.items()}
     section = PAGE.partition(f"\n## {dict(zip(ORDER, TITLES, strict=True))[name]}\n")[2].partition("\n## ")[0]
     missing = [
         f"{key} = {choice}"

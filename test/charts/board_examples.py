@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.charts.blob import Places, blob_chart
-from evaluation.charts.chart import Chart
-from evaluation.charts.dendrogram import Join, dendrogram_chart
-from evaluation.charts.heatmap import Axes, Cell, heatmap_chart
-from evaluation.charts.influence import CaseInfluence, influence_chart
-from evaluation.charts.place_lines import place_lines_chart
-from evaluation.charts.podium import podium_chart
-from evaluation.charts.significance import TestedPair, significance_chart
-from evaluation.charts.subgroup_means import SubgroupMeans, subgroup_means_chart
-from evaluation.charts.team_values import TeamValue, team_values_chart
-from evaluation.charts.theme import marks_of
-from evaluation.charts.value_changes import ValueChange, value_changes_chart
-from evaluation.charts.violin import Sample, violin_chart
+from evaluation.charts.chart import Chart, marks_of
+from evaluation.organiser.charts.distributions import ViolinValues, violin_chart
+from evaluation.organiser.charts.matrices import (
+    Axes,
+    HeatmapCell,
+    TestedPair,
+    heatmap_chart,
+    significance_chart,
+)
+from evaluation.organiser.charts.stability import (
+    CaseInfluence,
+    Join,
+    TeamPlaces,
+    blob_chart,
+    dendrogram_chart,
+    influence_chart,
+)
+from evaluation.organiser.charts.teams import (
+    SubgroupMeans,
+    TeamValue,
+    ValueChange,
+    place_lines_chart,
+    podium_chart,
+    subgroup_means_chart,
+    team_values_chart,
+    value_changes_chart,
+)
 
 TEAMS = ("one", "two")
 MARKS = marks_of(TEAMS)
@@ -66,7 +80,11 @@ def board_examples() -> dict[str, Chart]:
             "heatmap",
             "Ranks",
             "Counts.",
-            [Cell("one", "2", 0, "0"), Cell("one", "1", 4, "4"), Cell("two", "1", 1, "1")],
+            [
+                HeatmapCell("one", "2", 0, "0"),
+                HeatmapCell("one", "1", 4, "4"),
+                HeatmapCell("two", "1", 1, "1"),
+            ],
             Axes("rank", "cases", (0, 4), digits=0),
             columns=("1", "2"),
         ),
@@ -74,18 +92,18 @@ def board_examples() -> dict[str, Chart]:
             "heatmap-cases",
             "Hardest",
             "Values.",
-            [Cell("one", "a", 0.2), Cell("one", "b", 0.9)],
+            [HeatmapCell("one", "a", 0.2), HeatmapCell("one", "b", 0.9)],
             Axes("case", "Dice", (1, 0)),
             columns_are_cases=True,
         ),
         blob_chart(
             "blobs",
             "Places",
-            [Places("one", {1: 0.75, 2: 0.25}, 1, 1, 2), Places("two", {1: 0.25, 2: 0.75}, 1, 2, 2)],
+            [TeamPlaces("one", {1: 0.75, 2: 0.25}, 1, 1, 2), TeamPlaces("two", {1: 0.25, 2: 0.75}, 1, 2, 2)],
             MARKS,
         ),
         violin_chart(
-            "violins", "Agreement", "τ.", [Sample("overall", np.array([0.2, 0.4, 0.6, 0.8]))], "τ-b"
+            "violins", "Agreement", "τ.", [ViolinValues("overall", np.array([0.2, 0.4, 0.6, 0.8]))], "τ-b"
         ),
         significance_chart(
             "significance",

@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.charts.bland_altman import Pair, bland_altman_chart
-from evaluation.charts.calibration import CalibrationBin, calibration_chart
 from evaluation.charts.chart import Chart
-from evaluation.charts.confusion_matrix import confusion_chart
-from evaluation.charts.cumulative import cumulative_chart
-from evaluation.charts.decision_curve import decision_curve_chart
-from evaluation.charts.distribution import Distribution, distribution_chart
-from evaluation.charts.error_cloud import PointError, error_cloud_chart
-from evaluation.charts.forest import SubgroupValue, forest_chart
-from evaluation.charts.froc import FrocBand, FrocLine, froc_chart
-from evaluation.charts.histogram import histogram_chart
+from evaluation.charts.forest import ForestValue, forest_chart
 from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
-from evaluation.charts.precision_recall import PrecisionBand, PrecisionRecallCurve, precision_recall_chart
-from evaluation.charts.roc import Band, Curve, OperatingPoint, roc_chart
-from evaluation.charts.scatter import Axis, CasePoint, scatter_chart
+from evaluation.charts.roc import Band, MarkedPoint, RocCurve, roc_chart
+from evaluation.organiser.charts.curves import (
+    CalibrationBin,
+    FrocBand,
+    FrocLine,
+    PrecisionBand,
+    PrecisionRecallCurve,
+    calibration_chart,
+    decision_curve_chart,
+    froc_chart,
+    precision_recall_chart,
+)
+from evaluation.organiser.charts.distributions import (
+    Distribution,
+    cumulative_chart,
+    distribution_chart,
+    histogram_chart,
+)
+from evaluation.organiser.charts.matrices import confusion_chart
+from evaluation.organiser.charts.scatter import (
+    Axis,
+    CasePoint,
+    Pair,
+    PointError,
+    bland_altman_chart,
+    error_cloud_chart,
+    scatter_chart,
+)
 
 ENDS = np.array([0.0, 1.0])
 
@@ -39,9 +55,9 @@ def examples() -> dict[str, Chart]:
         roc_chart(
             "roc",
             "ROC",
-            [Curve("one", ENDS, ENDS), Curve("two", ENDS, np.array([0.5, 1.0]))],
+            [RocCurve("one", ENDS, ENDS), RocCurve("two", ENDS, np.array([0.5, 1.0]))],
             Band(ENDS, np.array([0.0, 0.9]), np.array([0.2, 1.0])),
-            [OperatingPoint("reader", 0.1, 0.6)],
+            [MarkedPoint("reader", 0.1, 0.6)],
         ),
         precision_recall_chart(
             "precision-recall",
@@ -81,8 +97,8 @@ def examples() -> dict[str, Chart]:
             "forest",
             "Subgroups",
             "AUC",
-            SubgroupValue("", "all cases", 0.8),
-            [SubgroupValue("age", "below 50", 0.7, 12, 0.6, 0.9)],
+            ForestValue("", "all cases", 0.8),
+            [ForestValue("age", "below 50", 0.7, 12, 0.6, 0.9)],
         ),
         histogram_chart("histogram", "Run times", "Seconds.", np.array([1.0, 2.0, 2.0, 6.0]), "seconds"),
     )

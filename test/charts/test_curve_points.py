@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from evaluation.charts.curve_points import (
+from evaluation.metrics.bootstrap import bootstrap_weights
+from evaluation.metrics.classification import roc_table
+from evaluation.organiser.charts.curves import (
     point_at_threshold,
     point_on_curve,
     precision_band,
@@ -16,8 +18,6 @@ from evaluation.charts.curve_points import (
     roc_curve,
     thinned,
 )
-from evaluation.metrics.bootstrap import bootstrap_weights
-from evaluation.metrics.roc import roc_table
 
 GENERATOR = np.random.default_rng(7)
 LABELS = np.repeat([True, False], [20, 40])

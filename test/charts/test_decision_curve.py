@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.charts.decision_curve import net_benefit
+from evaluation.organiser.charts.curves import net_benefit
 
 
 def test_net_benefit_weighs_false_positives_by_the_odds_of_the_threshold():

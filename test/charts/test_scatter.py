@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.charts.scatter import MOST_POINTS, Axis, CasePoint, scatter_chart
+from evaluation.organiser.charts.scatter import MOST_POINTS, Axis, CasePoint, scatter_chart
 from test.charts.drawing import drawn
 
 

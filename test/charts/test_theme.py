@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.charts.theme import OKABE_ITO, colour_scale, dash_scale, marks_of, shape_scale, theme
+from evaluation.charts.chart import OKABE_ITO, colour_scale, dash_scale, marks_of, shape_scale, theme
 
 NAMES = [f"team {number}" for number in range(35)]
 

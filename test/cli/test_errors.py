@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
-from evaluation.cli.errors import status_of
+from evaluation import __version__
+from evaluation.cli.common import status_of
 from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError
-from evaluation.ranking.results import RankingError
+from evaluation.organiser.ranking.results import RankingError
 
 FAULT = Fault(FaultKind.MISSING, "a.png", "a mask", "nothing")
 
@@ -35,6 +36,11 @@ def raising(error: Exception):
             ModuleNotFoundError("No module named 'rich'", name="rich"),
             f"the Python package 'rich' is not installed in {sys.prefix}: install this package with "
             "'pip install .', or run ./run.sh, which installs everything into .venv\n",
+        ),
+        (
+            ModuleNotFoundError("No module named 'evaluation.organiser'", name="evaluation.organiser"),
+            "the part of the package for organisers is not in this image. Use the package: "
+            f"pip install challenge-evaluation=={__version__}\n",
         ),
     ],
 )

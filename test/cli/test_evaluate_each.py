@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.cli.each_arguments import Part, Shard, parts, shard
+from evaluation.cli.evaluate_command import PhaseSubmissions, Shard, parts, shard
 from evaluation.core.fault import PhaseError
 from evaluation.phase.manifest import scan, seal
 from test.phases import refuge_phase, refuge_submission, replace_in
@@ -241,10 +241,13 @@ def test_other_shares_are_refused(text, tmp_path):
 
 def test_phases_and_folders_are_told_apart(tmp_path):
     (tmp_path / "a=b").mkdir()
-    assert parts([str(tmp_path / "a=b")], None) == [Part(None, str(tmp_path / "a=b"))]
-    assert parts(["folder"], "phase") == [Part(None, "folder")]
-    assert parts(["s3://bucket/x?version=1"], None) == [Part(None, "s3://bucket/x?version=1")]
-    assert parts(["one=a", "s3://b/two=s3://b/c"], None) == [Part("one", "a"), Part("s3://b/two", "s3://b/c")]
+    assert parts([str(tmp_path / "a=b")], None) == [PhaseSubmissions(None, str(tmp_path / "a=b"))]
+    assert parts(["folder"], "phase") == [PhaseSubmissions(None, "folder")]
+    assert parts(["s3://bucket/x?version=1"], None) == [PhaseSubmissions(None, "s3://bucket/x?version=1")]
+    assert parts(["one=a", "s3://b/two=s3://b/c"], None) == [
+        PhaseSubmissions("one", "a"),
+        PhaseSubmissions("s3://b/two", "s3://b/c"),
+    ]
     with pytest.raises(PhaseError, match="--each b: expected PHASE=FOLDER"):
         parts(["one=a", "b"], None)
     with pytest.raises(PhaseError, match="--ground-truth: expected none"):

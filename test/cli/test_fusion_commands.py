@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from evaluation.challenges.cysts.benchmark.steps import STEPS
+from evaluation.organiser.cyst_benchmark.steps import STEPS
 from test.annotators.people import cyst_annotators, seven_graders
 from test.challenges.justraigs.test_graders import graders, mapping
 from test.phases import refuge_phase, refuge_submission

@@ -58,7 +58,7 @@ def test_a_rejected_submission_has_no_report(scored, tmp_path, capsys):
 
 def test_without_the_extra_the_command_says_what_to_install(scored, tmp_path, capsys, monkeypatch):
     phase, _, results = scored
-    for name in [name for name in sys.modules if name.startswith("evaluation.report")]:
+    for name in [name for name in sys.modules if name.startswith("evaluation.organiser.report")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     arguments = ["report", "submission", "--ground-truth", str(phase), "--results", str(results)]

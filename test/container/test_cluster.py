@@ -1,4 +1,4 @@
-"""Dask workers in containers of an image score submissions to the same bytes as this machine."""
+"""Dask workers in containers of the builder's image score submissions to the same bytes as this machine."""
 
 import contextlib
 import importlib.metadata
@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.organiser.rescoring.cluster import OnCluster
+from evaluation.organiser.rescoring.run import score_all
 from evaluation.phase.manifest import scan, seal
-from evaluation.rescoring.cluster import OnCluster
-from evaluation.rescoring.run import score_all
 from test.rescoring.dask_processes import Dask
 from test.rescoring.teams import BEFORE, Here, results_in, tasks_of, write_teams
 
@@ -50,7 +50,7 @@ def dask_packages(tmp_path) -> Path:
 @contextlib.contextmanager
 def worker_in(image: str, address: str, packages: Path, shared: Path) -> Iterator[str]:
     """Run a worker in a container, hardened as on the platform; yield the container's name."""
-    name = f"{image}-worker-{os.getpid()}"
+    name = f"evaluation-worker-{os.getpid()}"
     docker(
         *("run", "--detach", "--rm", "--name", name, "--network=host", *OPTIONS),
         *("--env=PYTHONPATH=/opt/dask:/opt/evaluation", "--env=DASK_LOGGING__DISTRIBUTED=critical"),
@@ -73,7 +73,9 @@ def _own_challenges_alone(monkeypatch):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="shares the network of the host")
 @pytest.mark.usefixtures("_own_challenges_alone")
-def test_workers_in_containers_write_the_bytes_of_this_machine(image, dask_packages, tmp_path):
+def test_workers_in_containers_write_the_bytes_of_this_machine(
+    images_of_the_package, dask_packages, tmp_path
+):
     shared = tmp_path / "shared"
     phase, submissions = write_teams(shared)
     seal(phase, scan(phase))
@@ -85,7 +87,7 @@ def test_workers_in_containers_write_the_bytes_of_this_machine(image, dask_packa
     list(score_all(tasks, tmp_path / "here", Here()))
     with (
         Dask(tmp_path / "scratch", 0) as dask,
-        worker_in(image, dask.address, dask_packages, shared),
+        worker_in(images_of_the_package["builder"], dask.address, dask_packages, shared),
     ):
         engine = OnCluster(dask.address, None, lambda line: None)
         answers = {task.place: answer for task, answer in score_all(tasks, tmp_path / "there", engine)}

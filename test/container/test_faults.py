@@ -95,6 +95,14 @@ def assert_organisers_fault(run: Run, told: str) -> None:
     assert told in run.stdout
 
 
+def assert_output_not_written(run: Run, why: str) -> None:
+    assert_organisers_fault(
+        run,
+        f"/output: cannot be written: {why}. Choose an output folder that user 1000 may write; in a "
+        "container, mount one at /output: a new named volume, or a folder with mode 0777\n",
+    )
+
+
 def test_full_output(image, tmp_path):
     submission = submission_of("refuge-onsite", tmp_path)
     run = evaluate(image, submission, *HARDENED, "--tmpfs=/output:nr_inodes=1,mode=1777", own_output=True)
@@ -105,22 +113,23 @@ def test_read_only_output(image, tmp_path):
     submission = submission_of("refuge-onsite", tmp_path)
     (tmp_path / "output").mkdir()
     mount = f"--mount=type=bind,source={tmp_path / 'output'},target=/output,readonly"
-    assert_organisers_fault(
+    assert_output_not_written(
         evaluate(image, submission, *HARDENED, mount, own_output=True), "Read-only file system"
     )
 
 
 def test_output_that_is_not_there(image, tmp_path):
     submission = submission_of("refuge-onsite", tmp_path)
-    assert_organisers_fault(
-        evaluate(image, submission, *HARDENED, own_output=True), "/output: Read-only file system"
+    assert_output_not_written(
+        evaluate(image, submission, *HARDENED, own_output=True), "Read-only file system"
     )
 
 
 def test_output_of_another_user(image, tmp_path):
     submission = submission_of("refuge-onsite", tmp_path)
-    run = evaluate(image, submission, *HARDENED, "--tmpfs=/output:uid=0,mode=0755", own_output=True)
-    assert_organisers_fault(run, "Permission denied")
+    volume = "--mount=type=volume,target=/output,volume-nocopy"  # as root made it
+    run = evaluate(image, submission, *HARDENED, volume, own_output=True)
+    assert_output_not_written(run, "Permission denied")
 
 
 def test_missing_tmp_costs_nothing(image, tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import subprocess
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,21 +12,17 @@ from pathlib import Path
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.starter.image import build_image, export_image
-from evaluation.starter.repository import write_repository
+from evaluation.organiser.starter.image import build_image, export_image
+from evaluation.organiser.starter.repository import write_repository
 
-from .engine import HARDENED, REPOSITORY, docker
+from .engine import HARDENED, docker
 
 pytestmark = pytest.mark.container
 
 
 @pytest.fixture(scope="module")
-def base(engine: None) -> str:
-    finished = subprocess.run(
-        [REPOSITORY / "build.sh", "--base"], capture_output=True, text=True, timeout=900
-    )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    return finished.stdout.splitlines()[-1]
+def base(images_of_the_package: dict[str, str]) -> str:
+    return images_of_the_package["base"]
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +70,18 @@ def test_the_base_image_holds_no_phase(base, own_image, members_of_layers):
     names = [name for layer in members_of_layers[: len(of_base)] for name in layer]
     assert "opt/evaluation/evaluation/__main__.py" in names
     assert not [name for name in names if "ground-truth" in name]
+
+
+def test_only_the_builder_has_code_for_organisers(images_of_the_package, members_of_layers):
+    program = (
+        "import pathlib, evaluation.organiser; print(pathlib.Path('/opt/evaluation/ground-truth').exists())"
+    )
+    builder = images_of_the_package["builder"]
+    found = docker("run", "--rm", "--network=none", "--entrypoint=python", builder, "-c", program).stdout
+    assert found == "False\n"
+    names = {name for layer in members_of_layers for name in layer}
+    assert "opt/evaluation/evaluation/evaluate.py" in names
+    assert not [name for name in names if "organiser/" in name]
 
 
 def test_an_image_holds_the_labels_of_its_own_phase_alone(members_of_layers, repository):
@@ -138,8 +145,9 @@ def test_what_is_missing_is_named(base, tmp_path):
     with pytest.raises(PhaseError, match=r"expected phase\.toml or phase/phase\.toml, found neither"):
         build_image(tmp_path, base)
     write_repository(tmp_path / "mine", "points")
-    with pytest.raises(PhaseError, match="the base image nowhere:1 is not on this machine"):
-        build_image(tmp_path / "mine", "nowhere:1")
+    for images in (("nowhere:1", None), (None, "nowhere:1")):
+        with pytest.raises(PhaseError, match="the base image nowhere:1 is not on this machine"):
+            build_image(tmp_path / "mine", *images)
 
 
 def test_a_fault_of_the_phase_ends_the_build(base, tmp_path):

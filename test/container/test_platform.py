@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.platform.audience import Views, recorded_run, views_of
+from evaluation.organiser.audience import Views, recorded_run, views_of
 
-from .engine import PHASES, REPOSITORY, docker, on_platform, submission_of
+from .engine import PHASES, REPOSITORY, docker, on_platform, organise, submission_of
 
 pytestmark = pytest.mark.container
 
 
 def settings_of(image: str) -> dict:
-    return json.loads(docker("run", "--rm", "--network=none", image, "settings", "ground-truth").stdout)
+    return json.loads(organise(image, "settings", "ground-truth"))
 
 
 def views(folder: Path, image: str) -> Views:

@@ -107,6 +107,23 @@ def test_identical_bytes(phase, hardened, image_of, tmp_path, options):
     assert run.metrics == hardened.metrics is not None
 
 
+def test_a_new_volume_takes_the_results(image, tmp_path):
+    """The volume gets the owner of /output in the image."""
+    tmp_path.chmod(0o755)
+    submission = submission_of("refuge-onsite", tmp_path)
+    volume = docker("volume", "create").stdout.strip()
+    results = f"--volume={volume}:/output"
+    try:
+        options = ("run", "--rm", "--network=none", f"--volume={submission}:/input:ro", results)
+        done = docker(*options, image)
+        assert done.stdout.splitlines()[-1] == "Scored 40 cases of refuge-onsite: /output/metrics.json"
+        assert done.stderr == ""
+        summary = docker("run", "--rm", "--network=none", results, image, "summary", "/output/metrics.json")
+        assert "refuge-onsite: 40 of 40 cases scored" in summary.stdout
+    finally:
+        docker("volume", "rm", volume)
+
+
 @OPTIONS
 def test_an_empty_submission_is_rejected(image, tmp_path, options):
     empty = tmp_path / "input"
@@ -217,13 +234,13 @@ def copy_of_the_sources(folder: Path) -> Path:
         ),
         # A metric that says that lower is better, and a missing result that is scored as a right one.
         (
-            "evaluation/challenges/refuge/rules.py",
+            "evaluation/challenges/refuge.py",
             'mean_metric("dice_cup", "Dice of the cup", best=1, worst=0)',
             'mean_metric("dice_cup", "Dice of the cup", best=0, worst=1)',
             "segmentation.dice_cup: the perfect submission gets 1, not the best value 0",
         ),
         (
-            "evaluation/challenges/refuge/rules.py",
+            "evaluation/challenges/refuge.py",
             '"distance": image_diagonal(case.width, case.height)',
             '"distance": 0.0',
             "fovea.distance: the missing submission gets 0 and beats the near-perfect one",

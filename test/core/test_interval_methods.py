@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from evaluation.core import interval_methods, side_by_side
+from evaluation.core import side_by_side
 from evaluation.core.case_table import CaseTable
-from evaluation.core.interval_choice import default_method, possible_methods
-from evaluation.core.interval_methods import intervals
+from evaluation.core.intervals import default_method, intervals, possible_methods
 from evaluation.core.metric import (
     Metric,
     auc_of,
@@ -20,11 +19,11 @@ from evaluation.core.metric import (
     sensitivity_at_specificity_of,
 )
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.area_interval import area_interval
 from evaluation.metrics.bootstrap import bootstrap_weights
+from evaluation.metrics.classification import roc_table
 from evaluation.metrics.delong import components
-from evaluation.metrics.intervals import percentile_interval, wilson_bootstrap_interval
-from evaluation.metrics.roc import roc_table, sensitivity_at_specificity
+from evaluation.metrics.intervals import area_interval, percentile_interval, wilson_bootstrap_interval
+from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
 
 TARGET = Fraction(85, 100)
 METRICS = {
@@ -86,8 +85,8 @@ def test_each_interval_is_that_of_its_method(clusters):
     weights = np.concatenate(list(bootstrap_weights(positive.astype(int), units, 3, 200)))
     roc = roc_table(cases["score"], positive)
     expected = wilson_bootstrap_interval(
-        sensitivity_at_specificity(roc, weights, TARGET),
-        sensitivity_at_specificity(roc, np.ones((1, CASES)), TARGET)[0],
+        weighted_sensitivity_at_specificity(roc, weights, TARGET),
+        weighted_sensitivity_at_specificity(roc, np.ones((1, CASES)), TARGET)[0],
         positive.sum(),
     )
     assert found["t.sensitivity"][0].interval == expected
@@ -124,7 +123,7 @@ def test_two_processes_have_the_intervals_of_one(monkeypatch, clusters):
     fork = os.fork
     monkeypatch.setattr(os, "fork", lambda: forks.append(1) or fork())
     monkeypatch.setattr(side_by_side, "_can_fork", lambda: True)
-    monkeypatch.setattr(interval_methods, "_MANY_DRAWS", 1)
+    monkeypatch.setattr("evaluation.core.intervals._MANY_DRAWS", 1)
     together = intervals(METRICS, [table(1), table(2)], resampling)
     assert forks == [1]
     assert together.found.keys() == alone.found.keys()

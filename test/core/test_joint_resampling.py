@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.core.joint_resampling import joint_weights
-from evaluation.core.resampling import Resampling
+from evaluation.core.resampling import Resampling, joint_weights
 
 
 def drawn(strata, units=None, resamples=300, minimum=2, seed=1) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.labelled_cases import (
+from evaluation.core.metric import (
     Resolution,
     labelled_weights,
     resolution_of,
@@ -14,7 +14,7 @@ from evaluation.core.labelled_cases import (
     roc_table_of,
     strata_of_labels,
 )
-from evaluation.metrics.roc import auc
+from evaluation.metrics.classification import weighted_auc
 
 LABELS = [1, nan, 0, 1]
 TABLE = CaseTable(
@@ -44,4 +44,4 @@ def test_sorted_cases_and_their_counts_are_made_once():
     assert roc_table_of(TABLE, "score", "label") is table
     assert roc_counts_of(cases, "score", "label") is counts
     # Of the pairs with the one negative the first is right and the last wrong; then the last alone counts.
-    assert auc(table, counts).tolist() == pytest.approx([0.5, 0.0])
+    assert weighted_auc(table, counts).tolist() == pytest.approx([0.5, 0.0])

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Metric, auc_of, f1_of_presence_of, mean_of, sensitivity_at_specificity_of
-from evaluation.metrics.decisions import f1_of_presence
+from evaluation.metrics.decisions import weighted_f1_score
 
 SCORES = [0.1, 0.4, 0.4, 0.8, 0.3, 0.9]
 LABELS = [0, 0, 1, 1, nan, 1]
@@ -69,7 +69,7 @@ def test_f1_of_presence():
     assert values(aggregate, cases) == [0.5]
     assert (
         values(aggregate, cases, [[2, 0, 1, 9]])
-        == f1_of_presence([True, False, True], [True, True, True], [[2, 1, 0]]).tolist()
+        == weighted_f1_score([True, False, True], [True, True, True], [[2, 1, 0]]).tolist()
     )
     assert aggregate.strata(cases).tolist() == [0, 0, 0, 0]
 

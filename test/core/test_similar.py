@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.core.similar import most_similar
+from evaluation.core.fault import most_similar
 
 CLASSES = ("melanoma", "naevus", "basal cell carcinoma")
 

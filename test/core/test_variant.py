@@ -1,6 +1,6 @@
 import numpy as np
 
-from evaluation.core.variant import grow_by_a_pixel
+from evaluation.core.field import grow_by_a_pixel
 
 
 def test_a_pixel_more():

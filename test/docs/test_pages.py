@@ -11,10 +11,9 @@ import pytest
 
 from evaluation.challenges.declared.rules import DeclaredOptions
 from evaluation.cli.main import COMMANDS
-from evaluation.phase.config import PhaseConfig
-from evaluation.phase.declaration import moved_declaration
+from evaluation.organiser.ranking.result_tables import TableDefinition
+from evaluation.phase.config import PhaseConfig, moved_declaration
 from evaluation.phase.validation import read_table
-from evaluation.ranking.tables.definition import TableDefinition
 
 from .pages import (
     PAGES,

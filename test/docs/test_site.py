@@ -66,5 +66,5 @@ def test_no_page_fetches_anything_from_elsewhere(site):
 
 def test_the_reference_describes_what_is_public(site):
     metrics = (site / "reference" / "evaluation.metrics.html").read_text(encoding="utf-8")
-    assert 'id="evaluation.metrics.overlap.dice"' in metrics
-    assert "evaluation.metrics.overlap._" not in metrics
+    assert 'id="evaluation.metrics.segmentation.dice"' in metrics
+    assert "evaluation.metrics.segmentation._" not in metrics

@@ -21,12 +21,11 @@ import tifffile
 from PIL import Image
 
 from evaluation.core.fault import ReadError
-from evaluation.io.decoder import silenced_libraries
 from evaluation.io.grey_images import read_grey, read_numbers, write_grey
-from evaluation.io.pixels import Size
+from evaluation.io.pixels import Size, silenced_libraries
 from evaluation.io.tiff import read_channels
-from evaluation.io.volumes.header import Geometry, VolumeHeader
-from evaluation.io.volumes.reader import open_volume, write_image, write_volume
+from evaluation.io.volume_header import Geometry, VolumeHeader
+from evaluation.io.volumes import open_volume, write_image, write_volume
 
 from .images import chunk, saved
 

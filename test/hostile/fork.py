@@ -16,7 +16,7 @@ from .runs import SCORED, limited
 IMPORTED = (
     "evaluation.cli.main",
     "evaluation.cli.evaluate_command",
-    "evaluation.cli.progress",
+    "evaluation.cli.common",
     "evaluation.evaluate",
     "evaluation.challenges.cysts",
     "evaluation.challenges.declared",

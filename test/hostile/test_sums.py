@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.challenges.edd2020 import sample
+from evaluation.organiser.samples import edd2020
 from evaluation.phase.manifest import scan, seal
 
 from .runs import in_processes
@@ -33,7 +33,7 @@ CONTENTS = {
 def written(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("edd2020")
     options = {"seed": 0, "cases": FILES, "out_of_sample": 1, "width": 160, "height": 128}
-    sample.write(Namespace(output=folder, name="real", boxes_only=True, **options), lambda done: None)
+    edd2020.write(Namespace(output=folder, name="real", boxes_only=True, **options), lambda done: None)
     (folder / "ground-truth" / "real").rename(folder / "phase")
     seal(folder / "phase", scan(folder / "phase"))
     return folder

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.io.atomic_file import write_atomically
+from evaluation.io.files import write_atomically
 
 
 def names_in(folder):
@@ -45,7 +45,7 @@ def test_a_real_limit_on_size_leaves_nothing_half_written(tmp_path):
     program = f"""
 import resource, signal, sys
 from pathlib import Path
-from evaluation.io.atomic_file import write_atomically
+from evaluation.io.files import write_atomically
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, {resource.getrlimit(resource.RLIMIT_FSIZE)[1]}))
 try:
@@ -89,7 +89,7 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path):
     program = """
 import sys
 from pathlib import Path
-from evaluation.io.atomic_file import write_atomically
+from evaluation.io.files import write_atomically
 for _ in range(200):
     write_atomically(Path(sys.argv[1]), sys.argv[2].encode() * 100_000)
 """

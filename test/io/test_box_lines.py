@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.io.box_lines import BoxFormat, read_box_lines, read_plain_boxes, write_box_lines
+from evaluation.io.box_files import BoxFormat, read_box_lines, read_plain_boxes, write_box_lines
 from evaluation.io.pixels import Size
 
 CLASSES = {"BE": 0, "HGD": 1}

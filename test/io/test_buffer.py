@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io import descriptors
-from evaluation.io.buffer import ReadBuffer
+from evaluation.io import files
+from evaluation.io.files import ReadBuffer
 
 LIMIT = 100
 
@@ -21,8 +21,8 @@ def open_descriptors():
 def way(request, monkeypatch):
     """Read as Linux and macOS do, and as Windows does."""
     if request.param == "only files can be opened":
-        monkeypatch.setattr(descriptors, "_HAS_FOLDER_DESCRIPTORS", False)
-        monkeypatch.setattr(descriptors, "_HAS_READV", False)
+        monkeypatch.setattr(files, "_HAS_FOLDER_DESCRIPTORS", False)
+        monkeypatch.setattr(files, "_HAS_READV", False)
 
 
 @pytest.fixture

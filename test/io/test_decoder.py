@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.io import decoder
+from evaluation.io import pixels
 from evaluation.io.grey_images import read_grey, write_grey
 from test.io.images import (
     RANDOM,
@@ -14,7 +14,7 @@ from test.io.test_png import READABLE
 
 @pytest.mark.parametrize(("data", "expected"), READABLE.values(), ids=READABLE)
 def test_without_memory_files_the_pixels_are_the_same(data, expected, monkeypatch):
-    monkeypatch.setattr(decoder, "_HAS_MEMORY_FILES", False)
+    monkeypatch.setattr(pixels, "_HAS_MEMORY_FILES", False)
     check_read(data, expected)
 
 
@@ -24,6 +24,6 @@ def test_decoded_pixels_outlive_the_decoder():
     decoded = [read_grey(data, "a.png", None) for _ in range(5)]
     for _ in range(20):  # would take over the memory of images that nobody holds
         read_grey(memoryview(write_grey(255 - image, ".png")), "b.png", None)
-    for pixels in decoded:
-        np.testing.assert_array_equal(pixels, image)
-        assert not pixels.flags.writeable
+    for grey in decoded:
+        np.testing.assert_array_equal(grey, image)
+        assert not grey.flags.writeable

@@ -6,13 +6,13 @@ import stat
 import pytest
 
 from evaluation.core.fault import ReadError
-from evaluation.io import descriptors
-from evaluation.io.descriptors import OpenFolder, list_below, read_into
+from evaluation.io import files
+from evaluation.io.files import OpenFolder, list_below, read_into
 
 
 @pytest.fixture(params=[True, False], ids=["descriptors of folders", "paths"])
 def root(request, monkeypatch, tmp_path):
-    monkeypatch.setattr(descriptors, "_HAS_FOLDER_DESCRIPTORS", request.param)
+    monkeypatch.setattr(files, "_HAS_FOLDER_DESCRIPTORS", request.param)
     (tmp_path / "in" / "job" / "output").mkdir(parents=True)
     (tmp_path / "in" / "job" / "output" / "a.png").write_bytes(b"a\r\n\x1ab")
     (tmp_path / "in" / "job" / "output" / "link").symlink_to("a.png")
@@ -41,7 +41,7 @@ def test_what_is_no_folder_is_not_listed(root):
 
 @pytest.mark.parametrize("has_readv", [True, False])
 def test_every_byte_is_read_as_it_is(root, monkeypatch, has_readv):
-    monkeypatch.setattr(descriptors, "_HAS_READV", has_readv)
+    monkeypatch.setattr(files, "_HAS_READV", has_readv)
     descriptor = OpenFolder().open_below(root, "job/output/a.png")
     try:
         buffer = bytearray(9)
@@ -54,7 +54,7 @@ def test_every_byte_is_read_as_it_is(root, monkeypatch, has_readv):
 
 
 def test_a_file_that_is_replaced_while_it_is_opened_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(descriptors, "_HAS_FOLDER_DESCRIPTORS", False)
+    monkeypatch.setattr(files, "_HAS_FOLDER_DESCRIPTORS", False)
     (tmp_path / "a").write_bytes(b"a")
     (tmp_path / "labels").write_bytes(b"labels")
     opened = os.open
@@ -70,14 +70,14 @@ def test_a_file_that_is_replaced_while_it_is_opened_is_refused(tmp_path, monkeyp
 
 @pytest.mark.parametrize("path", ["..\\labels", "C:labels", "a.png:labels"])
 def test_windows_has_further_ways_out(tmp_path, monkeypatch, path):
-    monkeypatch.setattr(descriptors, "_HAS_FOLDER_DESCRIPTORS", False)
-    monkeypatch.setattr(descriptors, "_NOT_IN_NAMES", frozenset("\\:"))
+    monkeypatch.setattr(files, "_HAS_FOLDER_DESCRIPTORS", False)
+    monkeypatch.setattr(files, "_NOT_IN_NAMES", frozenset("\\:"))
     (tmp_path / path).write_bytes(b"labels")
     with pytest.raises(ReadError, match="a path inside the folder"):
         OpenFolder().open_below(str(tmp_path), path)
 
 
-@pytest.mark.skipif(not descriptors._HAS_FOLDER_DESCRIPTORS, reason="folders have no descriptors here")
+@pytest.mark.skipif(not files._HAS_FOLDER_DESCRIPTORS, reason="folders have no descriptors here")
 def test_a_folder_stays_open_and_is_not_exchanged_for_a_link(tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()

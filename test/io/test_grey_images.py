@@ -11,7 +11,7 @@ from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io import grey_images as masks_module
 from evaluation.io.grey_images import read_cropped, read_grey, write_grey
 from evaluation.io.pixels import Size
-from evaluation.metrics.crop import crop
+from evaluation.metrics.crops import crop
 from test.io.images import GREY, MASK, check_refused, of
 
 REFUSED = {

@@ -1,6 +1,6 @@
 """Tables for LaTeX."""
 
-from evaluation.io.latex import escaped, tabular
+from evaluation.organiser.output import escaped, tabular
 
 
 def test_special_signs_are_shown_as_they_are():

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.fault import ReadError
-from evaluation.io.listed_labels import ListedLabels
+from evaluation.io.kinds.label_map import ListedLabels
 
 ORGANS = ListedLabels((1, 2, 3), 0)
 CODES = ListedLabels((500, 7), 255)

@@ -3,8 +3,8 @@ import os
 import pytest
 
 from evaluation.core.fault import Fault, FaultKind
-from evaluation.io import listing as module
-from evaluation.io.listing import Listing, list_files, strip_common_folder
+from evaluation.io import files as module
+from evaluation.io.files import Listing, list_files, strip_common_folder
 
 
 def put(root, *paths):

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.stream import FileStream, sha256_of
+from evaluation.io.files import FileStream, sha256_of
 
 
 def test_pieces_make_up_the_file_and_are_observed(tmp_path):

@@ -10,8 +10,7 @@ import tifffile
 from PIL import Image
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.tiff_decoder import decode_page
-from evaluation.io.tiff_pages import PAGE_TAGS, read_pages
+from evaluation.io.tiff import PAGE_TAGS, decode_page, read_pages
 
 RANDOM = np.random.default_rng(0)
 CHANNELS = RANDOM.integers(0, 256, (21, 37, 5), dtype=np.uint8)

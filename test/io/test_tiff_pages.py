@@ -7,7 +7,7 @@ import tifffile
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io.pixels import Size
-from evaluation.io.tiff_pages import KIND_TAGS, ORIENTATION, check_pages, read_page, read_pages
+from evaluation.io.tiff import KIND_TAGS, ORIENTATION, check_pages, read_page, read_pages
 
 
 def pages(*arrays, **options):

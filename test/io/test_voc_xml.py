@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.io.box_lines import MAX_COORDINATE, BoxFormat
+from evaluation.io.box_files import MAX_COORDINATE, BoxFormat, read_voc_boxes, write_voc_boxes
 from evaluation.io.pixels import Size
-from evaluation.io.voc_xml import read_voc_boxes, write_voc_boxes
 
 FORM = BoxFormat({"BE": 0, "polyp": 1}, with_confidence=False)
 SIZE = Size(100, 50)

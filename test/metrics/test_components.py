@@ -10,7 +10,7 @@ from scipy import ndimage
 
 from evaluation.metrics import components
 from evaluation.metrics.components import LEVELS, ComponentCounter
-from evaluation.metrics.crop import box_of_content
+from evaluation.metrics.crops import box_of_content
 
 SHAPES = st.tuples(st.integers(1, 4), st.integers(1, 6), st.integers(1, 6))
 MASKS = SHAPES.flatmap(lambda shape: arrays(np.bool_, shape))

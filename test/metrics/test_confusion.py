@@ -1,4 +1,5 @@
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -6,9 +7,106 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as oracle
 
-from evaluation.metrics import confusion as figures
+from evaluation import metrics
+from evaluation.metrics import confusion_matrix
+from evaluation.metrics.confusion import (
+    accuracy_of_confusion,
+    balanced_accuracy_of_confusion,
+    cohen_kappa_of_confusion,
+    f_beta_of_confusion,
+    matthews_correlation_of_confusion,
+    mean_f1_of_confusion,
+    precision_of_confusion,
+    sensitivity_of_confusion,
+    specificity_of_confusion,
+    weighted_confusion,
+)
 
-CASES = st.integers(2, 5).flatmap(
+NAMES = ("mild", "moderate", "severe")
+
+
+CASES = st.lists(
+    st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES), st.integers(1, 3)), min_size=1, max_size=20
+)
+
+
+@given(CASES)
+def test_as_scikit_learn_under_weights(cases):
+    predicted, reference, weights = (np.array(column) for column in zip(*cases, strict=True))
+    for chosen in (None, weights):
+        expected = oracle.confusion_matrix(reference, predicted, labels=NAMES, sample_weight=chosen)
+        np.testing.assert_allclose(
+            confusion_matrix(predicted, reference, classes=NAMES, weights=chosen), expected
+        )
+
+
+def test_a_case_without_a_result_is_in_no_cell():
+    assert confusion_matrix([None, 1], [0, 1], classes=[0, 1]).tolist() == [[0, 0], [0, 1]]
+
+
+def test_without_a_case_all_cells_are_zero():
+    assert confusion_matrix([], [], classes=["mild", "severe"]).tolist() == [[0, 0], [0, 0]]
+    assert confusion_matrix(["mild"], [None], classes=["mild", "severe"]).tolist() == [[0, 0], [0, 0]]
+
+
+def test_a_class_that_is_not_listed():
+    with pytest.raises(ValueError, match="classes: expected every class that occurs, 'mild' is not listed"):
+        confusion_matrix(["mild"], ["severe"], classes=["severe"])
+
+
+NAMES_OF_CLASSES = ("mild", "moderate", "severe")
+
+
+CASES_OF_CLASSES = st.lists(
+    st.tuples(st.sampled_from(NAMES_OF_CLASSES), st.sampled_from(NAMES_OF_CLASSES), st.integers(1, 3)),
+    min_size=1,
+    max_size=20,
+)
+
+
+FIGURES = {
+    metrics.accuracy: oracle.accuracy_score,
+    metrics.balanced_accuracy: oracle.balanced_accuracy_score,
+    metrics.matthews_correlation: oracle.matthews_corrcoef,
+    metrics.mean_f1: lambda *a, **k: oracle.f1_score(*a, **k, average="macro"),
+}
+
+
+@pytest.mark.parametrize("ours", FIGURES, ids=lambda figure: figure.__name__)
+@pytest.mark.filterwarnings("ignore")
+@given(CASES_OF_CLASSES)
+def test_as_scikit_learn_under_weights_of_classes(ours, cases):
+    predicted, reference, weights = (np.array(column) for column in zip(*cases, strict=True))
+    for chosen in (None, weights):
+        expected = FIGURES[ours](reference, predicted, sample_weight=chosen)
+        assert ours(predicted, reference, weights=chosen) == pytest.approx(expected, abs=1e-12)
+    weighted = metrics.mean_f1(predicted, reference, averaging="weighted", weights=weights)
+    expected = oracle.f1_score(reference, predicted, average="weighted", sample_weight=weights)
+    assert weighted == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.__name__)
+def test_without_a_case_there_is_no_value(figure):
+    assert math.isnan(figure([], []))
+    assert math.isnan(figure(["mild"], [None]))
+    assert math.isnan(figure([1.0, 2.0], [1.0, 2.0], weights=[0, 0]))
+
+
+def test_a_case_without_a_result_is_wrong():
+    assert metrics.accuracy([1.0, np.nan], [1.0, 2.0]) == 0.5
+    assert metrics.balanced_accuracy([None, "mild"], ["mild", "mild"]) == 0.5
+    # Both halves of a pair are wrong: the missing one has the other class.
+    assert metrics.matthews_correlation(["a", "b", None], ["a", "b", "b"]) == pytest.approx(0.5)
+
+
+def test_arguments_that_do_not_fit():
+    with pytest.raises(ValueError, match="expected one length, found 1 and 2"):
+        metrics.accuracy([1], [1, 2])
+    with pytest.raises(ValueError, match="averaging: expected 'macro' or 'weighted', found 'micro'"):
+        metrics.mean_f1([1], [1], averaging="micro")
+
+
+CASES_OF_CONFUSION = st.integers(2, 5).flatmap(
     lambda classes: st.tuples(
         st.just(classes),
         st.lists(
@@ -22,37 +120,37 @@ CASES = st.integers(2, 5).flatmap(
 
 def one_row(truth, predicted, classes, weights=None):
     weights = np.ones(len(truth)) if weights is None else weights
-    return figures.confusion(truth, predicted, np.asarray(weights, dtype=float)[None], classes)
+    return weighted_confusion(truth, predicted, np.asarray(weights, dtype=float)[None], classes)
 
 
-FIGURES = {
-    "accuracy": (figures.accuracy, oracle.accuracy_score),
-    "balanced accuracy": (figures.balanced_accuracy, oracle.balanced_accuracy_score),
-    "macro F1": (figures.mean_f1, lambda *a, **k: oracle.f1_score(*a, **k, average="macro")),
+FIGURES_OF_CONFUSION = {
+    "accuracy": (accuracy_of_confusion, oracle.accuracy_score),
+    "balanced accuracy": (balanced_accuracy_of_confusion, oracle.balanced_accuracy_score),
+    "macro F1": (mean_f1_of_confusion, lambda *a, **k: oracle.f1_score(*a, **k, average="macro")),
     "weighted F1": (
-        lambda cases: figures.mean_f1(cases, "weighted"),
+        lambda cases: mean_f1_of_confusion(cases, "weighted"),
         lambda *a, **k: oracle.f1_score(*a, **k, average="weighted"),
     ),
-    "MCC": (figures.matthews_correlation, oracle.matthews_corrcoef),
-    "kappa": (figures.cohen_kappa, oracle.cohen_kappa_score),
+    "MCC": (matthews_correlation_of_confusion, oracle.matthews_corrcoef),
+    "kappa": (cohen_kappa_of_confusion, oracle.cohen_kappa_score),
     "linear kappa": (
-        lambda cases: figures.cohen_kappa(cases, "linear"),
+        lambda cases: cohen_kappa_of_confusion(cases, "linear"),
         lambda *a, **k: oracle.cohen_kappa_score(*a, **k, weights="linear"),
     ),
     "quadratic kappa": (
-        lambda cases: figures.cohen_kappa(cases, "quadratic"),
+        lambda cases: cohen_kappa_of_confusion(cases, "quadratic"),
         lambda *a, **k: oracle.cohen_kappa_score(*a, **k, weights="quadratic"),
     ),
 }
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", FIGURES_OF_CONFUSION)
 @pytest.mark.filterwarnings("ignore")
-@given(CASES)
-def test_as_scikit_learn_under_weights(name, drawn):
+@given(CASES_OF_CONFUSION)
+def test_as_scikit_learn_under_weights_of_confusion(name, drawn):
     classes, cases = drawn
     truth, predicted, weights = (np.array(column) for column in zip(*cases, strict=True))
-    ours, theirs = FIGURES[name]
+    ours, theirs = FIGURES_OF_CONFUSION[name]
     if "kappa" in name and len(set(truth) | set(predicted)) == 1:
         expected = np.nan
     else:
@@ -64,7 +162,7 @@ def test_as_scikit_learn_under_weights(name, drawn):
     )
 
 
-@given(CASES)
+@given(CASES_OF_CONFUSION)
 def test_one_class_as_scikit_learn(drawn):
     classes, cases = drawn
     truth, predicted, weights = (np.array(column) for column in zip(*cases, strict=True))
@@ -72,28 +170,28 @@ def test_one_class_as_scikit_learn(drawn):
     is_one, taken_for_one = truth == 1, predicted == 1
     if not is_one.any():
         assert np.isnan(
-            [figures.sensitivity(counted), figures.precision(counted), figures.f_beta(counted)]
+            [sensitivity_of_confusion(counted), precision_of_confusion(counted), f_beta_of_confusion(counted)]
         ).all()
         return
     options = {"sample_weight": weights, "zero_division": 0}
     for ours, theirs in [
-        (figures.sensitivity(counted), oracle.recall_score(is_one, taken_for_one, **options)),
-        (figures.precision(counted), oracle.precision_score(is_one, taken_for_one, **options)),
-        (figures.f_beta(counted, 2.0), oracle.fbeta_score(is_one, taken_for_one, beta=2.0, **options)),
+        (sensitivity_of_confusion(counted), oracle.recall_score(is_one, taken_for_one, **options)),
+        (precision_of_confusion(counted), oracle.precision_score(is_one, taken_for_one, **options)),
+        (f_beta_of_confusion(counted, 2.0), oracle.fbeta_score(is_one, taken_for_one, beta=2.0, **options)),
     ]:
         assert ours[0] == pytest.approx(theirs, abs=1e-12)
     if not is_one.all():
         specificity = oracle.recall_score(~is_one, ~taken_for_one, **options)
-        assert figures.specificity(counted)[0] == pytest.approx(specificity, abs=1e-12)
+        assert specificity_of_confusion(counted)[0] == pytest.approx(specificity, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", FIGURES)
-@given(CASES, st.data())
+@pytest.mark.parametrize("name", FIGURES_OF_CONFUSION)
+@given(CASES_OF_CONFUSION, st.data())
 def test_leaving_a_case_out_never_pays(name, drawn, data):
     classes, cases = drawn
     truth, predicted, weights = (np.array(column, dtype=float) for column in zip(*cases, strict=True))
     missing = np.array(data.draw(st.lists(st.booleans(), min_size=len(truth), max_size=len(truth))))
-    figure = FIGURES[name][0]
+    figure = FIGURES_OF_CONFUSION[name][0]
     complete = figure(one_row(truth, predicted, classes, weights))[0]
     incomplete = figure(one_row(truth, np.where(missing, np.nan, predicted), classes, weights))[0]
     if not np.isnan(complete):
@@ -114,7 +212,7 @@ def test_leaving_a_case_out_never_pays(name, drawn, data):
 def test_a_case_without_a_result_has_the_answer_that_is_worst(name, drawn):
     classes, cases = drawn
     truth, predicted, missing = (np.array(column) for column in zip(*cases, strict=True))
-    figure = FIGURES[name][0]
+    figure = FIGURES_OF_CONFUSION[name][0]
     unknown = np.flatnonzero(missing)
     worst = []
     for answers in itertools.product(range(classes), repeat=len(unknown)):
@@ -126,12 +224,12 @@ def test_a_case_without_a_result_has_the_answer_that_is_worst(name, drawn):
 
 
 def test_each_row_of_weights_has_a_value_of_its_own():
-    counted = figures.confusion([0, 1, 1], [0, 1, 0], [[1, 1, 1], [0, 0, 2], [0, 0, 0]], 2)
-    np.testing.assert_allclose(figures.accuracy(counted), [2 / 3, 0.0, np.nan])
+    counted = weighted_confusion([0, 1, 1], [0, 1, 0], [[1, 1, 1], [0, 0, 2], [0, 0, 0]], 2)
+    np.testing.assert_allclose(accuracy_of_confusion(counted), [2 / 3, 0.0, np.nan])
 
 
 def test_a_case_without_a_true_class_is_left_out():
-    assert figures.accuracy(one_row([0, np.nan], [0, 1], 2))[0] == 1.0
+    assert accuracy_of_confusion(one_row([0, np.nan], [0, 1], 2))[0] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -145,4 +243,4 @@ def test_a_case_without_a_true_class_is_left_out():
 )
 def test_refuses(truth, predicted, weights, message):
     with pytest.raises(ValueError, match=message):
-        figures.confusion(truth, predicted, weights, 2)
+        weighted_confusion(truth, predicted, weights, 2)

@@ -9,7 +9,7 @@ from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
 from evaluation.metrics import detection
-from evaluation.metrics.box_matching import match_boxes
+from evaluation.metrics.boxes import match_boxes
 from evaluation.metrics.detection import DetectionTable, mean_over_classes
 from test.metrics import plain_detection as plain
 

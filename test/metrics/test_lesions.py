@@ -1,16 +1,132 @@
+import math
+from itertools import combinations, permutations
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from scipy import ndimage
+from sklearn.metrics import jaccard_score
 
-from evaluation.metrics.lesions import (
-    PanopticQuality,
-    false_negative_voxels,
-    false_positive_voxels,
+from evaluation.metrics import (
+    detection_ratio,
+    false_components,
+    false_negative_volume,
+    false_positive_volume,
+    lesion_difference,
     lesion_f1,
-    lesions,
     panoptic_quality,
 )
+from evaluation.metrics.lesions import (
+    LesionPanopticQuality,
+    f1_of_lesions,
+    false_negative_voxels,
+    false_positive_voxels,
+    find_lesions,
+    match_candidates,
+    overlap_of_components,
+    panoptic_quality_of_lesions,
+)
+
+
+def components(mask):
+    """Yield each component of a mask as a set of pixels, by SciPy's labelling."""
+    labelled, count = ndimage.label(mask, np.ones((3,) * mask.ndim))
+    for label in range(1, count + 1):
+        yield set(map(tuple, np.argwhere(labelled == label).tolist()))
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("shape", [(12, 14), (6, 7, 8)])
+def test_by_sets_of_pixels(seed, shape):
+    generator = np.random.default_rng(seed)
+    reference = generator.random(shape) < 0.12
+    prediction = np.where(generator.random(shape) < 0.15, ~reference, reference) & (
+        generator.random(shape) < 0.9
+    )
+    made, true = list(components(prediction)), list(components(reference))
+    touching = [[one for one in made if one & other] for other in true]
+    found = sum(bool(ones) for ones in touching) / len(true)
+    hits = [one for one in made if any(one & other for other in true)]
+    precise = len(hits) / len(made)
+    assert lesion_f1(prediction, reference) == pytest.approx(2 * found * precise / (found + precise))
+    assert lesion_difference(prediction, reference) == abs(len(made) - len(true))
+    shares = [len(a & b) / len(a | b) for a in made for b in true]
+    matched = [share for share in shares if share > 0.5]
+    quality = panoptic_quality(prediction, reference)
+    assert quality.recognition == pytest.approx(2 * len(matched) / (len(made) + len(true)))
+    assert quality.segmentation == pytest.approx(np.mean(matched) if matched else 0)
+    assert quality.panoptic == pytest.approx(quality.recognition * quality.segmentation)
+    spacing = (0.5, 2.0, 3.0)[: len(shape)]
+    voxel = np.prod(spacing)
+    alone = sum(len(one) for one in made if one not in hits)
+    assert false_positive_volume(prediction, reference, spacing_mm=spacing) == pytest.approx(alone * voxel)
+    missed = sum(len(other) for other, ones in zip(true, touching, strict=True) if not ones)
+    assert false_negative_volume(prediction, reference) == missed
+
+
+def test_empty_regions():
+    nothing, something = np.zeros((3, 4)), np.eye(3, 4)
+    assert lesion_f1(nothing, nothing) == panoptic_quality(nothing, nothing).panoptic == 1
+    assert lesion_f1(something, nothing) == panoptic_quality(something, nothing).panoptic == 0
+    assert false_positive_volume(something, nothing) == 3
+    assert false_positive_volume(nothing, something) == 0
+
+
+@pytest.mark.parametrize("spacing", [(1.0,), (1.0, 0.0), (1.0, float("nan"))])
+def test_a_spacing_that_does_not_fit(spacing):
+    with pytest.raises(ValueError, match="spacing_mm: expected 2 finite numbers above 0"):
+        false_positive_volume(np.eye(3), np.eye(3), spacing_mm=spacing)
+
+
+def test_masks_that_do_not_fit():
+    with pytest.raises(ValueError, match=r"found \(3, 3\) and \(4, 4\)"):
+        lesion_f1(np.eye(3), np.eye(4))
+    with pytest.raises(ValueError, match="expected 0 and 1 only"):
+        lesion_f1(2 * np.eye(3), np.eye(3))
+
+
+MASKS = st.sampled_from([(6, 7), (3, 4, 5), (1, 1)]).flatmap(
+    lambda shape: st.tuples(*[arrays(np.bool_, shape)] * 2)
+)
+
+
+def touched_labels(mask, other):
+    """Return how many components a mask has and how many of them the other one touches."""
+    labels, number = ndimage.label(mask, np.ones((3,) * mask.ndim))
+    return number, len(set(labels[mask & other].tolist()))
+
+
+@settings(max_examples=200, deadline=None)
+@given(MASKS)
+def test_components_are_those_of_scipy(masks):
+    prediction, reference = masks
+    number, touched = touched_labels(reference, prediction)
+    expected = touched / number if number else math.nan
+    assert detection_ratio(prediction, reference) == pytest.approx(expected, nan_ok=True)
+    number, touched = touched_labels(prediction, reference)
+    assert false_components(prediction, reference) == number - touched
+
+
+def test_an_array_without_pixels_has_no_component():
+    nothing = np.zeros((0, 4, 4))
+    assert math.isnan(detection_ratio(nothing, nothing))
+    assert false_components(nothing, nothing) == 0
+
+
+@pytest.mark.parametrize(
+    ("masks", "message"),
+    [
+        (([1], [1]), r"one shape \(y, x\) or \(z, y, x\)"),
+        (([[3]], [[1]]), "expected 0 and 1 only"),
+        (([[1]], [[1, 1]]), "one shape"),
+    ],
+)
+def test_wrong_arguments(masks, message):
+    for function in (detection_ratio, false_components):
+        with pytest.raises(ValueError, match=message):
+            function(*masks)
 
 
 def mask(*rows):
@@ -19,17 +135,19 @@ def mask(*rows):
 
 # Three predicted and three true lesions: one fits well, one touches at one pixel, one each is alone.
 PREDICTION = mask("xxx..x", "xxx...", "......", "x...x.")
+
+
 REFERENCE = mask("xxx..x", "xx...x", ".....x", "x.x...")
 
 
 def test_by_hand():
-    found = lesions(PREDICTION, REFERENCE)
+    found = find_lesions(PREDICTION, REFERENCE)
     assert (len(found.prediction_voxels), len(found.reference_voxels)) == (4, 4)
     assert (found.detected, found.hits, found.false) == (3, 3, 1)
     assert sorted(found.iou) == pytest.approx([1 / 3, 5 / 6, 1.0])
-    assert lesion_f1(found) == pytest.approx(0.75)
+    assert f1_of_lesions(found) == pytest.approx(0.75)
     # Two pairs of IoU 5/6 and 1 match; two predictions and two lesions are left.
-    assert panoptic_quality(found) == PanopticQuality(
+    assert panoptic_quality_of_lesions(found) == LesionPanopticQuality(
         pytest.approx((5 / 6 + 1) / 2 * 0.5), pytest.approx((5 / 6 + 1) / 2), pytest.approx(0.5)
     )
     assert (false_positive_voxels(found), false_negative_voxels(found)) == (1, 1)
@@ -45,28 +163,111 @@ def test_by_hand():
     ],
 )
 def test_empty_masks(prediction, reference, f1, quality):
-    found = lesions(mask(prediction), mask(reference))
-    assert lesion_f1(found) == f1
-    assert panoptic_quality(found) == PanopticQuality(*quality)
+    found = find_lesions(mask(prediction), mask(reference))
+    assert f1_of_lesions(found) == f1
+    assert panoptic_quality_of_lesions(found) == LesionPanopticQuality(*quality)
 
 
 @pytest.mark.parametrize(("diagonal", "components"), [(True, 1), (False, 2)])
 def test_neighbours(diagonal, components):
     corner = np.zeros((2, 2, 2), dtype=bool)
     corner[0, 0, 0] = corner[1, 1, 1] = True
-    assert len(lesions(corner, corner, diagonal).prediction_voxels) == components
+    assert len(find_lesions(corner, corner, diagonal).prediction_voxels) == components
 
 
 @given(st.integers(0, 2**32 - 1))
 def test_exchanging_the_masks_exchanges_hits_and_misses(seed):
     first, second = np.random.default_rng(seed).random((2, 3, 6, 6)) > 0.7
-    one, other = lesions(first, second), lesions(second, first)
+    one, other = find_lesions(first, second), find_lesions(second, first)
     assert (one.detected, one.hits) == (other.hits, other.detected)
-    assert lesion_f1(one) == pytest.approx(lesion_f1(other))
-    assert panoptic_quality(one).panoptic == pytest.approx(panoptic_quality(other).panoptic)
+    assert f1_of_lesions(one) == pytest.approx(f1_of_lesions(other))
+    assert panoptic_quality_of_lesions(one).panoptic == pytest.approx(
+        panoptic_quality_of_lesions(other).panoptic
+    )
     assert false_positive_voxels(one) == false_negative_voxels(other)
 
 
 def test_refuses_masks_of_two_shapes():
     with pytest.raises(ValueError, match="expected shape"):
-        lesions(np.zeros((1, 2), bool), np.zeros((2, 1), bool))
+        find_lesions(np.zeros((1, 2), bool), np.zeros((2, 1), bool))
+
+
+NUMBERED = array_shapes(min_dims=1, max_dims=3, max_side=4).flatmap(
+    lambda shape: st.tuples(*(arrays(np.uint16, shape, elements=st.integers(0, 3)) for _ in range(2)))
+)
+
+
+@given(NUMBERED)
+def test_overlaps_of_all_pairs(maps):
+    candidates, lesions = maps
+    lesions = np.searchsorted(np.unique([0, *lesions.ravel()]), lesions)  # every number has a voxel
+    found = overlap_of_components(candidates, lesions, 3)
+    assert found.shape == (lesions.max(), 3)
+    for lesion, candidate in np.ndindex(found.shape):
+        pair = (lesions.ravel() == lesion + 1, candidates.ravel() == candidate + 1)
+        assert found[lesion, candidate] == pytest.approx(jaccard_score(*pair))
+
+
+def best_sum(overlap, least):
+    """Return the largest sum of 1 + overlap over pairs, from all assignments."""
+    lesions, candidates = overlap.shape
+    best = 0.0
+    for count in range(1, min(lesions, candidates) + 1):
+        for rows in combinations(range(lesions), count):
+            for columns in permutations(range(candidates), count):
+                values = [overlap[pair] for pair in zip(rows, columns, strict=True)]
+                if min(values) >= least:
+                    best = max(best, count + sum(values))
+    return best
+
+
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(0, 3), st.integers(0, 3)),
+        elements=st.sampled_from([0.0, 0.05, 0.1, 0.2, 0.4, 0.5]),
+    )
+)
+def test_the_best_assignment_of_all(overlap):
+    found = match_candidates(overlap, 0.1)
+    assert found.lesions == overlap.shape[0]
+    assert found.false.tolist() == [not (column >= 0.1).any() for column in overlap.T]
+    assert not (found.hits & found.false).any()
+    # The candidates that were hit can be assigned with the best sum.
+    assert best_sum(overlap[:, found.hits], 0.1) == pytest.approx(best_sum(overlap, 0.1))
+    assert np.count_nonzero(found.hits) <= overlap.shape[0]
+
+
+@pytest.mark.parametrize(
+    ("overlap", "hits", "false"),
+    [
+        # As in the tests of PI-CAI's evaluation: IoU 9/41 and 3/47, then 1/3 and 2/7.
+        ([[9 / 41, 3 / 47]], [True, False], [False, True]),
+        ([[1 / 3, 2 / 7]], [True, False], [False, False]),
+        # Both lesions are hit, though the first candidate has the larger overlap with the second one.
+        ([[0.2, 0.0], [0.4, 0.3]], [True, True], [False, False]),
+        ([[0.1]], [True], [False]),
+        ([[0.0999]], [False], [True]),
+    ],
+)
+def test_by_hand_of_candidate_matching(overlap, hits, false):
+    found = match_candidates(np.array(overlap), 0.1)
+    assert (found.hits.tolist(), found.false.tolist()) == (hits, false)
+
+
+@pytest.mark.parametrize(
+    ("function", "all_neighbours", "faces"),
+    [
+        (lesion_f1, 1.0, 2 / 3),
+        (lesion_difference, 0, 1),
+        (false_negative_volume, 0, 1),
+        (detection_ratio, 1.0, 0.5),
+    ],
+)
+def test_public_functions_with_each_kind_of_neighbours(function, all_neighbours, faces):
+    reference = [[1, 1, 0, 0], [0, 0, 1, 0]]
+    prediction = [[1, 1, 0, 0], [0, 0, 0, 0]]
+    assert function(prediction, reference) == pytest.approx(all_neighbours)
+    assert function(prediction, reference, neighbours="faces") == pytest.approx(faces)
+    with pytest.raises(ValueError, match="neighbours: expected 'all' or 'faces', found 'some'"):
+        function(prediction, reference, neighbours="some")

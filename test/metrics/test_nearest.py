@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
 
 from evaluation.metrics import nearest
-from evaluation.metrics.crop import Crop, box_of_content
+from evaluation.metrics.crops import Crop, box_of_content
 from evaluation.metrics.nearest import coordinates, nearest_distances
 
 SPACING = (0.05, 0.002, 0.0117)

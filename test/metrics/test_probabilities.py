@@ -1,11 +1,81 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as oracle
+from sklearn.metrics import average_precision_score, brier_score_loss
 
-from evaluation.metrics import probabilities
-from evaluation.metrics.roc import roc_table
+from evaluation.metrics import brier_score, expected_calibration_error, macro_auc
+from evaluation.metrics.classification import roc_table, weighted_average_precision
+from evaluation.metrics.probabilities import (
+    voxel_average_precision,
+    voxel_brier_score,
+    weighted_brier_score,
+    weighted_expected_calibration_error,
+    weighted_multiclass_brier_score,
+)
+
+
+@given(st.integers(3, 5), st.integers(0, 2**32 - 1))
+def test_several_classes_as_scikit_learn(classes, seed):
+    generator = np.random.default_rng(seed)
+    labels = np.concatenate((np.arange(classes), generator.integers(0, classes, 10)))
+    shares = generator.dirichlet(np.ones(classes), len(labels))
+    weights = generator.integers(1, 4, len(labels))
+    for chosen in (None, weights):
+        options = {"labels": range(classes), "sample_weight": chosen}
+        expected = oracle.brier_score_loss(labels, shares, scale_by_half=False, **options)
+        assert brier_score(shares, labels, weights=chosen) == pytest.approx(expected)
+        expected = oracle.roc_auc_score(labels, shares, multi_class="ovr", sample_weight=chosen)
+        assert macro_auc(shares, labels, weights=chosen) == pytest.approx(expected)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.booleans(), st.integers(1, 3)), min_size=1, max_size=20),
+    st.integers(1, 12),
+)
+def test_two_classes_by_their_definitions(cases, bins):
+    shares, labels, weights = (np.array(column, dtype=float) for column in zip(*cases, strict=True))
+    expected = oracle.brier_score_loss(labels, shares, sample_weight=weights, pos_label=1)
+    assert brier_score(shares, labels, weights=weights) == pytest.approx(expected, abs=1e-12)
+    distance = 0.0
+    for number in range(bins):
+        # The bin of a number is decided by its product with the number of bins.
+        position = np.minimum(np.floor(shares * bins), bins - 1)
+        inside = position == number
+        if inside.any():
+            predicted, observed = (np.average(x[inside], weights=weights[inside]) for x in (shares, labels))
+            distance += weights[inside].sum() / weights.sum() * abs(predicted - observed)
+    found = expected_calibration_error(shares, labels, bins=bins, weights=weights)
+    assert found == pytest.approx(distance, abs=1e-12)
+
+
+def test_empty_input():
+    assert math.isnan(brier_score([], []))
+    assert math.isnan(expected_calibration_error([], []))
+    assert math.isnan(macro_auc(np.zeros((0, 3)), []))
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (lambda: brier_score([1.5], [1]), "probabilities: expected numbers from 0 to 1"),
+        (lambda: brier_score([math.nan], [1]), "probabilities: expected numbers from 0 to 1"),
+        (lambda: brier_score([0.5], [2]), "labels: expected 0 and 1 only, found 2"),
+        (lambda: brier_score([[0.5, 0.5]], [2]), "labels: expected class indices from 0 to 1"),
+        (lambda: brier_score([0.5, 0.5], [1]), r"labels: expected shape \(2,\), found \(1,\)"),
+        (lambda: expected_calibration_error([0.5], [1], bins=0), "bins: expected at least 1, found 0"),
+        (lambda: expected_calibration_error([[0.5, 0.5]], [1]), r"expected shape \(cases,\), found \(1, 2\)"),
+        (lambda: macro_auc([0.5], [1]), r"scores: expected numbers of shape \(cases, classes\)"),
+        (lambda: macro_auc([[0.5, math.nan]], [1]), r"scores: expected numbers of shape \(cases, classes\)"),
+    ],
+)
+def test_arguments_that_do_not_fit(call, problem):
+    with pytest.raises(ValueError, match=problem):
+        call()
+
 
 CASES = st.lists(
     st.tuples(st.integers(0, 20).map(lambda k: k / 20), st.booleans(), st.integers(1, 3)),
@@ -23,7 +93,7 @@ def columns(cases):
 def test_brier_score_as_scikit_learn(cases):
     probability, positive, weights = columns(cases)
     expected = oracle.brier_score_loss(positive, probability, sample_weight=weights[0], pos_label=1)
-    assert probabilities.brier_score(probability, positive, weights)[0] == pytest.approx(expected, abs=1e-12)
+    assert weighted_brier_score(probability, positive, weights)[0] == pytest.approx(expected, abs=1e-12)
 
 
 @given(st.integers(2, 4), st.integers(1, 20), st.integers(0, 2**32 - 1))
@@ -32,7 +102,7 @@ def test_multiclass_brier_score_as_scikit_learn(classes, number, seed):
     probability = generator.dirichlet(np.ones(classes), number)
     truth = generator.integers(0, classes, number)
     expected = oracle.brier_score_loss(truth, probability, labels=range(classes), scale_by_half=False)
-    found = probabilities.multiclass_brier_score(probability, truth, np.ones((1, number)))[0]
+    found = weighted_multiclass_brier_score(probability, truth, np.ones((1, number)))[0]
     assert found == pytest.approx(expected, abs=1e-12)
 
 
@@ -40,7 +110,7 @@ def test_multiclass_brier_score_as_scikit_learn(classes, number, seed):
 @pytest.mark.filterwarnings("ignore:No positive class found")
 def test_average_precision_as_scikit_learn(cases):
     probability, positive, weights = columns(cases)
-    found = probabilities.average_precision(roc_table(probability, positive), weights)[0]
+    found = weighted_average_precision(roc_table(probability, positive), weights)[0]
     if positive.any():
         expected = oracle.average_precision_score(positive, probability, sample_weight=weights[0])
         assert found == pytest.approx(expected, abs=1e-12)
@@ -50,7 +120,7 @@ def test_average_precision_as_scikit_learn(cases):
 
 def test_calibration_error_by_hand():
     # Bins of a half: 0.25 and 0.375 (none positive), 0.5 and 1.0 (both positive, 1 lies in the last bin).
-    found = probabilities.expected_calibration_error(
+    found = weighted_expected_calibration_error(
         [0.25, 0.375, 0.5, 1.0], [0, 0, 1, 1], np.ones((1, 4)), bins=2
     )
     assert found[0] == pytest.approx((abs(0.625 - 0) + abs(1.5 - 2)) / 4)
@@ -58,15 +128,15 @@ def test_calibration_error_by_hand():
 
 def test_calibration_error_weighs_cases():
     # Two copies of the second case: |0.2 + 2 · 0.4 − 2| over three cases, all in one bin.
-    found = probabilities.expected_calibration_error([0.2, 0.4], [0, 1], [[1, 2]], bins=1)
+    found = weighted_expected_calibration_error([0.2, 0.4], [0, 1], [[1, 2]], bins=1)
     assert found[0] == pytest.approx(1.0 / 3)
 
 
 @pytest.mark.parametrize(
     ("figure", "missing", "expected"),
     [
-        (probabilities.brier_score, [np.nan, 0.0], 0.5),
-        (probabilities.expected_calibration_error, [np.nan, 0.0], 0.5),
+        (weighted_brier_score, [np.nan, 0.0], 0.5),
+        (weighted_expected_calibration_error, [np.nan, 0.0], 0.5),
     ],
 )
 def test_a_case_without_a_probability_counts_one(figure, missing, expected):
@@ -77,9 +147,39 @@ def test_a_case_without_a_probability_counts_one(figure, missing, expected):
 def test_missing_scores_come_last_for_positives_and_first_for_negatives():
     table = roc_table([np.inf, 0.9, -np.inf], [False, True, True])
     # The missing negative first, then the one found positive: precision ½ for half of the positives.
-    assert probabilities.average_precision(table, np.ones((1, 3)))[0] == pytest.approx(0.25)
+    assert weighted_average_precision(table, np.ones((1, 3)))[0] == pytest.approx(0.25)
 
 
 def test_a_row_of_class_probabilities_with_nan_counts_two():
-    found = probabilities.multiclass_brier_score([[np.nan, np.nan], [0, 1]], [0, 1], np.ones((1, 2)))
+    found = weighted_multiclass_brier_score([[np.nan, np.nan], [0, 1]], [0, 1], np.ones((1, 2)))
     assert found[0] == pytest.approx(1.0)
+
+
+SHAPE = (2, 3, 4)
+
+
+LEVELS = st.sampled_from([0.0, 0.0, 0.25, 0.5, 0.75, 1.0])
+
+
+@given(
+    st.lists(st.tuples(LEVELS, st.booleans()), min_size=24, max_size=24),
+    st.integers(0, 9),
+)
+def test_figures_of_a_crop_are_those_of_the_whole_image(voxels, around):
+    probability = np.array([value for value, _ in voxels], np.float32).reshape(SHAPE)
+    positive = np.array([truth for _, truth in voxels]).reshape(SHAPE)
+    whole = np.pad(probability.ravel(), (0, around)), np.pad(positive.ravel(), (0, around))
+    size = probability.size + around
+    brier = voxel_brier_score(probability, positive, size)
+    assert brier == pytest.approx(brier_score_loss(whole[1], whole[0], labels=[False, True]))
+    average = voxel_average_precision(probability, positive, size)
+    if positive.any():
+        assert average == pytest.approx(average_precision_score(whole[1], whole[0]))
+    else:
+        assert math.isnan(average)
+
+
+def test_nothing_given():
+    nothing = np.zeros((0, 0, 0), np.float32)
+    assert voxel_brier_score(nothing, nothing > 0, 7) == 0
+    assert math.isnan(voxel_average_precision(nothing, nothing > 0, 7))

@@ -1,11 +1,22 @@
+import math
+
 import numpy as np
 import pytest
-from hypothesis import given
+import sklearn.metrics as oracle
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn import metrics as oracle
 
-from evaluation.metrics import regression
+from evaluation import metrics
+from evaluation.metrics.regression import (
+    weighted_bias,
+    weighted_intraclass_correlation,
+    weighted_mean_absolute_error,
+    weighted_normalised_absolute_error,
+    weighted_pearson_correlation,
+    weighted_root_mean_squared_error,
+    weighted_spearman_correlation,
+)
 from test.metrics.record_intraclass import rated_pairs
 from test.oracles import Recorded
 
@@ -14,10 +25,83 @@ INTRACLASS = Recorded(
     "pingouin.intraclass_corr", {0: 0.7074826458074325, 1: 0.6904375503809228, 2: 0.6011786585944787}
 )
 
+columns = st.lists(
+    st.tuples(st.integers(-5, 5), st.integers(-5, 5), st.integers(1, 3)), min_size=2, max_size=9
+)
+
+
+ALL = (
+    metrics.mean_absolute_error,
+    metrics.root_mean_squared_error,
+    metrics.bias,
+    metrics.normalised_absolute_error,
+    metrics.pearson_correlation,
+    metrics.spearman_correlation,
+    metrics.intraclass_correlation,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(columns)
+def test_errors_are_those_of_scikit_learn(rows):
+    predicted, reference, weights = (np.array(column, float) for column in zip(*rows, strict=True))
+    for chosen in (None, weights):
+        absolute = oracle.mean_absolute_error(reference, predicted, sample_weight=chosen)
+        squared = oracle.root_mean_squared_error(reference, predicted, sample_weight=chosen)
+        assert metrics.mean_absolute_error(predicted, reference, weights=chosen) == pytest.approx(absolute)
+        assert metrics.root_mean_squared_error(predicted, reference, weights=chosen) == pytest.approx(squared)
+        mean = np.average(predicted - reference, weights=chosen)
+        assert metrics.bias(predicted, reference, weights=chosen) == pytest.approx(mean, abs=1e-12)
+        size = np.average(np.abs(reference), weights=chosen)
+        expected = absolute / size if size else math.nan
+        found = metrics.normalised_absolute_error(predicted, reference, weights=chosen)
+        assert found == pytest.approx(expected, nan_ok=True)
+
+
+@settings(max_examples=150, deadline=None)
+@given(columns)
+def test_correlations_are_those_of_scipy(rows):
+    predicted, reference, _ = (np.array(column, float) for column in zip(*rows, strict=True))
+    for ours, scipys in (
+        (metrics.pearson_correlation, stats.pearsonr),
+        (metrics.spearman_correlation, stats.spearmanr),
+    ):
+        found = ours(predicted, reference)
+        if np.ptp(reference) == 0:
+            assert math.isnan(found)
+        elif np.ptp(predicted) == 0:
+            assert found == 0
+        else:
+            assert found == pytest.approx(scipys(predicted, reference).statistic, abs=1e-9)
+
+
+def test_intraclass_correlation_by_hand():
+    # Means squares of three cases of two raters: cases 3, raters 1/6, error 1/6.
+    predicted, reference = [1.0, 2.0, 3.0], [1.0, 3.0, 3.0]
+    case_means, grand = np.array([1.0, 2.5, 3.0]), 13 / 6
+    cases = 2 * ((case_means - grand) ** 2).sum() / 2
+    raters = 3 * ((2.0 - grand) ** 2 + (7 / 3 - grand) ** 2)
+    total = sum((value - grand) ** 2 for value in (*predicted, *reference))
+    error = (total - 2 * cases - raters) / 2
+    expected = (cases - error) / (cases + error + 2 * (raters - error) / 3)
+    assert metrics.intraclass_correlation(predicted, reference) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("function", ALL)
+def test_without_cases_there_is_no_value(function):
+    assert math.isnan(function([], []))
+    assert math.isnan(function([math.nan], [1.0]))
+    assert function([1.0, 2.0, math.nan], [1.0, 4.0, 9.0]) == function([1.0, 2.0], [1.0, 4.0])
+    with pytest.raises(ValueError, match="one shape"):
+        function([1.0, 2.0], [1.0])
+    with pytest.raises(ValueError, match="finite numbers of at least 0"):
+        function([1.0, 2.0], [1.0, 2.0], weights=[1, -1])
+
+
 CASES = st.lists(st.tuples(*[st.integers(-5, 5)] * 2, st.integers(1, 3)), min_size=3, max_size=25)
 
 
-def columns(cases):
+def regression_columns(cases):
     predicted, truth, weights = (np.array(column, dtype=float) for column in zip(*cases, strict=True))
     copies = np.repeat(np.arange(len(cases)), weights.astype(int))
     return predicted, truth, weights[None], predicted[copies], truth[copies]
@@ -25,22 +109,22 @@ def columns(cases):
 
 @given(CASES)
 def test_errors_as_scikit_learn(cases):
-    predicted, truth, weights, _, _ = columns(cases)
+    predicted, truth, weights, _, _ = regression_columns(cases)
     options = {"sample_weight": weights[0]}
     for ours, theirs in [
-        (regression.mean_absolute_error, oracle.mean_absolute_error(truth, predicted, **options)),
-        (regression.root_mean_squared_error, oracle.root_mean_squared_error(truth, predicted, **options)),
-        (regression.bias, np.average(predicted - truth, weights=weights[0])),
+        (weighted_mean_absolute_error, oracle.mean_absolute_error(truth, predicted, **options)),
+        (weighted_root_mean_squared_error, oracle.root_mean_squared_error(truth, predicted, **options)),
+        (weighted_bias, np.average(predicted - truth, weights=weights[0])),
     ]:
         assert ours(predicted, truth, weights)[0] == pytest.approx(theirs, abs=1e-12)
 
 
 @given(CASES)
 def test_correlations_as_scipy_of_copied_cases(cases):
-    predicted, truth, weights, copied_predicted, copied_truth = columns(cases)
+    predicted, truth, weights, copied_predicted, copied_truth = regression_columns(cases)
     for ours, theirs in [
-        (regression.pearson_correlation, stats.pearsonr),
-        (regression.spearman_correlation, stats.spearmanr),
+        (weighted_pearson_correlation, stats.pearsonr),
+        (weighted_spearman_correlation, stats.spearmanr),
     ]:
         found = ours(predicted, truth, weights)[0]
         if len(set(truth)) == 1:
@@ -60,17 +144,17 @@ def test_intraclass_correlation_of_the_paper():
     total = ((first - grand) ** 2).sum() + ((second - grand) ** 2).sum()
     error = (total - between * (number - 1) - judges) / (number - 1)
     expected = (between - error) / (between + error + 2 * (judges - error) / number)
-    assert regression.intraclass_correlation(first, second, np.ones((1, 6)))[0] == pytest.approx(expected)
+    assert weighted_intraclass_correlation(first, second, np.ones((1, 6)))[0] == pytest.approx(expected)
 
 
 @given(CASES)
 def test_a_weight_is_a_number_of_copies(cases):
-    predicted, truth, weights, copied_predicted, copied_truth = columns(cases)
+    predicted, truth, weights, copied_predicted, copied_truth = regression_columns(cases)
     ones = np.ones((1, len(copied_truth)))
     for figure in (
-        regression.intraclass_correlation,
-        regression.normalised_absolute_error,
-        regression.spearman_correlation,
+        weighted_intraclass_correlation,
+        weighted_normalised_absolute_error,
+        weighted_spearman_correlation,
     ):
         np.testing.assert_allclose(
             figure(predicted, truth, weights), figure(copied_predicted, copied_truth, ones), atol=1e-9
@@ -80,10 +164,10 @@ def test_a_weight_is_a_number_of_copies(cases):
 @pytest.mark.parametrize(
     ("figure", "expected"),
     [
-        (regression.mean_absolute_error, 1.5),
-        (regression.root_mean_squared_error, np.sqrt(2.5)),
-        (regression.bias, 0.5),
-        (regression.normalised_absolute_error, 3 / 5),
+        (weighted_mean_absolute_error, 1.5),
+        (weighted_root_mean_squared_error, np.sqrt(2.5)),
+        (weighted_bias, 0.5),
+        (weighted_normalised_absolute_error, 3 / 5),
     ],
 )
 def test_by_hand(figure, expected):
@@ -95,13 +179,13 @@ def test_by_hand(figure, expected):
 @pytest.mark.parametrize(
     "figure",
     [
-        regression.mean_absolute_error,
-        regression.root_mean_squared_error,
-        regression.bias,
-        regression.normalised_absolute_error,
-        regression.pearson_correlation,
-        regression.spearman_correlation,
-        regression.intraclass_correlation,
+        weighted_mean_absolute_error,
+        weighted_root_mean_squared_error,
+        weighted_bias,
+        weighted_normalised_absolute_error,
+        weighted_pearson_correlation,
+        weighted_spearman_correlation,
+        weighted_intraclass_correlation,
     ],
 )
 def test_nothing_has_no_value(figure):
@@ -111,10 +195,10 @@ def test_nothing_has_no_value(figure):
 
 def test_refuses_columns_that_do_not_fit():
     with pytest.raises(ValueError, match="expected one shape"):
-        regression.bias([1.0], [1.0, 2.0], np.ones((1, 2)))
+        weighted_bias([1.0], [1.0, 2.0], np.ones((1, 2)))
 
 
 @pytest.mark.parametrize("seed", INTRACLASS)
 def test_intraclass_correlation_as_pingouin(seed):
-    found = regression.intraclass_correlation(*rated_pairs(seed), np.ones((1, 25)))
+    found = weighted_intraclass_correlation(*rated_pairs(seed), np.ones((1, 25)))
     assert found[0] == pytest.approx(INTRACLASS[seed], abs=1e-9)

@@ -1,9 +1,12 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.survival import concordance_index
+from evaluation.metrics import concordance_index
+from evaluation.metrics.survival import weighted_concordance_index
 from test.metrics.record_concordance import survival_data
 from test.oracles import Recorded
 
@@ -16,7 +19,7 @@ RECORDED = Recorded(
 
 @pytest.mark.parametrize("seed", RECORDED)
 def test_as_lifelines(seed):
-    found = concordance_index(*survival_data(seed), np.ones((1, 60)))
+    found = weighted_concordance_index(*survival_data(seed), np.ones((1, 60)))
     assert found[0] == pytest.approx(RECORDED[seed], abs=1e-12)
 
 
@@ -26,8 +29,10 @@ def test_as_lifelines(seed):
 def test_a_weight_is_a_number_of_copies(cases):
     predicted, time, event, weights = (np.array(column, dtype=float) for column in zip(*cases, strict=True))
     copies = np.repeat(np.arange(len(cases)), weights.astype(int))
-    weighted = concordance_index(predicted, time, event, weights[None])
-    repeated = concordance_index(predicted[copies], time[copies], event[copies], np.ones((1, len(copies))))
+    weighted = weighted_concordance_index(predicted, time, event, weights[None])
+    repeated = weighted_concordance_index(
+        predicted[copies], time[copies], event[copies], np.ones((1, len(copies)))
+    )
     np.testing.assert_allclose(weighted, repeated, atol=1e-12)
 
 
@@ -48,5 +53,23 @@ def test_a_weight_is_a_number_of_copies(cases):
     ],
 )
 def test_small_sets(predicted, time, event, expected):
-    found = concordance_index(predicted, time, event, np.ones((1, len(time))))
+    found = weighted_concordance_index(predicted, time, event, np.ones((1, len(time))))
     np.testing.assert_allclose(found, [expected])
+
+
+@pytest.mark.parametrize("seed", RECORDED)
+def test_as_lifelines_of_survival(seed):
+    predicted, time, event = survival_data(seed)
+    assert concordance_index(predicted, time, event) == pytest.approx(RECORDED[seed], abs=1e-12)
+    assert concordance_index(-predicted, time, event) == pytest.approx(1 - RECORDED[seed], abs=1e-12)
+    copies = np.repeat(np.arange(len(time)), np.arange(len(time)) % 3)
+    found = concordance_index(predicted, time, event, weights=np.arange(len(time)) % 3)
+    assert found == pytest.approx(concordance_index(predicted[copies], time[copies], event[copies]))
+
+
+def test_empty_input_and_arguments_that_do_not_fit():
+    assert math.isnan(concordance_index([], [], []))
+    with pytest.raises(ValueError, match=r"expected one shape \(cases,\), found \(1,\), \(2,\), \(2,\)"):
+        concordance_index([1], [1, 2], [1, 0])
+    with pytest.raises(ValueError, match="event: expected 0 and 1 only, found 2"):
+        concordance_index([1, 2], [1, 2], [1, 2])

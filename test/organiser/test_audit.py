@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.labelled_cases import Resolution
-from evaluation.core.metric import auc_of, f1_of_presence_of, sensitivity_at_specificity_of
+from evaluation.core.metric import Resolution, auc_of, f1_of_presence_of, sensitivity_at_specificity_of
 from evaluation.evaluate import evaluate
 from evaluation.metrics.decisions import values_of_f1
-from evaluation.organiser.audit import Figure, HiddenLabels, Size, audit, bits_of
+from evaluation.organiser.audit import HiddenLabels, LabelCountError, PublishedFigure, audit, bits_of
 from evaluation.organiser.settings import public_paths
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
@@ -28,7 +27,7 @@ def test_auc_of_40_positives_in_400_takes_28801_values():
     rows = [{"score": 0.0, "label": int(number < 40)} for number in range(400)]
     resolution = auc_of("score", "label").resolution(CaseTable([str(n) for n in range(400)], rows))
     assert resolution == Resolution(40, 360, 28_801)
-    assert Figure("t.auc", "value", 1, 1.0, 12, exact=28_801).bits() == pytest.approx(14.8, abs=0.02)
+    assert PublishedFigure("t.auc", "value", 1, 1.0, 12, exact=28_801).bits() == pytest.approx(14.8, abs=0.02)
     assert HiddenLabels("t", (40, 360)).bits == pytest.approx(184, abs=0.5)
     assert HiddenLabels("t", (40, 360)).bits == pytest.approx(math.log2(math.comb(400, 40)))
 
@@ -64,10 +63,10 @@ def test_values_of_f1_are_counted_as_fractions(positives, negatives):
 
 
 def test_rounding_leaves_the_steps_of_the_range():
-    figure = Figure("t.m", "value", 1, 1.0, 12, exact=28_801)
+    figure = PublishedFigure("t.m", "value", 1, 1.0, 12, exact=28_801)
     assert [figure.values(digits) for digits in (None, 5, 4, 2, 0)] == [28_801, 28_801, 10_001, 101, 2]
     assert replace(figure, digits=3).values(4) == 1001
-    assert Figure("t.m", "interval", 2, 1.0, 3).bits(2) == pytest.approx(2 * math.log2(101))
+    assert PublishedFigure("t.m", "interval", 2, 1.0, 3).bits(2) == pytest.approx(2 * math.log2(101))
 
 
 def changed(folder: Path, lines: str, tables: str = "") -> Phase:
@@ -91,7 +90,7 @@ def test_bundled_phase_by_hand(tmp_path):
 
 
 def test_other_numbers_of_labels(tmp_path):
-    sizes = {"classification": Size(40, 400)}
+    sizes = {"classification": LabelCountError(40, 400)}
     disclosure = audit(changed(tmp_path, "value_digits = 12\n"), 0, sizes)
     labels = disclosure.labels[0]
     assert sorted(labels.counts) == [40, 360]

@@ -8,7 +8,7 @@ import pytest
 import SimpleITK
 
 from evaluation.core.fault import PhaseError
-from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.io.kinds.masks import LabelMask
 from evaluation.organiser.describe import describe
 from evaluation.phase.named import named_phase
 from test.challenges.declared.phases import declared_phase, write_table

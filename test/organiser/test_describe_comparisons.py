@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evaluation.organiser.describe_comparisons import KRUSKAL_WALLIS, RANK_SUM, compare_groups
+from evaluation.organiser.describe import KRUSKAL_WALLIS, RANK_SUM, compare_groups
 
 THREE = {"a": np.array([1.0, 2.0, 3.0]), "b": np.array([4.0, 5.0, 6.0]), "c": np.array([7.0, 8.0, 9.0])}
 

@@ -2,14 +2,11 @@
 
 import numpy as np
 
-from evaluation.io.kinds.boxes import Boxes, BoxList
-from evaluation.io.kinds.boxes_in_space import BoxesInSpace
+from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.flags import FlagSet
-from evaluation.io.kinds.keypoints import Keypoints
-from evaluation.io.kinds.objects import Attributes
-from evaluation.io.kinds.points import Points, point_set
-from evaluation.io.kinds.space import Space
-from evaluation.organiser.describe_objects import flags_of, measured_objects
+from evaluation.io.kinds.objects import Attributes, Space
+from evaluation.io.kinds.points import Keypoints, Points, point_set
+from evaluation.organiser.describe_data import flags_of, measured_objects
 
 BOXES = Boxes(np.array([[0, 1, 2, 3, 6, 5], [0, 1, 0, 0, 1, 4], [2, 1, 0, 0, 0, 0]], dtype=np.float64))
 

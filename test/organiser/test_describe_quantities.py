@@ -5,16 +5,15 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
+from evaluation.core.field import FileSource
 from evaluation.core.form import CaseForm
-from evaluation.core.source import FileSource
-from evaluation.io.kinds.detection_map import DetectionMap
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.io.kinds.label_mask import LabelMask
-from evaluation.io.kinds.multilabel_mask import MultilabelMask
+from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.probability_map import DetectionMap
 from evaluation.io.kinds.volume import ReferenceVolume, Volume
-from evaluation.io.volumes.header import Geometry
-from evaluation.metrics.crop import EMPTY, Crop, crop
-from evaluation.organiser.describe_quantities import is_measured, measured_structures
+from evaluation.io.volume_header import Geometry
+from evaluation.metrics.crops import EMPTY, Crop, crop
+from evaluation.organiser.describe_data import is_measured, measured_structures
 
 CASE = CaseForm("A", 10, 8)
 
@@ -95,7 +94,7 @@ class OneFile:
 
     @contextmanager
     def open(self, path, limit_bytes):
-        from evaluation.io.stream import FileStream
+        from evaluation.io.files import FileStream
 
         with FileStream(str(self._folder), path, limit_bytes) as stream:
             yield stream

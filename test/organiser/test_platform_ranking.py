@@ -6,8 +6,13 @@ import pytest
 from scipy.stats import rankdata
 
 from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
-from evaluation.organiser.platform_ranking import notes_on_ranking, platform_ranking
-from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings, ranking_notes
+from evaluation.organiser.settings import (
+    metrics_of_empty_submission,
+    notes_on_ranking,
+    platform_ranking,
+    platform_settings,
+    ranking_notes,
+)
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 from test.phases import loaded_phase

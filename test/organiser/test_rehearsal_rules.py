@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from evaluation.organiser.rehearsal_rules import Scale, problems_of
+from evaluation.organiser.rehearsal import MetricBounds, problems_of
 
-DICE = Scale(best=1, worst=0)
-DISTANCE = Scale(best=0, worst=math.inf)
+DICE = MetricBounds(best=1, worst=0)
+DISTANCE = MetricBounds(best=0, worst=math.inf)
 
 GOOD = {
     "perfect": 1.0,
@@ -23,7 +23,7 @@ GOOD = {
 }
 
 
-def problems(scale: Scale, figures: dict[str, float]) -> list[str]:
+def problems(scale: MetricBounds, figures: dict[str, float]) -> list[str]:
     return list(problems_of("task.metric", scale, figures))
 
 
@@ -79,7 +79,7 @@ def test_empty_and_shuffled_may_beat_near_perfect(beaten):
 
 
 def test_of_a_figure_that_orders_nothing_only_the_bounds_are_tested():
-    spread = Scale(best=0, worst=0.5, ordered=False)
+    spread = MetricBounds(best=0, worst=0.5, ordered=False)
     assert problems(spread, {"perfect": 0.1, "inverted": 0.0, "missing": 0.1}) == []
     (line,) = problems(spread, {"perfect": 0.1, "inverted": 0.6, "missing": 0.1})
     assert line == "task.metric: the inverted submission gets 0.6, outside 0 to 0.5"

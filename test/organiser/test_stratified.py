@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.organiser.stratified import apportion, draw_part
+from evaluation.organiser.subset import apportion, draw_part
 
 
 @pytest.mark.parametrize(

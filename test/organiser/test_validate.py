@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.io.kinds.masks import LabelMask
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
 from test.phases import refuge_phase, replace_in, tiny_cases

@@ -1,8 +1,7 @@
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.phase.config import PhaseConfig, read_config
-from evaluation.phase.config_tables import Limits, Subgroup
+from evaluation.phase.config import Limits, PhaseConfig, Subgroup, read_config
 
 MINIMAL = """\
 challenge = "refuge"

@@ -2,13 +2,11 @@
 
 import json
 import re
-from dataclasses import fields
 
 import pytest
 
+from evaluation.organiser.schema_pages import config_page, phase_schema
 from evaluation.phase.config import PhaseConfig
-from evaluation.phase.config_page import config_page
-from evaluation.phase.config_schema import phase_schema
 from evaluation.phase.registry import challenge_named, known_challenges
 from test.repository import REPOSITORY
 
@@ -42,11 +40,11 @@ def test_every_key_has_a_heading():
     page = config_page(phase_schema())
     headings = re.findall(r"^### `(.+)`$", page, re.MULTILINE)
     options = [
-        f"{challenge.options.key_prefix}{field.name}"
+        f"{challenge.options.key_prefix}{key}"
         for challenge in map(challenge_named, known_challenges())
-        for field in fields(challenge.options)
+        for key in challenge.options.model_fields
     ]
-    assert set(headings) >= {*(field.name for field in fields(PhaseConfig)), *options}
+    assert set(headings) >= {*PhaseConfig.model_fields, *options}
     assert set(headings) >= {"limits.budget_seconds", "subgroups.column"}
     assert set(headings) >= {"run_time.limit_seconds", "options.weights.dice_cup"}
 

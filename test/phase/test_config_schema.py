@@ -3,17 +3,14 @@
 import copy
 import json
 import tomllib
-from dataclasses import fields
-from typing import get_args, get_type_hints
+from typing import get_args
 
 import jsonschema
 import pytest
-from pydantic import BaseModel
 
 from evaluation.core.keys import KeyTable
-from evaluation.phase.config import PhaseConfig
-from evaluation.phase.config_schema import phase_schema
-from evaluation.phase.declaration import TABLES
+from evaluation.organiser.schema_pages import phase_schema
+from evaluation.phase.config import TABLES, PhaseConfig
 from evaluation.phase.registry import challenge_named, known_challenges
 from test.repository import PHASES, REPOSITORY
 
@@ -40,20 +37,12 @@ INVALID = {
 }
 
 
-def keys_of(table):
-    """Return the type and the description of every key of a table: one of ours, or a model of pydantic."""
-    if issubclass(table, BaseModel):
-        return {name: (field.annotation, field.description) for name, field in table.model_fields.items()}
-    hints = get_type_hints(table)
-    return {field.name: (hints[field.name], field.metadata["description"]) for field in fields(table)}
-
-
 def tables_of(table):
     """Return a table and those of its keys, however deep, that are tables too."""
     found = [table]
-    for annotation, _ in keys_of(table).values():
-        for kind in (annotation, *get_args(annotation)):
-            if isinstance(kind, type) and issubclass(kind, KeyTable | BaseModel):
+    for key in table.model_fields.values():
+        for kind in (key.annotation, *get_args(key.annotation)):
+            if isinstance(kind, type) and issubclass(kind, KeyTable):
                 found += tables_of(kind)
     return found
 
@@ -66,7 +55,7 @@ def test_the_published_schema_is_the_one_that_is_made():
 def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(VALID, SCHEMA)
-    assert set(SCHEMA["properties"]) == {*keys_of(PhaseConfig), *TABLES}
+    assert set(SCHEMA["properties"]) == {*PhaseConfig.model_fields, *TABLES}
     assert '"null"' not in json.dumps(SCHEMA)
 
 
@@ -98,6 +87,7 @@ def test_keys_without_a_default_are_required(key):
     ids=lambda table: table.__name__,
 )
 def test_every_key_is_described_in_sentences(table):
-    for name, (_, description) in keys_of(table).items():
-        assert (description or "").endswith("."), f"{table.__name__}.{name}"
+    for name, key in table.model_fields.items():
+        description = key.description or ""
+        assert description.endswith("."), f"{table.__name__}.{name}"
         assert description[0] == "`" or description[0].isupper(), f"{table.__name__}.{name}"

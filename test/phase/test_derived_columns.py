@@ -7,8 +7,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm, CaseRow
 from evaluation.evaluate import Rejection, evaluate
 from evaluation.organiser.validate import validate_phase
-from evaluation.phase.cases import Cases
-from evaluation.phase.derived_columns import with_derived_columns
+from evaluation.phase.cases import Cases, with_derived_columns
 from evaluation.phase.manifest import scan
 from evaluation.phase.scores import case_records
 from test.eyes import Eye, justraigs_phase, justraigs_submission

@@ -10,8 +10,7 @@ import pytest
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import CaseColumns, Files
-from evaluation.phase.form_file import read_form, write_form
-from evaluation.phase.format_words import format_in_words
+from evaluation.phase.form_file import format_in_words, read_form, write_form
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 from test.repository import REPOSITORY

@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.field import Files
-from evaluation.phase.format_words import format_in_words
+from evaluation.phase.form_file import format_in_words
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 

@@ -7,7 +7,8 @@ import pytest
 
 import evaluation
 from evaluation.core.fault import PhaseError
-from evaluation.phase import home
+from evaluation.phase import registry
+from evaluation.phase.registry import read_configuration
 from test.challenges.declared.phases import write_table
 
 CHALLENGE = '''\
@@ -39,8 +40,8 @@ CHALLENGE = Challenge(
 
 @pytest.fixture(autouse=True)
 def nothing_is_loaded(monkeypatch):
-    monkeypatch.setattr(home, "_files", {})
-    monkeypatch.setattr(home, "_challenges", {})
+    monkeypatch.setattr(registry, "_files", {})
+    monkeypatch.setattr(registry, "_challenges", {})
 
 
 def write_phase(folder: Path, name: str = "ages") -> Path:
@@ -64,6 +65,56 @@ def test_a_phase_is_scored_by_the_file_beside_or_above_it(tmp_path, place, worke
     evaluation.seal(phase)
     result = evaluation.evaluate(phase, submission(tmp_path / "submission"), workers=workers)
     assert result.to_dict()["aggregates"]["age"]["error"]["value"] == 2.0
+
+
+OPTIONS = """\
+
+class AgeOptions(Options):
+    column: Annotated[str, IN_FORM] = Key(default="age", max_length=9, description="Column of the ages.")
+    factor: float = Key(default=1.0, gt=0, description="What the error is multiplied by.")
+
+    @model_validator(mode="after")
+    def _good_factor(self) -> AgeOptions:
+        if self.factor > 5 and self.column == "age":
+            raise ValueError("factor: expected at most 5 for this column")
+        return self
+
+
+def tasks(options: AgeOptions) -> tuple[Task, ...]:
+    score = TASK.score
+    return (replace(TASK, score=lambda *sides: {"error": options.factor * score(*sides)["error"]}),)
+
+
+CHALLENGE = replace(CHALLENGE, options=AgeOptions, tasks=tasks)
+"""
+IMPORTS = """\
+from __future__ import annotations
+from dataclasses import replace
+from typing import Annotated
+from pydantic import model_validator
+from evaluation.define import IN_FORM, Key
+"""
+
+
+def test_a_challenge_at_home_has_options(tmp_path):
+    phase = write_phase(tmp_path / "phase")
+    (phase / "challenge.py").write_text(IMPORTS + CHALLENGE + OPTIONS, encoding="utf-8")
+    keys = (phase / "phase.toml").read_text(encoding="utf-8")
+    (phase / "phase.toml").write_text(f"{keys}options = {{ factor = 2 }}\n", encoding="utf-8")
+    evaluation.seal(phase)
+    result = evaluation.evaluate(phase, submission(tmp_path / "submission"))
+    assert result.to_dict()["aggregates"]["age"]["error"]["value"] == 4.0
+    assert read_configuration(phase).options.form_options() == {"column": "age"}
+    (phase / "phase.toml").write_text(f"{keys}options = {{ factr = 2, factor = -1 }}\n", encoding="utf-8")
+    with pytest.raises(PhaseError) as caught:
+        read_configuration(phase)
+    assert caught.value.problems == (
+        "phase.toml: options.factor: input should be greater than 0 (got -1)",
+        "phase.toml: unknown key options.factr: did you mean 'factor'?",
+    )
+    (phase / "phase.toml").write_text(f"{keys}options = {{ factor = 6 }}\n", encoding="utf-8")
+    with pytest.raises(PhaseError, match="factor: expected at most 5 for this column"):
+        read_configuration(phase)
 
 
 def test_a_participant_checks_with_the_form_and_the_file(tmp_path):
@@ -132,6 +183,6 @@ def test_two_files_define_one_name(tmp_path):
         file = tmp_path / name / "challenge.py"
         file.write_text(CHALLENGE if name != "three" else f"{CHALLENGE}# changed\n", encoding="utf-8")
         files.append(file)
-    assert home.load(files[0]).name == home.load(files[1]).name == "ages"
+    assert registry.load(files[0]).name == registry.load(files[1]).name == "ages"
     with pytest.raises(PhaseError, match="is also defined, differently, by"):
-        home.load(files[2])
+        registry.load(files[2])

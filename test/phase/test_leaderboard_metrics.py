@@ -1,8 +1,8 @@
 import pytest
 
-from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions
+from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.phase.config import PhaseConfig
-from evaluation.phase.leaderboard_metrics import optional_tasks, platform_metrics
+from evaluation.phase.leaderboard import optional_tasks, platform_metrics
 from evaluation.phase.registry import select_tasks
 
 SEGMENTATION = (

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.phase.organiser_tables import organiser_table
+from evaluation.phase.cases import organiser_table
 
 
 @pytest.fixture

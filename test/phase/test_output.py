@@ -6,7 +6,7 @@ import math
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.phase.output import whole_folder, write_report, write_rows
+from evaluation.organiser.output import whole_folder, write_report, write_rows
 
 
 def test_a_folder_is_there_as_a_whole(tmp_path):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from evaluation.core.aggregation import ConfidenceInterval, Estimate
 from evaluation.phase.config import PhaseConfig
-from evaluation.phase.public_digits import Digits, digits_of, rounded_estimates, rounded_values
+from evaluation.phase.leaderboard import Digits, digits_of, rounded_estimates, rounded_values
 
 
 def config(**keys):

@@ -3,10 +3,10 @@ import pytest
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import HiddenField, Reference, TableRows
 from evaluation.core.form import CaseForm, CaseRow
-from evaluation.io.kinds.point import Point
-from evaluation.io.kinds.points import Points, point_set
-from evaluation.io.kinds.space import Space
-from evaluation.io.stream import sha256_of
+from evaluation.io.files import sha256_of
+from evaluation.io.kinds.objects import Space
+from evaluation.io.kinds.points import Point, Points, point_set
+from evaluation.organiser.submission_writer import SampleCase, write_phase
 from evaluation.phase.reference import (
     OpenReference,
     ReferenceFiles,
@@ -14,7 +14,6 @@ from evaluation.phase.reference import (
     cells_of,
     rows_of_cases,
 )
-from evaluation.phase.writer import SampleCase, write_phase
 from test.phases import FIELDS, loaded_phase, tiny_cases
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.form import RunTime
-from evaluation.phase.run_time import RUN_SECONDS, run_time_task
+from evaluation.phase.registry import RUN_SECONDS, run_time_task
 
 
 def values_of(run_time: RunTime, seconds: list[float]) -> dict[str, float]:

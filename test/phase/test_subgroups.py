@@ -1,15 +1,8 @@
 import pytest
 
 from evaluation.core.form import CaseForm, CaseRow
-from evaluation.phase.cases import Cases
-from evaluation.phase.config_tables import Subgroup
-from evaluation.phase.subgroups import (
-    group_labels,
-    group_values,
-    key_of,
-    subgroup_faults,
-    subgroup_masks,
-)
+from evaluation.phase.cases import Cases, group_labels, group_values, key_of, subgroup_faults, subgroup_masks
+from evaluation.phase.config import Subgroup
 
 
 def cases_with(*cells):

@@ -12,12 +12,11 @@ from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Rejection, Result, check, evaluate
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings
-from evaluation.phase.form_file import read_form, write_form
-from evaluation.phase.format_words import format_in_words
+from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
+from evaluation.phase.form_file import format_in_words, read_form, write_form
 from evaluation.phase.scores import case_records
 from evaluation.platform.algorithm import index_algorithm
 from evaluation.platform.result_file import render
-from evaluation.platform.submission_writer import AlgorithmWriter, InputImage
 from test.eyes import (
     DECISIONS,
     FEATURE_SOCKET,

@@ -5,14 +5,13 @@ from dataclasses import replace
 import pytest
 
 from evaluation.core.challenge import Task
-from evaluation.core.field import Field, Reference, Socket, TableRows
+from evaluation.core.field import Field, Reference, RowsSource, Socket, TableRows
 from evaluation.core.form import CaseForm, Form
 from evaluation.core.limits import max_rows
-from evaluation.core.source import RowsSource
+from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.points import Points, point_set
-from evaluation.io.kinds.space import Space
+from evaluation.organiser.submission_writer import ArchiveWriter
 from evaluation.platform.archive import index_archive
-from evaluation.platform.submission_writer import ArchiveWriter
 
 KIND = Points(Space(2))
 ROWS = TableRows(("points.csv",), "scan", ("x", "y"))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evaluation.platform.audience import ContainerRun, views_of
+from evaluation.organiser.audience import ContainerRun, views_of
 
 SETTINGS = {
     "score_title": "AUC",

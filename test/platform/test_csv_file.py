@@ -1,6 +1,6 @@
 """Tables of results as csv."""
 
-from evaluation.platform.csv_file import csv_bytes
+from evaluation.organiser.output import csv_bytes
 
 
 def test_columns_of_all_rows_in_their_order():

@@ -1,7 +1,7 @@
 import pytest
 
 from evaluation.core.field import Files, TableColumns
-from evaluation.platform.hints import hint_of_absence, hint_of_image
+from evaluation.platform.archive import hint_of_absence, hint_of_image
 
 MASKS = Files("segmentation", (".png",))
 TABLE = TableColumns(("fovea_location_results.csv",), "ImageName", ("Fovea_X", "Fovea_Y"))

@@ -10,8 +10,7 @@ from jsonschema import Draft202012Validator
 from evaluation.core.aggregation import ConfidenceInterval, Estimate
 from evaluation.evaluate import evaluate
 from evaluation.platform import result_file
-from evaluation.platform.result_file import render
-from evaluation.platform.schema import metrics_schema
+from evaluation.platform.result_file import metrics_schema, render
 from test.phases import loaded_phase, refuge_submission
 from test.repository import REPOSITORY
 

@@ -9,7 +9,7 @@ from test.repository import REPOSITORY
 
 
 def written(calls: str) -> tuple[bytes, bytes]:
-    code = f"from evaluation.platform.streams import Streams\nstreams = Streams()\n{calls}"
+    code = f"from evaluation.platform.messages import Streams\nstreams = Streams()\n{calls}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=REPOSITORY, check=True)
     return done.stdout, done.stderr
 

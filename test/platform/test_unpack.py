@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FaultKind, FormFault
-from evaluation.platform import unpack as unpack_module
-from evaluation.platform.unpack import unpack, unpacked
+from evaluation.platform import submission as unpack_module
+from evaluation.platform.submission import unpack, unpacked
 from scripts.platform_runtime import members
 
 

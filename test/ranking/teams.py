@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions
+from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.platform.result_file import render

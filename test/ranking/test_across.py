@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import kendalltau
 
-from evaluation.ranking.across import Merge, across_rankings
+from evaluation.organiser.ranking.across import Merge, across_rankings
 
 TEAMS = ["a", "b", "c", "d"]
 

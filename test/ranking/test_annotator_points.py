@@ -12,9 +12,9 @@ from sklearn.metrics import roc_curve
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric, auc_of
 from evaluation.core.resampling import Resampling
-from evaluation.ranking.annotator_points import AnnotatorPoint, _Compared, annotator_points, mcnemar_p
-from evaluation.ranking.pair_tests import TestChoice
-from evaluation.ranking.resampling import TeamCases
+from evaluation.organiser.ranking.classifiers import AnnotatorPoint, _Compared, annotator_points, mcnemar_p
+from evaluation.organiser.ranking.pair_tests import TestChoice
+from evaluation.organiser.ranking.resampling import TeamCases
 
 METRICS = {"classification.auc": Metric("auc", "AUC", auc_of("likelihood", "glaucoma"), best=1, worst=0)}
 # 40 positives, then 360 negatives; the first expert detects 34 and calls 328 negatives negative.

@@ -3,8 +3,8 @@
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.ranking.annotator_scores import beside_teams, read_annotator_scores
-from evaluation.ranking.leaderboard_file import MetricOfTeam, Team
+from evaluation.organiser.ranking.annotator_scores import beside_teams, read_annotator_scores
+from evaluation.organiser.ranking.leaderboard_file import MetricOfTeam, Team
 from test.ranking.test_published import read
 
 BETTER = {"disc.dice": "higher", "disc.f1": "higher", "fovea.distance": "lower"}

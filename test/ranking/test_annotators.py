@@ -8,8 +8,8 @@ import pytest
 from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric, auc_of, mean_of, sensitivity_at_specificity_of
-from evaluation.ranking.annotators import describe_annotators, operating_point, read_annotators
-from evaluation.ranking.results import RankingError
+from evaluation.organiser.ranking.annotators import describe_annotators, operating_point, read_annotators
+from evaluation.organiser.ranking.results import RankingError
 
 # 40 positives, then 360 negatives. Both experts find the same 34 positives. They call 328 and 329 negatives
 # negative: 321 both, 7 the first alone, 8 the second alone, 24 neither.

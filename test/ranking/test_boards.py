@@ -8,16 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from evaluation.challenges.adam.rules import RANKING as ADAM
+from evaluation.challenges.adam import RANKING as ADAM
 from evaluation.challenges.cysts.rules import RANKING as CYSTS
 from evaluation.challenges.edd2020.rules import Edd2020Options
 from evaluation.challenges.edd2020.rules import ranking as edd2020_ranking
 from evaluation.challenges.justraigs.rules import RANKING as JUSTRAIGS
-from evaluation.challenges.refuge.rules import RefugeOptions, ranking
+from evaluation.challenges.refuge import RefugeOptions, ranking
+from evaluation.core.places import Better, Leaderboards, competition_ranks, place_teams, platform_scheme
 from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
-from evaluation.ranking.boards import Leaderboards, place_teams
-from evaluation.ranking.methods.tied_ranks import Better, competition_ranks
-from evaluation.ranking.schemes import platform_scheme
 
 NAN = math.nan
 TIED = Scheme((Board("overall", (Rank("t.a"),), ties=(Rank("t.b"), Rank("t.c"))),), "overall")

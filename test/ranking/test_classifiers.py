@@ -11,11 +11,11 @@ from sklearn.metrics import roc_auc_score
 
 from evaluation.core.metric import Metric, auc_of, mean_of
 from evaluation.core.resampling import Resampling
-from evaluation.ranking.classifiers import classifiers_of_teams
-from evaluation.ranking.leaderboard_writing import write_organiser_part
-from evaluation.ranking.pair_tests import TestChoice
-from evaluation.ranking.resampling import TeamCases
-from evaluation.ranking.results import RankingError
+from evaluation.organiser.ranking.classifiers import classifiers_of_teams
+from evaluation.organiser.ranking.leaderboard_writing import write_organiser_part
+from evaluation.organiser.ranking.pair_tests import TestChoice
+from evaluation.organiser.ranking.resampling import TeamCases
+from evaluation.organiser.ranking.results import RankingError
 from test.ranking.teams import labels, refuge_columns, write_team
 from test.ranking.test_leaderboard import ranked
 

@@ -13,10 +13,10 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric, auc_of, f1_of_presence_of, mean_of, sensitivity_at_specificity_of
 from evaluation.core.resampling import Resampling
-from evaluation.ranking.comparisons import Comparisons, compare
-from evaluation.ranking.pair_tests import TestChoice
-from evaluation.ranking.resampling import TeamCases, draw_cases, resample_teams
-from evaluation.ranking.results import RankingError
+from evaluation.organiser.ranking.comparisons import Comparisons, compare
+from evaluation.organiser.ranking.pair_tests import TestChoice
+from evaluation.organiser.ranking.resampling import TeamCases, draw_cases, resample_teams
+from evaluation.organiser.ranking.results import RankingError
 
 AUC = Metric("auc", "AUC", auc_of("score", "label"), best=1, worst=0)
 SENSITIVITY = Metric(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.ranking.consensus import MAX_EXACT, consensus
+from evaluation.organiser.ranking.across import MAX_EXACT, consensus
 
 
 @st.composite

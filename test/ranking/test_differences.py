@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.challenges.adam.rules import LESIONS, RANKING
+from evaluation.challenges.adam import LESIONS, RANKING
 from evaluation.core.scheme import Board, Place, Rank, Scheme
-from evaluation.ranking.leaderboard import RankedPhase, rank_phase
-from evaluation.ranking.leaderboard_writing import write_differences
-from evaluation.ranking.rank_options import RankOptions
-from evaluation.ranking.tables.definition import MetricDefinition, TableDefinition
-from evaluation.ranking.tables.results import read_results_table
+from evaluation.organiser.ranking.analysis import RankOptions
+from evaluation.organiser.ranking.leaderboard import RankedPhase, rank_phase
+from evaluation.organiser.ranking.leaderboard_writing import write_differences
+from evaluation.organiser.ranking.result_tables import MetricDefinition, TableDefinition, read_results_table
 from test.ranking.test_published import read
 
 LESION_METRICS = [f"{lesion}_{metric}" for lesion in LESIONS for metric in ("dice", "f1")]

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from evaluation.ranking.final import leaderboard_of
-from evaluation.ranking.finalists import Selection, rank_all
-from evaluation.ranking.rank_options import RankOptions
-from evaluation.ranking.results import RankingError
-from evaluation.ranking.results_folder import read_results
-from evaluation.ranking.schemes import scheme_of
+from evaluation.core.places import scheme_of
+from evaluation.organiser.ranking.analysis import RankOptions
+from evaluation.organiser.ranking.leaderboard import Selection, leaderboard_of, rank_all
+from evaluation.organiser.ranking.results import RankingError, read_results
 from test.ranking.teams import labels, refuge_columns, write_team
 
 OPTIONS = RankOptions(resamples=0, tests=False, influence=False)

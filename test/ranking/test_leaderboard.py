@@ -11,16 +11,14 @@ from jsonschema import Draft202012Validator
 
 from evaluation.core.aggregation import estimate
 from evaluation.core.case_table import CaseTable
+from evaluation.core.places import scheme_of
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Board, Place, Rank, Scheme
-from evaluation.ranking.final import rank_phases
-from evaluation.ranking.leaderboard import RankedPhase, rank_phase
-from evaluation.ranking.leaderboard_file import FORMAT, Leaderboard, leaderboard_schema
-from evaluation.ranking.leaderboard_writing import write_leaderboard
-from evaluation.ranking.rank_options import RankOptions
-from evaluation.ranking.results import RankingError
-from evaluation.ranking.results_folder import read_results
-from evaluation.ranking.schemes import scheme_of
+from evaluation.organiser.ranking.analysis import RankOptions
+from evaluation.organiser.ranking.leaderboard import RankedPhase, rank_phase, rank_phases
+from evaluation.organiser.ranking.leaderboard_file import FORMAT, Leaderboard, leaderboard_schema
+from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard
+from evaluation.organiser.ranking.results import RankingError, read_results
 from test.ranking.teams import CUP, DISC, ERROR, TASKS, labels, refuge_columns, write_team
 from test.repository import REPOSITORY
 

@@ -5,9 +5,14 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from evaluation.ranking.limits import FILE_NAME, Limits, read_time, read_times, within_limits
-from evaluation.ranking.results import RankingError
-from evaluation.ranking.results_folder import read_results
+from evaluation.organiser.ranking.results import RankingError, read_results
+from evaluation.organiser.ranking.selection import (
+    FILE_NAME,
+    SubmissionLimits,
+    read_time,
+    read_times,
+    within_limits,
+)
 from test.ranking.teams import labels, refuge_columns, write_team
 
 
@@ -26,7 +31,7 @@ def folder(tmp_path):
 
 def kept(folder, limits=None):
     results = read_results(folder)
-    found, notices = within_limits(results, read_times(folder, results), limits or Limits())
+    found, notices = within_limits(results, read_times(folder, results), limits or SubmissionLimits())
     return [f"{one.team}{one.name}" for one in found.submissions], notices
 
 
@@ -50,31 +55,31 @@ def test_without_limits_everything_counts(folder):
 
 def test_rejected_submissions_do_not_count_as_evaluated(folder):
     """As on the platform, where a failed evaluation uses up no attempt."""
-    names, notices = kept(folder, Limits(evaluations=2))
+    names, notices = kept(folder, SubmissionLimits(evaluations=2))
     assert names == ["a1", "a2", "a3", "b"]
     assert notices == ("a: 1 submissions beyond 2 left out",)
-    assert kept(folder, Limits(evaluations=1))[0] == ["a1", "a2", "b"]
+    assert kept(folder, SubmissionLimits(evaluations=1))[0] == ["a1", "a2", "b"]
 
 
 def test_the_order_is_that_of_the_times(folder):
     write_times(folder, *TIMES)
     assert kept(folder)[0] == ["a3", "a1", "a2", "a10", "b"]
-    assert kept(folder, Limits(evaluations=1))[0] == ["a3", "b"]
+    assert kept(folder, SubmissionLimits(evaluations=1))[0] == ["a3", "b"]
 
 
 def test_what_comes_after_the_deadline_is_left_out(folder):
     write_times(folder, *TIMES)
     deadline = datetime(2018, 9, 16, 10, 0, tzinfo=UTC)
-    names, notices = kept(folder, Limits(deadline=deadline))
+    names, notices = kept(folder, SubmissionLimits(deadline=deadline))
     assert names == ["a3", "a1", "b"], "12:00 at +02:00 is 10:00 UTC, in time to the second"
     assert notices == ("a: 2 of 4 submissions after the deadline left out",)
-    names, notices = kept(folder, Limits(deadline=datetime(2018, 9, 16, 8, 30, tzinfo=UTC)))
+    names, notices = kept(folder, SubmissionLimits(deadline=datetime(2018, 9, 16, 8, 30, tzinfo=UTC)))
     assert (names, notices) == (["b"], ("a: 4 of 4 submissions after the deadline left out",))
 
 
 def test_a_deadline_needs_times(folder):
     with pytest.raises(RankingError, match=r"a deadline needs submissions\.csv beside the results"):
-        kept(folder, Limits(deadline=datetime.now(UTC)))
+        kept(folder, SubmissionLimits(deadline=datetime.now(UTC)))
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,18 @@ import pytest
 from scipy.stats import mannwhitneyu
 
 from evaluation.core.fault import PhaseError
-from evaluation.ranking.leaderboard import rank_phase
-from evaluation.ranking.leaderboard_file import PhaseLeaderboard
-from evaluation.ranking.leaderboard_writing import write_methods
-from evaluation.ranking.method_groups import method_groups, methods_rows, read_methods
-from evaluation.ranking.rank_options import RankOptions
-from evaluation.ranking.results import RankingError
-from evaluation.ranking.schemes import scheme_of
-from evaluation.ranking.tables.definition import MetricDefinition, TableDefinition
-from evaluation.ranking.tables.results import read_results_table
+from evaluation.core.places import scheme_of
+from evaluation.organiser.ranking.analysis import RankOptions
+from evaluation.organiser.ranking.leaderboard import rank_phase
+from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
+from evaluation.organiser.ranking.leaderboard_writing import (
+    method_groups,
+    methods_rows,
+    read_methods,
+    write_methods,
+)
+from evaluation.organiser.ranking.result_tables import MetricDefinition, TableDefinition, read_results_table
+from evaluation.organiser.ranking.results import RankingError
 
 # Team: AUC (Table 4), architectures and post-processing (Table 3).
 PAPER = {

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_curve
 
-from evaluation.challenges.adam.rules import CHALLENGE, AdamOptions
+from evaluation.challenges.adam import CHALLENGE, AdamOptions
 from evaluation.core.case_table import CaseTable
-from evaluation.ranking.operating_points import operating_points
-from evaluation.ranking.resampling import TeamCases
+from evaluation.organiser.ranking.classifiers import operating_points
+from evaluation.organiser.ranking.resampling import TeamCases
 
 TASKS = CHALLENGE.tasks(AdamOptions())
 

@@ -2,13 +2,13 @@ from fractions import Fraction
 
 import pytest
 
-from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions, ranking
+from evaluation.challenges.refuge import CHALLENGE, RefugeOptions, ranking
 from evaluation.core.challenge import metrics_of
+from evaluation.core.places import place_among
 from evaluation.evaluate import Result, evaluate
 from evaluation.phase.leaderboard import TeamValues, read_leaderboard
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
-from evaluation.ranking.place_among import place_among
 from test.repository import REPOSITORY
 
 ON_SITE = REPOSITORY / "ground-truth/refuge-onsite"

@@ -8,11 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evaluation.challenges.adam.rules import RANKING as ADAM
-from evaluation.challenges.refuge.rules import RefugeOptions, ranking
+from evaluation.challenges.adam import RANKING as ADAM
+from evaluation.challenges.refuge import RefugeOptions, ranking
+from evaluation.core.places import Better, BoardPlaces, Leaderboards, combine_phases, place_teams
 from evaluation.core.scheme import Place, Scheme
-from evaluation.ranking.boards import BoardPlaces, Leaderboards, combine_phases, place_teams
-from evaluation.ranking.methods.tied_ranks import Better
 from test.repository import REPOSITORY
 
 PUBLISHED = REPOSITORY / "examples/published/tables"

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric, sensitivity_at_specificity_of
-from evaluation.ranking.randomised import randomised
+from evaluation.organiser.ranking.pair_tests import randomised
 
 AGGREGATE = sensitivity_at_specificity_of("score", "label", Fraction(85, 100))
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.ranking.rank_confidence import rank_confidence_sets, superiority
+from evaluation.organiser.ranking.certainty import rank_confidence_sets, superiority
 
 
 def test_superiority_by_hand():

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.resampling import Resampling
-from evaluation.ranking.results import RankingError
-from evaluation.ranking.results_folder import read_results
+from evaluation.organiser.ranking.results import RankingError, read_results
 from test.ranking.teams import labels, refuge_columns, write_team
 
 GLAUCOMA = labels(12, 4)
@@ -128,9 +127,9 @@ def test_faults(folder, spoil, problem):
 
 
 def test_results_that_do_not_share_labels_cannot_be_compared(folder):
-    from evaluation.ranking.leaderboard import rank_phase
-    from evaluation.ranking.rank_options import RankOptions
-    from evaluation.ranking.schemes import scheme_of
+    from evaluation.core.places import scheme_of
+    from evaluation.organiser.ranking.analysis import RankOptions
+    from evaluation.organiser.ranking.leaderboard import rank_phase
 
     edit(
         folder / "b/cases.json",

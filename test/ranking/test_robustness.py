@@ -3,11 +3,10 @@
 import pytest
 from scipy.stats import kendalltau
 
-from evaluation.ranking.leaderboard import rank_phase
-from evaluation.ranking.rank_options import RankOptions
-from evaluation.ranking.schemes import scheme_of
-from evaluation.ranking.tables.definition import MetricDefinition, TableDefinition
-from evaluation.ranking.tables.results import read_results_table
+from evaluation.core.places import scheme_of
+from evaluation.organiser.ranking.analysis import RankOptions
+from evaluation.organiser.ranking.leaderboard import rank_phase
+from evaluation.organiser.ranking.result_tables import MetricDefinition, TableDefinition, read_results_table
 
 # a leads on the mean but fails once; b is best in most cases; all differ by site.
 DICE = {

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.challenges.adam.rules import RANKING as ADAM
+from evaluation.challenges.adam import RANKING as ADAM
 from evaluation.challenges.cysts.rules import RANKING as CYSTS
 from evaluation.challenges.edd2020.rules import Edd2020Options
 from evaluation.challenges.edd2020.rules import ranking as edd2020_ranking
 from evaluation.challenges.justraigs.rules import RANKING as JUSTRAIGS
-from evaluation.challenges.refuge.rules import RefugeOptions, ranking
-from evaluation.ranking.results import RankingError
-from evaluation.ranking.scheme_file import describe_scheme, exact_text, read_scheme
-from evaluation.ranking.schemes import platform_scheme
+from evaluation.challenges.refuge import RefugeOptions, ranking
+from evaluation.core.places import platform_scheme
+from evaluation.organiser.ranking.results import RankingError
+from evaluation.organiser.ranking.scheme_file import describe_scheme, exact_text, read_scheme
 
 REFUGE = """
 overall = "overall"

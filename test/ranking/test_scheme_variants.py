@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from evaluation.core.scheme import Board, Method, Place, Rank, Scheme
-from evaluation.ranking.scheme_variants import left_out_metrics, other_methods, other_weights
+from evaluation.organiser.ranking.robustness import left_out_metrics, other_methods, other_weights
 
 SCHEME = Scheme(
     (

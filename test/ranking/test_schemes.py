@@ -1,11 +1,11 @@
 import pytest
 
 from evaluation.core.challenge import metrics_of
+from evaluation.core.places import platform_scheme, scheme_of
 from evaluation.core.scheme import Rank
 from evaluation.phase.config import PhaseConfig
-from evaluation.phase.leaderboard_metrics import platform_metrics
+from evaluation.phase.leaderboard import platform_metrics
 from evaluation.phase.registry import challenge_named, known_challenges
-from evaluation.ranking.schemes import platform_scheme, scheme_of
 
 SENSITIVITY, HAMMING = "referral.sensitivity_at_95_specificity", "justification.hamming_distance"
 COMPOSITE = "referral_and_justification_error"

@@ -7,10 +7,10 @@ from sklearn.metrics import roc_auc_score
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric, auc_of, mean_metric
-from evaluation.phase.config_tables import Subgroup
+from evaluation.organiser.ranking.difficulty import values_by_subgroup
+from evaluation.organiser.ranking.resampling import TeamCases
+from evaluation.phase.config import Subgroup
 from evaluation.phase.scores import RecordedColumns
-from evaluation.ranking.resampling import TeamCases
-from evaluation.ranking.subgroup_values import values_by_subgroup
 
 NAMES = tuple("abcdefgh")
 AMD = [1, 1, 1, 1, 0, 0, 0, 0]

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from evaluation.ranking.leaderboard import rank_phase
-from evaluation.ranking.rank_options import RankOptions
-from evaluation.ranking.results import RankingError
-from evaluation.ranking.results_folder import read_results
-from evaluation.ranking.schemes import scheme_of
+from evaluation.core.places import scheme_of
+from evaluation.organiser.ranking.analysis import RankOptions
+from evaluation.organiser.ranking.leaderboard import rank_phase
+from evaluation.organiser.ranking.results import RankingError, read_results
 from test.ranking.teams import CUP, labels, refuge_columns, write_team
 
 TEAMS = ("a", "b", "c", "ensemble", "grader")

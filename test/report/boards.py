@@ -9,14 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.ranking.final import leaderboard_of
-from evaluation.ranking.leaderboard import rank_phase
-from evaluation.ranking.leaderboard_file import Leaderboard, OrganiserPart
-from evaluation.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
-from evaluation.ranking.rank_options import RankOptions
-from evaluation.ranking.results import PhaseResults
-from evaluation.ranking.results_folder import read_results
-from evaluation.ranking.schemes import scheme_of
+from evaluation.core.places import scheme_of
+from evaluation.organiser.ranking.analysis import RankOptions
+from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
+from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
+from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
+from evaluation.organiser.ranking.results import PhaseResults, read_results
 from test.ranking.teams import labels, refuge_columns, write_team
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import evaluation
+from evaluation.organiser.report.results import results_of
 from evaluation.phase.phase import load_phase
-from evaluation.report.results import results_of
 from test.challenges.declared.phases import declared_phase, write_table
 from test.report.submissions import Bundled
 

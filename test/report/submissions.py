@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 import evaluation
+from evaluation.organiser.report.results import SubmissionResults, results_of
 from evaluation.phase.phase import load_phase
-from evaluation.report.results import SubmissionResults, results_of
 from test.repository import REPOSITORY
 
 PHASES = tuple(sorted(path.parent.name for path in (REPOSITORY / "ground-truth").glob("*/phase.toml")))

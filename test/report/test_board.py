@@ -8,15 +8,12 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.ranking.leaderboard_file import FinalTeam, OrganiserPart
+from evaluation.organiser.report.board.cases import clustered
+from evaluation.organiser.report.board.leaderboard import BANNER, latex_table, leaderboard_page
+from evaluation.organiser.report.board.reading import identifier, read_leaderboard
+from evaluation.organiser.report.page import Column, SortableCaseTable, Table, Text, render_page
 from evaluation.platform.result_file import as_written
-from evaluation.ranking.leaderboard_file import FinalTeam, OrganiserPart
-from evaluation.report.board.cases_section import clustered
-from evaluation.report.board.latex import latex_table
-from evaluation.report.board.leaderboard import BANNER, leaderboard_page
-from evaluation.report.board.reading import read_leaderboard
-from evaluation.report.board.reported_phase import identifier
-from evaluation.report.page import CaseTable, Column, Table, Text
-from evaluation.report.render import render_page
 from test.charts.vega_lite import invalid
 from test.report.boards import ranked_results, ranked_teams
 from test.report.browser import WIDTHS, opened
@@ -205,7 +202,7 @@ def test_without_the_organisers_files_no_single_case_is_shown(twelve):
     page = leaderboard_page(twelve.board, (OrganiserPart(),))
     assert page.banner == ""
     assert not any(chart.single_cases for chart in page.charts())
-    assert blocks_of(page, CaseTable) == {}
+    assert blocks_of(page, SortableCaseTable) == {}
     assert leaderboard_page(twelve.board, twelve.parts).banner == BANNER
 
 

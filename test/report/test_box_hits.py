@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.report.box_hits import case_hits
+from evaluation.organiser.report.objects import case_hits
 
 REFERENCE = np.array([[0, 1, 0, 0, 10, 10], [0, 1, 20, 20, 30, 30], [1, 1, 0, 0, 10, 10]], float)
 PREDICTED = np.array(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable
-from evaluation.report.case_goodness import goodness_of_cases
+from evaluation.organiser.report.pictures import goodness_of_cases
 from test.report.declared import declared
 
 

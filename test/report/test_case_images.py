@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from evaluation.core.fault import PhaseError
-from evaluation.report.case_images import Request, read_cases
-from evaluation.report.pictures import chosen_cases
+from evaluation.organiser.report.case_images import Request, read_cases
+from evaluation.organiser.report.pictures import chosen_cases
 from test.phases import refuge_phase, refuge_submission
 
 

@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from evaluation.report.board.changes_page import BANNER, changes_page
-from evaluation.report.page import Figure, Table, Text
-from evaluation.report.render import render_page
-from evaluation.rescoring.changes import CaseChange, Change, Changes, SubmissionChange
+from evaluation.organiser.report.board.changes_page import BANNER, changes_page
+from evaluation.organiser.report.page import Figure, Table, Text, render_page
+from evaluation.organiser.rescoring.changes import CaseChange, Change, Changes, SubmissionChange
 from test.report.test_render import HOSTILE
 
 SAME = Change(None, None)

@@ -3,8 +3,8 @@
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.report.board.changes_reading import read_changes
-from evaluation.rescoring.changes import CaseChange, Change, Changes, SubmissionChange, changes_json
+from evaluation.organiser.report.board.reading import read_changes
+from evaluation.organiser.rescoring.changes import CaseChange, Change, Changes, SubmissionChange, changes_json
 
 CHANGES = Changes(
     phase="tiny",

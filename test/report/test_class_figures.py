@@ -5,9 +5,9 @@ import pytest
 from sklearn import metrics
 
 import evaluation
+from evaluation.organiser.report.classification import classification_section
+from evaluation.organiser.report.results import results_of
 from evaluation.phase.phase import load_phase
-from evaluation.report.classification import classification_section
-from evaluation.report.results import results_of
 from test.challenges.declared.phases import declared_phase, write_table
 
 CLASSES = ["none", "mild", "severe"]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from evaluation.report.classification import classification_section
-from evaluation.report.page import identifier
+from evaluation.organiser.report.classification import classification_section
+from evaluation.organiser.report.page import identifier
 
 
 def charts(results):

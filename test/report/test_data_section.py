@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from evaluation.organiser.describe import describe
-from evaluation.ranking.leaderboard_file import OrganiserPart
-from evaluation.report.board.data_section import data_section
-from evaluation.report.board.leaderboard import BANNER, leaderboard_page
-from evaluation.report.page import Figure, Table
+from evaluation.organiser.ranking.leaderboard_file import OrganiserPart
+from evaluation.organiser.report.board.leaderboard import BANNER, leaderboard_page
+from evaluation.organiser.report.board.methods import data_section
+from evaluation.organiser.report.page import Figure, Table
 from test.phases import loaded_phase, tiny_cases
 from test.report.boards import ranked_teams
 

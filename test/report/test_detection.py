@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from evaluation.metrics.froc import Candidates, FrocTable
-from evaluation.report.box_hits import case_hits
-from evaluation.report.detection import detection_section, froc_band
+from evaluation.organiser.report.detection import detection_section, froc_band
+from evaluation.organiser.report.objects import case_hits
 from test.report.declared import declared
 
 

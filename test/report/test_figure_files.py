@@ -2,7 +2,7 @@
 
 import json
 
-from evaluation.report.figure_files import csv_of, write_figures
+from evaluation.organiser.report.page import csv_of, write_figures
 from test.charts.examples import examples
 
 STARTS = {"svg": b"<svg", "pdf": b"%PDF-", "png": b"\x89PNG", "csv": b"table,", "vl.json": b"{"}

@@ -3,9 +3,8 @@
 import numpy as np
 from PIL import ImageColor
 
-from evaluation.report.object_panels import object_panels
-from evaluation.report.objects import Drawn, Objects
-from evaluation.report.overlays import AGREEMENT, BACKGROUND, FALSE, MISSED
+from evaluation.organiser.report.objects import Drawn, Objects, object_panels
+from evaluation.organiser.report.overlays import AGREEMENT, BACKGROUND, FALSE, MISSED
 
 
 def places(picture, colour):

@@ -6,10 +6,10 @@ import pytest
 
 from evaluation.core.challenge import references_of
 from evaluation.io.kinds.number import Number
+from evaluation.organiser.report.objects import objects_of, space_of
+from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.platform.submission import index_submission
-from evaluation.report.objects import objects_of, space_of
-from evaluation.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
 from evaluation.workers.case_reader import CaseReader
 from test.report.declared import declared
 

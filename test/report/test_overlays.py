@@ -3,15 +3,16 @@
 import numpy as np
 from PIL import ImageColor
 
-from evaluation.metrics.crop import Crop
-from evaluation.report.overlays import (
+from evaluation.metrics.crops import Crop
+from evaluation.organiser.report.overlays import (
     AGREEMENT,
     FALSE,
     MISSED,
+    Region,
+    Solid,
     region_panels,
     solid_panels,
 )
-from evaluation.report.regions import Region, Solid
 
 EMPTY = Crop(np.zeros((0, 0), bool))
 

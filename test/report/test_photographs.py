@@ -7,7 +7,7 @@ from PIL import Image
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
-from evaluation.report.photographs import Photographs
+from evaluation.organiser.report.case_images import Photographs
 
 
 def test_an_image_is_found_by_its_name_whatever_its_extension(tmp_path):

@@ -7,10 +7,15 @@ import pytest
 from PIL import Image
 
 from evaluation.core.case_table import CaseTable
-from evaluation.report.case_images import Request, read_cases
-from evaluation.report.page import Gallery
-from evaluation.report.pictures import MOST_PICTURES, chosen_cases, classified_cases, pictures_section
-from evaluation.report.reports.making import submission_page
+from evaluation.organiser.report.case_images import Request, read_cases
+from evaluation.organiser.report.library import submission_page
+from evaluation.organiser.report.page import Gallery
+from evaluation.organiser.report.pictures import (
+    MOST_PICTURES,
+    chosen_cases,
+    classified_cases,
+    pictures_section,
+)
 from test.report.declared import declared
 from test.report.submissions import PHASES
 

@@ -3,13 +3,22 @@
 import numpy as np
 import pytest
 
-from evaluation.challenges.refuge.rules import CHALLENGE, CUP, DISC, ELSEWHERE, RefugeOptions
+from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, RefugeOptions
 from evaluation.core.challenge import fields_of
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.metrics.crop import crop
-from evaluation.report.regions import Ratio, Size, has_regions, has_solids, ratios, regions, sizes, solids
+from evaluation.metrics.crops import crop
+from evaluation.organiser.report.overlays import (
+    Ratio,
+    StructureSize,
+    has_regions,
+    has_solids,
+    ratios,
+    regions,
+    sizes,
+    solids,
+)
 
 FIELD = next(field for field in fields_of(CHALLENGE.tasks(RefugeOptions())) if field.name == "segmentation")
 
@@ -33,9 +42,12 @@ def test_the_disc_includes_the_cup():
 
 def test_sizes_and_what_they_share():
     found = list(sizes(FIELD, CaseForm("a", 10, 12), PREDICTED, REFERENCE))
-    assert found == [Size("optic cup", "pixels", 4, 8, 4), Size("optic disc", "pixels", 24, 32, 24)]
+    assert found == [
+        StructureSize("optic cup", "pixels", 4, 8, 4),
+        StructureSize("optic disc", "pixels", 24, 32, 24),
+    ]
     assert found[0].dice == pytest.approx(2 * 4 / 12)
-    assert Size("x", "pixels", 0, 0, 0).dice == 0
+    assert StructureSize("x", "pixels", 0, 0, 0).dice == 0
 
 
 def test_the_ratio_is_of_vertical_extents():
@@ -60,13 +72,13 @@ def test_each_label_of_an_image_is_a_region():
     field = labelled(2)
     assert (has_regions(field.kind), has_solids(field.kind)) == (True, False)
     found = list(sizes(field, CaseForm("a", 10, 10), predicted, reference))
-    assert found == [Size("liver", "pixels", 2, 2, 2), Size("tumour", "pixels", 2, 1, 0)]
+    assert found == [StructureSize("liver", "pixels", 2, 2, 2), StructureSize("tumour", "pixels", 2, 1, 0)]
 
 
 def test_an_image_of_background_alone_has_empty_regions():
     nothing = value(np.zeros((0, 0, 0)), (0, 0, 0), (1, 10, 10))
     found = list(sizes(labelled(2), CaseForm("a", 10, 10), nothing, nothing))
-    assert found == [Size("liver", "pixels", 0, 0, 0), Size("tumour", "pixels", 0, 0, 0)]
+    assert found == [StructureSize("liver", "pixels", 0, 0, 0), StructureSize("tumour", "pixels", 0, 0, 0)]
 
 
 @pytest.mark.parametrize(("spacing", "unit", "voxel"), [(None, "voxels", 1), ((3.0, 0.5, 0.5), "mm³", 0.75)])
@@ -76,5 +88,8 @@ def test_each_label_of_a_volume_has_its_size(spacing, unit, voxel):
     field, case = labelled(3), CaseForm("a", 6, 5)
     assert (has_regions(field.kind), has_solids(field.kind)) == (False, True)
     found = list(sizes(field, case, predicted, reference))
-    assert found == [Size("liver", unit, voxel, voxel, voxel), Size("tumour", unit, voxel, 3 * voxel, voxel)]
+    assert found == [
+        StructureSize("liver", unit, voxel, voxel, voxel),
+        StructureSize("tumour", unit, voxel, 3 * voxel, voxel),
+    ]
     assert [one.predicted.shape for one in solids(field, case, predicted, reference)] == [(4, 5, 6)] * 2

@@ -7,20 +7,22 @@ import numpy as np
 import pytest
 
 from evaluation.charts.chart import Chart, point_of_case
-from evaluation.charts.roc import Curve, roc_chart
-from evaluation.report.page import (
-    CaseTable,
+from evaluation.charts.roc import RocCurve, roc_chart
+from evaluation.organiser.report.page import (
     Column,
+    CopyableText,
     Figure,
     Gallery,
-    Listing,
     Page,
     Picture,
     Section,
+    SortableCaseTable,
     Table,
     Text,
+    as_script,
+    compact,
+    render_page,
 )
-from evaluation.report.render import as_script, compact, render_page
 from test.report.browser import WIDTHS, opened
 
 PIXEL = (
@@ -49,7 +51,9 @@ def page_of(names, subtitle="") -> Page:
         "height": 200,
     }
     points = Chart("points", names[0], names[-1], {"cases": rows}, specification, names[0], single_cases=True)
-    roc = roc_chart("roc", "ROC", [Curve(name, np.array([0.0, 1.0]), np.array([0.0, 1.0])) for name in names])
+    roc = roc_chart(
+        "roc", "ROC", [RocCurve(name, np.array([0.0, 1.0]), np.array([0.0, 1.0])) for name in names]
+    )
     numbers = tuple((name, float(number % 3) - 1 if number else None) for number, name in enumerate(names))
     columns = (Column("case"), Column("value", 3))
     return Page(
@@ -59,14 +63,14 @@ def page_of(names, subtitle="") -> Page:
         facts=((names[0], names[1]),),
         sections=(
             Section(
-                "first", names[0], (Figure(points), Figure(roc), Text(names), Listing("LaTeX", names[0]))
+                "first", names[0], (Figure(points), Figure(roc), Text(names), CopyableText("LaTeX", names[0]))
             ),
             Section(
                 "second",
                 "Cases",
                 (
                     Table("plain", names[0], columns, numbers, names[1]),
-                    CaseTable("cases", names[0], columns, numbers, names[1]),
+                    SortableCaseTable("cases", names[0], columns, numbers, names[1]),
                     Gallery(names[0], (Picture(names[1], PIXEL, names[0], names[1]),), (("#000", names[0]),)),
                 ),
             ),

@@ -6,15 +6,13 @@ import pytest
 
 from evaluation.core.case_table import CaseTable as CaseColumns
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.report.case_images import Request, read_cases
+from evaluation.organiser.report.page import SortableCaseTable, Table, render_page
+from evaluation.organiser.report.pictures import chosen_cases
+from evaluation.organiser.report.results import metric_rows, read_submission_results, results_of
+from evaluation.organiser.report.submission import organiser_page, public_page
+from evaluation.organiser.report.value_figures import averaged_metrics
 from evaluation.platform.result_file import LeaderboardPlace
-from evaluation.report.case_images import Request, read_cases
-from evaluation.report.metric_rows import metric_rows
-from evaluation.report.page import CaseTable, Table
-from evaluation.report.pictures import chosen_cases
-from evaluation.report.render import render_page
-from evaluation.report.results import read_results, results_of
-from evaluation.report.submission import organiser_page, public_page
-from evaluation.report.value_figures import averaged_metrics
 from test.charts.vega_lite import invalid
 from test.report.browser import WIDTHS, opened
 from test.report.submissions import PHASES
@@ -73,7 +71,7 @@ def test_the_page_shows_the_numbers_of_the_files(chromium, tmp_path, bundled_pha
 @pytest.mark.parametrize("name", PHASES)
 def test_every_case_has_a_row_with_its_values(bundled_phase, name):
     results = bundled_phase(name).results
-    (table,) = blocks_of(organiser_page(results), CaseTable)
+    (table,) = blocks_of(organiser_page(results), SortableCaseTable)
     assert [row[0] for row in table.rows] == [case.name for case in results.cases]
     titles = [column.title for column in table.columns]
     digits = {column.title: column.digits for column in table.columns}
@@ -118,7 +116,7 @@ def test_names_that_hold_programs_do_nothing(chromium, tmp_path, bundled_phase):
     place = {HOSTILE[3]: LeaderboardPlace(1, 1.0, 2)}
     ranking = replace(results.metrics.ranking, places=place)
     changed = replace(results, tables=tables, cases=cases, metrics=replace(results.metrics, ranking=ranking))
-    config = replace(results.phase.config, title=HOSTILE[0], subgroups=())
+    config = results.phase.config.model_copy(update={"title": HOSTILE[0], "subgroups": ()})
     changed = replace(changed, phase=replace(results.phase, config=config), subgroups={})
     page = organiser_page(changed)
     shown = opened(chromium, written(tmp_path / "report.html", page))
@@ -200,7 +198,7 @@ def test_results_of_another_phase_are_not_reported(bundled_phase):
 
 def test_every_missing_file_is_named(bundled_phase, tmp_path):
     with pytest.raises(PhaseError) as raised:
-        read_results(bundled_phase("refuge-onsite").results.phase, tmp_path)
+        read_submission_results(bundled_phase("refuge-onsite").results.phase, tmp_path)
     assert [problem.split(":")[0] for problem in raised.value.problems] == [
         str(tmp_path / "metrics.json"),
         str(tmp_path / "cases.json"),

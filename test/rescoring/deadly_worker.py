@@ -6,17 +6,17 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
-from evaluation.rescoring.cluster_worker import score_on_worker
-from evaluation.rescoring.task import Answer, Task, failed
+from evaluation.organiser.rescoring.cluster_worker import score_on_worker
+from evaluation.organiser.rescoring.task import Answer, ScoringTask, failed
 
 
-def score_or_end(task: Task) -> Answer:
+def score_or_end(task: ScoringTask) -> Answer:
     if task.place == "folder":
         os.kill(os.getpid(), signal.SIGKILL)
     return score_on_worker(task)
 
 
-def score_with_room(task: Task) -> Answer:
+def score_with_room(task: ScoringTask) -> Answer:
     """Score, but not on the worker that was first to be asked: it answers at once that it has no room."""
     from distributed import get_worker
 

@@ -8,11 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
+from evaluation.organiser.rescoring.scoring import Scorer
+from evaluation.organiser.rescoring.submissions import find_submissions
+from evaluation.organiser.rescoring.task import Answer, Answers, ScoringTask, environment
 from evaluation.phase.phase import load_phase
-from evaluation.rescoring.environment import environment
-from evaluation.rescoring.scoring import Scorer
-from evaluation.rescoring.submissions import find_submissions
-from evaluation.rescoring.task import Answer, Answers, Task
 from test.phases import refuge_phase, refuge_submission
 
 CASES = 6
@@ -32,12 +31,14 @@ def write_teams(folder: Path) -> tuple[Path, Path]:
     return phase, submissions
 
 
-def tasks_of(phase: Path | str, submissions: Path | str, **changes: object) -> list[Task]:
+def tasks_of(phase: Path | str, submissions: Path | str, **changes: object) -> list[ScoringTask]:
     """Return the tasks of all submissions in a folder, on phases and folders by path or address."""
     seal = changes.pop("seal", None) or load_phase(Path(phase)).manifest.digest
     return [
         replace(
-            Task(found.name, str(phase), "folder", str(seal), found.location, environment(), workers=1),
+            ScoringTask(
+                found.name, str(phase), "folder", str(seal), found.location, environment(), workers=1
+            ),
             **changes,
         )
         for found in find_submissions(str(submissions)).submissions
@@ -71,7 +72,7 @@ class Here:
 
     def __init__(self, answers: dict[str, Answer] | None = None) -> None:
         self._answers = answers or {}
-        self.asked: list[Task] = []
+        self.asked: list[ScoringTask] = []
 
     def __enter__(self) -> Here:
         return self
@@ -81,7 +82,7 @@ class Here:
     ) -> None:
         """Leave everything as it is."""
 
-    def run(self, tasks: Iterator[Task]) -> Answers:
+    def run(self, tasks: Iterator[ScoringTask]) -> Answers:
         scorer = Scorer()
         for task in tasks:
             self.asked.append(task)

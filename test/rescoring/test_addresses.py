@@ -7,8 +7,8 @@ import fsspec
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.rescoring import addresses
-from evaluation.rescoring.addresses import entries_of, fetch, is_address, local_path
+from evaluation.organiser.rescoring import submissions
+from evaluation.organiser.rescoring.submissions import entries_of, fetch, is_address, local_path
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_files_and_folders_are_fetched_with_their_names(memory, tmp_path):
 
 @pytest.mark.parametrize("limit", ["MAX_ENTRIES", "MAX_SUBMISSION_BYTES"])
 def test_no_more_is_fetched_than_is_unpacked(memory, tmp_path, monkeypatch, limit):
-    monkeypatch.setattr(addresses, limit, 1)
+    monkeypatch.setattr(submissions, limit, 1)
     with pytest.raises(PhaseError, match=r"expected at most 1 (files|bytes), found"):
         fetch(f"{memory}/one", tmp_path)
     assert not list(tmp_path.iterdir())
@@ -81,7 +81,7 @@ class Crooked:
 
 @pytest.mark.parametrize("path", ["../x", "a/../../x", "a//x", "a\\..\\x", "/etc/x"])
 def test_names_that_lead_out_are_refused(tmp_path, monkeypatch, path):
-    monkeypatch.setattr(addresses, "_open", lambda location: (Crooked(path), "bucket/folder"))
+    monkeypatch.setattr(submissions, "_open", lambda location: (Crooked(path), "bucket/folder"))
     with pytest.raises(PhaseError, match="expected files below it"):
         fetch("s3://bucket/folder", tmp_path)
 

@@ -6,9 +6,9 @@ import shutil
 import numpy as np
 import pytest
 
-from evaluation.ranking.results import RankingError
-from evaluation.rescoring.changes import Change, changes_between, changes_json, table_of
-from evaluation.rescoring.run import score_all
+from evaluation.organiser.ranking.results import RankingError
+from evaluation.organiser.rescoring.changes import Change, changes_between, changes_json, table_of
+from evaluation.organiser.rescoring.run import score_all
 from test.phases import refuge_phase, refuge_submission
 
 from .teams import CASES, Here, tasks_of

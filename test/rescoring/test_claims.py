@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-from evaluation.rescoring.claims import open_claims
+from evaluation.organiser.rescoring.kept import open_claims
 from test.repository import REPOSITORY
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
 
 OTHER = (
-    "import sys; from pathlib import Path; from evaluation.rescoring.claims import open_claims\n"
+    "import sys; from pathlib import Path; from evaluation.organiser.rescoring.kept import open_claims\n"
     "with open_claims(Path(sys.argv[1])) as claims:\n"
     "    print([claims.take(place) for place in sys.argv[2:]], flush=True)\n"
     "    sys.stdin.read()\n"

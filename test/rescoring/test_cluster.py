@@ -12,10 +12,10 @@ from dataclasses import replace
 import pytest
 
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.rescoring.cluster import OnCluster
+from evaluation.organiser.rescoring.run import score_all
+from evaluation.organiser.rescoring.slicing import Slicing
 from evaluation.phase.phase import load_phase
-from evaluation.rescoring.cluster import OnCluster
-from evaluation.rescoring.run import score_all
-from evaluation.rescoring.slicing import Slicing
 from test.repository import REPOSITORY
 
 from .dask_processes import Dask, free_port

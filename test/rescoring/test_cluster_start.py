@@ -12,9 +12,8 @@ import pytest
 from distributed import LocalCluster
 
 from evaluation.core.fault import PhaseError
-from evaluation.rescoring.cluster import OnCluster
-from evaluation.rescoring.cluster_start import QUEUES, start_cluster, without_interrupts
-from evaluation.rescoring.run import score_all
+from evaluation.organiser.rescoring.cluster import QUEUES, OnCluster, start_cluster, without_interrupts
+from evaluation.organiser.rescoring.run import score_all
 
 from .teams import BEFORE, tasks_of, write_teams
 

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from evaluation.rescoring.digest import submission_digest
+from evaluation.organiser.rescoring.submissions import submission_digest
 
 
 @pytest.fixture

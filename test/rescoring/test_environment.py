@@ -6,10 +6,10 @@ import subprocess
 import sys
 from dataclasses import replace
 
-from evaluation.rescoring.environment import environment
+from evaluation.organiser.rescoring.task import environment
 from test.repository import REPOSITORY
 
-PROGRAM = "from evaluation.rescoring.environment import environment; print(environment().sources, end='')"
+PROGRAM = "from evaluation.organiser.rescoring.task import environment; print(environment().sources, end='')"
 
 
 def sources_in(folder) -> str:

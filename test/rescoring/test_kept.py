@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.rescoring import kept
-from evaluation.rescoring.environment import Environment
-from evaluation.rescoring.kept import Ingredients, Results
-from evaluation.rescoring.task import Answer, failed
+from evaluation.organiser.rescoring import kept
+from evaluation.organiser.rescoring.kept import Ingredients, Results
+from evaluation.organiser.rescoring.task import Answer, Environment, failed
 
 MADE_OF = Ingredients("seal", "folder", Environment("1", "sources", "numpy 1"))
 SCORED = Answer("scored", "scored", "digest", {"cases.json": b"1", "metrics.json": b"2"}, lasting=True)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import evaluation.challenges
+from evaluation.organiser.rescoring import lanes as module
+from evaluation.organiser.rescoring.lanes import Lane, LaneDied, SteadyLane
 from evaluation.phase.manifest import scan, seal
-from evaluation.rescoring import lane as module
-from evaluation.rescoring.lane import Lane, LaneDied, SteadyLane
 
 from .teams import tasks_of, write_teams
 

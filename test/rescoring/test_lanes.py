@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.rescoring import lanes as module
-from evaluation.rescoring.lane import Lane
-from evaluation.rescoring.lanes import InThisProcess, Lanes
-from evaluation.rescoring.run import score_all
+from evaluation.organiser.rescoring import lanes as module
+from evaluation.organiser.rescoring.lanes import Lane, Lanes, ScoringInThisProcess
+from evaluation.organiser.rescoring.run import score_all
 
 from .teams import BEFORE, Here, many, results_in, tasks_of, write_teams
 
@@ -35,7 +34,7 @@ def test_lanes_write_the_bytes_of_this_process(tmp_path, engine):
 
 def test_this_process_answers_in_order(tmp_path):
     tasks = tasks_of(*write_teams(tmp_path), workers=0)
-    assert [(t.place, a.kind) for t, a in InThisProcess().run(iter(tasks))] == sorted(BEFORE.items())
+    assert [(t.place, a.kind) for t, a in ScoringInThisProcess().run(iter(tasks))] == sorted(BEFORE.items())
 
 
 def processes_of(engine: Lanes) -> list[int]:

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 import evaluation
-from evaluation.phase import home
-from evaluation.rescoring import kept
-from evaluation.rescoring.claims import Claims
-from evaluation.rescoring.run import Summary, score_all
-from evaluation.rescoring.task import Answer, failed
+from evaluation.organiser.rescoring import kept
+from evaluation.organiser.rescoring.kept import Claims
+from evaluation.organiser.rescoring.run import Summary, score_all
+from evaluation.organiser.rescoring.task import Answer, failed
+from evaluation.phase import registry
 from test.phase.test_home import CHALLENGE, submission, write_phase
 
 from .teams import BEFORE, Here, results_in, tasks_of, write_teams
@@ -60,8 +60,8 @@ def test_a_challenge_above_the_phase_is_a_part_of_what_a_result_is_made_of(tmp_p
     assert [run(tasks, tmp_path / "o"), run(tasks, tmp_path / "o")] == [{"team": "scored"}, {"team": "kept"}]
     rules.write_text(f"{CHALLENGE}\n# another rule\n", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:  # as in another process
-        patch.setattr(home, "_files", {})
-        patch.setattr(home, "_challenges", {})
+        patch.setattr(registry, "_files", {})
+        patch.setattr(registry, "_challenges", {})
         assert run(tasks, tmp_path / "o") == {"team": "scored"}
 
 

@@ -4,13 +4,12 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from evaluation.rescoring import scheduler as module
-from evaluation.rescoring.cluster_worker import score_on_worker
-from evaluation.rescoring.environment import environment
-from evaluation.rescoring.scheduler import Scheduler
-from evaluation.rescoring.task import Task
+from evaluation.organiser.rescoring import cluster as module
+from evaluation.organiser.rescoring.cluster import Scheduler
+from evaluation.organiser.rescoring.cluster_worker import score_on_worker
+from evaluation.organiser.rescoring.task import ScoringTask, environment
 
-TASK = Task("team", "phase", "folder", "seal", "submission", environment())
+TASK = ScoringTask("team", "phase", "folder", "seal", "submission", environment())
 
 
 @dataclass

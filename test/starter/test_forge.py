@@ -7,10 +7,9 @@ import pytest
 
 from evaluation.challenges.declared.rules import DeclaredOptions, declare
 from evaluation.core.fault import PhaseError
-from evaluation.phase.config import PhaseConfig
-from evaluation.phase.declaration import moved_declaration
+from evaluation.organiser.starter.forge import write_from_pack
+from evaluation.phase.config import PhaseConfig, moved_declaration
 from evaluation.phase.validation import read_table
-from evaluation.starter.forge import write_from_pack
 
 
 def socket(slug, kind, path=None, super_kind="File"):

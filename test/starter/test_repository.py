@@ -7,8 +7,7 @@ import pytest
 
 import evaluation
 from evaluation.core.fault import PhaseError
-from evaluation.starter.repository import phase_name, write_repository
-from evaluation.starter.samples import KINDS
+from evaluation.organiser.starter.repository import KINDS, phase_name, write_repository
 
 
 @pytest.mark.parametrize("like", KINDS)
@@ -50,11 +49,12 @@ def test_what_surrounds_the_phase_names_it(tmp_path):
     assert 'name = "brain-tumours-2027"' in (folder / "phase" / "phase.toml").read_text(encoding="utf-8")
     dockerfile = (folder / "Dockerfile").read_text(encoding="utf-8")
     assert f"ARG BASE=evaluation-base:{evaluation.__version__}\n" in dockerfile
-    assert "FROM $BASE AS phase" in dockerfile
+    assert f"ARG BUILDER=evaluation-builder:{evaluation.__version__}\n" in dockerfile
+    assert re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE) == ["$BUILDER", "$BASE"]
     workflow = (folder / ".github" / "workflows" / "evaluate.yml").read_text(encoding="utf-8")
     assert f"pip install challenge-evaluation=={evaluation.__version__}" in workflow
     for text in (dockerfile, workflow, (folder / "README.md").read_text(encoding="utf-8")):
-        assert not re.search(r"\$(name|title|version|base)\b", text)
+        assert not re.search(r"\$(name|title|version|base|builder)\b", text)
 
 
 def test_a_folder_without_a_name(tmp_path):

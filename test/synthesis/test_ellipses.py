@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.synthesis.ellipses import Ellipse, Patch, intersection, jitter, majority_vote, rasterise
+from evaluation.organiser.samples.synthesis import (
+    Ellipse,
+    Patch,
+    intersection,
+    jitter,
+    majority_vote,
+    rasterise,
+)
 
 ellipses = st.builds(
     Ellipse,

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from evaluation.synthesis.ellipses import Ellipse
-from evaluation.synthesis.fundus import (
+from evaluation.organiser.samples.synthesis import (
+    Ellipse,
     Laterality,
     Point,
     Quality,

@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from evaluation.workers.channel import Channel, ChannelError, Message
+from evaluation.workers.processes import Channel, ChannelError, Message
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@ import pickle
 
 import pytest
 
+from evaluation.core.field import CellsSource, FileSource, JsonFileSource
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileSource, JsonFileSource
-from evaluation.workers.columns import Columns
+from evaluation.workers.batches import Columns
 
 INSTANCES = {
     "none": [],

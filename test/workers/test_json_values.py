@@ -3,9 +3,9 @@ import json
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault, ReadError
+from evaluation.core.field import JsonFileSource, JsonSource, StackSource
 from evaluation.core.form import CaseForm
-from evaluation.core.source import JsonFileSource, JsonSource, StackSource
-from evaluation.workers.json_values import JsonValues
+from evaluation.workers.case_reader import JsonValues
 
 PATH = "job/output/risk.json"
 STACK = JsonFileSource(PATH, "job 1, socket risk", 1000, entries=3)

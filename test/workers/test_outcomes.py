@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.outcome import Died, OrganiserFault, Scored
-from evaluation.workers.outcomes import packed_outcomes, unpacked_outcomes
+from evaluation.workers.batches import packed_outcomes, unpacked_outcomes
 
 BOXES = np.arange(12.0).reshape(2, 6)
 OUTCOMES = {

@@ -6,11 +6,10 @@ import pytest
 
 from evaluation.core.form import CaseForm, Form
 from evaluation.workers import batches
-from evaluation.workers.columns import Columns
+from evaluation.workers.batches import Columns
 from evaluation.workers.reader import IndexJob, ReaderSetup, ReadJob
-from evaluation.workers.reports import BatchReport, IndexReport, Used
+from evaluation.workers.reports import BatchReport, IndexReport, PackedValues, Used
 from evaluation.workers.submission_reader import SubmissionReader
-from evaluation.workers.values import PackedValues
 
 NAMES = [f"E{number}" for number in range(6)]
 CASES = tuple(CaseForm(name, 100, 50, {"set": "in-sample"}) for name in NAMES)

@@ -4,10 +4,10 @@ import pytest
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, encode
-from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.io.kinds.masks import LabelMask
 from evaluation.io.kinds.number import Number
-from evaluation.metrics.crop import Crop
-from evaluation.workers.values import PackedValues, ValuesOfBatch
+from evaluation.metrics.crops import Crop
+from evaluation.workers.reports import PackedValues, ValuesOfBatch
 
 
 def field_of(name, kind):

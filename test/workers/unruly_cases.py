@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from evaluation.core.field import CellsSource, FileSource, Source
 from evaluation.core.form import CaseForm, CaseRow, Form
-from evaluation.core.outcome import CaseJob, Outcome
-from evaluation.core.source import CellsSource, FileSource, Source
+from evaluation.core.outcome import CaseJob, Outcome, Progress, no_progress
 from evaluation.phase.reference import ReferenceFiles
 from evaluation.workers import processes
 from evaluation.workers.batches import batches_of
 from evaluation.workers.pool import PoolSettings
-from evaluation.workers.progress import Progress, no_progress
 from evaluation.workers.reader import ReaderSetup
-from evaluation.workers.reading import Submission, read_batches
+from evaluation.workers.reading import ReadSubmission, read_batches
 from evaluation.workers.scorer import ScorerSetup
 from evaluation.workers.scoring import score_cases
 from evaluation.workers.worker import AskReader, Handler
@@ -85,7 +84,7 @@ def read(
     room: int | None = ROOM,
     setup: ReaderSetup | None = None,
     progress: Progress = no_progress,
-) -> Submission:
+) -> ReadSubmission:
     """Read cases as the first stage does."""
     sources = [{"behaviour": one.source} for one in cases]
     setup = setup or reader_setup()
@@ -106,7 +105,7 @@ def run(
 
 def score(
     cases: Sequence[Case],
-    submission: Submission,
+    submission: ReadSubmission,
     settings: PoolSettings,
     reader: ReaderSetup | None = None,
     scorer: ScorerSetup | None = None,

@@ -9,24 +9,24 @@ annotators and with their intersection follows the OPTIMA cyst segmentation chal
 from __future__ import annotations
 
 from math import inf
-from typing import Annotated
+from typing import Annotated, Self
 
 import numpy as np
+from pydantic import AfterValidator, model_validator
 
-from evaluation.challenges.cysts.scoring import LEVELS, OVERLAPS, VolumeScoring, annotator_field
+from evaluation.challenges.cysts.scoring import CONFIDENCE_LEVELS, OVERLAPS, VolumeScoring, annotator_field
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
-from evaluation.core.keys import Check, option
+from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
-from evaluation.io.volumes.case_geometry import B_SCAN_COLUMNS
-from evaluation.metrics.confidence import pooled_highest_binary_dice, pooled_weighted_dice
-from evaluation.metrics.surface_convention import Directions, Surface, SurfaceConvention
-from evaluation.metrics.weighted_distances import Percentile
+from evaluation.io.volume_header import B_SCAN_COLUMNS
+from evaluation.metrics.segmentation import pooled_highest_binary_dice, pooled_weighted_dice
+from evaluation.metrics.surfaces import Directions, Percentile, Surface, SurfaceConvention
 
 _VOLUMES = (".mha", ".nii.gz", ".tif", ".tiff")
-_WHOLE_LEVELS = ReferenceVolume(0, LEVELS[-1], whole=True)
+_WHOLE_LEVELS = ReferenceVolume(0, CONFIDENCE_LEVELS[-1], whole=True)
 
 
 def _above_zero(value: float) -> float:
@@ -47,40 +47,45 @@ def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
 class CystsOptions(Options):
     """Options that the paper and the challenge leave open."""
 
-    marked_from: Annotated[float, Check(_above_zero)] = option(
-        0.01,
-        "Confidence from which on a voxel counts as marked, above 0 and at most 1. The default is the lowest "
-        "confidence of the reference.",
+    marked_from: Annotated[float, AfterValidator(_above_zero)] = Key(
+        default=0.01,
+        description="Confidence from which on a voxel counts as marked, above 0 and at most 1. The default "
+        "is the lowest confidence of the reference.",
     )
-    continuity_mm: float = option(
-        0.06, "Distance in mm below which neighbouring B-scans are connected (Section 2.2)."
+    continuity_mm: float = Key(
+        default=0.06,
+        description="Distance in mm below which neighbouring B-scans are connected (Section 2.2).",
     )
-    readers: Annotated[tuple[str, ...], Check(_plain_names)] = option(
-        (), "Names of the annotators whose volumes are in `readers/<name>/`. A volume need not have all."
+    readers: Annotated[tuple[str, ...], AfterValidator(_plain_names)] = Key(
+        default=(),
+        description="Names of the annotators whose volumes are in `readers/<name>/`. A volume need not have "
+        "all.",
     )
-    surface_distances: bool = option(
-        True, "Whether the Hausdorff and the mean surface distance are computed."
+    surface_distances: bool = Key(
+        default=True, description="Whether the Hausdorff and the mean surface distance are computed."
     )
-    surface: Surface = option(
-        "voxels",
-        "Parts of a surface. `voxels`: the region's voxels that have a neighbour outside of it, all of equal "
-        "weight (MedPy, MONAI, SimpleITK). `elements`: surface elements, weighted by their area "
+    surface: Surface = Key(
+        default="voxels",
+        description="Parts of a surface. `voxels`: the region's voxels that have a neighbour outside of it, "
+        "all of equal weight (MedPy, MONAI, SimpleITK). `elements`: surface elements, weighted by their area "
         "(surface-distance).",
     )
-    hausdorff_percentile: Percentile = option(
-        "index",
-        "Percentile of the Hausdorff distance. `index`: the distance at position ⌊0.95 (n − 1)⌋; for "
-        "elements, the distance at which 95 % of the area is reached. `linear`: interpolated between two "
+    hausdorff_percentile: Percentile = Key(
+        default="index",
+        description="Percentile of the Hausdorff distance. `index`: the distance at position ⌊0.95 (n − 1)⌋; "
+        "for elements, the distance at which 95 % of the area is reached. `linear`: interpolated between two "
         "positions; for voxels only.",
     )
-    surface_directions: Directions = option(
-        "directed",
-        "The two directions of surface distances, from prediction to reference and back. `directed`: the "
-        "larger of their figures. `pooled`: the figure of all distances together.",
+    surface_directions: Directions = Key(
+        default="directed",
+        description="The two directions of surface distances, from prediction to reference and back. "
+        "`directed`: the larger of their figures. `pooled`: the figure of all distances together.",
     )
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _possible_convention(self) -> Self:
         self.convention()
+        return self
 
     def convention(self) -> SurfaceConvention:
         """Return how surfaces are compared. Raises ValueError for choices that exclude each other."""
@@ -119,9 +124,12 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
         (bound, "Highest weighted Dice of any binary mask"),
         *((name, title) for name, (title, _) in OVERLAPS.items()),
         *annotator_metrics.items(),
-        *((f"recall_level_{level}", f"Recall at level {level}") for level in LEVELS),
+        *((f"recall_level_{level}", f"Recall at level {level}") for level in CONFIDENCE_LEVELS),
         ("detection_ratio", "Cyst-wise detection ratio"),
-        *((f"detection_ratio_level_{level}", f"Detection ratio at level {level}") for level in LEVELS),
+        *(
+            (f"detection_ratio_level_{level}", f"Detection ratio at level {level}")
+            for level in CONFIDENCE_LEVELS
+        ),
     ]
     amounts = [
         ("false_components", "False components in a volume", ""),

@@ -1,18 +1,48 @@
-"""Classes: decisions between two, one of several, and the probabilities of several."""
+"""Classes: fields that decide or weigh them, and the metrics of decisions and probabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+import math
+from abc import ABC
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import model_validator
 
-from evaluation.challenges.declared.scalar import ColumnFieldTable, ScalarFieldTable, TwoClassFieldTable
-from evaluation.challenges.declared.table import key
+from evaluation.challenges.declared.scalars import (
+    ColumnFieldTable,
+    NumberField,
+    ScalarFieldTable,
+    TwoClassFieldTable,
+    value_columns,
+)
+from evaluation.challenges.declared.scores import check_classes, check_probability
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.core.aggregates import confusion_of, macro_auc_of
+from evaluation.core.case_table import CaseTable, Row
+from evaluation.core.challenge import Values
 from evaluation.core.field import Field
-from evaluation.io.kinds.class_label import ClassLabel, ReferenceClass, problem_of_classes
-from evaluation.io.kinds.class_probabilities import ClassProbabilities
+from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
+from evaluation.core.metric import Metric, mean_of, proportion_of
+from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, ReferenceClass, problem_of_classes
 from evaluation.io.kinds.number import Label
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.confusion import (
+    Averaging,
+    Confusion,
+    balanced_accuracy_of_confusion,
+    cohen_kappa_of_confusion,
+    f_beta_of_confusion,
+    matthews_correlation_of_confusion,
+    mean_f1_of_confusion,
+    precision_of_confusion,
+    weighted_confusion,
+)
+
+# --- Classes: decisions between two, one of several, and the probabilities of several ---
 
 _CLASSES = "The classes, in their order if they have one: texts, or whole numbers."
 _EXCLUDED = "Cells of the reference of cases that do not enter."
@@ -42,11 +72,13 @@ class ClassField(ColumnFieldTable):
     """
 
     kind: Literal["class"]
-    classes: list[str] | list[int] = key(_CLASSES)
-    boolean: bool = key(
-        "Algorithm phases: whether the value is a JSON boolean, false for the first of two classes.", False
+    classes: list[str] | list[int] = Key(description=_CLASSES)
+    boolean: bool = Key(
+        default=False,
+        description="Algorithm phases: whether the value is a JSON boolean, false for the first of two "
+        "classes.",
     )
-    excluded: list[str] = key(_EXCLUDED, [])
+    excluded: list[str] = Key(default=[], description=_EXCLUDED)
 
     @model_validator(mode="after")
     def _good_classes(self) -> ClassField:
@@ -71,14 +103,20 @@ class ClassProbabilitiesField(ScalarFieldTable):
     """
 
     kind: Literal["class_probabilities"]
-    classes: list[str] = key("The classes.")
-    columns: list[str] | None = key(
-        "Columns of the submission's table, one for each class. Default: the names of the classes.", None
+    classes: list[str] = Key(description="The classes.")
+    columns: list[str] | None = Key(
+        default=None,
+        description="Columns of the submission's table, one for each class. Default: the names of the "
+        "classes.",
     )
-    tolerance: float = key("How far the sum may be from 1.", 1e-3, ge=0, le=1)
-    free_sum: bool = key("Whether the sum may be any, for classes that do not exclude each other.", False)
-    reference: str | None = key("Column of `cases.csv` with the class. Default: the field's name.", None)
-    excluded: list[str] = key(_EXCLUDED, [])
+    tolerance: float = Key(default=1e-3, description="How far the sum may be from 1.", ge=0, le=1)
+    free_sum: bool = Key(
+        default=False, description="Whether the sum may be any, for classes that do not exclude each other."
+    )
+    reference: str | None = Key(
+        default=None, description="Column of `cases.csv` with the class. Default: the field's name."
+    )
+    excluded: list[str] = Key(default=[], description=_EXCLUDED)
 
     @model_validator(mode="after")
     def _good_classes(self) -> ClassProbabilitiesField:
@@ -105,3 +143,401 @@ def check_class_names(classes: Sequence[str | int], excluded: Sequence[str]) -> 
         raise ValueError(problem)
     if both := [name for name in excluded if name in map(str, classes)]:
         raise ValueError(f"excluded: expected cells that are no class, found {both[0]!r}")
+
+
+# --- The decided class of a case, from any kind of field ---
+
+
+@dataclass(frozen=True)
+class Decided:
+    """How a field decides on a class: the classes, the columns, and the class index of a submitted value."""
+
+    classes: tuple[str, ...]
+    predicted: str
+    true: str
+    index: Callable[[Any], float]
+
+    def row(self, comparison: FieldComparison) -> Row:
+        """Return both class indices of a case; NaN for a case that does not enter."""
+        return {self.predicted: self.index(comparison.submitted), self.true: float(comparison.reference)}
+
+    def matrix(self, table: CaseTable) -> Mapping[str, Any]:
+        """Return the numbers of cases by true and decided class, for the organiser."""
+        ones = np.ones((1, len(table)))
+        counts = weighted_confusion(table[self.true], table[self.predicted], ones, len(self.classes))
+        content = {
+            "classes": list(self.classes),
+            "by_true_and_decided": counts.counts[0].astype(int).tolist(),
+            "without_result": counts.missing[0].astype(int).tolist(),
+        }
+        return {f"{self.predicted.removesuffix('_predicted')}_confusion_matrix": content}
+
+
+class DecisionMetric(MetricTable, ABC):
+    """A metric of decided classes."""
+
+    threshold: float | None = Key(
+        default=None,
+        description="Fields of kind `number`: from which number on a case is decided to be positive.",
+        allow_inf_nan=False,
+    )
+    kinds = (ClassField, ClassProbabilitiesField, DecisionField, NumberField)
+
+    def decided(self, name: str, field_name: str, table: FieldTable) -> Decided:
+        """Return how a field decides. Raises ValueError for options that do not fit it."""
+        predicted, true = value_columns(field_name)
+        if isinstance(table, NumberField):
+            threshold = _threshold(table, self.threshold)
+            return Decided(
+                ("negative", "positive"), f"{name}_predicted", true, lambda number: float(number >= threshold)
+            )
+        if self.threshold is not None:
+            raise ValueError(f"threshold: expected none for a field of kind {table.kind!r}")
+        if isinstance(table, DecisionField):
+            return Decided(("negative", "positive"), predicted, true, float)
+        assert isinstance(table, ClassField | ClassProbabilitiesField)
+        index = _most_probable if isinstance(table, ClassProbabilitiesField) else float
+        return Decided(tuple(map(str, table.classes)), predicted, true, index)
+
+    def figure(
+        self,
+        name: str,
+        field_name: str,
+        table: FieldTable,
+        figure: Callable[[Confusion], Floats],
+        worst: float = 0.0,
+    ) -> Measure:
+        """Return a figure of the confusion matrix with the best value 1."""
+        decided = self.decided(name, field_name, table)
+        aggregate = confusion_of(decided.predicted, decided.true, len(decided.classes), figure)
+
+        def worst_row(case: CaseForm, references: Values) -> Row:
+            return {decided.predicted: math.nan, decided.true: float(references[field_name])}
+
+        metric = Metric(name, self.title_of(name), aggregate, 1, worst)
+        return Measure((metric,), decided.row, worst_row, decided.matrix)
+
+    def share(
+        self,
+        name: str,
+        field_name: str,
+        table: FieldTable,
+        right: Callable[[float, float], bool],
+        enters: Callable[[float], bool] = lambda true: True,
+    ) -> Measure:
+        """Return the share of ``right`` predictions among the cases with a true class that ``enters``."""
+        decided = self.decided(name, field_name, table)
+
+        def row(comparison: FieldComparison) -> Row:
+            predicted, true = decided.row(comparison).values()
+            return {name: math.nan if math.isnan(true) or not enters(true) else float(right(predicted, true))}
+
+        def worst_row(case: CaseForm, references: Values) -> Row:
+            true = float(references[field_name])
+            return {name: math.nan if math.isnan(true) or not enters(true) else 0.0}
+
+        return Measure((Metric(name, self.title_of(name), proportion_of(name), 1, 0),), row, worst_row)
+
+
+class OneClassMetric(DecisionMetric, ABC):
+    """A metric of one class against all others."""
+
+    of: str | None = Key(
+        default=None,
+        description="The class that is meant. Default: the second of two classes, of a decision the positive "
+        "one.",
+    )
+
+    def class_index(self, name: str, field_name: str, table: FieldTable) -> int:
+        """Return the index of the class. Raises ValueError for a class that the field does not have."""
+        classes = self.decided(name, field_name, table).classes
+        if self.of is None and len(classes) == 2:
+            return 1
+        if self.of not in classes:
+            raise ValueError(f"of: expected one of {', '.join(classes)}, found {self.of or 'none'}")
+        return classes.index(self.of)
+
+
+def _threshold(table: NumberField, threshold: float | None) -> float:
+    check_classes(table)
+    if threshold is None:
+        raise ValueError("threshold: expected a number for a field of kind 'number', found none")
+    if table.minimum is None or table.maximum is None or not table.minimum < threshold <= table.maximum:
+        raise ValueError("threshold: expected a field with minimum and maximum, and a number between them")
+    return threshold
+
+
+def _most_probable(probabilities: tuple[float, ...]) -> float:
+    return float(probabilities.index(max(probabilities)))
+
+
+# --- Metrics of decided classes: accuracy, sensitivity, F scores, correlation, kappa ---
+
+
+class Accuracy(DecisionMetric):
+    """Accuracy: share of correctly classified cases.
+
+    From 0 to 1, higher is better. A case without a result is wrong. For probabilities, the class with the
+    highest one is decided, the first among equals.
+
+    Oracle: scikit-learn, `accuracy_score`.
+    """
+
+    metric: Literal["accuracy"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the share of right classes."""
+        return self.share(name, field_name, table, lambda predicted, true: predicted == true)
+
+
+class BalancedAccuracy(DecisionMetric):
+    """Balanced accuracy: mean of the sensitivities of the classes that occur in the reference.
+
+    From 0 to 1, higher is better; 1 / classes for one and the same answer to every case. A case without a
+    result is wrong.
+
+    Oracle: scikit-learn, `balanced_accuracy_score`. Source: Brodersen et al., ICPR 2010, p. 3121.
+    """
+
+    metric: Literal["balanced_accuracy"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean of the sensitivities."""
+        return self.figure(name, field_name, table, balanced_accuracy_of_confusion)
+
+
+class Sensitivity(OneClassMetric):
+    """Sensitivity (recall) of a class: share of its cases that are recognised.
+
+    From 0 to 1, higher is better. It needs a case of the class. A case without a result is not recognised.
+
+    Oracle: scikit-learn, `recall_score`.
+    """
+
+    metric: Literal["sensitivity"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the share of recognised cases."""
+        of = self.class_index(name, field_name, table)
+        return self.share(
+            name, field_name, table, lambda predicted, true: predicted == of, lambda true: true == of
+        )
+
+
+class Specificity(OneClassMetric):
+    """Specificity of a class: share of the cases of other classes that are not taken for it.
+
+    From 0 to 1, higher is better. It needs a case of another class. A case without a result is taken for the
+    class.
+
+    Oracle: scikit-learn, `recall_score` of the absence of the class.
+    """
+
+    metric: Literal["specificity"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the share of cases that are not taken for the class."""
+        of = self.class_index(name, field_name, table)
+        return self.share(
+            name, field_name, table, lambda predicted, true: predicted != of, lambda true: true != of
+        )
+
+
+class Precision(OneClassMetric):
+    """Precision (positive predictive value) of a class: share of true cases among those assigned to it.
+
+    From 0 to 1, higher is better; 0 if no case is assigned to the class. It needs a case of the class. A case
+    of another class without a result counts as assigned to it, a case of the class does not.
+
+    Oracle: scikit-learn, `precision_score` with `zero_division=0`.
+    """
+
+    metric: Literal["precision"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the precision."""
+        of = self.class_index(name, field_name, table)
+        return self.figure(name, field_name, table, lambda cases: precision_of_confusion(cases, of))
+
+
+class FBeta(OneClassMetric):
+    """F-beta of a class: harmonic mean of precision and sensitivity, which counts beta² times.
+
+    From 0 to 1, higher is better. It needs a case of the class. A case without a result is a miss of its
+    class, or else a false alarm.
+
+    Oracle: scikit-learn, `fbeta_score`. Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
+    """
+
+    metric: Literal["f_beta"]
+    own_title: ClassVar[str] = "F-beta"
+    beta: float = Key(description="Importance of sensitivity.", gt=0, le=100)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the F-beta."""
+        of = self.class_index(name, field_name, table)
+        return self.figure(name, field_name, table, lambda cases: f_beta_of_confusion(cases, self.beta, of))
+
+
+class FOne(OneClassMetric):
+    """F1 of a class: harmonic mean of precision and sensitivity.
+
+    From 0 to 1, higher is better. It needs a case of the class. A case without a result is a miss of its
+    class, or else a false alarm.
+
+    Oracle: scikit-learn, `f1_score`. Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
+    """
+
+    metric: Literal["f1"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the F1."""
+        of = self.class_index(name, field_name, table)
+        return self.figure(name, field_name, table, lambda cases: f_beta_of_confusion(cases, 1.0, of))
+
+
+class _MeanFOne(DecisionMetric, ABC):
+    averaging: ClassVar[Averaging]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean of the F1 of the classes."""
+        return self.figure(name, field_name, table, lambda cases: mean_f1_of_confusion(cases, self.averaging))
+
+
+class MacroFOne(_MeanFOne):
+    """Mean F1 of the classes, each counting alike.
+
+    From 0 to 1, higher is better. The mean is over the classes that occur in reference or prediction. A case
+    without a result is a miss of its class and a false alarm of every other class.
+
+    Oracle: scikit-learn, `f1_score` with `average="macro"`.
+    """
+
+    metric: Literal["macro_f1"]
+    own_title: ClassVar[str] = "Macro F1"
+    averaging: ClassVar[Averaging] = "macro"
+
+
+class WeightedFOne(_MeanFOne):
+    """Mean F1 of the classes, each counting with its share of the reference.
+
+    From 0 to 1, higher is better. A case without a result is a miss of its class and a false alarm of every
+    other class.
+
+    Oracle: scikit-learn, `f1_score` with `average="weighted"`.
+    """
+
+    metric: Literal["weighted_f1"]
+    own_title: ClassVar[str] = "Weighted F1"
+    averaging: ClassVar[Averaging] = "weighted"
+
+
+class MatthewsCorrelation(DecisionMetric):
+    """Matthews' correlation coefficient, for several classes Gorodkin's.
+
+    From −1 to 1, higher is better; 0 for one and the same answer to every case. With cases without a result
+    it is a lower bound over all answers that they could have had.
+
+    Oracle: scikit-learn, `matthews_corrcoef`. Source: Gorodkin, Comput. Biol. Chem. 28:367, 2004.
+    """
+
+    metric: Literal["matthews_correlation"]
+    own_title: ClassVar[str] = "Matthews' correlation"
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the correlation."""
+        return self.figure(name, field_name, table, matthews_correlation_of_confusion, worst=-1.0)
+
+
+class CohenKappa(DecisionMetric):
+    """Cohen's kappa: agreement of decided and true classes beyond chance, plain or weighted.
+
+    From −1 to 1, higher is better; 0 is chance. With `linear` or `quadratic` a disagreement costs the
+    distance of the classes in their order, or its square. Cases without a result have the answers with the
+    lowest kappa. It does not exist if reference and decisions hold the same class alone.
+
+    Oracle: scikit-learn, `cohen_kappa_score`. Source: Cohen, Psychological Bulletin 70:213, 1968.
+    """
+
+    metric: Literal["cohen_kappa"]
+    own_title: ClassVar[str] = "Cohen's kappa"
+    disagreement: Literal["nominal", "linear", "quadratic"] = Key(
+        default="nominal", description="What a disagreement costs."
+    )
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the kappa."""
+        return self.figure(
+            name,
+            field_name,
+            table,
+            lambda cases: cohen_kappa_of_confusion(cases, self.disagreement),
+            worst=-1.0,
+        )
+
+
+# --- Metrics of probabilities of classes: Brier score, and the AUC of each class against the rest ---
+
+
+class BrierScore(MetricTable):
+    """Brier score: mean squared difference of probability and truth.
+
+    Lower is better: from 0 to 1 for the probability of one of two classes, a number with `minimum = 0` and
+    `maximum = 1`; from 0 to 2 for several classes, whose squares are summed. A case without a result counts
+    1, or 2.
+
+    Oracle: scikit-learn, `brier_score_loss`. Source: Brier, Monthly Weather Review 78:1, 1950.
+    """
+
+    metric: Literal["brier_score"]
+    kinds = (ClassProbabilitiesField, NumberField)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the score. Raises ValueError for a number that is no probability of a class."""
+        several = isinstance(table, ClassProbabilitiesField)
+        if not several:
+            check_probability(table)
+        worst = 2.0 if several else 1.0
+
+        def row(comparison: FieldComparison) -> Row:
+            true, submitted = comparison.reference, comparison.submitted
+            if not several:
+                return {name: (submitted - true) ** 2}
+            if math.isnan(true):
+                return {name: math.nan}
+            return {name: math.fsum((share - (index == true)) ** 2 for index, share in enumerate(submitted))}
+
+        def worst_row(case: CaseForm, references: Values) -> Row:
+            return {name: math.nan if math.isnan(references[field_name]) else worst}
+
+        return Measure((Metric(name, self.title_of(name), mean_of(name), 0, worst),), row, worst_row)
+
+
+class MacroAreaUnderCurve(MetricTable):
+    """Mean over the classes of the area under the ROC curve of one class against the rest.
+
+    From 0 to 1, higher is better; ties count half. A class without a case does not enter. A case without a
+    result loses against every other case.
+
+    Oracle: scikit-learn, `roc_auc_score` with `multi_class="ovr"`. Source: Provost and Domingos, CeDER
+    working paper IS-00-04, 2000.
+    """
+
+    metric: Literal["macro_auc"]
+    own_title: ClassVar[str] = "Macro AUC"
+    kinds = (ClassProbabilitiesField,)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean of the areas."""
+        assert isinstance(table, ClassProbabilitiesField)
+        columns = tuple(f"{field_name}_probability_{index}" for index in range(len(table.classes)))
+        true = f"{field_name}_true"
+
+        def row(comparison: FieldComparison) -> Row:
+            return {**dict(zip(columns, comparison.submitted, strict=True)), true: comparison.reference}
+
+        def worst_row(case: CaseForm, references: Values) -> Row:
+            return {**dict.fromkeys(columns, math.nan), true: references[field_name]}
+
+        metric = Metric(name, self.title_of(name), macro_auc_of(columns, true), 1, 0)
+        return Measure((metric,), row, worst_row)

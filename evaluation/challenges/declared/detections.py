@@ -1,26 +1,32 @@
-"""Figures of detections of any kind: sums of hits and misses, and free-response ROC curves.
-
-A case has hits, false predictions and missed objects in each class. A case without a result misses all of its
-objects and has as many false predictions with the highest probability, at least one of each class: so it is
-worse than an empty list, and no case is left out of any sum.
-"""
+"""Detected objects: the fields that list them, and figures of hits whatever is detected."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field as Key
+from pydantic import AfterValidator, model_validator
 
-from evaluation.challenges.declared.measure import Comparison, Measure
-from evaluation.core.case_table import CaseTable, FloatArray, Row, WeightedCases
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
+from evaluation.core.field import CaseColumns, Field, Kind, Reference, TableColumns, TableRows
+from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, DetectionCurves, Metric, Strata
+from evaluation.io.kinds.objects import Attributes, Space
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.froc import Candidates, FrocTable
-from evaluation.metrics.point_matching import PointMatches
+from evaluation.metrics.points import PointMatches
+
+# --- Figures of detections of any kind: sums of hits and misses, and free-response ROC curves ---
+#
+# A case has hits, false predictions and missed objects in each class. A case without a result misses all of
+# its objects and has as many false predictions with the highest probability, at least one of each class: so
+# it is worse than an empty list, and no case is left out of any sum.
 
 CERTAIN = 2.0
 """Above every probability: the probability of false predictions in a case without a result."""
@@ -39,8 +45,8 @@ class Hits:
     hits, false: probabilities of the predictions. objects: the number of objects in the reference.
     """
 
-    hits: FloatArray
-    false: FloatArray
+    hits: Floats
+    false: Floats
     objects: int
 
     @property
@@ -89,14 +95,14 @@ def verdicts_of(
 
 
 @dataclass(frozen=True)
-class Detections:
+class CaseDetections:
     """Functions from a case's values to its detections of each class.
 
     ``hits`` returns the hits of every class, ``objects`` the number of reference objects of every class.
     ``classes`` names the classes in the figures; empty for a single one.
     """
 
-    hits: Callable[[Comparison], Sequence[Hits]]
+    hits: Callable[[FieldComparison], Sequence[Hits]]
     objects: Callable[[Values], Sequence[int]]
     classes: tuple[str, ...] = ()
 
@@ -105,7 +111,7 @@ class Detections:
         return [missing_result(count) for count in self.objects(references)]
 
 
-def share_measure(name: str, title: str, share: Share, detections: Detections) -> Measure:
+def share_measure(name: str, title: str, share: Share, detections: CaseDetections) -> Measure:
     """Return F1, precision or recall of the sums over all cases, for all classes together and for each."""
     keys = [f"{name}_{of}" for of in detections.classes] or [name]
 
@@ -133,7 +139,7 @@ _PARTS = ("true_positives", "false_positives", "false_negatives")
 def _share_of(share: Share, keys: Sequence[str]) -> Aggregate:
     """Return a share of sums; NaN where the reference has no object of weight, 0 where nothing was found."""
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         hits, false, missed = (
             sum((cases.weights @ cases.table[f"{key}_{part}"] for key in keys), np.zeros(len(cases.weights)))
             for part in _PARTS
@@ -145,16 +151,16 @@ def _share_of(share: Share, keys: Sequence[str]) -> Aggregate:
     return Aggregate(values, _all_cases)
 
 
-def _ratio(numerator: FloatArray, denominator: FloatArray, objects: FloatArray) -> FloatArray:
+def _ratio(numerator: Floats, denominator: Floats, objects: Floats) -> Floats:
     quotient = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
     return np.where(objects > 0, quotient, np.nan)
 
 
-def froc_measure(name: str, title: str, rates: Sequence[float], detections: Detections) -> Measure:
+def froc_measure(name: str, title: str, rates: Sequence[float], detections: CaseDetections) -> Measure:
     """Return the mean sensitivity over rates of false positives per case, and each sensitivity."""
     columns = _froc_columns(name, detections)
 
-    def figure(of: Callable[[FloatArray], FloatArray]) -> Aggregate:
+    def figure(of: Callable[[Floats], Floats]) -> Aggregate:
         return Aggregate(lambda cases: of(_sensitivities(cases, columns, rates)), _all_cases)
 
     parts = [
@@ -172,7 +178,7 @@ def froc_measure(name: str, title: str, rates: Sequence[float], detections: Dete
     return _froc_figures((mean, *parts), columns, detections)
 
 
-def average_precision_measure(name: str, title: str, detections: Detections) -> Measure:
+def average_precision_measure(name: str, title: str, detections: CaseDetections) -> Measure:
     """Return the average precision of all detections; objects without a hit count as never found."""
     columns = _froc_columns(name, detections)
     aggregate = Aggregate(
@@ -183,7 +189,7 @@ def average_precision_measure(name: str, title: str, detections: Detections) -> 
     return _froc_figures((Metric(name, title, aggregate, best=1, worst=0),), columns, detections)
 
 
-def _froc_columns(name: str, detections: Detections) -> list[str]:
+def _froc_columns(name: str, detections: CaseDetections) -> list[str]:
     if detections.classes:
         raise ValueError("expected a field without classes, or with one")
     return [f"{name}_{part}" for part in ("hits", "false", "objects")]
@@ -193,7 +199,7 @@ def _curves_of(columns: Sequence[str]) -> DetectionCurves:
     return DetectionCurves(lambda table: _candidates(table, columns), "Hits are those of the metric.")
 
 
-def _froc_figures(metrics: tuple[Metric, ...], columns: Sequence[str], detections: Detections) -> Measure:
+def _froc_figures(metrics: tuple[Metric, ...], columns: Sequence[str], detections: CaseDetections) -> Measure:
     """Return figures of the hits, false predictions and objects of each case."""
 
     def row(found: Sequence[Hits]) -> Row:
@@ -207,10 +213,10 @@ def _froc_figures(metrics: tuple[Metric, ...], columns: Sequence[str], detection
     )
 
 
-def _sensitivities(cases: WeightedCases, columns: Sequence[str], rates: Sequence[float]) -> FloatArray:
+def _sensitivities(cases: WeightedCases, columns: Sequence[str], rates: Sequence[float]) -> Floats:
     """Return the sensitivity at every rate, shape (resamples, rates)."""
 
-    def values(cases: WeightedCases) -> FloatArray:
+    def values(cases: WeightedCases) -> Floats:
         return _froc_table(cases, columns).sensitivity_at(cases.weights, rates)
 
     return cases.derive(("froc", *columns, *rates), values)
@@ -232,3 +238,167 @@ def _candidates(table: CaseTable, columns: Sequence[str]) -> Candidates:
 
 def _all_cases(table: CaseTable) -> Strata:
     return np.zeros(len(table), dtype=np.int64)
+
+
+# --- Fields that list any number of objects in each case: rows of a table, or the platform's JSON ---
+
+
+def distinct(names: list[str]) -> list[str]:
+    """Return names after checking that none is there twice. Raises ValueError."""
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"duplicate {', '.join(map(repr, twice))}")
+    return names
+
+
+ClassName = Annotated[str, Key(pattern=r"^[A-Za-z][A-Za-z0-9 _-]*$", max_length=40)]
+
+
+class SpaceTable(FieldTable):
+    """A field of positions, in millimetres or pixels."""
+
+    table: str = Key(
+        default="predictions.csv", description="The csv file of a submission that holds the field."
+    )
+    key_column: str = Key(default="case", description="Column of that table with the case's name.")
+    columns: list[str] | None = Key(
+        default=None,
+        description="The other columns of that table, in the order of the kind. Default: the names of the "
+        "kind.",
+    )
+    axes: Literal[2, 3] = Key(default=3, description="Number of coordinates.")
+    unit: Literal["mm", "pixels"] = Key(
+        default="mm",
+        description="`mm`: world millimetres. `pixels`: from 0 to the image's width or height, where "
+        "`cases.csv` has them.",
+    )
+    reference_columns: list[str] | None = Key(
+        default=None,
+        description="The columns of the reference, in the order of the kind. Default: the names of the kind.",
+    )
+
+    @abstractmethod
+    def submitted_kind(self) -> Kind:
+        """Return the kind of the submitted value, which has columns."""
+
+    def reference_kind(self) -> Kind:
+        """Return the kind of the reference, which has columns; by default the same."""
+        return self.submitted_kind()
+
+    @property
+    def space(self) -> Space:
+        """The space of the positions."""
+        return Space(self.axes, self.unit)
+
+    @model_validator(mode="after")
+    def _columns_fit(self) -> Self:
+        for name, kind in (("columns", self.submitted_kind()), ("reference_columns", self.reference_kind())):
+            chosen: list[str] | None = getattr(self, name)
+            count, known = len(kind.columns), ", ".join(kind.columns)
+            if chosen is not None and len(chosen) != count:
+                raise ValueError(f"{name}: expected {count} columns ({known}), found {len(chosen)}")
+        return self
+
+    def submitted_columns(self) -> tuple[str, ...]:
+        """Return the columns of the submission's table."""
+        return tuple(self.columns or self.submitted_kind().columns)
+
+
+class ListFieldTable(SpaceTable):
+    """A field that lists objects; its reference is a table of the phase folder."""
+
+    reference: str | None = Key(
+        default=None,
+        description="csv file in the phase folder with the reference, any number of rows for a case. "
+        "Default: `<field>.csv`.",
+    )
+    reference_key_column: str | None = Key(
+        default=None, description="Column of that file with the case's name. Default: that of `key_column`."
+    )
+
+    def field(self, name: str) -> Field:
+        """Return the field of that name."""
+        kind = self.submitted_kind()
+        return Field(
+            name=name,
+            title=self.title_of(name),
+            kind=kind,
+            archive=TableRows((self.table,), self.key_column, self.submitted_columns()),
+            socket=self.socket_of(name),
+            reference=Reference(self.reference_kind(), self.reference_rows(self.reference or f"{name}.csv")),
+        )
+
+    def reference_rows(self, file: str) -> TableRows:
+        """Return the location of reference objects in a file of the phase folder."""
+        columns = tuple(self.reference_columns or self.reference_kind().columns)
+        return TableRows((file,), self.reference_key_column or self.key_column, columns)
+
+
+class ObjectFieldTable(ListFieldTable):
+    """A field that lists objects, with a class and a probability where they have them."""
+
+    classes: Annotated[list[ClassName], AfterValidator(distinct)] = Key(
+        default=[], description="The classes of the objects. Default: they have none."
+    )
+    probability: bool = Key(
+        default=False, description="Whether every predicted object has a probability from 0 to 1."
+    )
+
+    def attributes(self, submitted: bool) -> Attributes:
+        """Return the attributes of objects; reference objects have no probability."""
+        return Attributes(tuple(self.classes), with_probability=submitted and self.probability)
+
+    def class_names(self) -> tuple[str, ...]:
+        """Return the names of figures of single classes; none where there is only one."""
+        names = [name.replace(" ", "_").replace("-", "_") for name in self.classes]
+        return tuple(names) if len(names) > 1 else ()
+
+
+def single_field(table: SpaceTable, name: str, reference_columns: tuple[str, ...]) -> Field:
+    """Return a field with exactly one object in each case; the reference lies in columns of the cases."""
+    return Field(
+        name=name,
+        title=table.title_of(name),
+        kind=table.submitted_kind(),
+        archive=TableColumns((table.table,), table.key_column, table.submitted_columns()),
+        socket=table.socket_of(name),
+        reference=Reference(table.reference_kind(), CaseColumns(reference_columns)),
+    )
+
+
+# --- Metrics of listed objects by any rule for hits: F1, precision, recall, free-response ROC ---
+
+
+class ObjectMetric(MetricTable):
+    """A metric of the hits, false predictions and missed objects of all cases."""
+
+    @abstractmethod
+    def detections(self, field_name: str, table: FieldTable) -> CaseDetections:
+        """Return how hits follow from objects. Raises ValueError for options that do not fit the field."""
+
+
+class ShareOfObjects(ObjectMetric):
+    """F1, precision or recall of the sums."""
+
+    share: ClassVar[Share]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the figure over all classes, and of each."""
+        return share_measure(name, self.title_of(name), self.share, self.detections(field_name, table))
+
+
+class FrocOfObjects(ObjectMetric):
+    """Sensitivities of the free-response ROC curve."""
+
+    false_positives_per_case: list[Rate] = Key(
+        default=RATES,
+        description="At which numbers of false positives per case the sensitivity is read.",
+        min_length=1,
+    )
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean and the sensitivity at each rate. Raises ValueError without probabilities."""
+        assert isinstance(table, ObjectFieldTable)
+        if not table.probability:
+            raise ValueError(f"expected probability = true in field {field_name!r}")
+        detections = self.detections(field_name, table)
+        return froc_measure(name, self.title or "FROC score", self.false_positives_per_case, detections)

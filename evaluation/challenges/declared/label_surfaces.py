@@ -9,32 +9,34 @@ from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
-from evaluation.challenges.declared.field_table import FieldTable
-from evaluation.challenges.declared.label_map import Figures, LabelFigure, LabelMapField, LabelMetricTable
-from evaluation.challenges.declared.label_overlap import voxels_of
-from evaluation.challenges.declared.measure import Comparison, Measure
-from evaluation.challenges.declared.table import key
+from evaluation.challenges.declared.label_maps import (
+    Figures,
+    LabelFigure,
+    LabelMapField,
+    LabelMetricTable,
+    voxels_of,
+)
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics.crops import together
 from evaluation.metrics.label_surfaces import SurfaceComparison, compare_label, label_boxes
-from evaluation.metrics.surface_convention import Directions, Surface, SurfaceConvention
-from evaluation.metrics.volume_crop import together
-from evaluation.metrics.weighted_distances import Percentile
+from evaluation.metrics.surfaces import Directions, Percentile, Surface, SurfaceConvention
 
 Maps = tuple[NDArray[np.uint8], NDArray[np.uint8]]
-Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Tolerance = Annotated[float, Key(ge=0, allow_inf_nan=False)]
 
 
 def surfaces_of(
-    comparison: Comparison, table: LabelMapField, surface: Surface, positions: Sequence[int]
+    comparison: FieldComparison, table: LabelMapField, surface: Surface, positions: Sequence[int]
 ) -> list[SurfaceComparison]:
     """Return the surfaces of the labels at these positions, each compared once for all metrics."""
     spacing = _spacing(comparison.reference, table)
 
-    def maps_in_one_box(comparison: Comparison) -> Maps:
+    def maps_in_one_box(comparison: FieldComparison) -> Maps:
         prediction, reference = together(comparison.submitted.crop, comparison.reference.crop)
         if table.dimensions == 3:
             return prediction, reference
@@ -44,7 +46,7 @@ def surfaces_of(
     boxes = comparison.derive("label boxes", lambda _: label_boxes(*maps, len(table.labels)))
 
     def compared(position: int) -> SurfaceComparison:
-        def compare(comparison: Comparison) -> SurfaceComparison:
+        def compare(comparison: FieldComparison) -> SurfaceComparison:
             return compare_label(*maps, position + 1, boxes[position], spacing, surface)
 
         return comparison.derive(("surfaces", surface, position), compare)
@@ -55,18 +57,18 @@ def surfaces_of(
 class _SurfaceTable(LabelMetricTable):
     """A figure of the distances between two surfaces."""
 
-    surface: Surface = key(
-        "Parts of a surface. `elements`: what lies between voxels, weighted by area, in two dimensions by "
-        "length (google-deepmind/surface-distance). `voxels`: those of a region with a neighbour outside of "
-        "it, of equal weight (SimpleITK, MedPy, MONAI, MetricsReloaded). Figures of the two differ by up to "
-        "several per cent.",
-        "elements",
+    surface: Surface = Key(
+        default="elements",
+        description="Parts of a surface. `elements`: what lies between voxels, weighted by area, in two "
+        "dimensions by length (google-deepmind/surface-distance). `voxels`: those of a region with a "
+        "neighbour outside of it, of equal weight (SimpleITK, MedPy, MONAI, MetricsReloaded). Figures of the "
+        "two differ by up to several per cent.",
     )
-    absent: Literal["score", "leave_out"] = key(
-        "Labels that the reference of a case does not have. `score`: the best value if the label is not "
-        "predicted either, otherwise the worst. `leave_out`: the case does not enter the figure of that "
-        "label.",
-        "score",
+    absent: Literal["score", "leave_out"] = Key(
+        default="score",
+        description="Labels that the reference of a case does not have. `score`: the best value if the label "
+        "is not predicted either, otherwise the worst. `leave_out`: the case does not enter the figure of "
+        "that label.",
     )
 
     @abstractmethod
@@ -94,7 +96,7 @@ class _SurfaceTable(LabelMetricTable):
             voxels = voxels_of(reference, len(table.labels))[positions]
             return [value if count else math.nan for value, count in zip(figures, voxels, strict=True)]
 
-        def values(comparison: Comparison) -> Figures:
+        def values(comparison: FieldComparison) -> Figures:
             found = self.values_of(surfaces_of(comparison, table, self.surface, positions), names)
             worst = self.worst_of(comparison.reference, table)
             limit = max if figure.worst < figure.best else min
@@ -111,10 +113,10 @@ class _SurfaceDistanceTable(_SurfaceTable):
     """A distance between two surfaces."""
 
     directions: Directions
-    worst: float | None = key(
-        "Distance of a case without a result, and of a label that only one map has. Default: the diagonal of "
-        "the case's image.",
-        None,
+    worst: float | None = Key(
+        default=None,
+        description="Distance of a case without a result, and of a label that only one map has. Default: the "
+        "diagonal of the case's image.",
         gt=0,
         allow_inf_nan=False,
     )
@@ -146,19 +148,22 @@ class HausdorffDistance(_SurfaceDistanceTable):
     """
 
     metric: Literal["hausdorff_distance"]
-    percentile: float = key(
-        "Percentile of the distances, 100 for the largest. It is common to take 95.", 100.0, gt=0, le=100
+    percentile: float = Key(
+        default=100.0,
+        description="Percentile of the distances, 100 for the largest. It is common to take 95.",
+        gt=0,
+        le=100,
     )
-    percentile_method: Percentile = key(
-        "`index`: one of the distances, number 1 + ⌊p (n − 1) / 100⌋ of n; of elements the first at which "
-        "the cumulated area reaches the percentile. `linear`: interpolated between two, for voxels only "
-        "(NumPy, MedPy, MONAI, MetricsReloaded).",
-        "index",
+    percentile_method: Percentile = Key(
+        default="index",
+        description="`index`: one of the distances, number 1 + ⌊p (n − 1) / 100⌋ of n; of elements the first "
+        "at which the cumulated area reaches the percentile. `linear`: interpolated between two, for voxels "
+        "only (NumPy, MedPy, MONAI, MetricsReloaded).",
     )
-    directions: Directions = key(
-        "The distances from prediction to reference and back. `directed`: the larger of their two figures. "
-        "`pooled`: the figure of all distances together (MedPy).",
-        "directed",
+    directions: Directions = Key(
+        default="directed",
+        description="The distances from prediction to reference and back. `directed`: the larger of their "
+        "two figures. `pooled`: the figure of all distances together (MedPy).",
     )
 
     def figure_of(self, table: LabelMapField, names: Sequence[str]) -> LabelFigure:
@@ -186,10 +191,11 @@ class AverageSurfaceDistance(_SurfaceDistanceTable):
     """
 
     metric: Literal["average_surface_distance"]
-    directions: Directions = key(
-        "The distances from prediction to reference and back. `pooled`: the mean of all distances together, "
-        "the average symmetric surface distance. `directed`: the larger of the two means.",
-        "pooled",
+    directions: Directions = Key(
+        default="pooled",
+        description="The distances from prediction to reference and back. `pooled`: the mean of all "
+        "distances together, the average symmetric surface distance. `directed`: the larger of the two "
+        "means.",
     )
 
     def values_of(self, compared: Sequence[SurfaceComparison], names: Sequence[str]) -> Figures:
@@ -208,9 +214,10 @@ class SurfaceDice(_SurfaceTable):
     """
 
     metric: Literal["surface_dice"]
-    tolerance_mm: Tolerance | dict[str, Tolerance] = key(
-        "Tolerance in mm (in two dimensions without a spacing: pixels): one for all labels, or one for each "
-        "by name, such as `{ aorta = 2, liver = 3 }`. A distance that equals it up to rounding is within.",
+    tolerance_mm: Tolerance | dict[str, Tolerance] = Key(
+        description="Tolerance in mm (in two dimensions without a spacing: pixels): one for all labels, or "
+        "one for each by name, such as `{ aorta = 2, liver = 3 }`. A distance that equals it up to rounding "
+        "is within."
     )
 
     def figure_of(self, table: LabelMapField, names: Sequence[str]) -> LabelFigure:

@@ -1,16 +1,183 @@
-"""Lesions, the connected components of a label: which are found, and which are false."""
+"""Lesions, the connected components of a label: found, false, their volumes and panoptic quality."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
-from evaluation.challenges.declared.label_map import LabelFigure, LabelMapField
-from evaluation.challenges.declared.lesion_table import LabelLesions, LesionTable, ShareTable, most_lesions
-from evaluation.challenges.declared.table import key
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.challenges.declared.label_maps import (
+    Figures,
+    LabelFigure,
+    LabelMapField,
+    LabelMetricTable,
+    voxel_extent,
+)
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure
+from evaluation.core.challenge import Values
+from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.lesions import Lesions, lesion_f1
+from evaluation.metrics.crops import together
+from evaluation.metrics.label_surfaces import label_boxes
+from evaluation.metrics.lesions import (
+    LesionPanopticQuality,
+    Lesions,
+    Neighbours,
+    f1_of_lesions,
+    false_negative_voxels,
+    false_positive_voxels,
+    find_lesions,
+    panoptic_quality_of_lesions,
+)
+
+# --- The common base of figures of lesions, the connected components of a label ---
+
+
+def most_lesions(shape: tuple[int, int, int], neighbours: Neighbours) -> int:
+    """Return how many components an image (z, y, x) can have at most."""
+    if neighbours == "faces":
+        return (math.prod(shape) + 1) // 2
+    return math.prod((side + 1) // 2 for side in shape)
+
+
+@dataclass(frozen=True)
+class LabelLesions:
+    """The lesions of one label in both maps, and the volume or area of a voxel."""
+
+    found: Lesions
+    voxel_size: float
+
+    @cached_property
+    def panoptic(self) -> LesionPanopticQuality:
+        """The panoptic quality of the lesions, computed once for all figures."""
+        return panoptic_quality_of_lesions(self.found)
+
+
+class LesionTable(LabelMetricTable):
+    """A figure of the components of a label."""
+
+    neighbours: Neighbours = Key(
+        default="all",
+        description="Voxels that are connected: `all` 26 neighbours (8 in two dimensions), or the 6 (4) that "
+        "share `faces`.",
+    )
+
+    @abstractmethod
+    def figure(self, table: LabelMapField) -> LabelFigure:
+        """Return range and unit."""
+
+    @abstractmethod
+    def value(self, label: LabelLesions) -> float:
+        """Return the figure of one label; NaN only by the reference."""
+
+    @abstractmethod
+    def worst_value(self, reference: LabelMapValue, position: int) -> float:
+        """Return the figure of a case without a result for the label at a position of the map."""
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the figure of each label and their mean. Raises ValueError for unknown labels."""
+        assert isinstance(table, LabelMapField)
+        labels = self.scored_labels(table)
+        positions = [number + 1 for number, _ in labels]
+
+        def values(comparison: FieldComparison) -> Figures:
+            return [
+                self.value(self._lesions(comparison, position, len(table.labels))) for position in positions
+            ]
+
+        def worst(case: CaseForm, references: Values) -> Figures:
+            return [self.worst_value(references[field_name], position) for position in positions]
+
+        return self.label_measure(name, [label for _, label in labels], self.figure(table), values, worst)
+
+    def _lesions(self, comparison: FieldComparison, position: int, labels: int) -> LabelLesions:
+        """Return the components of one label in its box, found once for all metrics."""
+        maps = comparison.derive("maps of lesions", _maps_in_one_box)
+        boxes = comparison.derive("boxes of lesions", lambda _: label_boxes(*maps, labels))
+
+        def find(comparison: FieldComparison) -> LabelLesions:
+            box = boxes[position - 1] or (slice(0),) * 3
+            prediction, reference = (positions[box] == position for positions in maps)
+            found = find_lesions(prediction, reference, self.neighbours == "all")
+            return LabelLesions(found, voxel_extent(comparison.reference))
+
+        return comparison.derive(("lesions", position, self.neighbours), find)
+
+
+def _maps_in_one_box(comparison: FieldComparison) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    return together(comparison.submitted.crop, comparison.reference.crop)
+
+
+class ShareTable(LesionTable):
+    """A figure from 0 to 1, 0 for a case without a result."""
+
+    def figure(self, table: LabelMapField) -> LabelFigure:
+        """Return a share."""
+        return LabelFigure(best=1, worst=0)
+
+    def worst_value(self, reference: LabelMapValue, position: int) -> float:
+        """Return 0."""
+        return 0.0
+
+
+# --- Volumes of the lesions that are missed, and of those that are false ---
+
+
+class _VolumeTable(LesionTable):
+    """A volume of lesions, an area in two dimensions."""
+
+    def figure(self, table: LabelMapField) -> LabelFigure:
+        """Return a volume."""
+        return LabelFigure(best=0, worst=math.inf, unit=table.extent_unit)
+
+
+class FalsePositiveVolume(_VolumeTable):
+    """Volume of the predicted lesions that touch no lesion of the reference; an area in two dimensions.
+
+    At least 0, lower is better, in mm³ (mm² or pixels in two dimensions), for each label and as mean over
+    labels. A case without a result counts as the volume of its image.
+
+    Oracle: SimpleITK, `ConnectedComponent`. Source: Gatidis et al., Nature Machine Intelligence 6:1396, 2024.
+    """
+
+    metric: Literal["false_positive_volume"]
+
+    def value(self, label: LabelLesions) -> float:
+        """Return the volume."""
+        return false_positive_voxels(label.found) * label.voxel_size
+
+    def worst_value(self, reference: LabelMapValue, position: int) -> float:
+        """Return the volume of the image."""
+        return math.prod(reference.shape) * voxel_extent(reference)
+
+
+class FalseNegativeVolume(_VolumeTable):
+    """Volume of the reference's lesions that the prediction does not touch; an area in two dimensions.
+
+    At least 0, lower is better, in mm³ (mm² or pixels in two dimensions), for each label and as mean over
+    labels. A case without a result counts as the volume of all lesions of its reference.
+
+    Oracle: SimpleITK, `ConnectedComponent`. Source: Gatidis et al., Nature Machine Intelligence 6:1396, 2024.
+    """
+
+    metric: Literal["false_negative_volume"]
+
+    def value(self, label: LabelLesions) -> float:
+        """Return the volume."""
+        return false_negative_voxels(label.found) * label.voxel_size
+
+    def worst_value(self, reference: LabelMapValue, position: int) -> float:
+        """Return the volume of all lesions."""
+        return int(np.count_nonzero(reference.positions == position)) * voxel_extent(reference)
+
+
+# --- Lesions, the connected components of a label: which are found, and which are false ---
 
 
 class DetectedLesions(ShareTable):
@@ -47,16 +214,16 @@ class LesionF1(ShareTable):
 
     def value(self, label: LabelLesions) -> float:
         """Return the F1."""
-        return lesion_f1(label.found)
+        return f1_of_lesions(label.found)
 
 
 class _NumberTable(LesionTable):
     """A number of lesions; if no worst is stated, a case without a result has the most that fit its image."""
 
-    worst: float | None = key(
-        "Number for a case without a result, which no other case exceeds. Default: as many lesions as fit "
-        "into the case's image.",
-        None,
+    worst: float | None = Key(
+        default=None,
+        description="Number for a case without a result, which no other case exceeds. Default: as many "
+        "lesions as fit into the case's image.",
         gt=0,
         allow_inf_nan=False,
     )
@@ -109,3 +276,60 @@ class LesionCountDifference(_NumberTable):
     def number(self, found: Lesions) -> float:
         """Return the difference."""
         return float(abs(len(found.prediction_voxels) - len(found.reference_voxels)))
+
+
+# --- Panoptic quality of lesions, and its two factors ---
+
+
+class PanopticQuality(ShareTable):
+    """Panoptic quality of lesions: recognition quality times segmentation quality.
+
+    From 0 to 1, higher is better, for each label and as mean over labels. Lesions match where their
+    intersection is more than half of their union. 1 where neither map has a lesion, 0 where nothing matches.
+    A case without a result counts as 0.
+
+    Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasuresImageFilter`. Source: Kirillov et
+    al., CVPR 2019.
+    """
+
+    metric: Literal["panoptic_quality"]
+
+    def value(self, label: LabelLesions) -> float:
+        """Return the quality."""
+        return label.panoptic.panoptic
+
+
+class SegmentationQuality(ShareTable):
+    """Segmentation quality: mean intersection over union of the lesions that match, part of panoptic quality.
+
+    From 0 to 1, higher is better, for each label and as mean over labels. Lesions match where their
+    intersection is more than half of their union. 1 where neither map has a lesion, 0 where nothing matches.
+    A case without a result counts as 0.
+
+    Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasuresImageFilter`. Source: Kirillov et
+    al., CVPR 2019.
+    """
+
+    metric: Literal["segmentation_quality"]
+
+    def value(self, label: LabelLesions) -> float:
+        """Return the quality."""
+        return label.panoptic.segmentation
+
+
+class RecognitionQuality(ShareTable):
+    """Recognition quality: F1 of the lesions that match, part of panoptic quality.
+
+    From 0 to 1, higher is better, for each label and as mean over labels. Lesions match where their
+    intersection is more than half of their union. 1 where neither map has a lesion, 0 where nothing matches.
+    A case without a result counts as 0.
+
+    Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasuresImageFilter`. Source: Kirillov et
+    al., CVPR 2019.
+    """
+
+    metric: Literal["recognition_quality"]
+
+    def value(self, label: LabelLesions) -> float:
+        """Return the quality."""
+        return label.panoptic.recognition

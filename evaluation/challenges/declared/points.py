@@ -1,24 +1,40 @@
-"""Points: objects detected at a position, such as mitoses or nodules."""
+"""Points and landmarks: detected positions, and positions that every case has once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from pydantic import AfterValidator
 
-from evaluation.challenges.declared.detections import Detections, Hits, Verdicts, verdicts_of
-from evaluation.challenges.declared.field_table import FieldTable
-from evaluation.challenges.declared.list_field import ObjectFieldTable
-from evaluation.challenges.declared.measure import Comparison
-from evaluation.challenges.declared.object_metrics import FrocOfObjects, ObjectMetric, ShareOfObjects
-from evaluation.challenges.declared.table import key
-from evaluation.core.case_table import FloatArray
+from evaluation.challenges.declared.detections import (
+    CaseDetections,
+    ClassName,
+    FrocOfObjects,
+    Hits,
+    ListFieldTable,
+    ObjectFieldTable,
+    ObjectMetric,
+    ShareOfObjects,
+    SpaceTable,
+    Verdicts,
+    distinct,
+    single_field,
+    verdicts_of,
+)
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
-from evaluation.core.field import HiddenField, Reference
-from evaluation.io.kinds.points import Points, PointSet
-from evaluation.metrics.point_matching import MatchingRule, PointMatches, match_points
+from evaluation.core.field import Field, HiddenField, Reference
+from evaluation.core.keys import Key
+from evaluation.core.metric import Metric, mean_of
+from evaluation.io.kinds.points import Keypoints, Points, PointSet
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.points import MatchingRule, PointMatches, match_within, radial_errors
+
+# --- Points: objects detected at a position, such as mitoses or nodules ---
 
 
 class PointsField(ObjectFieldTable):
@@ -33,14 +49,18 @@ class PointsField(ObjectFieldTable):
     """
 
     kind: Literal["points"]
-    diameter: bool = key("Whether the reference has a last column with the diameter of each object.", False)
-    unknown_diameter: float | None = key(
-        "Diameter of objects whose cell is empty or negative. Default: such cells are faults.", None, ge=0
+    diameter: bool = Key(
+        default=False, description="Whether the reference has a last column with the diameter of each object."
     )
-    ignored: str | None = key(
-        "csv file in the phase folder, with the columns of the reference: objects that are neither asked for "
-        "nor false. A prediction that hits one of them does not count. Default: none.",
-        None,
+    unknown_diameter: float | None = Key(
+        default=None,
+        description="Diameter of objects whose cell is empty or negative. Default: such cells are faults.",
+        ge=0,
+    )
+    ignored: str | None = Key(
+        default=None,
+        description="csv file in the phase folder, with the columns of the reference: objects that are "
+        "neither asked for nor false. A prediction that hits one of them does not count. Default: none.",
     )
 
     def submitted_kind(self) -> Points:
@@ -67,32 +87,36 @@ def _ignored(name: str) -> str:
 class PointMetric(ObjectMetric):
     """A metric of points, with the rule that tells hits from false predictions."""
 
-    radius: float | None = key(
-        "Distance within which a prediction can hit an object, in the field's unit. Default: half of the "
-        "object's diameter.",
-        None,
+    radius: float | None = Key(
+        default=None,
+        description="Distance within which a prediction can hit an object, in the field's unit. Default: "
+        "half of the object's diameter.",
         gt=0,
         allow_inf_nan=False,
     )
-    boundary: Literal["included", "excluded"] = key(
-        "Whether a prediction exactly at that distance can hit the object.", "included"
+    boundary: Literal["included", "excluded"] = Key(
+        default="included", description="Whether a prediction exactly at that distance can hit the object."
     )
-    matching: MatchingRule = key(
-        "Which prediction is the hit of which object. `nearest`: each object, in the order of the reference, "
-        "takes the nearest prediction that is not yet taken. `by_confidence`: each prediction, by falling "
-        "probability, takes the nearest object that is not yet taken. `optimal`: as many pairs as possible, "
-        "of those the nearest ones. `any`: an object is hit by the most probable of the predictions that are "
-        "near, and the others of them do not count.",
-        "nearest",
+    matching: MatchingRule = Key(
+        default="nearest",
+        description="Which prediction is the hit of which object. `nearest`: each object, in the order of "
+        "the reference, takes the nearest prediction that is not yet taken. `by_confidence`: each "
+        "prediction, by falling probability, takes the nearest object that is not yet taken. `optimal`: as "
+        "many pairs as possible, of those the nearest ones. `any`: an object is hit by the most probable of "
+        "the predictions that are near, and the others of them do not count.",
     )
 
-    minimum_probability: float = key(
-        "Predictions of a lower probability are left out.", 0.0, ge=0, le=1, allow_inf_nan=False
+    minimum_probability: float = Key(
+        default=0.0,
+        description="Predictions of a lower probability are left out.",
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
     )
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (PointsField,)
 
-    def detections(self, field_name: str, table: FieldTable) -> Detections:
+    def detections(self, field_name: str, table: FieldTable) -> CaseDetections:
         """Return how hits follow from points. Raises ValueError for options that do not fit the field."""
         assert isinstance(table, PointsField)
         if self.radius is None and not table.diameter:
@@ -101,7 +125,7 @@ class PointMetric(ObjectMetric):
             raise ValueError(f"matching: {self.matching!r} needs probability = true in field {field_name!r}")
         count = max(1, len(table.classes))
         options = (self.matching, self.radius, self.boundary, self.minimum_probability)
-        return Detections(
+        return CaseDetections(
             hits=lambda comparison: comparison.derive(
                 ("hits of points", options), partial(self._hits, classes=count)
             ),
@@ -109,7 +133,7 @@ class PointMetric(ObjectMetric):
             classes=table.class_names(),
         )
 
-    def _hits(self, comparison: Comparison, classes: int) -> Sequence[Hits]:
+    def _hits(self, comparison: FieldComparison, classes: int) -> Sequence[Hits]:
         ignored = _ignored(comparison.field)
         others = comparison.references.get(ignored)
         submitted, reference = comparison.submitted, comparison.reference
@@ -139,18 +163,18 @@ class PointMetric(ObjectMetric):
     def _matches(self, found: PointSet, true: PointSet, ignored: PointSet) -> PointMatches:
         """Return the matches of the points of one class; those near an ignored object are not false."""
         strict, confidence = self.boundary == "excluded", found.probabilities
-        matches = match_points(
+        matches = match_within(
             found.positions, true.positions, self._radius(true), self.matching, confidence, strict
         )
         is_false = matches.false
         if len(ignored):
-            near = match_points(
+            near = match_within(
                 found.positions, ignored.positions, self._radius(ignored), "any", confidence, strict
             )
             is_false = is_false & near.false
         return PointMatches(matches.hit, is_false)
 
-    def _radius(self, points: PointSet) -> float | FloatArray:
+    def _radius(self, points: PointSet) -> float | Floats:
         return points.diameters / 2 if self.radius is None else self.radius
 
 
@@ -207,7 +231,9 @@ class Froc(FrocOfObjects, PointMetric):
     """
 
     metric: Literal["froc"]
-    matching: MatchingRule = key(PointMetric.model_fields["matching"].description or "", "any")
+    matching: MatchingRule = Key(
+        default="any", description=PointMetric.model_fields["matching"].description or ""
+    )
 
 
 def _numbers(points: PointSet, classes: int) -> list[int]:
@@ -228,3 +254,126 @@ def _chosen(points: PointSet, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bo
         points.probabilities[chosen],
         points.diameters[chosen],
     )
+
+
+# --- Landmarks: points that every case has once, alone or by name ---
+
+Radius = Annotated[float, Key(gt=0, allow_inf_nan=False)]
+
+
+class PointField(SpaceTable):
+    """Exactly one point in each case, such as the fovea.
+
+    In an archive it is a row of a table with a row for each case: x, y and with three axes z. In an algorithm
+    phase it is the platform's `Point`. The reference lies in columns of `cases.csv`, by default
+    `<field>_x`, `<field>_y`(, `<field>_z`).
+    """
+
+    kind: Literal["point"]
+
+    def submitted_kind(self) -> Points:
+        """Return the kind of both sides."""
+        return Points(self.space, single=True)
+
+    def field(self, name: str) -> Field:
+        """Return the field of that name."""
+        default = [f"{name}_{axis}" for axis in self.space.names]
+        return single_field(self, name, tuple(self.reference_columns or default))
+
+
+class KeypointsField(ListFieldTable):
+    """Named points, each exactly once per case.
+
+    In an archive they are rows of a table: x, y, with three axes z, and the name. In an algorithm phase they
+    are the platform's `Multiple points` with names. The reference is a csv file in the phase folder with the
+    same columns.
+    """
+
+    kind: Literal["keypoints"]
+    names: Annotated[list[ClassName], AfterValidator(distinct)] = Key(
+        description="The names of the points.", min_length=1
+    )
+
+    def submitted_kind(self) -> Keypoints:
+        """Return the kind of both sides."""
+        return Keypoints(tuple(self.names), self.space)
+
+
+class LandmarkMetric(MetricTable):
+    """A metric of the distances of landmarks from their references."""
+
+    kinds = (PointField, KeypointsField)
+
+    @staticmethod
+    def names(table: FieldTable) -> tuple[str, ...]:
+        """Return the names of the landmarks in figures; none where there is only one."""
+        names = table.names if isinstance(table, KeypointsField) else []
+        return tuple(name.replace(" ", "_").replace("-", "_") for name in names) if len(names) > 1 else ()
+
+    @staticmethod
+    def errors(comparison: FieldComparison) -> Floats:
+        """Return the distance of every landmark from its reference, shape (landmarks,)."""
+        return comparison.derive(
+            "radial errors",
+            lambda of: radial_errors(of.submitted.positions, of.reference.positions),
+        )
+
+
+class MeanRadialError(LandmarkMetric):
+    """Mean distance of landmarks from their references.
+
+    From 0 to `worst`, lower is better, in the field's unit; the mean over a case's landmarks, then over
+    cases, and a figure for each landmark. A greater distance than `worst`, and every landmark of a case
+    without a result, counts as `worst`.
+
+    Oracle: SciPy, `cdist`. Source: Wang et al., Medical Image Analysis 31:63, 2016.
+    """
+
+    metric: Literal["mean_radial_error"]
+    worst: float = Key(description="The largest distance that counts.", gt=0, allow_inf_nan=False)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean over all landmarks, and the mean of each."""
+        assert isinstance(table, SpaceTable)
+        unit = "mm" if table.unit == "mm" else "pixels"
+        names = [(name, self.title_of(name)), *_parts(name, self.title_of(name), self.names(table))]
+
+        def row(comparison: FieldComparison) -> Row:
+            return _row(names, np.minimum(self.errors(comparison), self.worst))
+
+        metrics = (Metric(of, title, mean_of(of), 0, self.worst, unit=unit) for of, title in names)
+        return Measure(tuple(metrics), row)
+
+
+class SuccessDetectionRate(LandmarkMetric):
+    """Share of landmarks within a radius of their references.
+
+    From 0 to 1, higher is better; the distance itself is included; the mean over a case's landmarks, then
+    over cases, and a figure for each landmark. In a case without a result no landmark is detected.
+
+    Oracle: SciPy, `cdist`. Source: Wang et al., Medical Image Analysis 31:63, 2016.
+    """
+
+    metric: Literal["success_detection_rate"]
+    radius: Radius = Key(description="The largest distance of a detected landmark, in the field's unit.")
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the share of all landmarks, and the share of each."""
+        names = [(name, self.title_of(name)), *_parts(name, self.title_of(name), self.names(table))]
+
+        def row(comparison: FieldComparison) -> Row:
+            return _row(names, (self.errors(comparison) <= self.radius).astype(np.float64))
+
+        metrics = (Metric(of, title, mean_of(of), best=1, worst=0) for of, title in names)
+        return Measure(tuple(metrics), row)
+
+
+def _parts(name: str, title: str, landmarks: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [(f"{name}_{landmark}", f"{title}, {landmark}") for landmark in landmarks]
+
+
+def _row(names: list[tuple[str, str]], values: Floats) -> Row:
+    """Return the mean of the values of all landmarks, and each value if there are several."""
+    (whole, _), *parts = names
+    each = {of: float(value) for (of, _), value in zip(parts, values, strict=bool(parts))}
+    return {whole: float(values.mean()), **each}

@@ -7,42 +7,44 @@ from abc import ABC
 from collections.abc import Callable
 from typing import ClassVar, Literal
 
-from evaluation.challenges.declared.field_table import FieldTable
-from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
-from evaluation.challenges.declared.number import NumberField
-from evaluation.challenges.declared.scalar import value_columns
-from evaluation.challenges.declared.table import key
-from evaluation.core.case_table import Row
-from evaluation.core.challenge import Values
-from evaluation.core.form import CaseForm
-from evaluation.core.metric import Metric, mean_of
-from evaluation.core.value_aggregates import (
+from evaluation.challenges.declared.scalars import NumberField, value_columns
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.core.aggregates import (
     Figure,
     agreement_of,
     limit_of_agreement_of,
     ratio_of_sums,
     root_mean_square_of,
 )
-from evaluation.metrics import regression
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Values
+from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
+from evaluation.core.metric import Metric, mean_of
+from evaluation.metrics.regression import (
+    weighted_intraclass_correlation,
+    weighted_pearson_correlation,
+    weighted_spearman_correlation,
+)
 
 
 class ErrorMetric(MetricTable, ABC):
     """A metric of the difference of a number from its reference."""
 
-    worst: float | None = key(
-        "Error of a case without a result, and the largest that counts. Default: the difference of the "
-        "field's bounds.",
-        None,
+    worst: float | None = Key(
+        default=None,
+        description="Error of a case without a result, and the largest that counts. Default: the difference "
+        "of the field's bounds.",
         gt=0,
         allow_inf_nan=False,
     )
     kinds = (NumberField,)
 
-    def difference(self, table: FieldTable) -> tuple[Callable[[Comparison], float], float]:
+    def difference(self, table: FieldTable) -> tuple[Callable[[FieldComparison], float], float]:
         """Return the function that gives predicted − true, within ± the largest error, and that error."""
         largest = self._largest(_measured(table))
 
-        def difference(comparison: Comparison) -> float:
+        def difference(comparison: FieldComparison) -> float:
             error: float = comparison.submitted - comparison.reference
             return min(max(error, -largest), largest)
 
@@ -115,7 +117,7 @@ class NormalisedAbsoluteError(ErrorMetric):
         difference, worst = self.difference(table)
         error, size = f"{name}_error", f"{name}_size"
 
-        def row(comparison: Comparison) -> Row:
+        def row(comparison: FieldComparison) -> Row:
             return {error: abs(difference(comparison)), size: abs(comparison.reference)}
 
         def worst_row(case: CaseForm, references: Values) -> Row:
@@ -188,7 +190,7 @@ class PearsonCorrelation(AgreementMetric):
 
     metric: Literal["pearson_correlation"]
     own_title: ClassVar[str] = "Pearson's correlation"
-    agreement: ClassVar[Figure] = staticmethod(regression.pearson_correlation)
+    agreement: ClassVar[Figure] = staticmethod(weighted_pearson_correlation)
 
 
 class SpearmanCorrelation(AgreementMetric):
@@ -202,7 +204,7 @@ class SpearmanCorrelation(AgreementMetric):
 
     metric: Literal["spearman_correlation"]
     own_title: ClassVar[str] = "Spearman's correlation"
-    agreement: ClassVar[Figure] = staticmethod(regression.spearman_correlation)
+    agreement: ClassVar[Figure] = staticmethod(weighted_spearman_correlation)
 
 
 class IntraclassCorrelation(AgreementMetric):
@@ -215,7 +217,7 @@ class IntraclassCorrelation(AgreementMetric):
     """
 
     metric: Literal["intraclass_correlation"]
-    agreement: ClassVar[Figure] = staticmethod(regression.intraclass_correlation)
+    agreement: ClassVar[Figure] = staticmethod(weighted_intraclass_correlation)
 
 
 def _measured(table: FieldTable) -> NumberField:

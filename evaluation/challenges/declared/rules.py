@@ -2,43 +2,180 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from fractions import Fraction
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin
 
-from pydantic import Field as Key
 from pydantic import field_validator, model_validator
 
-from evaluation.challenges.declared.catalogue import AnyFieldTable, AnyMetricTable, name_of
-from evaluation.challenges.declared.field_table import FieldTable
-from evaluation.challenges.declared.measure import Comparison, Measure
-from evaluation.challenges.declared.ranking import CompositeTable, RankingTable
-from evaluation.challenges.declared.table import DeclaredTable, key, title_of
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, title_of
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Challenge, Options, Task, Values, metrics_of
+from evaluation.core.challenge import Challenge, Composite, Options, Task, Values, metrics_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
-from evaluation.core.keys import adapter_of, option
-from evaluation.core.keys import key as required
-from evaluation.core.scheme import Scheme
-from evaluation.phase.declaration import DECLARED
-from evaluation.phase.run_time import RUN_TIME
+from evaluation.core.keys import Key, KeyTable, Weight
+from evaluation.core.metric import Metric
+from evaluation.core.scheme import Board, Method, MethodName, Rank, Scheme, Ties
+from evaluation.phase.config import DECLARED
+from evaluation.phase.registry import RUN_TIME
+from evaluation.phase.scheme_table import BoardTable
+
+if TYPE_CHECKING:
+    AnyFieldTable = FieldTable
+    AnyMetricTable = MetricTable
+
+
+# --- The declared ranking and the declared composites ---
+
+
+class RankingTable(KeyTable):
+    """How teams are ranked: by the mean of their ranks in some metrics, or by leaderboards of one's own."""
+
+    metrics: list[str] = Key(
+        default=[],
+        description='The metrics that are ranked, as `"task.metric"`; a team\'s score is the mean of its '
+        "ranks. Default: those of the boards, or else the first metric of every task.",
+    )
+    weights: dict[str, Weight] = Key(
+        default={}, description="Weights of these ranks by metric. Default: 1 each.", strict=False
+    )
+    boards: list[BoardTable] = Key(
+        default=[], description="Leaderboards in place of `metrics`.", strict=False
+    )
+    overall: str | None = Key(default=None, description="The board that decides. Default: the last.")
+    method: MethodName = Key(
+        default="mean-then-rank",
+        description="How the values of the cases become the ranks of a metric. `mean-then-rank` ranks the "
+        "metric itself; `rank-then-mean` ranks the teams in every case and then the mean of these ranks.",
+    )
+    ties: Ties = Key(default="min", description="Which place teams of one score share.")
+    score: str | None = Key(
+        default=None,
+        description="The metric or composite that is the score on the platform's leaderboard. Default: the "
+        "first metric.",
+    )
+
+    @model_validator(mode="after")
+    def _metrics_or_boards(self) -> RankingTable:
+        if self.boards and (self.metrics or self.weights):
+            raise ValueError("expected metrics with weights, or boards, found both")
+        if self.overall is not None and not self.boards:
+            raise ValueError("overall: expected boards")
+        if unknown := [name for name in self.weights if name not in self.metrics]:
+            raise ValueError(f"weights: {', '.join(unknown)} is not among the metrics")
+        return self
+
+    def scheme(self, default: tuple[str, ...]) -> Scheme:
+        """Return the scheme; ``default`` are the metrics where the table has none. Raises ValueError."""
+        boards = tuple(board.board() for board in self.boards)
+        if not boards:
+            names = self.metrics or default
+            weights = [Fraction(self.weights.get(name, 1)) for name in names]
+            terms = tuple(Rank(name, weight) for name, weight in zip(names, weights, strict=True))
+            boards = (Board("overall", terms, combination="sum" if self.weights else "mean"),)
+        overall = self.overall or boards[-1].name
+        return Scheme(boards, overall, method=Method(self.method), ties=self.ties)
+
+
+class CompositeTable(KeyTable):
+    """One figure that is the weighted sum of several metrics."""
+
+    title: str | None = Key(default=None, description="Title for people. Default: the name in words.")
+    weights: dict[str, float] = Key(description='Weight of each metric by `"task.metric"`.', min_length=1)
+    constant: float = Key(default=0.0, description="What is added to the sum.")
+
+    def composite(self, name: str, metrics: Mapping[str, Metric]) -> Composite:
+        """Return the composite. Raises ValueError where its best and worst values are not finite."""
+        names, weights = tuple(self.weights), tuple(self.weights.values())
+        best, worst = (
+            self.constant + sum(weight * value for weight, value in zip(weights, values, strict=True))
+            for values in (
+                [metrics[metric].best for metric in names],
+                [metrics[metric].worst for metric in names],
+            )
+        )
+
+        def combine(*values: float) -> float:
+            return self.constant + sum(weight * value for weight, value in zip(weights, values, strict=True))
+
+        return Composite(name, self.title or title_of(name), names, combine, best, worst)
+
+    def problems(self, metrics: Mapping[str, Metric]) -> list[str]:
+        """Return faults of the weights: unknown metrics, and those that pull in both directions."""
+        unknown = [name for name in self.weights if name not in metrics]
+        if unknown:
+            return [f"{name!r} is not a metric of this phase" for name in unknown]
+        directions: set[Any] = {
+            (weight > 0) == (metrics[name].better == "higher")
+            for name, weight in self.weights.items()
+            if weight
+        }
+        if len(directions) != 1:
+            return ["expected weights under which one direction is better for all metrics"]
+        return []
+
+
+# --- All kinds of fields and all metrics that can be declared ---
+
+Table = TypeVar("Table", FieldTable, MetricTable)
+
+
+def _declarable(base: type[Table]) -> tuple[type[Table], ...]:
+    """Return the classes below a base in the modules of this package that have a name to be declared by."""
+    package = __name__.rpartition(".")[0]
+    here = sys.modules[package].__path__
+    names = sorted(f"{package}.{module.name}" for module in iter_modules(here))
+    return tuple(
+        table
+        for name in names
+        if name != __name__
+        for table in vars(importlib.import_module(name)).values()
+        if isinstance(table, type)
+        and issubclass(table, base)
+        and table.__module__ == name
+        and _discriminator(table) is not None
+    )
+
+
+def _discriminator(table: type[FieldTable] | type[MetricTable]) -> str | None:
+    """Return the name under which a kind or a metric is declared, None for a base of several."""
+    key = table.model_fields.get("kind" if issubclass(table, FieldTable) else "metric")
+    return None if key is None or get_origin(key.annotation) is not Literal else get_args(key.annotation)[0]
+
+
+FIELDS: tuple[type[FieldTable], ...] = _declarable(FieldTable)  # type: ignore[type-abstract]
+METRICS: tuple[type[MetricTable], ...] = _declarable(MetricTable)  # type: ignore[type-abstract]
+
+
+def name_of(table: type[FieldTable] | type[MetricTable]) -> str:
+    """Return the name under which a kind or a metric is declared."""
+    name = _discriminator(table)
+    assert name is not None
+    return name
+
+
+# --- From the tables of `phase.toml` to the challenge that they declare ---
 
 _RECORD = "declaration"
 
 Name = Annotated[str, Key(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
 
 
-class TaskTable(DeclaredTable):
+class TaskTable(KeyTable):
     """A part of the challenge that is scored by itself."""
 
-    title: str | None = key("Title for people. Default: the task's name in words.", None)
-    optional: bool = key("Whether a submission may leave out the task.", False)
-    metrics: dict[Name, AnyMetricTable] = key(
-        "The figures of the task by name: a table `[tasks.<task>.metrics.<name>]` for each, whose `metric` "
-        'is by default the name; or a list such as `["dice", "jaccard"]` where none has options.',
+    title: str | None = Key(default=None, description="Title for people. Default: the task's name in words.")
+    optional: bool = Key(default=False, description="Whether a submission may leave out the task.")
+    metrics: dict[Name, AnyMetricTable] = Key(
+        description="The figures of the task by name: a table `[tasks.<task>.metrics.<name>]` for each, "
+        'whose `metric` is by default the name; or a list such as `["dice", "jaccard"]` where none has '
+        "options.",
         min_length=1,
     )
 
@@ -64,15 +201,17 @@ class DeclaredOptions(Options):
 
     key_prefix: ClassVar[str] = ""
 
-    fields: Annotated[dict[Name, AnyFieldTable], Key(min_length=1)] = required(
-        "What is submitted for each case: a table `[fields.<name>]` for each value."
+    fields: dict[Name, AnyFieldTable] = Key(
+        description="What is submitted for each case: a table `[fields.<name>]` for each value.",
+        min_length=1,
     )
-    tasks: Annotated[dict[Name, TaskTable], Key(min_length=1)] = required(
-        "The tasks: a table `[tasks.<name>]` for each."
+    tasks: dict[Name, TaskTable] = Key(
+        description="The tasks: a table `[tasks.<name>]` for each.",
+        min_length=1,
     )
-    ranking: RankingTable = option(RankingTable(), "How teams are ranked.")
-    composites: dict[Name, CompositeTable] = option(
-        {}, "Figures made of several metrics: a table `[composites.<name>]` for each."
+    ranking: RankingTable = Key(default=RankingTable(), description="How teams are ranked.")
+    composites: dict[Name, CompositeTable] = Key(
+        default={}, description="Figures made of several metrics: a table `[composites.<name>]` for each."
     )
 
     @model_validator(mode="before")
@@ -85,7 +224,7 @@ class DeclaredOptions(Options):
 
     def as_values(self) -> dict[str, Any]:
         """Return the declaration without default values."""
-        values = adapter_of(DeclaredOptions).dump_python(self, mode="json", exclude_defaults=True)
+        values = self.model_dump(mode="json", exclude_defaults=True)
         return {name: tables for name, tables in values.items() if tables}
 
     def form_options(self) -> dict[str, object]:
@@ -218,7 +357,7 @@ def _score(scored: Sequence[_Scored]) -> Callable[[Values, Values], Row]:
 
     def score(submitted: Values, references: Values) -> Row:
         comparisons = {
-            name: Comparison(name, submitted[name], references)
+            name: FieldComparison(name, submitted[name], references)
             for name in dict.fromkeys(item.field for item in scored)
             if name in submitted
         }

@@ -7,15 +7,14 @@ from abc import ABC
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from evaluation.challenges.declared.field_table import FieldTable
-from evaluation.challenges.declared.measure import Comparison, Measure, MetricTable
-from evaluation.challenges.declared.number import NumberField
-from evaluation.challenges.declared.table import key
+from evaluation.challenges.declared.scalars import NumberField
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.core.aggregates import average_precision_of, calibration_error_of, partial_auc_of
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, Metric, auc_of, sensitivity_at_specificity_of
-from evaluation.core.score_aggregates import average_precision_of, calibration_error_of, partial_auc_of
 
 _FARTHEST = {1.0: -math.inf, 0.0: math.inf}
 
@@ -32,7 +31,7 @@ class ScoreMetric(MetricTable, ABC):
         score, label = score_columns(field_name)
         check_classes(table)
 
-        def row(comparison: Comparison) -> Row:
+        def row(comparison: FieldComparison) -> Row:
             return {score: comparison.submitted, label: comparison.reference}
 
         def worst_row(case: CaseForm, references: Values) -> Row:
@@ -72,9 +71,11 @@ class PartialAreaUnderCurve(ScoreMetric):
 
     metric: Literal["partial_auc"]
     own_title: ClassVar[str] = "Partial AUC"
-    min_specificity: float = key("Smallest specificity.", ge=0, lt=1)
-    max_specificity: float = key("Largest specificity.", 1.0, gt=0, le=1)
-    standardised: bool = key("Whether the area is mapped so that chance is 0.5 and the best 1.", True)
+    min_specificity: float = Key(description="Smallest specificity.", ge=0, lt=1)
+    max_specificity: float = Key(default=1.0, description="Largest specificity.", gt=0, le=1)
+    standardised: bool = Key(
+        default=True, description="Whether the area is mapped so that chance is 0.5 and the best 1."
+    )
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the area. Raises ValueError for a field without classes and specificities out of order."""
@@ -100,7 +101,7 @@ class SensitivityAtSpecificity(ScoreMetric):
     """
 
     metric: Literal["sensitivity_at_specificity"]
-    specificity: float = key("The specificity that is required.", ge=0, le=1)
+    specificity: float = Key(description="The specificity that is required.", ge=0, le=1)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the sensitivity. Raises ValueError for a field without classes."""
@@ -119,7 +120,7 @@ class SpecificityAtSensitivity(ScoreMetric):
     """
 
     metric: Literal["specificity_at_sensitivity"]
-    sensitivity: float = key("The sensitivity that is required.", ge=0, le=1)
+    sensitivity: float = Key(description="The sensitivity that is required.", ge=0, le=1)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the specificity: the sensitivity for the absence of the condition."""
@@ -127,7 +128,7 @@ class SpecificityAtSensitivity(ScoreMetric):
         negated, absent = f"{field_name}_negated", f"{field_name}_absent"
         aggregate = sensitivity_at_specificity_of(negated, absent, _decimal(self.sensitivity))
 
-        def row(comparison: Comparison) -> Row:
+        def row(comparison: FieldComparison) -> Row:
             return {negated: -comparison.submitted, absent: 1.0 - comparison.reference}
 
         def worst_row(case: CaseForm, references: Values) -> Row:
@@ -163,7 +164,7 @@ class CalibrationError(ScoreMetric):
     """
 
     metric: Literal["calibration_error"]
-    bins: int = key("Number of bins.", 10, ge=1, le=1000)
+    bins: int = Key(default=10, description="Number of bins.", ge=1, le=1000)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the error. Raises ValueError for a field that is no probability of a class."""

@@ -1,16 +1,22 @@
-"""Figures of detection tasks, computed from the boxes of all images: average precision and mean IoU."""
+"""Detection tasks of EDD2020: matched boxes, metrics, single images, and generalisation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evaluation.core.case_table import CaseTable, FloatArray, WeightedCases
-from evaluation.core.metric import Strata
-from evaluation.metrics.box_matching import match_boxes
+from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.metric import Aggregate, CaseFigure, DetectionCurves, Metric, Strata
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.boxes import BoxConfusion, LabelledBoxes, confuse_boxes, match_boxes
 from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
+
+# --- Figures of detection tasks, computed from the boxes of all images: average precision and mean IoU ---
 
 MAX_CASES = 2000
 """Above this number of images average precision has no bootstrap interval unless the phase asks for one."""
@@ -101,7 +107,7 @@ class DetectionFigures:
             self._weights = cases.weights * (cases.table[within] == value)
 
     @property
-    def average_precision(self) -> FloatArray:
+    def average_precision(self) -> Floats:
         """AP, shape (resamples, classes, thresholds); NaN for a class that the reference lacks."""
         return self._cases.derive(
             ("average precision", self._key),
@@ -109,39 +115,373 @@ class DetectionFigures:
         )
 
     @property
-    def mean_average_precisions(self) -> FloatArray:
+    def mean_average_precisions(self) -> Floats:
         """AP averaged over the classes of the reference, shape (resamples, averaged thresholds)."""
         return mean_over_classes(self.average_precision[..., self._rules.averaged_positions])
 
-    def mean_average_precision_at(self, threshold: float) -> FloatArray:
+    def mean_average_precision_at(self, threshold: float) -> Floats:
         """Return mAP at one of the thresholds, shape (resamples,)."""
         position = self._rules.thresholds.index(threshold)
         return mean_over_classes(self.average_precision[..., [position]])[:, 0]
 
     @property
-    def class_average_precision(self) -> FloatArray:
+    def class_average_precision(self) -> Floats:
         """AP of every class averaged over the thresholds, shape (resamples, classes); NaN for absent ones."""
-        mean: FloatArray = self.average_precision[..., self._rules.averaged_positions].mean(axis=2)
+        mean: Floats = self.average_precision[..., self._rules.averaged_positions].mean(axis=2)
         return mean
 
-    def mean_iou(self, with_missed: bool) -> FloatArray:
+    def mean_iou(self, with_missed: bool) -> Floats:
         """Return the mean IoU over classes, then thresholds, shape (resamples,); see `DetectionTable`."""
         per_class = self._cases.derive(
             ("mean IoU", self._key, with_missed),
             lambda cases: self.table.mean_iou(self._weights, with_missed),
         )
-        mean: FloatArray = mean_over_classes(per_class[..., self._rules.averaged_positions]).mean(axis=1)
+        mean: Floats = mean_over_classes(per_class[..., self._rules.averaged_positions]).mean(axis=1)
         return mean
 
-    def boxes_of_absent_classes(self) -> FloatArray:
+    def boxes_of_absent_classes(self) -> Floats:
         """Return the number of predicted boxes of classes that the reference lacks, shape (resamples,)."""
         predicted = self._weights @ self.table.prediction_counts
         absent = self._weights @ self.table.reference_counts == 0
-        number: FloatArray = np.where(absent, predicted, 0.0).sum(axis=1)
+        number: Floats = np.where(absent, predicted, 0.0).sum(axis=1)
         return number
 
 
-def stacked(arrays: list[FloatArray]) -> tuple[FloatArray, Strata]:
+def stacked(arrays: list[Floats]) -> tuple[Floats, Strata]:
     """Return the rows of all images in one array, and the image of each row."""
     images = np.repeat(np.arange(len(arrays)), np.fromiter(map(len, arrays), np.int64, len(arrays)))
     return np.concatenate([*arrays, np.zeros((0, 6))]), images
+
+
+# --- Metrics of a detection task (section IV-A), and its precision–recall curves for plots ---
+
+Figure = Callable[[DetectionFigures], Floats]
+
+
+def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric, ...]:
+    """Return the metrics of a detection task (Eq. 3 to 5), the score first.
+
+    ``with_missed`` says whether the mean IoU in the score includes missed boxes.
+    """
+
+    def score_d(figures: DetectionFigures) -> Floats:
+        score: Floats = 0.6 * figures.mean_average_precisions.mean(axis=1)
+        return score + 0.4 * figures.mean_iou(with_missed)
+
+    def share(name: str, title: str, figure: Figure, of_case: CaseFigure | None = None) -> Metric:
+        return Metric(name, title, replace(_figure_of(rules, figure), case_figure=of_case), best=1, worst=0)
+
+    def map_at(percent: int) -> Metric:
+        return share(
+            f"map_{percent}",
+            f"mAP at IoU {percent} %",
+            lambda figures: figures.mean_average_precision_at(percent / 100),
+        )
+
+    score = share("score_d", "0.6 mAP + 0.4 IoU", score_d)
+    return (
+        replace(score, aggregate=replace(score.aggregate, detections=_curves_of(rules))),
+        Metric(
+            "sigma_score_d",
+            "Standard deviation of mAP over the thresholds",
+            _figure_of(rules, lambda figures: figures.mean_average_precisions.std(axis=1)),
+            best=0,
+            worst=0.5,
+            ordered=False,
+        ),
+        share(
+            "map_d",
+            "mAP, mean over the thresholds",
+            lambda figures: figures.mean_average_precisions.mean(axis=1),
+            f1_of_images(rules),
+        ),
+        share("iou_d", "Mean IoU of the predicted boxes", lambda figures: figures.mean_iou(False)),
+        share(
+            "iou_d_with_missed",
+            "Mean IoU of predicted and missed boxes",
+            lambda figures: figures.mean_iou(True),
+        ),
+        *(map_at(round(100 * threshold)) for threshold in rules.reported),
+        *(
+            Metric(f"ap_{name}", f"AP of {name}", _class_average_precision_of(rules, position), 1, 0)
+            for position, name in enumerate(rules.classes)
+        ),
+        Metric(
+            "boxes_of_absent_classes",
+            "Predicted boxes of classes that the reference lacks (in no other metric)",
+            _figure_of(rules, DetectionFigures.boxes_of_absent_classes),
+            best=0,
+            worst=inf,
+            ordered=False,
+        ),
+    )
+
+
+def f1_of_images(rules: DetectionRules, within: str | None = None) -> CaseFigure:
+    """Return the F1 of the boxes of single images, NaN for those that are 0 in the column ``within``."""
+
+    def values(table: CaseTable) -> Floats:
+
+        f1 = image_detections(rules, table).f1
+        return f1 if within is None else np.where(table[within] == 1, f1, np.nan)
+
+    return CaseFigure(f"F1 of the image's boxes at IoU {HIT:g}", values)
+
+
+def _curves_of(rules: DetectionRules) -> DetectionCurves:
+    """Return the boxes for curves; for all classes together at the threshold nearest to 0.5."""
+    position = min(range(len(rules.thresholds)), key=lambda one: abs(rules.thresholds[one] - 0.5))
+    return DetectionCurves(
+        lambda table: rules.table(table).candidates(position),
+        f"A hit has an intersection over union of at least {rules.thresholds[position]:g}.",
+        rules.table,
+        rules.classes,
+    )
+
+
+def _figure_of(rules: DetectionRules, figure: Figure) -> Aggregate:
+    """Return a function of the figures of all cases as an aggregate."""
+    return Aggregate(
+        lambda cases: figure(DetectionFigures(rules, cases)),
+        lambda table: np.zeros(len(table), dtype=np.int64),
+        max_cases=MAX_CASES,
+    )
+
+
+def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggregate:
+    """Return one class's AP averaged over the thresholds, in strata of images with and without the class."""
+
+    def values(cases: WeightedCases) -> Floats:
+        if len(cases.weights) == 1:
+            # The value itself: other metrics need all classes under these weights.
+            precisions = DetectionFigures(rules, cases).average_precision[:, position]
+        else:
+            # No other metric has these strata, so only this class is computed under their resamples.
+            class_table = cases.table.derive(
+                ("class", rules, position), lambda table: rules.table(table).single_class(position)
+            )
+            precisions = class_table.average_precision(cases.weights, rules.curve)[:, 0]
+        mean: Floats = precisions[:, rules.averaged_positions].mean(axis=1)
+        return mean
+
+    def strata(table: CaseTable) -> Strata:
+        return (rules.table(table).reference_counts[:, position] > 0).astype(np.int64)
+
+    return Aggregate(values, strata, max_cases=MAX_CASES)
+
+
+def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
+    """Return figures of single images, confused classes, and the points of every precision–recall curve.
+
+    A curve has a point at each true positive.
+    """
+    matched = rules.table(table)
+    weights = np.ones(len(table))
+    curves = []
+    for position, name in enumerate(rules.classes):
+        for number, threshold in enumerate(rules.thresholds):
+            points = matched.precision_recall(weights, position, number)
+            curves.append(
+                {
+                    "class": name,
+                    "iou_threshold": threshold,
+                    "reference_boxes": int(matched.reference_counts[:, position].sum()),
+                    "predicted_boxes": int(matched.prediction_counts[:, position].sum()),
+                    "confidence": points.confidence.tolist(),
+                    "recall": points.recall.tolist(),
+                    "precision": points.precision.tolist(),
+                }
+            )
+    return {**image_detections(rules, table).details(), "precision_recall": curves}
+
+
+# --- Detections in single images, for the organiser: hits, confused classes, presence of classes ---
+
+_LEAST_CONFIDENCES = (0.0, 0.5)
+
+
+@dataclass(frozen=True)
+class ImageDetections:
+    """The boxes of some images, and the match of each at the IoU `HIT`."""
+
+    names: tuple[str, ...]
+    classes: tuple[str, ...]
+    missing: NDArray[np.bool_]
+    predicted: LabelledBoxes
+    reference: LabelledBoxes
+    confusion: BoxConfusion
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """True, false and missed boxes of every image, shape (images, 3)."""
+        found = self.confusion.found
+        of_kinds = (
+            self.reference.images[found],
+            self.predicted.images[~self.confusion.hit],
+            self.reference.images[~found],
+        )
+        columns = [np.bincount(images, minlength=len(self.names)) for images in of_kinds]
+        return np.stack(columns, axis=1).astype(np.int64)
+
+    @property
+    def f1(self) -> Floats:
+        """F1 of the boxes of every image, shape (images,); 1 without any box, 0 without a result."""
+        true, false, missed = self.counts.T
+        boxes = 2 * true + false + missed
+        f1 = np.divide(2 * true, boxes, out=np.ones(len(boxes)), where=boxes > 0)
+        return np.where(self.missing, 0.0, f1)
+
+    def accuracy(self, least_confidence: float) -> tuple[Floats, float]:
+        """Return the share of images with the correct presence of each class, and of all classes.
+
+        A class is predicted if a box of it has at least ``least_confidence``. A missing result is wrong.
+        """
+        kept = self.predicted.take(self.predicted.confidence >= least_confidence)
+        right = self._present(kept) == self._present(self.reference)
+        right[self.missing] = False
+        of_classes: Floats = right.mean(axis=0)
+        return of_classes, float(right.all(axis=1).mean())
+
+    def _present(self, boxes: LabelledBoxes) -> NDArray[np.bool_]:
+        present = np.zeros((len(self.names), len(self.classes)), dtype=np.bool_)
+        present[boxes.images, boxes.classes] = True
+        return present
+
+    def details(self) -> Mapping[str, Any]:
+        """Return the tables of the organiser's file."""
+        counts = self.confusion.counts(self.reference.classes, len(self.classes))
+        size = len(self.classes)
+        on_another = np.bincount(self.confusion.called[self.confusion.called >= 0], minlength=size)
+        false = np.bincount(self.predicted.classes[~self.confusion.hit], minlength=size) - on_another
+        boxes = np.bincount(self.reference.classes, minlength=size)
+        missed = boxes - counts.sum(axis=1)
+        rows = zip(self.classes, counts.tolist(), missed.tolist(), strict=True)
+        present = self._present(self.reference).sum(axis=0)
+        return {
+            "reference_boxes": {
+                name: {"boxes": of_class, "images": images}
+                for name, of_class, images in zip(self.classes, boxes.tolist(), present.tolist(), strict=True)
+            },
+            "class_confusion": {
+                "iou_threshold": HIT,
+                "reference": {
+                    name: {**dict(zip(self.classes, called, strict=True)), "no box": not_called}
+                    for name, called, not_called in rows
+                },
+                "no box": dict(zip(self.classes, false.tolist(), strict=True)),
+            },
+            "boxes_of_images": {
+                name: dict(zip(("true", "false", "missed"), image, strict=True))
+                for name, image in zip(self.names, self.counts.tolist(), strict=True)
+            },
+            "image_level_accuracy": [
+                {
+                    "least_confidence": least,
+                    "all_classes": of_all,
+                    "classes": dict(zip(self.classes, of_classes.tolist(), strict=True)),
+                }
+                for least in _LEAST_CONFIDENCES
+                for of_classes, of_all in [self.accuracy(least)]
+            ],
+        }
+
+
+def image_detections(
+    rules: DetectionRules, table: CaseTable, chosen: NDArray[np.bool_] | None = None
+) -> ImageDetections:
+    """Return the boxes of the images, or of the ``chosen`` ones, shape (images,)."""
+    if chosen is not None:
+        table = table.take(np.flatnonzero(chosen))
+    predicted, reference = (_boxes(table, side) for side in ("predicted", "reference"))
+    confusion = confuse_boxes(predicted, reference, HIT, rules.inclusive_corners)
+    return ImageDetections(table.names, rules.classes, table["missing"] > 0, predicted, reference, confusion)
+
+
+def _boxes(table: CaseTable, side: str) -> LabelledBoxes:
+    rows, images = stacked(table.objects(side))
+    return LabelledBoxes(rows[:, 2:], images, rows[:, 0].astype(np.int64), rows[:, 1])
+
+
+# --- The generalisation task (section IV-C): detection in one set of images compared with a second set ---
+
+
+@dataclass(frozen=True)
+class TwoSets:
+    """Two sets of images under the same rules; ``column`` is 0 in the first of ``names``, 1 in the second.
+
+    The mAP of a set is the mean over the classes in its reference. Each set is resampled separately.
+    """
+
+    rules: DetectionRules
+    column: str
+    names: tuple[str, ...]
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Return the metrics of the generalisation task (Eq. 7); a gap alone does not rank submissions."""
+
+        def gap(name: str, title: str, aggregate: Aggregate, best: float = 0) -> Metric:
+            return Metric(name, title, aggregate, best, worst=1, ordered=False)
+
+        return (
+            Metric("map_g", "mAP out of sample, mean over the thresholds", self._mean_of_second(), 1, 0),
+            gap("dev_g", "|mAP in sample − mAP out of sample|", self._difference()),
+            gap("dev_g_signed", "mAP in sample − mAP out of sample", self._difference(signed=True), best=-1),
+            gap(
+                "dev_g_common_classes",
+                "|mAP in sample − mAP out of sample| over the classes that both sets have",
+                self._difference(common_classes=True),
+            ),
+        )
+
+    def _mean_of_second(self) -> Aggregate:
+        """Return the mAP of the second set, averaged over the thresholds."""
+        return Aggregate(
+            lambda cases: _mean(self._precisions(cases, 1)),
+            lambda table: np.where(table[self.column] == 1, 0, -1),
+            max_cases=MAX_CASES,
+            case_figure=f1_of_images(self.rules, self.column),
+        )
+
+    def _difference(self, signed: bool = False, common_classes: bool = False) -> Aggregate:
+        """Return mAP of the first set − mAP of the second, by default the absolute value.
+
+        With ``common_classes`` both are means over the classes that occur in both sets.
+        """
+
+        def values(cases: WeightedCases) -> Floats:
+            first, second = self._precisions(cases, 0), self._precisions(cases, 1)
+            if common_classes:
+                absent = np.isnan(first) | np.isnan(second)
+                first, second = (np.where(absent, np.nan, set_values) for set_values in (first, second))
+            difference = _mean(first) - _mean(second)
+            return difference if signed else np.abs(difference)
+
+        return Aggregate(values, self._strata, max_cases=MAX_CASES)
+
+    def notices(self, table: CaseTable) -> list[str]:
+        """Return one sentence for every class that occurs in only one of the two sets."""
+        counts = self.rules.table(table).reference_counts
+        present = [counts[table[self.column] == value].sum(axis=0) > 0 for value in (0, 1)]
+        return [
+            f"the {name} set has no box of {of}, so that dev_g compares means over different classes"
+            for name, own, other in zip(self.names, present, reversed(present), strict=True)
+            for of, is_absent in zip(self.rules.classes, other & ~own, strict=True)
+            if is_absent
+        ]
+
+    def details(self, table: CaseTable) -> Mapping[str, Any]:
+        """Return figures of single images of the second set, and its confused classes."""
+        second = table[self.column] == 1
+        return image_detections(self.rules, table, second).details() if second.any() else {}
+
+    def _precisions(self, cases: WeightedCases, value: int) -> Floats:
+        """Return the AP of each class in one of the sets, shape (resamples, classes)."""
+        return DetectionFigures(self.rules, cases, self.column, value).class_average_precision
+
+    def _strata(self, table: CaseTable) -> Strata:
+        return table[self.column].astype(np.int64)
+
+
+def _mean(class_values: Floats) -> Floats:
+    """Return the mean over the classes that exist, (resamples, classes) to (resamples,)."""
+    return mean_over_classes(class_values[..., np.newaxis])[:, 0]

@@ -7,28 +7,130 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal, get_args
+from math import inf, nan
+from typing import Annotated, Any, Literal, Self, get_args
 
 import numpy as np
+from pydantic import AfterValidator, model_validator
 
-from evaluation.challenges.edd2020.detection import DetectionRules
-from evaluation.challenges.edd2020.detection_metrics import detection_details, detection_metrics
-from evaluation.challenges.edd2020.overlap import (
-    multilabel_columns,
-    multilabel_metrics,
-    worst_multilabel_columns,
+from evaluation.challenges.edd2020.detection import (
+    DetectionRules,
+    TwoSets,
+    detection_details,
+    detection_metrics,
 )
-from evaluation.challenges.edd2020.sets import TwoSets
-from evaluation.core.case_table import Row
+from evaluation.core.case_table import Row, WeightedCases
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
-from evaluation.core.keys import Check, numbers, option, texts
+from evaluation.core.keys import IN_FORM, Key
+from evaluation.core.metric import Aggregate, Metric, mean_metric, mean_of, sum_of
 from evaluation.core.scheme import Board, Rank, Scheme
-from evaluation.io.box_lines import Outside
+from evaluation.io.box_files import Outside
 from evaluation.io.kinds.boxes import BoxLayout, BoxList, box_columns
-from evaluation.io.kinds.multilabel_mask import MultilabelMask
+from evaluation.io.kinds.masks import MultilabelMask
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.averages import weighted_deviation
+from evaluation.metrics.crops import Crop
 from evaluation.metrics.detection import AveragePrecision
+from evaluation.metrics.segmentation import (
+    OverlapCounts,
+    f_beta_of_counts,
+    overlap_of,
+    precision_of_counts,
+    recall_of_counts,
+)
+
+# --- Columns and metrics of the segmentation task: overlap of all channels pooled, and of each class ---
+
+OVERLAPS = {"precision": "Precision", "recall": "Recall", "f1": "F1 (Dice)", "f2": "F2"}
+"""Column and title of the four overlap metrics."""
+
+
+def multilabel_columns(
+    predicted: Sequence[Crop], reference: Sequence[Crop], classes: Sequence[str]
+) -> dict[str, float]:
+    """Return the columns of one image from its regions, one for each class.
+
+    ``precision``, ``recall``, ``f1`` and ``f2`` pool all channels: 1 if both sides are empty, 0 if one is.
+    ``score`` is their mean. ``f1_<class>`` and so on are of one class, NaN if the reference lacks it.
+    ``false_<class>`` exists if the reference lacks the class: 1 if it is predicted, else 0.
+    """
+    overlaps = [overlap_of(*pair) for pair in zip(predicted, reference, strict=True)]
+    pooled = OverlapCounts(
+        sum(counts.intersection for counts in overlaps),
+        sum(counts.prediction for counts in overlaps),
+        sum(counts.reference for counts in overlaps),
+    )
+    row = _overlaps(pooled)
+    row["score"] = sum(row.values()) / len(OVERLAPS)
+    for name, counts in zip(classes, overlaps, strict=True):
+        class_row = _overlaps(counts) if counts.reference else dict.fromkeys(OVERLAPS, nan)
+        row |= {f"{figure}_{name}": value for figure, value in class_row.items()}
+        row[f"false_{name}"] = nan if counts.reference else float(counts.prediction > 0)
+    return row
+
+
+def worst_multilabel_columns(reference: Sequence[Crop], classes: Sequence[str]) -> dict[str, float]:
+    """Return the columns of an image without a result: overlap 0, and false pixels of every absent class."""
+    row = dict.fromkeys((*OVERLAPS, "score"), 0.0)
+    for name, region in zip(classes, reference, strict=True):
+        present = bool(region.values.any())
+        row |= {f"{figure}_{name}": 0.0 if present else nan for figure in OVERLAPS}
+        row[f"false_{name}"] = nan if present else 1.0
+    return row
+
+
+def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
+    """Return the metrics of the segmentation task (Eq. 6), the score first."""
+    return (
+        Metric("score_s", "Mean of precision, recall, F1 and F2", mean_of("score"), best=1, worst=0),
+        Metric(
+            "sigma_score_s",
+            "Mean of their standard deviations over the images",
+            _mean_deviation(),
+            best=0,
+            worst=0.5,
+            ordered=False,
+        ),
+        *(mean_metric(name, title, best=1, worst=0) for name, title in OVERLAPS.items()),
+        *(
+            mean_metric(f"{name}_{of}", f"{title} of {of}", best=1, worst=0)
+            for of in classes
+            for name, title in OVERLAPS.items()
+        ),
+        *(
+            Metric(
+                f"images_with_false_{of}",
+                f"Images without {of} in which it is predicted",
+                sum_of(f"false_{of}"),
+                best=0,
+                worst=inf,
+            )
+            for of in classes
+        ),
+    )
+
+
+def _mean_deviation() -> Aggregate:
+    """Return the mean of the standard deviations of the overlap metrics over the images (ddof = 0)."""
+
+    def values(cases: WeightedCases) -> Floats:
+        deviations = [weighted_deviation(cases.table[column], cases.weights) for column in OVERLAPS]
+        mean: Floats = np.mean(deviations, axis=0)
+        return mean
+
+    return Aggregate(values, strata=lambda table: np.zeros(len(table), dtype=np.int64))
+
+
+def _overlaps(counts: OverlapCounts[int]) -> dict[str, float]:
+    return {
+        "precision": precision_of_counts(counts, both_empty=1.0),
+        "recall": recall_of_counts(counts, both_empty=1.0),
+        "f1": f_beta_of_counts(counts, 1, both_empty=1.0),
+        "f2": f_beta_of_counts(counts, 2, both_empty=1.0),
+    }
+
 
 _REMEDY = ' (or outside = "keep" or "clip" in [options])'
 
@@ -39,9 +141,9 @@ def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-ClassName = Annotated[str, texts(r"[A-Za-z][A-Za-z0-9_-]*", longest=40)]
-Threshold = Annotated[float, numbers(above=0, at_most=1)]
-StatedNumber = Annotated[int, numbers(at_least=0)]
+ClassName = Annotated[str, Key(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=40)]
+Threshold = Annotated[float, Key(gt=0, le=1)]
+StatedNumber = Annotated[int, Key(ge=0)]
 SetName = Literal["in-sample", "out-of-sample"]
 GeneralisationRanks = Literal["map_g_and_dev_g", "map_d_map_g_and_dev_g"]
 
@@ -51,57 +153,58 @@ SET = FormColumn("set", get_args(SetName))
 class Edd2020Options(Options):
     """The paper's values, and choices for which the paper and its public evaluator differ."""
 
-    classes: Annotated[tuple[ClassName, ...], Check(_distinct)] = option(
-        ("BE", "suspicious", "HGD", "cancer", "polyp"),
-        "Names of the classes. Their order is that of the channels of a mask.",
-        in_form=True,
+    classes: Annotated[tuple[ClassName, ...], AfterValidator(_distinct), IN_FORM] = Key(
+        default=("BE", "suspicious", "HGD", "cancer", "polyp"),
+        description="Names of the classes. Their order is that of the channels of a mask.",
     )
-    outside: Outside = option(
-        "error",
-        "What happens to a box that leaves the image, in a submission and in the reference. `error`: it is a "
-        "fault. `clip`: it is cut at the border. `keep`: it is compared as it is.",
-        in_form=True,
+    outside: Annotated[Outside, IN_FORM] = Key(
+        default="error",
+        description="What happens to a box that leaves the image, in a submission and in the reference. "
+        "`error`: it is a fault. `clip`: it is cut at the border. `keep`: it is compared as it is.",
     )
-    reference_boxes: BoxLayout = option(
-        "class_first",
-        "What the files of reference boxes are, and those of annotators that `fuse` reads. `class_first`: "
-        "text, `class x1 y1 x2 y2`. `class_last`: text, `x1 y1 x2 y2 class`. `voc_xml`: the XML of PASCAL "
-        "VOC, `<image>.xml`. No metric depends on it.",
+    reference_boxes: BoxLayout = Key(
+        default="class_first",
+        description="What the files of reference boxes are, and those of annotators that `fuse` reads. "
+        "`class_first`: text, `class x1 y1 x2 y2`. `class_last`: text, `x1 y1 x2 y2 class`. `voc_xml`: the "
+        "XML of PASCAL VOC, `<image>.xml`. No metric depends on it.",
     )
-    stated_boxes: dict[SetName, dict[ClassName, StatedNumber]] = option(
-        {},
-        "How many reference boxes the challenge's description states, by set and class. `seal` says where "
-        "the reference differs. No metric depends on it.",
+    stated_boxes: dict[SetName, dict[ClassName, StatedNumber]] = Key(
+        default={},
+        description="How many reference boxes the challenge's description states, by set and class. `seal` "
+        "says where the reference differs. No metric depends on it.",
     )
     # Hundredths as the nearest float: a correctly rounded IoU of that value is equal to it.
-    iou_thresholds: Annotated[tuple[Threshold, ...], Check(_distinct)] = option(
-        tuple(hundredths / 100 for hundredths in range(25, 80, 5)),
-        "IoU thresholds over which the mean average precision is averaged.",
+    iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = Key(
+        default=tuple(hundredths / 100 for hundredths in range(25, 80, 5)),
+        description="IoU thresholds over which the mean average precision is averaged.",
     )
-    average_precision: AveragePrecision = option(
-        "all_points",
-        "Where the precision–recall curve is read. `all_points`: the whole area (PASCAL VOC from 2010 on). "
-        "`101_points`: the mean at 101 levels of recall (COCO). `11_points`: at 11 levels (PASCAL VOC to "
-        "2009).",
+    average_precision: AveragePrecision = Key(
+        default="all_points",
+        description="Where the precision–recall curve is read. `all_points`: the whole area (PASCAL VOC from "
+        "2010 on). `101_points`: the mean at 101 levels of recall (COCO). `11_points`: at 11 levels (PASCAL "
+        "VOC to 2009).",
     )
-    inclusive_corners: bool = option(
-        True, "Whether a box includes the pixels of both its corners, as in PASCAL VOC."
+    inclusive_corners: bool = Key(
+        default=True, description="Whether a box includes the pixels of both its corners, as in PASCAL VOC."
     )
-    iou_of_score: Literal["iou_d", "iou_d_with_missed"] = option(
-        "iou_d",
-        "The mean IoU in score_d: over the detected boxes (`iou_d`), or with 0 for every missed box "
-        "(`iou_d_with_missed`).",
+    iou_of_score: Literal["iou_d", "iou_d_with_missed"] = Key(
+        default="iou_d",
+        description="The mean IoU in score_d: over the detected boxes (`iou_d`), or with 0 for every missed "
+        "box (`iou_d_with_missed`).",
     )
-    generalisation_ranks: GeneralisationRanks = option(
-        "map_g_and_dev_g",
-        "Whose ranks are averaged on the leaderboard of generalisation. `map_g_and_dev_g`: the mAP out of "
-        "sample and the gap. `map_d_map_g_and_dev_g`: also the mAP in sample. No metric depends on it.",
+    generalisation_ranks: GeneralisationRanks = Key(
+        default="map_g_and_dev_g",
+        description="Whose ranks are averaged on the leaderboard of generalisation. `map_g_and_dev_g`: the "
+        "mAP out of sample and the gap. `map_d_map_g_and_dev_g`: also the mAP in sample. No metric depends "
+        "on it.",
     )
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _classes_stated(self) -> Self:
         named = {name for classes in self.stated_boxes.values() for name in classes}
         if unknown := sorted(named - set(self.classes)):
             raise ValueError(f"stated_boxes: expected classes of this phase, found {', '.join(unknown)}")
+        return self
 
     def recorded(self) -> dict[str, Any]:
         """Return the options as `metrics.json` holds them, without those that change no figure.

@@ -7,19 +7,68 @@ separately for both classes) and "Further analyses" (which images are classified
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.justraigs.label_counts import AGREED, PREDICTED, marks
 from evaluation.core.aggregation import Subset, subgroup_values
 from evaluation.core.case_table import CaseTable, ScoredCases
 from evaluation.core.metric import Metric
 from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.resampling import CLUSTER_COLUMN
+from evaluation.io.kinds.flags import Flags
 from evaluation.io.tables import is_number, parse_number
+
+# --- The predicted and the agreed additional labels of every eye, and their errors by label ---
+
+PREDICTED, AGREED = "predicted", "agreed"
+"""The columns of marks: 1 yes, 0 no, −1 not submitted, or not agreed on; one for each label."""
+
+Marks = NDArray[np.int8]
+
+
+@lru_cache(maxsize=4096)
+def marks_of(flags: Flags) -> Marks:
+    """Return flags as marks: 1 yes, 0 no, −1 for None. The array is shared and cannot be written."""
+    marks = np.array([-1 if flag is None else int(flag) for flag in flags], dtype=np.int8)
+    marks.setflags(write=False)
+    return marks
+
+
+def marks(table: CaseTable, column: str) -> Marks:
+    """Return a column of marks, shape (eyes, labels)."""
+    return np.stack(table.objects(column)).astype(np.int8)
+
+
+def label_counts(table: CaseTable, labels: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return, for every label, the eyes that have it or not by agreement, and how they were labelled.
+
+    The keys of a label: ``present`` and ``absent`` (agreed on), ``true_positives`` and ``false_negatives``
+    (of those present), ``true_negatives`` and ``false_positives`` (of those absent), and
+    ``missing_present`` and ``missing_absent`` (not submitted, and so wrong).
+    """
+    if not len(table):
+        return {}
+    predicted, agreed = marks(table, PREDICTED), marks(table, AGREED)
+    found = {}
+    for position, label in enumerate(labels):
+        said, true = predicted[:, position], agreed[:, position]
+        counts = {
+            "present": true == 1,
+            "absent": true == 0,
+            "true_positives": (true == 1) & (said == 1),
+            "false_negatives": (true == 1) & (said == 0),
+            "true_negatives": (true == 0) & (said == 0),
+            "false_positives": (true == 0) & (said == 1),
+            "missing_present": (true == 1) & (said == -1),
+            "missing_absent": (true == 0) & (said == -1),
+        }
+        found[label] = {name: int(np.count_nonzero(eyes)) for name, eyes in counts.items()}
+    return found
+
 
 AGE = "age"
 Mask = NDArray[np.bool_]
@@ -154,3 +203,42 @@ def _referred(
 
 def _count(eyes: Mask) -> int:
     return int(np.count_nonzero(eyes))
+
+
+# --- Labels on which the graders of one image agree: the final main label and the additional labels ---
+
+
+def final_label(first: str, second: str, specialist: str) -> str:
+    """Return the final main label: the common one of both first graders, else the specialist's.
+
+    It is empty if they disagree and there is no specialist's label. Source: JustRAIGS challenge design,
+    annotation of the test cases.
+    """
+    return first if first == second else specialist
+
+
+def counting_graders(labels: Sequence[str], specialist_alone: bool = False) -> tuple[int, ...]:
+    """Return the graders whose additional labels count, as positions in ``labels``.
+
+    labels: main labels of the two first graders and of the specialist (empty: none). Both first graders count
+    if they agree; else the specialist and the grader who agrees with the specialist, if any. With
+    ``specialist_alone`` the specialist alone counts whenever the final label is the specialist's (as in the
+    public evaluator). Empty if the first graders disagree and there is no specialist. Source: JustRAIGS
+    challenge design, annotation of the test cases.
+    """
+    first, second, specialist = labels
+    if specialist and specialist_alone and specialist == final_label(*labels):
+        return (2,)
+    if first == second:
+        return (0, 1)
+    if not specialist:
+        return ()
+    return (*(grader for grader in (0, 1) if labels[grader] == specialist), 2)
+
+
+def agreed_labels(graders: Sequence[Sequence[bool | None]]) -> tuple[bool | None, ...]:
+    """Return each additional label, None if the given graders do not all agree on it.
+
+    graders: one sequence of labels a grader, all of one length; None (not graded) agrees with nothing.
+    """
+    return tuple(labels[0] if len(set(labels)) == 1 else None for labels in zip(*graders, strict=True))

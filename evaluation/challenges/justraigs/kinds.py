@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from evaluation.challenges.justraigs.agreed_labels import agreed_labels, counting_graders, final_label
+from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders, final_label
 from evaluation.core.challenge import DerivedColumn
 from evaluation.core.fault import FaultKind
-from evaluation.core.field import Kind
+from evaluation.core.field import CellsSource, FileAccess, Kind, Source, fault_at
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileAccess, Source, fault_at
 from evaluation.io.kinds.flags import Flags
 
 FINAL_COLUMN = "final_label"

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.challenges.justraigs.analyses import AGREED, PREDICTED, label_counts, marks_of
 from evaluation.challenges.justraigs.kinds import (
     FEATURE_COLUMNS,
     FINAL_COLUMN,
@@ -22,14 +23,13 @@ from evaluation.challenges.justraigs.kinds import (
     MainLabel,
     agreed_columns,
 )
-from evaluation.challenges.justraigs.label_counts import AGREED, PREDICTED, label_counts, marks_of
 from evaluation.core.case_table import Row, ScoredCases
 from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task
 from evaluation.core.classification import LIKELIHOOD as LIKELIHOOD_COLUMN
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
 from evaluation.core.form import STACK_INDEX, STACK_NAME
-from evaluation.core.keys import option
+from evaluation.core.keys import Key
 from evaluation.core.metric import (
     Metric,
     mean_of,
@@ -64,17 +64,18 @@ _NOT_JUSTIFIED: Row = {"distance": nan, "agreed_labels": nan} | dict.fromkeys(_E
 class JustraigsOptions(Options):
     """Choices for which the design document and its public evaluator differ."""
 
-    specialist_alone: bool = option(
-        False,
-        "Whether the specialist's labels alone count where the specialist gave the final label, instead of "
-        "those on which the specialist and the agreeing grader agree. The public evaluator does so.",
+    specialist_alone: bool = Key(
+        default=False,
+        description="Whether the specialist's labels alone count where the specialist gave the final label, "
+        "instead of those on which the specialist and the agreeing grader agree. The public evaluator does "
+        "so.",
     )
-    sensitivity_at_specificity: Literal["step", "first_kept_point"] = option(
-        "step",
-        "Sensitivity at 95 % specificity. `step`: the highest at thresholds whose specificity is at least "
-        "95 %. `first_kept_point`: that of the public evaluator, the first point with at least 5 % false "
-        "positives among those that scikit-learn keeps of the curve. It is higher with tied likelihoods, 1 "
-        "for constant ones, and not recommended.",
+    sensitivity_at_specificity: Literal["step", "first_kept_point"] = Key(
+        default="step",
+        description="Sensitivity at 95 % specificity. `step`: the highest at thresholds whose specificity is "
+        "at least 95 %. `first_kept_point`: that of the public evaluator, the first point with at least 5 % "
+        "false positives among those that scikit-learn keeps of the curve. It is higher with tied "
+        "likelihoods, 1 for constant ones, and not recommended.",
     )
 
 

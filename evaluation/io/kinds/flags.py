@@ -10,10 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, shorten
-from evaluation.core.field import ColumnKind
+from evaluation.core.field import CellsSource, ColumnKind, FileAccess, JsonSource, Source, Variant, fault_at
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileAccess, JsonSource, Source, fault_at
-from evaluation.core.variant import Variant
 from evaluation.io.handover import HandoverError, Packed, array_of
 from evaluation.io.json_files import json_kind
 

@@ -1,20 +1,29 @@
-"""Points in an image or volume, each with a class and a probability where the phase asks for them."""
+"""Points: one in an image, any number in an image or volume, and named ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import Fault, FormFault
-from evaluation.core.field import Kind
+from evaluation.core.fault import Fault, FaultKind, FormFault
+from evaluation.core.field import (
+    CellsSource,
+    FileAccess,
+    JsonSource,
+    Kind,
+    RowsSource,
+    Source,
+    Variant,
+    fault_at,
+)
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileAccess, JsonSource, RowsSource, Source, fault_at
-from evaluation.core.variant import Variant
-from evaluation.io.handover import HandoverError, Packed
+from evaluation.io.handover import HandoverError, Packed, list_of, number_within
+from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.annotation_json import (
     POINTS,
     Annotation,
@@ -24,9 +33,122 @@ from evaluation.io.kinds.annotation_json import (
     written_annotation,
     written_list,
 )
-from evaluation.io.kinds.number import number_of_cell
-from evaluation.io.kinds.objects import NO_ATTRIBUTES, Attributes, all_or_faults, objects_of, rows_of_case
-from evaluation.io.kinds.space import Space
+from evaluation.io.kinds.number import number_of_cell, number_of_json
+from evaluation.io.kinds.objects import (
+    NO_ATTRIBUTES,
+    Attributes,
+    Space,
+    all_or_faults,
+    objects_of,
+    rows_of_case,
+)
+from evaluation.metrics.points import euclidean_distance
+
+# --- A point in an image, in pixels ---
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A position in pixels; x to the right, y downwards. A point that was read has its image's width."""
+
+    x: float
+    y: float
+    image_width: int = field(default=0, compare=False)
+
+
+def distance(first: Point, second: Point) -> float:
+    """Return the Euclidean distance of two points, in pixels."""
+    return float(euclidean_distance((first.x, first.y), (second.x, second.y)))
+
+
+@dataclass(frozen=True)
+class PointInImage(Kind):
+    """A point (x, y) with 0 ≤ x ≤ width and 0 ≤ y ≤ height of the case's image.
+
+    With ``may_be_invisible``, (0, 0) means that the point is invisible.
+    """
+
+    needs_size: ClassVar[bool] = True
+
+    may_be_invisible: bool = False
+
+    def is_visible(self, point: Point) -> bool:
+        """Return whether a point is visible."""
+        return not self.may_be_invisible or point.x != 0 or point.y != 0
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Point:
+        """Return the point at a source. Raises `FormFault` with the faults of both coordinates."""
+        expected = "a finite number"
+        if isinstance(source, JsonSource) and not _is_list_of_coordinates(source.value):
+            raise fault_at(source, "a list [x, y]", json_kind(source.value), FaultKind.MALFORMED)
+        values: list[float] = []
+        faults: list[Fault] = []
+        for position, limit in enumerate((case.width, case.height)):
+            try:
+                value = _coordinate(source, position, expected)
+                if not 0 <= value <= limit:
+                    axis = "xy"[position]
+                    raise fault_at(source, f"{axis} from 0 to {limit}", f"{axis} = {value:.12g}")
+                values.append(value)
+            except FormFault as fault:
+                faults += fault.faults
+        if faults:
+            raise FormFault(faults)
+        return Point(values[0], values[1], case.width)
+
+    def pack(self, value: Point) -> Packed:
+        """Return x and y."""
+        return [value.x, value.y]
+
+    def unpack(self, packed: Packed, case: CaseForm) -> Point:
+        """Return the point. Raises `HandoverError` unless it lies in the image."""
+        x, y = list_of(packed, 2)
+        return Point(number_within(x, 0, case.width), number_within(y, 0, case.height), case.width)
+
+    def rehearse(self, reference: Point, case: CaseForm, variant: Variant) -> Point:
+        """Return the point, a point one pixel nearer to the centre, the centre, or the farthest corner."""
+        x, y = case.width / 2, case.height / 2
+        if variant is Variant.PERFECT:
+            return reference
+        if variant is Variant.NEAR:
+            x = reference.x + max(-1.0, min(1.0, x - reference.x))
+            y = reference.y
+        elif variant is Variant.INVERTED:
+            x, y = (0.0 if reference.x > x else case.width), (0.0 if reference.y > y else case.height)
+        return replace(reference, x=float(x), y=float(y))
+
+    def write_cells(self, value: Point) -> tuple[str, ...]:
+        """Return x and y as the shortest texts that read back the same."""
+        return (repr(float(value.x)), repr(float(value.y)))
+
+    def write_json(self, value: Point) -> list[float]:
+        """Return ``[x, y]``."""
+        return [float(value.x), float(value.y)]
+
+    def describe(self) -> str:
+        """Return the description for participants."""
+        invisible = "; both 0 where it is invisible" if self.may_be_invisible else ""
+        return f"x and y in pixels, each from 0 to the image's width or height{invisible}"
+
+    def describe_json(self) -> str:
+        """Return the description of a list."""
+        return f"a list [x, y]: {self.describe()}"
+
+
+def _coordinate(source: Source, position: int, expected: str) -> float:
+    if isinstance(source, CellsSource):
+        return number_of_cell(source, position, expected)
+    if isinstance(source, JsonSource):
+        return number_of_json(source, source.value[position], expected)
+    raise TypeError(f"no point can be read from {type(source).__name__}")
+
+
+def _is_list_of_coordinates(value: object) -> bool:
+    # The platform's own points have a third coordinate.
+    return isinstance(value, list) and len(value) in (2, 3)
+
+
+# --- Points in an image or volume, each with a class and a probability where the phase asks for them ---
 
 NEAR_MM = 0.001
 _AXES_IN_JSON = 3
@@ -237,3 +359,98 @@ def moved_points(reference: PointSet, space: Space, case: CaseForm, variant: Var
 def triple_of(position: NDArray[np.float64]) -> list[float]:
     """Return three coordinates; z is 0 in two dimensions."""
     return [*position.tolist(), 0.0][:_AXES_IN_JSON]
+
+
+# --- Keypoints: named points such as landmarks, each exactly once per case ---
+
+
+@dataclass(frozen=True)
+class Keypoints(Kind):
+    """Points with the given names; a row of a table holds coordinates and name.
+
+    The value is a `PointSet` with one point for each name, in the order of ``names``. A name that is missing,
+    duplicate or unknown is a fault.
+    """
+
+    average_items: ClassVar[int] = 1000
+    max_json_values: ClassVar[int] = 100_000
+
+    names: tuple[str, ...]
+    space: Space
+
+    @cached_property
+    def _points(self) -> Points:
+        attributes = Attributes(self.names, always_named=True)
+        return Points(self.space, attributes, max_points=2 * len(self.names))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The usual names of a table's columns, in their order."""
+        return (*self.space.names, "name")
+
+    @property
+    def socket_kind(self) -> str:
+        """The platform's kind of socket."""
+        return POINTS.many
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> PointSet:
+        """Return the points at a source. Raises `FormFault` with the faults of all points."""
+        if not isinstance(source, RowsSource | JsonSource):
+            raise TypeError(f"no keypoints can be read from {type(source).__name__}")
+        found = self._points.read(source, case, files)
+        if faults := list(self._faults(found, source, case)):
+            raise FormFault(faults)
+        return _in_order(found)
+
+    def _faults(self, found: PointSet, source: RowsSource | JsonSource, case: CaseForm) -> Iterator[Fault]:
+        counts = np.bincount(found.classes, minlength=len(self.names))
+        for name, count in zip(self.names, counts.tolist(), strict=True):
+            if count != 1:
+                kind = FaultKind.DUPLICATE if count else FaultKind.MISSING
+                times = f"{count} times" if count else "none"
+                yield from fault_at(source, f"the point {name!r} of {case.name} once", times, kind).faults
+
+    def items(self, value: PointSet) -> int:
+        """Return the number of points."""
+        return len(value)
+
+    def pack(self, value: PointSet) -> Packed:
+        """Return a table of coordinates, index of the name, and 1."""
+        return self._points.pack(value)
+
+    def unpack(self, packed: Packed, case: CaseForm) -> PointSet:
+        """Return a point of each name. Raises `HandoverError`."""
+        value = self._points.unpack(packed, case)
+        if value.classes.tolist() != list(range(len(self.names))):
+            raise HandoverError(f"expected {len(self.names)} points, each once")
+        return value
+
+    def rehearse(self, reference: PointSet, case: CaseForm, variant: Variant) -> PointSet | None:
+        """Return the points, all a little aside, or each far away from where it is; never none."""
+        return None if variant is Variant.EMPTY else moved_points(reference, self.space, case, variant)
+
+    def write_rows(self, value: PointSet) -> list[tuple[str, ...]]:
+        """Return the cells of every point."""
+        return self._points.write_rows(value)
+
+    def write_json(self, value: PointSet) -> dict[str, object]:
+        """Return the platform's `Multiple points`."""
+        return self._points.write_json(value)
+
+    def describe(self) -> str:
+        """Return the content of the rows."""
+        return f"one point a row: {self.space.in_words()}; name each once of {', '.join(self.names)}"
+
+    def describe_json(self) -> str:
+        """Return the platform's type and its content."""
+        return (
+            f"the type `{self.socket_kind}`; {self.space.in_words()}; `name` each once of "
+            f"{', '.join(self.names)}"
+        )
+
+
+def _in_order(found: PointSet) -> PointSet:
+    order = np.argsort(found.classes)
+    return PointSet(
+        found.positions[order], found.classes[order], found.probabilities[order], found.diameters[order]
+    )

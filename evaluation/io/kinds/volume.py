@@ -15,17 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.field import Kind
+from evaluation.core.field import FileAccess, FileSource, Kind, Source, Variant, fault_at, grow_by_a_pixel
 from evaluation.core.form import CaseForm
-from evaluation.core.source import FileAccess, FileSource, Source, fault_at
-from evaluation.core.variant import Variant, grow_by_a_pixel
-from evaluation.io.handover import HandoverError, Packed, list_of
-from evaluation.io.kinds.packed_crop import pack_crop, unpack_crop
-from evaluation.io.volumes.case_geometry import geometry_of
-from evaluation.io.volumes.case_planes import case_planes, path_of
-from evaluation.io.volumes.header import Geometry
-from evaluation.io.volumes.reader import SLAB_BYTES, write_volume
-from evaluation.metrics.crop import EMPTY, Crop, box_of_content
+from evaluation.io.handover import HandoverError, Packed, list_of, pack_crop, unpack_crop
+from evaluation.io.volume_header import Geometry, geometry_of
+from evaluation.io.volumes import SLAB_BYTES, case_planes, path_of, write_volume
+from evaluation.metrics.crops import EMPTY, Crop, box_of_content
 
 
 @dataclass(frozen=True)

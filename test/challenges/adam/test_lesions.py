@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from evaluation.challenges.adam.lesions import (
+from evaluation.organiser.samples.adam import (
     STYLES,
     draw_lesions,
     empty_mask,
@@ -9,7 +9,7 @@ from evaluation.challenges.adam.lesions import (
     reference_lesions,
     roughen,
 )
-from evaluation.synthesis.fundus import Quality, draw_cases
+from evaluation.organiser.samples.synthesis import Quality, draw_cases
 
 
 def generator(seed=0):

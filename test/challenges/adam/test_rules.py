@@ -14,20 +14,19 @@ from hypothesis.extra.numpy import arrays
 from PIL import Image as PillowImage
 from sklearn.metrics import f1_score, roc_auc_score
 
-from evaluation.challenges.adam.rules import CHALLENGE, LESIONS, TITLES, AdamOptions
+from evaluation.challenges.adam import CHALLENGE, LESIONS, TITLES, AdamOptions
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.evaluate import Rejection, Result, evaluate
-from evaluation.io.kinds.point import Point
-from evaluation.metrics.crop import crop
+from evaluation.io.kinds.points import Point
+from evaluation.metrics.crops import crop
+from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
-from evaluation.phase.writer import SampleCase, write_phase
-from evaluation.platform.submission_writer import ArchiveWriter
 from test.repository import REPOSITORY
 
 TASKS = {task.name: task for task in CHALLENGE.tasks(AdamOptions())}

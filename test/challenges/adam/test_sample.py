@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evaluation.challenges.adam import sample as adam
-from evaluation.challenges.adam.rules import CHALLENGE, LESIONS, TITLES
+from evaluation.challenges.adam import CHALLENGE, LESIONS, TITLES
 from evaluation.evaluate import Result, evaluate
+from evaluation.organiser.samples import adam
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 

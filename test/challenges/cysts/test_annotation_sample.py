@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import SimpleITK
 
-from evaluation.challenges.cysts.annotation_sample import ANNOTATORS, annotate
-from evaluation.challenges.cysts.oct_volumes import draw_cases
 from evaluation.cli.main import main
+from evaluation.organiser.samples.cysts import ANNOTATORS, annotate, draw_cases
 from test.repository import REPOSITORY
 
 BUNDLED = REPOSITORY / "test/input/cysts-annotations"

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from evaluation.challenges.cysts.comparison import VolumeComparison
-from evaluation.metrics.confidence import weighted_dice
-from evaluation.metrics.crop import Crop, box_of_content
+from evaluation.challenges.cysts.scoring import VolumeComparison
+from evaluation.metrics.crops import Crop, box_of_content
+from evaluation.metrics.segmentation import weighted_dice_of_sums
 
 SHAPE = (6, 20, 30)
 
@@ -56,15 +56,15 @@ def test_counts_and_sums_are_those_of_whole_arrays(seed):
 def test_equal_maps_reach_1_and_leave_nothing_false():
     _, level, confidence = random_volumes(9)
     found = compared(confidence, level, confidence)
-    assert weighted_dice(found.sums) == 1
+    assert weighted_dice_of_sums(found.sums) == 1
     assert found.false_components == 0
     assert found.cysts[:, 0].sum() == 0
 
 
 def test_swapped_maps_have_the_same_weighted_dice():
     a, _, b = random_volumes(4)
-    there = weighted_dice(compared(a, (b > 0).astype(np.uint8), b).sums)
-    back = weighted_dice(compared(b, (a > 0).astype(np.uint8), a).sums)
+    there = weighted_dice_of_sums(compared(a, (b > 0).astype(np.uint8), b).sums)
+    back = weighted_dice_of_sums(compared(b, (a > 0).astype(np.uint8), a).sums)
     assert there == pytest.approx(back, rel=1e-14)
 
 

@@ -3,7 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from evaluation.challenges.cysts.oct_volumes import (
+from evaluation.organiser.samples.cysts import (
     INTERVAL,
     VENDOR_OF_CASE,
     VENDORS,

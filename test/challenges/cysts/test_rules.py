@@ -11,16 +11,20 @@ from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import FaultKind, PhaseError
 from evaluation.evaluate import Rejection, check, evaluate
 from evaluation.io.kinds.volume import Volume
-from evaluation.io.volumes.case_geometry import geometry_columns
-from evaluation.io.volumes.header import UPRIGHT, Geometry
+from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
+from evaluation.organiser.submission_writer import (
+    AlgorithmWriter,
+    ArchiveWriter,
+    InputImage,
+    SampleCase,
+    write_phase,
+)
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from evaluation.phase.scores import case_records
 from evaluation.phase.validation import read_table
-from evaluation.phase.writer import SampleCase, write_phase
 from evaluation.platform.result_file import render
-from evaluation.platform.submission_writer import AlgorithmWriter, ArchiveWriter, InputImage
 
 SHAPE = (3, 4, 5)
 SPACING = (0.25, 0.5, 0.05)  # x, y, z: planes are nearer than 0.06 mm

@@ -8,9 +8,8 @@ from pathlib import Path
 from numpy.typing import NDArray
 
 import evaluation
-from evaluation.io.volumes.case_geometry import DEPTH, geometry_columns
-from evaluation.io.volumes.header import UPRIGHT, Geometry
-from evaluation.io.volumes.reader import write_image
+from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
+from evaluation.io.volumes import write_image
 from test.challenges.declared.phases import declared_phase
 
 SPACING_MM = (0.5, 0.25, 2.0)

@@ -10,9 +10,8 @@ from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
 import evaluation
-from evaluation.challenges.declared.average_precision import BoxAveragePrecision, BoxAverageRecall
-from evaluation.challenges.declared.boxes import BoxesField
-from evaluation.challenges.declared.measure import Comparison
+from evaluation.challenges.declared.boxes import BoxAveragePrecision, BoxAverageRecall, BoxesField
+from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.io.kinds.boxes import Boxes
@@ -57,7 +56,7 @@ def figures(measure, images, missing=()):
     rows = [
         measure.worst(None, {"boxes": Boxes(true)})
         if number in missing
-        else measure.row(Comparison("boxes", Boxes(found), {"boxes": Boxes(true)}))
+        else measure.row(FieldComparison("boxes", Boxes(found), {"boxes": Boxes(true)}))
         for number, (found, true) in enumerate(images)
     ]
     return metric_values(measure.metrics, CaseTable([str(number) for number in range(len(images))], rows))
@@ -137,7 +136,8 @@ def test_weights_are_numbers_of_copies():
     for table in (PRECISION, RECALL):
         measure = measure_of(table)
         rows = [
-            measure.row(Comparison("boxes", Boxes(found), {"boxes": Boxes(true)})) for found, true in images
+            measure.row(FieldComparison("boxes", Boxes(found), {"boxes": Boxes(true)}))
+            for found, true in images
         ]
         cases = WeightedCases(CaseTable(list("abcdef"), rows), np.array([weights]))
         (value,) = measure.metrics[0].aggregate.values(cases)

@@ -9,7 +9,7 @@ from scipy.optimize import linear_sum_assignment
 
 import evaluation
 from evaluation.challenges.declared.boxes import BoxesField, BoxF1, BoxFroc, BoxPrecision, BoxRecall
-from evaluation.challenges.declared.measure import Comparison
+from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError
@@ -25,12 +25,12 @@ FIELD = BoxesField(kind="boxes", probability=True)
 def hits(table, found, true, field=FIELD):
     references = {"boxes": Boxes(np.array(true, float).reshape(-1, 2 + 2 * field.axes))}
     submitted = Boxes(np.array(found, float).reshape(-1, 2 + 2 * field.axes))
-    (of_class,) = table.detections("boxes", field).hits(Comparison("boxes", submitted, references))
+    (of_class,) = table.detections("boxes", field).hits(FieldComparison("boxes", submitted, references))
     return of_class
 
 
 def figure(table, found, true):
-    case = Comparison("boxes", Boxes(np.array(found)), {"boxes": Boxes(np.array(true))})
+    case = FieldComparison("boxes", Boxes(np.array(found)), {"boxes": Boxes(np.array(true))})
     measure = table.measure("figure", "boxes", FIELD)
     return metric_values(measure.metrics, CaseTable(["case"], [measure.row(case)]))["figure"]
 

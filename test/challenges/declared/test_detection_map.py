@@ -6,7 +6,7 @@ import SimpleITK
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import jaccard_score, precision_recall_curve, roc_auc_score, roc_curve
 
-from evaluation.core.variant import Variant
+from evaluation.core.field import Variant
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase

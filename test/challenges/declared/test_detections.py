@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evaluation.challenges.declared.detections import (
     CERTAIN,
-    Detections,
+    CaseDetections,
     Hits,
     froc_measure,
     missing_result,
@@ -28,7 +28,9 @@ CASES = st.lists(
     min_size=1,
     max_size=5,
 )
-ONE_CLASS = Detections(hits=lambda comparison: [comparison], objects=lambda references: [references.objects])
+ONE_CLASS = CaseDetections(
+    hits=lambda comparison: [comparison], objects=lambda references: [references.objects]
+)
 RATES = [0.5, 1.0, 2.0]
 MEASURES = {
     "f1": share_measure("f1", "F1", "f1", ONE_CLASS),
@@ -113,7 +115,7 @@ def test_a_weight_is_a_number_of_copies(name, cases, data):
 
 
 def test_classes_are_summed_and_shown():
-    two = Detections(lambda comparison: comparison, lambda references: references, ("a", "b"))
+    two = CaseDetections(lambda comparison: comparison, lambda references: references, ("a", "b"))
     measure = share_measure("f1", "F1", "f1", two)
     cases = [[hits([0.9], [], 1), hits([], [0.5, 0.5], 1)]]
     assert figures(measure, cases) == {"f1": 2 / 5, "f1_a": 1, "f1_b": 0}

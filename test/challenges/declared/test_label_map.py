@@ -9,7 +9,7 @@ from PIL import Image
 
 import evaluation
 from evaluation.core.fault import PhaseError
-from evaluation.core.variant import Variant
+from evaluation.core.field import Variant
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import volume_phase, write_images

@@ -8,11 +8,11 @@ import SimpleITK
 from scipy import ndimage
 from surface_distance import metrics as oracle
 
-from evaluation.challenges.declared.label_map import LabelMapField
+from evaluation.challenges.declared.label_maps import LabelMapField
 from evaluation.challenges.declared.label_surfaces import HausdorffDistance
-from evaluation.challenges.declared.measure import Comparison
+from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.fault import PhaseError
-from evaluation.core.variant import Variant
+from evaluation.core.field import Variant
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
@@ -200,7 +200,7 @@ def test_an_image_has_a_contour_not_a_surface(spacing_mm, unit):
     measure = HausdorffDistance(metric="hausdorff_distance", percentile=95).measure("far", "map", table)
 
     def far(submitted, true):
-        return measure.row(Comparison("map", submitted, {"map": true}))["far"]
+        return measure.row(FieldComparison("map", submitted, {"map": true}))["far"]
 
     step_y, step_x = (1.0, 1.0) if spacing_mm is None else spacing_mm[1:]
     distances = oracle.compute_surface_distances(images[1] > 0, images[0] > 0, (step_y, step_x))

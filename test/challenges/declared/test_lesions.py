@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import SimpleITK
 
-from evaluation.challenges.declared.lesion_table import most_lesions
-from evaluation.core.variant import Variant
+from evaluation.challenges.declared.lesions import most_lesions
+from evaluation.core.field import Variant
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase

@@ -6,9 +6,8 @@ import tomllib
 import jsonschema
 import pytest
 
-from evaluation.challenges.declared.catalogue import FIELDS, METRICS, name_of
-from evaluation.challenges.declared.page import catalogue_page
-from evaluation.phase.config_schema import phase_schema
+from evaluation.challenges.declared.rules import FIELDS, METRICS, name_of
+from evaluation.organiser.schema_pages import catalogue_page, phase_schema
 from test.challenges.declared.phases import SCREENING
 from test.repository import REPOSITORY
 

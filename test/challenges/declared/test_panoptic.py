@@ -3,13 +3,17 @@
 import numpy as np
 import pytest
 
-from evaluation.challenges.declared import lesion_table
-from evaluation.challenges.declared.label_map import LabelMapField
-from evaluation.challenges.declared.lesions import LesionF1
-from evaluation.challenges.declared.measure import Comparison
-from evaluation.challenges.declared.panoptic import PanopticQuality, RecognitionQuality, SegmentationQuality
+from evaluation.challenges.declared import lesions
+from evaluation.challenges.declared.label_maps import LabelMapField
+from evaluation.challenges.declared.lesions import (
+    LesionF1,
+    PanopticQuality,
+    RecognitionQuality,
+    SegmentationQuality,
+)
+from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.lesions import panoptic_quality
+from evaluation.metrics.lesions import panoptic_quality_of_lesions
 
 FIELD = LabelMapField(kind="label_map", labels={"1": "core", "2": "rim"}, dimensions=2)
 # A lesion of four pixels of which three are found, one that is missed, and one that is false.
@@ -22,9 +26,9 @@ def computed(monkeypatch):
     """Count how often the quality of a label is computed."""
     found = []
     monkeypatch.setattr(
-        lesion_table,
+        lesions,
         "panoptic_quality",
-        lambda of_label: found.append(of_label) or panoptic_quality(of_label),
+        lambda of_label: found.append(of_label) or panoptic_quality_of_lesions(of_label),
     )
     return found
 
@@ -33,7 +37,7 @@ def comparison():
     predicted, true = (
         LabelMapValue(image, (0, 0, 0), image.shape, None) for image in (PREDICTION, REFERENCE)
     )
-    return Comparison("map", predicted, {"map": true})
+    return FieldComparison("map", predicted, {"map": true})
 
 
 def test_three_figures_of_two_labels_are_two_computations(computed):

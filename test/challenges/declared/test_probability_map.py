@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import average_precision_score, brier_score_loss, f1_score
 
 from evaluation.core.fault import PhaseError
-from evaluation.core.variant import Variant
+from evaluation.core.field import Variant
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase

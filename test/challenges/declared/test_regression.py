@@ -6,7 +6,7 @@ from scipy import stats
 from sklearn import metrics as oracle
 
 from evaluation.core.fault import PhaseError
-from evaluation.metrics.intraclass import intraclass_correlations
+from evaluation.metrics.agreement import intraclass_correlations
 from test.challenges.declared.phases import SCREENING
 from test.challenges.declared.scalars import figures, rehearsed, sealed, values
 from test.metrics.record_intraclass import rated_pairs

@@ -10,11 +10,10 @@ import pytest
 import evaluation
 from evaluation.core.challenge import fields_of
 from evaluation.organiser.rehearsal import rehearse
-from evaluation.phase.form_file import read_form, write_form
-from evaluation.phase.format_words import format_in_words
+from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
+from evaluation.phase.form_file import format_in_words, read_form, write_form
 from evaluation.phase.phase import load_phase
 from evaluation.platform.archive import index_archive
-from evaluation.platform.submission_writer import AlgorithmWriter, InputImage
 from evaluation.workers.case_reader import CaseReader
 from test.repository import REPOSITORY
 

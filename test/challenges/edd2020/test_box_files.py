@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.annotators.annotations import open_annotators
-from evaluation.annotators.masks import Rules
-from evaluation.annotators.reference import fuse_annotators
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Result, evaluate
-from evaluation.io.box_lines import BoxFormat
-from evaluation.io.voc_xml import write_voc_boxes
+from evaluation.io.box_files import BoxFormat, write_voc_boxes
+from evaluation.organiser.annotators.annotations import open_annotators
+from evaluation.organiser.annotators.combine import CombinationRules
+from evaluation.organiser.annotators.reference import fuse_annotators
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
@@ -93,7 +92,7 @@ def test_annotators_of_a_phase_in_xml(tmp_path):
             shutil.copytree(phase / part, folder / "readers" / name / part)
     for name in ("phase.toml", "cases.csv"):
         shutil.copy(phase / name, folder)
-    fused = fuse_annotators(open_annotators(folder), tmp_path / "fused", Rules(), workers=0)
+    fused = fuse_annotators(open_annotators(folder), tmp_path / "fused", CombinationRules(), workers=0)
     scores = {(score.annotator, score.metric): score.value for score in fused.scores}
     assert {scores[name, "map_d"] for name in "abc"} == {1.0}
     for path in sorted(phase.glob("*_bbox/*.xml")):

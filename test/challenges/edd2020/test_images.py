@@ -6,12 +6,12 @@ import shutil
 import pytest
 
 from evaluation.evaluate import Result, evaluate
+from evaluation.organiser.ranking.difficulty import case_difficulties
+from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from evaluation.phase.scores import read_case_records
 from evaluation.platform.result_file import render
-from evaluation.ranking.difficulty import case_difficulties
-from evaluation.ranking.resampling import TeamCases
 from evaluation.summary import organiser_records
 from test.challenges.edd2020.test_rules import BE, CANCER, HGD, ONE, OTHER, POLYP, table_of, task
 from test.repository import REPOSITORY

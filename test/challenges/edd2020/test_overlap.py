@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import fbeta_score, precision_score, recall_score
 
-from evaluation.challenges.edd2020.overlap import OVERLAPS, multilabel_columns, worst_multilabel_columns
-from evaluation.metrics.crop import Crop, crop
+from evaluation.challenges.edd2020.rules import OVERLAPS, multilabel_columns, worst_multilabel_columns
+from evaluation.metrics.crops import Crop, crop
 
 CLASSES = ("BE", "HGD", "polyp")
 EMPTY = np.zeros((3, 4, 5), bool)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import tifffile
 
-from evaluation.challenges.edd2020 import sample as edd2020
 from evaluation.challenges.edd2020.rules import Edd2020Options
 from evaluation.evaluate import Rejection, check, evaluate
 from evaluation.io.tiff import write_tiff
+from evaluation.organiser.samples import edd2020
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase

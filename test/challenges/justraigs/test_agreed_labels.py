@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.challenges.justraigs.agreed_labels import agreed_labels, counting_graders, final_label
+from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders, final_label
 
 # Both first graders, the specialist (- none), the final label (- none), the positions of the graders that
 # count by the text, and where the specialist alone counts.

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.challenges.justraigs.assignment import assign_pairs, redistribute
-from evaluation.challenges.justraigs.graders import Eye
 from evaluation.challenges.justraigs.kinds import GradedEye
+from evaluation.organiser.justraigs_graders.assignment import assign_pairs, redistribute
+from evaluation.organiser.justraigs_graders.grading import Eye
 
 GRADERS = ("ann", "bo", "cy", "dan")
 

@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from evaluation.challenges.justraigs.exam import hold_exam, write_results
-from evaluation.challenges.justraigs.grading import GraderLimits
 from evaluation.core.fault import PhaseError
 from evaluation.metrics.intervals import wilson_interval
+from evaluation.organiser.justraigs_graders.assignment import hold_exam, write_results
+from evaluation.organiser.justraigs_graders.grading import GraderLimits
 
 
 def table(folder, rows, header=("name", "final_label", "ann", "bo")):

@@ -5,14 +5,14 @@ import json
 
 import pytest
 
-from evaluation.challenges.justraigs.graders import (
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.justraigs_graders.grading import (
     ABBREVIATIONS,
     GRADERS,
     read_graders,
     read_mapping,
     write_case_table,
 )
-from evaluation.core.fault import PhaseError
 
 FEATURES = [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
 HEADER = ["Eye ID", "Final Label", "Fellow Eye ID", "Age", "Label G1", "Label G2", "Label G3", *FEATURES]

@@ -8,10 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evaluation.annotators.ensemble import write_ensemble
-from evaluation.annotators.masks import Rules
-from evaluation.challenges.justraigs.graders import read_graders
-from evaluation.challenges.justraigs.grading import (
+from evaluation.challenges.justraigs.rules import FEATURES
+from evaluation.core.fault import PhaseError
+from evaluation.evaluate import Result, evaluate
+from evaluation.metrics.intervals import wilson_interval
+from evaluation.organiser.annotators.combine import CombinationRules
+from evaluation.organiser.annotators.ensemble import write_ensemble
+from evaluation.organiser.justraigs_graders.grading import (
     MONITORING,
     GraderFigures,
     GraderLimits,
@@ -19,12 +22,9 @@ from evaluation.challenges.justraigs.grading import (
     agreement_of,
     figures_of,
     gradings_of,
+    read_graders,
 )
-from evaluation.challenges.justraigs.reference import Monitoring, fuse_graders
-from evaluation.challenges.justraigs.rules import FEATURES
-from evaluation.core.fault import PhaseError
-from evaluation.evaluate import Result, evaluate
-from evaluation.metrics.intervals import wilson_interval
+from evaluation.organiser.justraigs_graders.reference import Monitoring, fuse_graders
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from test.challenges.justraigs.test_graders import HEADER, ROWS, graders, mapping, row
@@ -280,7 +280,7 @@ def test_an_ensemble_of_algorithms_by_hand(tmp_path):
         "c": said([7, 7, 7, None], [False, True, False, True], [yes, none, no, none]),
     }
     folders = {name: justraigs_submission(tmp_path / name, eyes) for name, eyes in teams.items()}
-    write_ensemble(phase.form, phase.tasks, folders, tmp_path / "ensemble", Rules())
+    write_ensemble(phase.form, phase.tasks, folders, tmp_path / "ensemble", CombinationRules())
     result = evaluate(phase, tmp_path / "ensemble", workers=0)
     assert isinstance(result, Result)
     # a: 1, 0, ½, 0; b: 0, ½, ½, 1; c is constant: ½, ½, ½ and nothing.

@@ -6,8 +6,8 @@ import pytest
 
 from evaluation.challenges.justraigs.kinds import AgreedFeatures, GradedEye, MainLabel
 from evaluation.core.fault import FormFault
+from evaluation.core.field import CellsSource
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource
 
 COLUMNS = ("final_label", "label_g1", "label_g2", "label_g3", "features_g1", "features_g2", "features_g3")
 MAIN = ("RG", "NRG", "U")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from evaluation.challenges.justraigs.label_counts import AGREED, PREDICTED, label_counts, marks, marks_of
+from evaluation.challenges.justraigs.analyses import AGREED, PREDICTED, label_counts, marks, marks_of
 from evaluation.core.case_table import CaseTable
 
 LABELS = ("large cup", "laminar dots")

@@ -4,8 +4,8 @@ import csv
 
 import pytest
 
-from evaluation.challenges.justraigs.pairs import write_pairs
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.justraigs_graders.assignment import write_pairs
 
 
 def write(path, *lines):

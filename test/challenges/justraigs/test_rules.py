@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from evaluation.challenges.justraigs.label_counts import AGREED, PREDICTED
+from evaluation.challenges.justraigs.analyses import AGREED, PREDICTED
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable

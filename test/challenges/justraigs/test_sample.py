@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from evaluation.challenges.justraigs import sample as justraigs
-from evaluation.challenges.justraigs.graders import read_graders
 from evaluation.challenges.justraigs.rules import CHALLENGE
+from evaluation.core.outcome import no_progress
 from evaluation.evaluate import Result, evaluate
+from evaluation.organiser.justraigs_graders.grading import read_graders
+from evaluation.organiser.samples import justraigs
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
-from evaluation.workers.progress import no_progress
 from test.repository import REPOSITORY
 
 QUALITIES = ("perfect", "good", "poor", "random")

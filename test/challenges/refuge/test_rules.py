@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evaluation.challenges.refuge.rules import CHALLENGE, RefugeOptions, ranking
+from evaluation.challenges.refuge import CHALLENGE, RefugeOptions, ranking
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.form import CaseForm
-from evaluation.io.kinds.point import Point
-from evaluation.metrics.crop import crop
+from evaluation.io.kinds.points import Point
+from evaluation.metrics.crops import crop
 from evaluation.phase.validation import InvalidTableError, read_table
 
 SIGNS = {".": 255, "d": 128, "c": 0}

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FormFault
+from evaluation.core.field import JsonSource
 from evaluation.core.form import CaseForm
-from evaluation.core.source import JsonSource
-from evaluation.io.kinds.annotated_boxes import boxes_of_json, within_image, written_box, written_boxes
+from evaluation.io.kinds.annotation_json import boxes_of_json, within_image, written_box, written_boxes
 
 NUMBERS = st.floats(-1e6, 1e6)
 

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FormFault, ReadError
+from evaluation.core.field import CellsSource, FileSource, JsonSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileSource, JsonSource
-from evaluation.core.variant import Variant
 from evaluation.io.kinds.boxes import Boxes, BoxList
 
 CLASSES = ("BE", "HGD")

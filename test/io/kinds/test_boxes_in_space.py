@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FormFault
+from evaluation.core.field import CellsSource, FileSource, JsonSource, RowsSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileSource, JsonSource, RowsSource
-from evaluation.core.variant import Variant
-from evaluation.io.kinds.boxes import Boxes
-from evaluation.io.kinds.boxes_in_space import BoxesInSpace
-from evaluation.io.kinds.objects import Attributes
-from evaluation.io.kinds.space import Space
+from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
+from evaluation.io.kinds.objects import Attributes, Space
 
 CASE = CaseForm("S1", 100, 50)
 FLAT = BoxesInSpace(Space(2, "pixels"), Attributes(("cyst", "stone"), with_probability=True))

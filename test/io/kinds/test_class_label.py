@@ -3,10 +3,9 @@ import math
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault
+from evaluation.core.field import CellsSource, FileSource, JsonSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileSource, JsonSource
-from evaluation.core.variant import Variant
-from evaluation.io.kinds.class_label import ClassLabel, ReferenceClass
+from evaluation.io.kinds.classes import ClassLabel, ReferenceClass
 
 CASE = CaseForm("V0001", 16, 12)
 EYES = ClassLabel(("RG", "NRG", "U"))

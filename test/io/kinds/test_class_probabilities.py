@@ -3,10 +3,9 @@ import math
 import pytest
 
 from evaluation.core.fault import FormFault
+from evaluation.core.field import CellsSource, FileSource, JsonSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileSource, JsonSource
-from evaluation.core.variant import Variant
-from evaluation.io.kinds.class_probabilities import ClassProbabilities
+from evaluation.io.kinds.classes import ClassProbabilities
 
 CASE = CaseForm("V0001", 16, 12)
 CLASSES = ("melanoma", "naevus", "other")

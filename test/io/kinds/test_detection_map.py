@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from evaluation.core.fault import FormFault
+from evaluation.core.field import FileSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import FileSource
-from evaluation.core.variant import Variant
-from evaluation.io.kinds.detection_map import DetectionMap, components_of
 from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.io.kinds.probability_map import DetectionMap, components_of
 from evaluation.io.kinds.volume import Volume
-from evaluation.io.volumes.case_geometry import DEPTH, geometry_columns
-from evaluation.io.volumes.header import UPRIGHT, Geometry
+from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
 from test.io.memory import InMemory
 
 SHAPE = (3, 4, 5)

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FaultKind, FormFault
+from evaluation.core.field import CellsSource, JsonSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, JsonSource
-from evaluation.core.variant import Variant
 from evaluation.io.kinds.flags import FlagSet
 
 KIND = FlagSet(("large cup", "laminar dots", "disc hemorrhages"))

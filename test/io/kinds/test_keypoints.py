@@ -3,11 +3,10 @@
 import pytest
 
 from evaluation.core.fault import FormFault
+from evaluation.core.field import CellsSource, JsonSource, RowsSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, JsonSource, RowsSource
-from evaluation.core.variant import Variant
-from evaluation.io.kinds.keypoints import Keypoints
-from evaluation.io.kinds.space import Space
+from evaluation.io.kinds.objects import Space
+from evaluation.io.kinds.points import Keypoints
 
 CASE = CaseForm("S1", 100, 50)
 KIND = Keypoints(("nose", "ear"), Space(2, "pixels"))

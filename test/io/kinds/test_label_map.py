@@ -16,13 +16,11 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from PIL import Image
 
 from evaluation.core.fault import FaultKind, FormFault, PhaseError
+from evaluation.core.field import CellsSource, FileSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileSource
-from evaluation.core.variant import Variant
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.volume import Volume
-from evaluation.io.volumes.case_geometry import DEPTH, geometry_columns
-from evaluation.io.volumes.header import Geometry
+from evaluation.io.volume_header import DEPTH, Geometry, geometry_columns
 from test.io.memory import InMemory
 
 TILTED = (0.8, -0.6, 0.0, 0.6, 0.8, 0.0, 0.0, 0.0, 1.0)

@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault, ReadError
+from evaluation.core.field import CellsSource, FileSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileSource
-from evaluation.core.variant import Variant
-from evaluation.io.kinds.label_mask import LabelMask
+from evaluation.io.kinds.masks import LabelMask
 
 CASE = CaseForm("V0001", width=5, height=4)
 STRICT = LabelMask({0: "cup", 128: "disc"}, 255)

@@ -2,12 +2,11 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FormFault
+from evaluation.core.field import FileSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import FileSource
-from evaluation.core.variant import Variant
-from evaluation.io.kinds.multilabel_mask import MultilabelMask
+from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.tiff import write_tiff
-from evaluation.metrics.crop import Crop
+from evaluation.metrics.crops import Crop
 
 KIND = MultilabelMask(("BE", "HGD", "polyp"))
 

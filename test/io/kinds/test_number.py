@@ -3,9 +3,8 @@ import math
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault
+from evaluation.core.field import CellsSource, FileSource, JsonSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileSource, JsonSource
-from evaluation.core.variant import Variant
 from evaluation.io.kinds.number import Label, Number
 
 CASE = CaseForm("V0001", 16, 12)

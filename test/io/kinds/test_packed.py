@@ -5,25 +5,22 @@ import pytest
 
 from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, decode, encode
-from evaluation.io.kinds.boxes import Boxes, BoxList
-from evaluation.io.kinds.boxes_in_space import BoxesInSpace
-from evaluation.io.kinds.class_label import ClassLabel
-from evaluation.io.kinds.class_probabilities import ClassProbabilities
-from evaluation.io.kinds.detection_map import DetectionMap, DetectionMapValue
+from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
+from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities
 from evaluation.io.kinds.flags import FlagSet
-from evaluation.io.kinds.keypoints import Keypoints
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.io.kinds.label_mask import LabelMask
-from evaluation.io.kinds.multilabel_mask import MultilabelMask
-from evaluation.io.kinds.number import Label, Number
-from evaluation.io.kinds.objects import Attributes
-from evaluation.io.kinds.point import Point, PointInImage
-from evaluation.io.kinds.points import Points, PointSet, point_set
-from evaluation.io.kinds.probability_map import ProbabilityMap, ProbabilityMapValue
-from evaluation.io.kinds.space import Space
-from evaluation.io.kinds.time_to_event import ObservedTime, TimeToEvent
+from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.number import Label, Number, ObservedTime, TimeToEvent
+from evaluation.io.kinds.objects import Attributes, Space
+from evaluation.io.kinds.points import Keypoints, Point, PointInImage, Points, PointSet, point_set
+from evaluation.io.kinds.probability_map import (
+    DetectionMap,
+    DetectionMapValue,
+    ProbabilityMap,
+    ProbabilityMapValue,
+)
 from evaluation.io.kinds.volume import ConfidenceVolume
-from evaluation.metrics.crop import EMPTY, Crop
+from evaluation.metrics.crops import EMPTY, Crop
 
 CASE = CaseForm("V1", 5, 4, {"b_scans": "2", "spacing_mm": "1 1 1", "origin_mm": "", "direction": ""})
 MASK = LabelMask({0: "cup", 128: "disc"}, 255)

@@ -3,10 +3,9 @@ import math
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault
+from evaluation.core.field import CellsSource, FileSource, JsonSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileSource, JsonSource
-from evaluation.core.variant import Variant
-from evaluation.io.kinds.point import Point, PointInImage, distance
+from evaluation.io.kinds.points import Point, PointInImage, distance
 
 CASE = CaseForm("V0001", width=16, height=12)
 KIND = PointInImage()

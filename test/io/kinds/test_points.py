@@ -6,12 +6,10 @@ from dataclasses import replace
 import pytest
 
 from evaluation.core.fault import FormFault
+from evaluation.core.field import CellsSource, FileSource, JsonSource, RowsSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileSource, JsonSource, RowsSource
-from evaluation.core.variant import Variant
-from evaluation.io.kinds.objects import Attributes
+from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Points, point_set
-from evaluation.io.kinds.space import Space
 
 CASE = CaseForm("S1", 100, 50)
 MM = Points(Space(3))

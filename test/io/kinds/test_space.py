@@ -2,9 +2,9 @@
 
 import pytest
 
+from evaluation.core.field import FileSource
 from evaluation.core.form import CaseForm
-from evaluation.core.source import FileSource
-from evaluation.io.kinds.space import Space
+from evaluation.io.kinds.objects import Space
 
 SIZED, UNSIZED = CaseForm("a", 100, 50), CaseForm("a")
 LARGEST = 1 << 26

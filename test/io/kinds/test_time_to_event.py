@@ -4,11 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FormFault
+from evaluation.core.field import CellsSource, JsonSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, JsonSource
-from evaluation.core.variant import Variant
-from evaluation.io.kinds.time_to_event import ObservedTime, SurvivalPrediction, TimeToEvent
-from evaluation.metrics.survival import concordance_index
+from evaluation.io.kinds.number import ObservedTime, SurvivalPrediction, TimeToEvent
+from evaluation.metrics.survival import weighted_concordance_index
 
 CASE = CaseForm("V0001")
 KIND = TimeToEvent("months")
@@ -76,7 +75,9 @@ def test_variants_for_a_rehearsal_have_the_concordance_that_they_should(cases, b
         values = np.array([kind.rehearse(observed, CASE, variant) for observed in times])
         assert (values >= kind.minimum).all()
         assert (values <= kind.maximum).all()
-        found = concordance_index(-values if risk else values, time, event, np.ones((1, len(times))))[0]
+        found = weighted_concordance_index(
+            -values if risk else values, time, event, np.ones((1, len(times)))
+        )[0]
         assert np.isnan(found) or found == pytest.approx(wanted)
 
 

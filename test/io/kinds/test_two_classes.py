@@ -3,10 +3,9 @@ import math
 import pytest
 
 from evaluation.core.fault import FormFault
+from evaluation.core.field import CellsSource, JsonSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, JsonSource
-from evaluation.core.variant import Variant
-from evaluation.io.kinds.two_classes import Score, TwoClasses
+from evaluation.io.kinds.number import ConditionScore, TwoClasses
 
 CASE = CaseForm("V0001")
 KIND = TwoClasses(("RG", "suspect"), ("NRG",), ("U", ""))
@@ -40,12 +39,12 @@ def test_what_is_written_reads_back_the_same(value):
 @pytest.mark.parametrize(
     ("kind", "label", "expected"),
     [
-        (Score(), 1, [1, 0.95, 0, 0]),
-        (Score(), 0, [0, 0.05, 0, 1]),
-        (Score(0, 100), 1, [100, 95, 0, 0]),
-        (Score(0, 100), 0, [0, 5, 0, 100]),
-        (Score(-4, 4), 0, [-4, -3.6, 0, 4]),
-        (Score(0, 100), math.nan, [0, 5, 0, 100]),
+        (ConditionScore(), 1, [1, 0.95, 0, 0]),
+        (ConditionScore(), 0, [0, 0.05, 0, 1]),
+        (ConditionScore(0, 100), 1, [100, 95, 0, 0]),
+        (ConditionScore(0, 100), 0, [0, 5, 0, 100]),
+        (ConditionScore(-4, 4), 0, [-4, -3.6, 0, 4]),
+        (ConditionScore(0, 100), math.nan, [0, 5, 0, 100]),
     ],
 )
 def test_variants_for_a_rehearsal(kind, label, expected):

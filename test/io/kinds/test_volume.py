@@ -5,17 +5,15 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault
+from evaluation.core.field import CellsSource, FileSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileSource
-from evaluation.core.variant import Variant
 from evaluation.io.kinds.volume import (
     ConfidenceVolume,
     ReferenceVolume,
     Volume,
 )
-from evaluation.io.volumes.case_geometry import geometry_columns
-from evaluation.io.volumes.header import UPRIGHT, Geometry
-from evaluation.metrics.crop import Box
+from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
+from evaluation.metrics.crops import Box
 from evaluation.workers.case_reader import SubmissionFiles
 
 GEOMETRY = Geometry((2, 3, 4), (0.5, 0.25, 0.125), (1.0, 2.0, 3.0), UPRIGHT)

@@ -5,8 +5,8 @@ import io
 import numpy as np
 import SimpleITK
 
-from evaluation.io.volumes.header import Geometry
-from evaluation.io.volumes.reader import open_volume
+from evaluation.io.volume_header import Geometry
+from evaluation.io.volumes import open_volume
 
 TILTED = (0.8, -0.6, 0.0, 0.6, 0.8, 0.0, 0.0, 0.0, 1.0)
 GEOMETRY = Geometry((3, 4, 5), (0.5, 0.25, 0.125), (1.5, -2.0, 3.25), TILTED)

@@ -4,15 +4,16 @@ import pytest
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
-from evaluation.io.volumes.case_geometry import (
+from evaluation.io.volume_header import (
     B_SCAN_COLUMNS,
     DEPTH,
     GEOMETRY_COLUMNS,
+    UPRIGHT,
+    Geometry,
     geometry_columns,
     geometry_of,
     plane_geometry_of,
 )
-from evaluation.io.volumes.header import UPRIGHT, Geometry
 
 GEOMETRY = Geometry((2, 3, 4), (0.5, 0.25, 0.125), (1.0, 2.0, 3.0), UPRIGHT)
 COLUMNS = geometry_columns(GEOMETRY)

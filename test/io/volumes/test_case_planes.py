@@ -2,12 +2,10 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FormFault
+from evaluation.core.field import CellsSource, FileSource
 from evaluation.core.form import CaseForm
-from evaluation.core.source import CellsSource, FileSource
-from evaluation.io.volumes.case_geometry import DEPTH, geometry_columns
-from evaluation.io.volumes.case_planes import case_geometry, case_planes, path_of
-from evaluation.io.volumes.header import Geometry
-from evaluation.io.volumes.reader import write_image
+from evaluation.io.volume_header import DEPTH, Geometry, geometry_columns
+from evaluation.io.volumes import case_geometry, case_planes, path_of, write_image
 from test.io.memory import InMemory
 from test.io.volumes.files import GEOMETRY, VALUES
 

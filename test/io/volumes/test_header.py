@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.io.volumes.header import UPRIGHT, Geometry, check_geometry
+from evaluation.io.volume_header import UPRIGHT, Geometry, check_geometry
 
 EXPECTED = Geometry((5, 512, 256), (0.01, 0.004, 0.12))
 

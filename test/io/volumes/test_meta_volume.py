@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io.grey_images import write_grey
-from evaluation.io.volumes.reader import write_volume
+from evaluation.io.volumes import write_volume
 from test.io.volumes.files import GEOMETRY, VALUES, read
 
 MHA = write_volume(VALUES, GEOMETRY, ".mha")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.volumes.header import UPRIGHT, Geometry, check_geometry
-from evaluation.io.volumes.reader import write_volume
+from evaluation.io.volume_header import UPRIGHT, Geometry, check_geometry
+from evaluation.io.volumes import write_volume
 from test.io.volumes.files import GEOMETRY, VALUES, read, written_by_simpleitk
 
 NIFTI = gzip.decompress(write_volume(VALUES, GEOMETRY, ".nii.gz"))

@@ -4,10 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evaluation.io.volumes.header import Geometry
-from evaluation.io.volumes.plane import Plane, whole_plane
-from evaluation.io.volumes.reader import open_volume, write_volume
-from evaluation.metrics.crop import Box
+from evaluation.io.volume_header import Geometry
+from evaluation.io.volumes import Plane, open_volume, whole_plane, write_volume
+from evaluation.metrics.crops import Box
 from test.io.volumes.files import Bytes
 
 SHAPES = st.tuples(*[st.integers(1, 9)] * 3)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.volumes.header import UPRIGHT, Geometry, check_geometry
-from evaluation.io.volumes.reader import write_volume
+from evaluation.io.volume_header import UPRIGHT, Geometry, check_geometry
+from evaluation.io.volumes import write_volume
 from test.io.volumes.files import EXTENSIONS, GEOMETRY, TILTED, VALUES, read, written_by_simpleitk
 
 MHA = write_volume(VALUES, GEOMETRY, ".mha")

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.organiser.attack.attack import attack
-from evaluation.organiser.attack.detections import labels_from_detections
-from evaluation.organiser.attack.oracle import Oracle
+from evaluation.organiser.attack import attack, labels_from_detections
+from evaluation.organiser.attack_tools import Oracle
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import pytest
 
 from evaluation.evaluate import evaluate
-from evaluation.organiser.attack.oracle import Oracle, OutOfSubmissionsError, value_of
+from evaluation.organiser.attack_tools import Oracle, OutOfSubmissionsError, value_of
 from evaluation.platform.result_file import render
 from test.phases import loaded_phase, refuge_submission
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.organiser.attack.solver import Sums, only_labels, subsets_of_sum
+from evaluation.organiser.attack_tools import Sums, only_labels, subsets_of_sum
 
 
 def fitting(weights, lower, upper):

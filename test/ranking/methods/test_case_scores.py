@@ -4,7 +4,7 @@ import numpy as np
 import pandas
 import pytest
 
-from evaluation.ranking.methods.case_scores import case_ranks, weighted_quantiles
+from evaluation.organiser.ranking.methods import case_ranks, weighted_quantiles
 
 VALUES = np.array(
     [[0.9, 0.5, np.nan, 0.1], [0.9, 0.7, 0.2, 0.1], [0.4, 0.7, np.inf, 0.3], [0.8, 0.1, 0.2, 0.1]]

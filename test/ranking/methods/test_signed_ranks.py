@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import wilcoxon
 
-from evaluation.ranking.methods.signed_ranks import one_sided_p_values, weighted_p_values
+from evaluation.organiser.ranking.methods import one_sided_p_values, weighted_p_values
 
 SMALL = st.one_of(st.integers(-3, 3).map(float), st.just(float("nan")))
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.ranking.methods.signed_ranks import one_sided_p_values
-from evaluation.ranking.methods.significant_wins import significant_wins
+from evaluation.organiser.ranking.methods import one_sided_p_values, significant_wins
 
 
 def test_holm_stops_at_the_first_that_is_kept():

@@ -8,10 +8,10 @@ import pytest
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric, auc_of, mean_metric
+from evaluation.core.places import competition_ranks, shared_ranks
 from evaluation.core.scheme import Method
 from evaluation.metrics.bootstrap import bootstrap_weights
-from evaluation.ranking.methods.team_scores import team_scores
-from evaluation.ranking.methods.tied_ranks import competition_ranks, shared_ranks
+from evaluation.organiser.ranking.methods import team_scores
 
 ORACLE = Path(__file__).parent.parent / "challenger"
 VALUES = pandas.read_csv(ORACLE / "example.csv")

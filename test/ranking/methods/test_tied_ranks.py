@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from evaluation.ranking.methods.tied_ranks import competition_ranks, mid_ranks, shared_rank, shared_ranks
+from evaluation.core.places import competition_ranks, mid_ranks, shared_rank, shared_ranks
 
 VALUES = st.lists(st.one_of(st.integers(0, 4), st.just(float("nan"))), min_size=1, max_size=8)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.organiser.ranking.rank_statistics import published, published_difference
 from evaluation.platform.result_file import as_written
-from evaluation.ranking.statistics.decimals import published, published_difference
 
 twelve_digits = st.builds(
     lambda digits, exponent: float(Decimal(digits).scaleb(exponent)),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from evaluation.ranking.statistics.delong import delong_table
+from evaluation.organiser.ranking.pairwise import delong_table
 
 LABELS = np.array([1, 1, 1, 0, 0, 0], dtype=bool)
 

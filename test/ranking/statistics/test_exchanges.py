@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from evaluation.ranking.statistics import exchanges as module
-from evaluation.ranking.statistics.exchanges import exchanges
+from evaluation.organiser.ranking import exchanges as module
+from evaluation.organiser.ranking.exchanges import exchanges
 
 
 @pytest.mark.parametrize("units", [1, 2, 5])

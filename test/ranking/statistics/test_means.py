@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
-from evaluation.ranking.statistics.means import mean_tests
+from evaluation.organiser.ranking.exchanges import mean_tests
 
 NAN = math.nan
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from evaluation.ranking.statistics.pairwise import (
+from evaluation.organiser.ranking.pairwise import (
     detectable_difference,
     holm,
     holm_of_families,

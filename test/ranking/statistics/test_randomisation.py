@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.ranking.statistics.randomisation import randomisation_tests
+from evaluation.organiser.ranking.exchanges import randomisation_tests
 
 
 def mean_difference(first: np.ndarray, second: np.ndarray):

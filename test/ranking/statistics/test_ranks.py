@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, mannwhitneyu, wilcoxon
 
-from evaluation.ranking.statistics.ranks import kendall_tau_b, rank_sum_test, signed_rank_tests
+from evaluation.organiser.ranking.rank_statistics import kendall_tau_b, rank_sum_test, signed_rank_tests
 
 NAN = math.nan
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.roc import roc_table, sensitivity_at_specificity
-from evaluation.ranking.statistics.sensitivities import ExchangedSensitivities
+from evaluation.metrics.classification import roc_table
+from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
+from evaluation.organiser.ranking.exchanges import ExchangedSensitivities
 
 
 @given(
@@ -31,7 +32,10 @@ def test_after_exchanges(drawn, target):
     for row, moved in enumerate(exchanged):
         for of_team, kept, taken in zip(found, (first, second), (second, first), strict=True):
             table = roc_table(np.where(moved, taken, kept), label)
-            assert of_team[row] == sensitivity_at_specificity(table, np.ones((1, len(label))), target)[0]
+            assert (
+                of_team[row]
+                == weighted_sensitivity_at_specificity(table, np.ones((1, len(label))), target)[0]
+            )
 
 
 def test_a_class_is_missing():

@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from evaluation.ranking.results import RankingError
-from evaluation.ranking.tables import definition as module
-from evaluation.ranking.tables.definition import MetricDefinition, read_definition
+from evaluation.organiser.ranking import result_tables as module
+from evaluation.organiser.ranking.result_tables import MetricDefinition, read_definition
+from evaluation.organiser.ranking.results import RankingError
 
 
 def test_the_documented_example(tmp_path):

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
+from evaluation.core.places import scheme_of
 from evaluation.core.scheme import Board, Rank
-from evaluation.ranking.results import RankingError
-from evaluation.ranking.schemes import scheme_of
-from evaluation.ranking.tables.definition import MetricDefinition, TableDefinition
-from evaluation.ranking.tables.results import read_results_table
+from evaluation.organiser.ranking.result_tables import MetricDefinition, TableDefinition, read_results_table
+from evaluation.organiser.ranking.results import RankingError
 
 DICE = MetricDefinition(better="higher")
 DISTANCE = MetricDefinition(better="lower", worst=50, unit="px", title="Distance")

@@ -8,12 +8,17 @@ import pytest
 from PIL import Image
 from scipy import ndimage
 
-from evaluation.challenges.cysts.benchmark.evaluation_set import open_evaluation_set
-from evaluation.challenges.cysts.benchmark.steps import STEPS, Benchmark, run_step
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
-from evaluation.report.benchmark.b_scan_pictures import b_scan_gallery, chosen_b_scans, run_gallery
-from evaluation.report.benchmark.painting import in_rows, painted
+from evaluation.organiser.cyst_benchmark.data import open_evaluation_set
+from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
+from evaluation.organiser.report.benchmark_pictures import (
+    b_scan_gallery,
+    chosen_b_scans,
+    in_rows,
+    painted,
+    run_gallery,
+)
 from test.report.benchmark.test_benchmark_page import ANNOTATIONS, rows
 
 ANNOTATORS = ("high", "low", "rough")

@@ -5,13 +5,11 @@ import shutil
 
 import pytest
 
-from evaluation.challenges.cysts.benchmark.steps import STEPS, Benchmark, run_step
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
-from evaluation.report.benchmark.benchmark_page import benchmark_page
-from evaluation.report.benchmark.reading import read_tables
-from evaluation.report.page import Table, Text
-from evaluation.report.render import render_page
+from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
+from evaluation.organiser.report.benchmark_page import benchmark_page, read_tables
+from evaluation.organiser.report.page import Table, Text, render_page
 from test.charts.drawing import drawn
 from test.repository import REPOSITORY
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import SimpleITK
 
-from evaluation.challenges.cysts.benchmark.steps import STEPS, Benchmark, run_step
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
-from evaluation.report.benchmark.part_pictures import part_gallery
+from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
+from evaluation.organiser.report.benchmark_pictures import part_gallery
 from test.report.benchmark.test_benchmark_page import ANNOTATIONS
 
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from threading import Lock
 
 from evaluation.core.challenge import Challenge, Options, Task
-from evaluation.core.field import CaseColumns, Field, Kind, Reference, Socket, TableColumns
+from evaluation.core.field import CaseColumns, Field, FileSource, Kind, Reference, Socket, TableColumns
 from evaluation.core.metric import Metric, mean_of
-from evaluation.core.source import FileSource
 
 
 class UnpicklableError(Exception):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evaluation.challenges.cysts.benchmark.accuracy import Accuracy, Similarity, marked_by_either
+from evaluation.organiser.cyst_benchmark.accuracy import Similarity, SimilarityByConfidence, marked_by_either
 
 planes = arrays(np.uint8, (3, 4), elements=st.integers(0, 5))
 
@@ -46,7 +46,7 @@ def test_nothing_marked_by_anybody_is_alike():
 
 @pytest.mark.parametrize(("confidence", "weight"), [(4, 0.9), (3, 0.6), (0, 0.6)])
 def test_an_unknown_accuracy_is_the_overall_one(confidence, weight):
-    assert Accuracy(0.6, {3: math.nan, 4: 0.9}).weight(confidence) == weight
+    assert SimilarityByConfidence(0.6, {3: math.nan, 4: 0.9}).weight(confidence) == weight
 
 
 @settings(max_examples=40)

@@ -5,8 +5,7 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.challenges.cysts.benchmark.arrangement import arrange, loads
-from evaluation.challenges.cysts.benchmark.assignment import pairs
+from evaluation.organiser.cyst_benchmark.assignment import arrange, loads, pairs
 
 PAIRS = [("1", "2"), ("2", "3"), ("1", "3")]
 

@@ -7,20 +7,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.challenges.cysts.benchmark.accuracy import Accuracy
-from evaluation.challenges.cysts.benchmark.assignment import assign, complementarity, pairs
+from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence
+from evaluation.organiser.cyst_benchmark.assignment import assign, complementarity, pairs
 
 values = st.integers(0, 8).map(lambda eighths: eighths / 8)
-accuracies = st.builds(Accuracy, values, st.fixed_dictionaries(dict.fromkeys(range(1, 6), values)))
+accuracies = st.builds(
+    SimilarityByConfidence, values, st.fixed_dictionaries(dict.fromkeys(range(1, 6), values))
+)
 
 
 def flat(value):
-    return Accuracy(value, dict.fromkeys(range(1, 6), value))
+    return SimilarityByConfidence(value, dict.fromkeys(range(1, 6), value))
 
 
 def test_complementarity_by_hand():
-    first = Accuracy(0.5, {1: 0.4, 2: 0.5, 3: 0.6, 4: 0.7, 5: 0.8})
-    second = Accuracy(0.5, {1: 0.3, 2: 0.6, 3: 0.5, 4: 0.9, 5: 0.9})
+    first = SimilarityByConfidence(0.5, {1: 0.4, 2: 0.5, 3: 0.6, 4: 0.7, 5: 0.8})
+    second = SimilarityByConfidence(0.5, {1: 0.3, 2: 0.6, 3: 0.5, 4: 0.9, 5: 0.9})
     assert complementarity(first, second) == pytest.approx(0.4 + 0.6 + 0.6 + 0.9 + 0.9)
 
 
@@ -32,7 +34,9 @@ def test_three_annotators_and_three_parts_as_in_the_paper():
 def test_complementary_annotators_are_paired():
     low, high = {1: 0.9, 2: 0.9, 3: 0.5, 4: 0.1, 5: 0.1}, {1: 0.1, 2: 0.1, 3: 0.5, 4: 0.9, 5: 0.9}
     annotators = {"a": low, "b": low, "c": high, "d": high}
-    found = assign({name: Accuracy(0.5, of_annotator) for name, of_annotator in annotators.items()}, 2)
+    found = assign(
+        {name: SimilarityByConfidence(0.5, of_annotator) for name, of_annotator in annotators.items()}, 2
+    )
     # (a, c) and (b, d) are as good; the first in order pairs neighbours in the circle: b and c, a and d.
     assert found == (("b", "c"), ("a", "d"))
 

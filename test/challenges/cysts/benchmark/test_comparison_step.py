@@ -8,13 +8,9 @@ import pytest
 import SimpleITK
 from scipy import ndimage
 
-from evaluation.challenges.cysts.benchmark.comparison_step import (
-    CystCounts,
-    count_cysts,
-    groups_of_annotators,
-)
-from evaluation.challenges.cysts.benchmark.steps import STEPS, Benchmark, run_step
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.cyst_benchmark.combination import CystCounts, count_cysts, groups_of_annotators
+from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
 from test.annotators.people import cyst_annotators
 
 RUNS = ("run1", "run2")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import ndimage
 
-from evaluation.challenges.cysts.benchmark.distinction import (
+from evaluation.organiser.cyst_benchmark.data import (
     RING_PIXELS,
     Range,
     cysts_of,

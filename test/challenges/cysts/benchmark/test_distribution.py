@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from evaluation.challenges.cysts.benchmark.distribution import bin_counts, confidence_interval
-from evaluation.challenges.cysts.benchmark.transform import moments_of
+from evaluation.organiser.cyst_benchmark.transform import bin_counts, confidence_interval, moments_of
 
 
 def test_bins_by_hand():

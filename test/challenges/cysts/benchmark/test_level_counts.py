@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.challenges.cysts.benchmark.level_counts import LevelCounts
+from evaluation.organiser.cyst_benchmark.combination import LevelCounts
 
 
 def test_by_hand():

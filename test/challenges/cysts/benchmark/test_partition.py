@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.challenges.cysts.benchmark.partition import QUALITIES, Stratum, median_quality, partition
+from evaluation.organiser.cyst_benchmark.data import QUALITIES, Stratum, median_quality, partition
 
 strata = st.builds(Stratum, st.sampled_from("ABCD"), st.sampled_from(QUALITIES))
 data_sets = st.dictionaries(st.integers(0, 99).map(str), strata, max_size=40)

@@ -12,10 +12,10 @@ import pytest
 import SimpleITK
 from scipy import ndimage
 
-from evaluation.challenges.cysts.benchmark.steps import STEPS, Benchmark, run_step
 from evaluation.core.fault import PhaseError
-from evaluation.io.volumes.header import UPRIGHT, Geometry
-from evaluation.io.volumes.reader import write_volume
+from evaluation.io.volume_header import UPRIGHT, Geometry
+from evaluation.io.volumes import write_volume
+from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase

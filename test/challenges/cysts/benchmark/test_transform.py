@@ -7,7 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from evaluation.challenges.cysts.benchmark.transform import (
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.cyst_benchmark.transform import (
     Moments,
     Transform,
     fit,
@@ -15,7 +16,6 @@ from evaluation.challenges.cysts.benchmark.transform import (
     moments_of,
     supervisor_of,
 )
-from evaluation.core.fault import PhaseError
 
 distinctions = st.lists(st.floats(0, 1), min_size=2, max_size=8)
 

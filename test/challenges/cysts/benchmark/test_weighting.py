@@ -8,15 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evaluation.challenges.cysts.benchmark.accuracy import Accuracy
-from evaluation.challenges.cysts.benchmark.weighting import Marks, combine, mean_levels, nearest_level
+from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence
+from evaluation.organiser.cyst_benchmark.combination import (
+    AnnotatorMarks,
+    combine,
+    mean_levels,
+    nearest_level,
+)
 
 LEVELS = {1: 0.2, 2: 0.4, 3: 0.6, 4: 0.8, 5: 1.0}
 VALUES = np.array([0.0, *LEVELS.values()])
 weights = st.floats(0.01, 1)
-accuracies = st.builds(Accuracy, weights, st.fixed_dictionaries(dict.fromkeys(LEVELS, weights)))
+accuracies = st.builds(SimilarityByConfidence, weights, st.fixed_dictionaries(dict.fromkeys(LEVELS, weights)))
 marks = st.builds(
-    lambda levels, accuracy: Marks(levels, VALUES[levels], accuracy),
+    lambda levels, accuracy: AnnotatorMarks(levels, VALUES[levels], accuracy),
     arrays(np.uint8, (3, 3), elements=st.integers(0, 5)),
     accuracies,
 )
@@ -24,8 +29,10 @@ marks = st.builds(
 
 def annotator(levels, overall, **by_confidence):
     levels = np.array([levels], dtype=np.uint8)
-    accuracy = Accuracy(overall, {int(name[1:]): value for name, value in by_confidence.items()})
-    return Marks(levels, VALUES[levels], accuracy)
+    accuracy = SimilarityByConfidence(
+        overall, {int(name[1:]): value for name, value in by_confidence.items()}
+    )
+    return AnnotatorMarks(levels, VALUES[levels], accuracy)
 
 
 def test_by_hand():
@@ -96,7 +103,7 @@ def test_no_level_is_lost_that_all_annotators_gave(levels, of_annotators, values
     """However many levels isotonic regression has tied."""
     by_level = dict(zip(LEVELS, values, strict=True))
     table = np.array([0.0, *values])
-    marks = [Marks(levels, table[levels], accuracy) for accuracy in of_annotators]
+    marks = [AnnotatorMarks(levels, table[levels], accuracy) for accuracy in of_annotators]
     found = nearest_level(combine(marks), mean_levels(marks), levels > 0, by_level)
     np.testing.assert_array_equal(found, levels)
 
@@ -104,7 +111,7 @@ def test_no_level_is_lost_that_all_annotators_gave(levels, of_annotators, values
 @settings(max_examples=40)
 @given(marks, st.lists(accuracies, min_size=1, max_size=3))
 def test_equal_annotators_are_reproduced(one, others):
-    annotators = [one, *(Marks(one.levels, one.values, accuracy) for accuracy in others)]
+    annotators = [one, *(AnnotatorMarks(one.levels, one.values, accuracy) for accuracy in others)]
     np.testing.assert_array_equal(combine(annotators), one.values)
 
 

@@ -1,3 +1,0 @@
-"""ADAM: age-related macular degeneration from fundus photographs."""
-
-from evaluation.challenges.adam.rules import CHALLENGE as CHALLENGE

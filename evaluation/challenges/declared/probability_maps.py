@@ -1,0 +1,310 @@
+"""Probability maps and detection maps, and their metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import model_validator
+
+from evaluation.challenges.declared.detections import (
+    CaseDetections,
+    Hits,
+    Rate,
+    average_precision_measure,
+    froc_measure,
+)
+from evaluation.challenges.declared.label_maps import ImageFieldTable
+from evaluation.challenges.declared.tables import (
+    FieldComparison,
+    FieldTable,
+    Measure,
+    MetricTable,
+    no_columns,
+)
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Values
+from evaluation.core.field import Field
+from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
+from evaluation.core.metric import Metric, auc_of, mean_metric
+from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
+from evaluation.io.kinds.probability_map import DetectionMap, DetectionMapValue, ProbabilityMap, components_of
+from evaluation.metrics.crops import together
+from evaluation.metrics.lesions import match_candidates, overlap_of_components
+from evaluation.metrics.probabilities import voxel_average_precision, voxel_brier_score
+from evaluation.metrics.segmentation import count_overlap, dice_of_counts
+
+# --- Probability maps: a probability for every voxel, against a mask ---
+
+FLOAT_IMAGE_EXTENSIONS = (".tif", ".tiff", ".mha")
+
+Label = Annotated[int, Key(ge=0, le=65535)]
+
+
+class MaskedFieldTable(ImageFieldTable):
+    """A field of floating-point numbers with a label map as reference, some numbers of which count."""
+
+    foreground: list[Label] = Key(
+        default=[1],
+        description="Numbers of the reference that mean that the condition is present.",
+        min_length=1,
+    )
+    others: list[Label] = Key(
+        default=[], description="Further numbers of the reference beside 0, which mean that it is absent."
+    )
+
+    @model_validator(mode="after")
+    def _fitting(self) -> MaskedFieldTable:
+        _ = self.reference_map  # raises ValueError for numbers that are 0, or twice the same
+        return self
+
+    @property
+    def reference_map(self) -> LabelMap:
+        """The kind of the reference: first the labels that count, then the others."""
+        numbers = [*self.foreground, *self.others]
+        if len(set(numbers)) < len(numbers):
+            raise ValueError("expected different numbers in foreground and others")
+        return LabelMap({number: str(number) for number in numbers}, 0, self.dimensions)
+
+    @property
+    def image_extensions(self) -> tuple[str, ...]:
+        """The extensions of the formats that are read."""
+        return super().image_extensions if self.dimensions == 3 else FLOAT_IMAGE_EXTENSIONS
+
+    def mask_of(self, positions: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Return where a reference, given by its positions, has the foreground."""
+        return (positions > 0) & (positions <= len(self.foreground))
+
+
+class ProbabilityMapField(MaskedFieldTable):
+    """A probability for every voxel of a volume or pixel of an image.
+
+    It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, `.tif` or `.mha` for
+    images; in an algorithm phase it is an image. Values are finite numbers from 0 to 1, kept in single
+    precision. Size and position are compared as for a `label_map`. The reference is a label map.
+    """
+
+    kind: Literal["probability_map"]
+
+    def field(self, name: str) -> Field:
+        """Return the field of that name."""
+        probabilities = ProbabilityMap(self.dimensions, len(self.foreground))
+        return self.file_field(name, probabilities, self.reference_map, self.image_extensions)
+
+
+class _MapMetricTable(MetricTable):
+    """A figure of the voxels of each case, as mean over cases."""
+
+    kinds: ClassVar[tuple[type[FieldTable], ...]] = (ProbabilityMapField,)
+
+    def map_measure(
+        self,
+        name: str,
+        table: ProbabilityMapField,
+        value: Callable[[NDArray[np.float32], NDArray[np.bool_], int], float],
+        best: float,
+        worst: Callable[[CaseForm, Values], Row] = no_columns,
+    ) -> Measure:
+        """Return the mean of ``value`` of probabilities, mask and number of voxels, from 0 to 1."""
+
+        def row(comparison: FieldComparison) -> Row:
+            reference: LabelMapValue = comparison.reference
+            probabilities, positions = together(comparison.submitted.crop, reference.crop)
+            return {name: value(probabilities, table.mask_of(positions), math.prod(reference.shape))}
+
+        return Measure((mean_metric(name, self.title_of(name), best, 1 - best),), row, worst)
+
+
+class VoxelBrierScore(_MapMetricTable):
+    """Mean squared difference of probability and truth over all voxels of a case, as mean over cases.
+
+    From 0 to 1, lower is better. A case without a result counts as 1.
+
+    Oracle: scikit-learn, `brier_score_loss` of the voxels. Source: Brier, Monthly Weather Review 78:1, 1950.
+    """
+
+    metric: Literal["voxel_brier_score"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the score."""
+        assert isinstance(table, ProbabilityMapField)
+        return self.map_measure(name, table, voxel_brier_score, best=0)
+
+
+class VoxelAveragePrecision(_MapMetricTable):
+    """Average precision of the voxels of a case, as mean over cases: precision weighted by gained recall.
+
+    From 0 to 1, higher is better; not interpolated. A case whose reference is empty does not enter. A case
+    without a result counts as 0.
+
+    Oracle: scikit-learn, `average_precision_score` of the voxels.
+    """
+
+    metric: Literal["voxel_average_precision"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the average precision."""
+        assert isinstance(table, ProbabilityMapField)
+
+        def worst(case: CaseForm, references: Values) -> Row:
+            return {name: 0.0 if table.mask_of(references[field_name].positions).any() else math.nan}
+
+        return self.map_measure(name, table, voxel_average_precision, best=1, worst=worst)
+
+
+class DiceAtThreshold(_MapMetricTable):
+    """Dice coefficient of the voxels with a probability of at least a threshold, as mean over cases.
+
+    From 0 to 1, higher is better; 1 if neither mask has a voxel, 0 if only one has. A case without a result
+    counts as 0.
+
+    Oracle: scikit-learn, `f1_score` of the voxels.
+    """
+
+    metric: Literal["dice_at_threshold"]
+    threshold: float = Key(
+        default=0.5, description="Smallest probability of a voxel that counts as predicted.", gt=0, le=1
+    )
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the Dice coefficient."""
+        assert isinstance(table, ProbabilityMapField)
+        threshold = np.float32(self.threshold)
+
+        def value(probability: NDArray[np.float32], positive: NDArray[np.bool_], voxels: int) -> float:
+            return dice_of_counts(count_overlap(probability >= threshold, positive), both_empty=1.0)
+
+        return self.map_measure(name, table, value, best=1)
+
+
+# --- Detection maps: findings drawn into a volume with their confidence, against lesions (PI-CAI) ---
+
+
+class DetectionMapField(MaskedFieldTable):
+    """Findings with a confidence, drawn into a volume or image: 0, or the confidence of the finding.
+
+    It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, `.tif` or `.mha` for
+    images; in an algorithm phase it is an image. A finding is a connected component, diagonal neighbours
+    included, and has one value above 0 and up to 1. A component with several values is a fault: a map of
+    probabilities must be divided into findings first. Size and position are compared as for a `label_map`.
+    The reference is a label map; a lesion is a connected component of its foreground.
+    """
+
+    kind: Literal["detection_map"]
+
+    def field(self, name: str) -> Field:
+        """Return the field of that name."""
+        findings = DetectionMap(self.dimensions, len(self.foreground))
+        return self.file_field(name, findings, self.reference_map, self.image_extensions)
+
+
+class _FindingTable(MetricTable):
+    """A figure of findings that are matched to lesions by their overlap."""
+
+    least_overlap: float = Key(
+        default=0.1,
+        description="Intersection over union from which on a finding can hit a lesion.",
+        gt=0,
+        le=1,
+    )
+    kinds: ClassVar[tuple[type[FieldTable], ...]] = (DetectionMapField,)
+
+    def detections(self, field_name: str, table: FieldTable) -> CaseDetections:
+        """Return how hits follow from findings."""
+        assert isinstance(table, DetectionMapField)
+
+        def find(comparison: FieldComparison) -> Sequence[Hits]:
+            found: DetectionMapValue = comparison.submitted
+            candidates, positions = together(found.crop, comparison.reference.crop)
+            lesions, _ = components_of(table.mask_of(positions))
+            overlap = overlap_of_components(candidates, lesions, len(found.confidences))
+            matches = match_candidates(overlap, self.least_overlap)
+            of_hits, of_false = (found.confidences[chosen] for chosen in (matches.hits, matches.false))
+            return [Hits(of_hits, of_false, matches.lesions)]
+
+        def objects(references: Values) -> list[int]:
+            reference: LabelMapValue = references[field_name]
+            return [components_of(table.mask_of(reference.positions))[1]]
+
+        return CaseDetections(
+            lambda comparison: comparison.derive(("findings", self.least_overlap), find), objects
+        )
+
+
+class LesionAveragePrecision(_FindingTable):
+    """Average precision of findings over all cases: precision weighted by gained recall, as PI-CAI has it.
+
+    From 0 to 1, higher is better. Findings and lesions are matched one to one, so that the sum of 1 + overlap
+    is the largest; other findings that overlap a lesion enough do not count, and the rest are false. It needs
+    a lesion. In a case without a result all lesions are missed, and as many findings, at least one, are false
+    with the highest confidence of all.
+
+    Oracle: scikit-learn, `precision_recall_curve`, and SciPy, `linear_sum_assignment`. Source: Saha et al.,
+    Lancet Oncology 25:879, 2024.
+    """
+
+    metric: Literal["lesion_average_precision"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the average precision."""
+        return average_precision_measure(name, self.title_of(name), self.detections(field_name, table))
+
+
+class LesionFroc(_FindingTable):
+    """Sensitivity for lesions at given numbers of false findings per case, and the mean of these.
+
+    From 0 to 1, higher is better; between the points of the curve linear. Findings and lesions are matched as
+    for `lesion_average_precision`. It needs a lesion. In a case without a result all lesions are missed, and
+    as many findings, at least one, are false with the highest confidence of all.
+
+    Oracle: scikit-learn, `roc_curve` of the findings. Source: Saha et al., Lancet Oncology 25:879, 2024.
+    """
+
+    metric: Literal["lesion_froc"]
+    rates: list[Rate] = Key(
+        default=[0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0],
+        description="Numbers of false findings per case.",
+        min_length=1,
+    )
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean and the sensitivity at each rate."""
+        return froc_measure(name, self.title_of(name), self.rates, self.detections(field_name, table))
+
+
+class CaseAreaUnderCurve(MetricTable):
+    """Area under the ROC curve of cases: the highest confidence of a case against whether it has a lesion.
+
+    From 0 to 1, higher is better; ties count half. A case without findings has confidence 0. It needs a case
+    with and one without a lesion. A case without a result is ranked below all others if it has a lesion, and
+    above them otherwise.
+
+    Oracle: scikit-learn, `roc_auc_score`. Source: Saha et al., Lancet Oncology 25:879, 2024.
+    """
+
+    metric: Literal["case_auc"]
+    kinds: ClassVar[tuple[type[FieldTable], ...]] = (DetectionMapField,)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the area."""
+        assert isinstance(table, DetectionMapField)
+        score, label = f"{field_name}_highest_confidence", f"{field_name}_has_lesion"
+
+        def has_lesion(reference: LabelMapValue) -> float:
+            return float(table.mask_of(reference.positions).any())
+
+        def row(comparison: FieldComparison) -> Row:
+            found: DetectionMapValue = comparison.submitted
+            highest = float(found.confidences.max(initial=0.0))
+            return {score: highest, label: has_lesion(comparison.reference)}
+
+        def worst(case: CaseForm, references: Values) -> Row:
+            return {label: has_lesion(references[field_name])}
+
+        return Measure(
+            (Metric(name, self.title_of(name), auc_of(score, label), best=1, worst=0),), row, worst
+        )

@@ -1,0 +1,302 @@
+"""Fields of one value a case: numbers, flags, and predictions of survival."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC
+from typing import Literal
+
+from pydantic import model_validator
+
+from evaluation.challenges.declared.tables import (
+    FieldComparison,
+    FieldTable,
+    Measure,
+    MetricTable,
+    RowFieldTable,
+)
+from evaluation.core.aggregates import concordance_of
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import FormColumn, Values
+from evaluation.core.field import CaseColumns, Field, Kind, Reference
+from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
+from evaluation.core.keys import Key
+from evaluation.core.metric import Metric, mean_of
+from evaluation.io.kinds.flags import Flags, FlagSet
+from evaluation.io.kinds.number import (
+    ConditionScore,
+    Number,
+    ObservedTime,
+    SurvivalPrediction,
+    TimeToEvent,
+    TwoClasses,
+)
+from evaluation.metrics.decisions import label_errors, modified_hamming_distance
+
+# --- The common keys of fields with one value a case: its column, its reference, stacks of cases ---
+
+
+class ScalarFieldTable(RowFieldTable, ABC):
+    """A field with one value for each case, or in a stack one for each image."""
+
+    stacked: bool = Key(
+        default=False,
+        description="Algorithm phases: each job runs on a stack of images and writes a JSON list with a "
+        "value for each. `cases.csv` then has the columns `stack_name` and `stack_index`.",
+    )
+
+    def scalar_field(
+        self,
+        name: str,
+        kind: Kind,
+        columns: tuple[str, ...],
+        reference: Kind,
+        reference_columns: tuple[str, ...],
+    ) -> Field:
+        """Return the field of that name: its kind and columns, submitted and in `cases.csv`."""
+        return Field(
+            name=name,
+            title=self.title_of(name),
+            kind=kind,
+            archive=self.columns_of(columns),
+            socket=self.socket_of(name, self.stacked),
+            reference=Reference(reference, CaseColumns(reference_columns)),
+        )
+
+    def form_columns(self) -> tuple[FormColumn, ...]:
+        """Return the columns of stacks."""
+        names = (STACK_NAME, STACK_INDEX) if self.stacked else ()
+        return tuple(FormColumn(name, algorithm_only=True) for name in names)
+
+
+class ColumnFieldTable(ScalarFieldTable, ABC):
+    """A field with one column in a submission's table, and one in the reference."""
+
+    column: str | None = Key(
+        default=None, description="Column of the submission's table. Default: the field's name."
+    )
+    reference: str | None = Key(
+        default=None, description="Column of `cases.csv` with the reference. Default: the field's name."
+    )
+
+    def column_field(self, name: str, kind: Kind, reference: Kind) -> Field:
+        """Return the named field, with the kinds of the submitted and the reference value."""
+        return self.scalar_field(name, kind, (self.column or name,), reference, (self.reference or name,))
+
+
+class TwoClassFieldTable(ColumnFieldTable, ABC):
+    """A field with a reference that can be one of two classes."""
+
+    positive: list[str] = Key(
+        default=[], description="Cells of the reference that mean that the condition is present."
+    )
+    negative: list[str] = Key(default=[], description="Cells of the reference that mean that it is absent.")
+    excluded: list[str] = Key(default=[], description="Cells of the reference of cases that do not enter.")
+
+    @property
+    def two_classes(self) -> TwoClasses | None:
+        """The kind of the reference, None if no classes are named."""
+        if not self.positive:
+            return None
+        return TwoClasses(tuple(self.positive), tuple(self.negative), tuple(self.excluded))
+
+    @model_validator(mode="after")
+    def _both_classes(self) -> TwoClassFieldTable:
+        if bool(self.positive) != bool(self.negative) or (self.excluded and not self.positive):
+            raise ValueError("expected both positive and negative cells, or no cells")
+        cells = [*self.positive, *self.negative, *self.excluded]
+        if twice := sorted({cell for cell in cells if cells.count(cell) > 1}):
+            raise ValueError(f"expected every cell in one list, {twice[0]!r} is in several")
+        return self
+
+
+def value_columns(field_name: str) -> tuple[str, str]:
+    """Return the names of the columns of predicted and of true values."""
+    return f"{field_name}_predicted", f"{field_name}_true"
+
+
+# --- Numbers: likelihoods of one of two classes, and measurements with true values ---
+
+
+class NumberField(TwoClassFieldTable):
+    """A finite number: a likelihood, a score or a measurement.
+
+    In an archive it is a column of a table, in an algorithm phase a JSON number (Float or Integer). The
+    reference is a column of `cases.csv`: the true number, or with `positive` and `negative` the class of the
+    case.
+    """
+
+    kind: Literal["number"]
+    minimum: float | None = Key(
+        default=None, description="Smallest valid number. Default: none.", allow_inf_nan=False
+    )
+    maximum: float | None = Key(
+        default=None, description="Largest valid number. Default: none.", allow_inf_nan=False
+    )
+    unit: str = Key(default="", description="Unit of the number.")
+
+    @model_validator(mode="after")
+    def _some_range(self) -> NumberField:
+        if self.minimum is not None and self.maximum is not None and self.minimum >= self.maximum:
+            raise ValueError(f"expected minimum < maximum, found {self.minimum:g} and {self.maximum:g}")
+        return self
+
+    @property
+    def range(self) -> float:
+        """The difference of the bounds; infinite if one is missing."""
+        if self.minimum is None or self.maximum is None:
+            return math.inf
+        return self.maximum - self.minimum
+
+    def field(self, name: str) -> Field:
+        """Return the field of that name."""
+        low = -math.inf if self.minimum is None else self.minimum
+        high = math.inf if self.maximum is None else self.maximum
+        classes = self.two_classes
+        if classes is not None:
+            return self.column_field(name, ConditionScore(low, high, self.unit), classes)
+        number = Number(low, high, self.unit)
+        return self.column_field(name, number, number)
+
+
+# --- Sets of flags: several yes-or-no findings of one case ---
+
+
+class FlagsField(ScalarFieldTable):
+    """A set of flags, such as the findings in an image, each present, absent or missing.
+
+    In an archive each flag is a column of the table: 1, 0 or nothing. In an algorithm phase it is a JSON
+    object (Anything) of true, false or null. The reference is a column of `cases.csv` for each flag: 1, 0, or
+    nothing where the flag is not known.
+    """
+
+    kind: Literal["flags"]
+    names: list[str] = Key(description="The flags.", min_length=1)
+    columns: list[str] | None = Key(
+        default=None, description="Columns of the submission's table. Default: the names of the flags."
+    )
+    references: list[str] | None = Key(
+        default=None, description="Columns of `cases.csv`. Default: the names of the flags."
+    )
+
+    @model_validator(mode="after")
+    def _one_column_each(self) -> FlagsField:
+        for what, columns in (
+            ("names", self.names),
+            ("columns", self.columns),
+            ("references", self.references),
+        ):
+            if columns is not None and len({*columns}) != len(self.names):
+                raise ValueError(f"{what}: expected {len(self.names)} names that differ")
+        return self
+
+    def field(self, name: str) -> Field:
+        """Return the field of that name."""
+        names = tuple(self.names)
+        kind = FlagSet(names)
+        return self.scalar_field(
+            name, kind, tuple(self.columns or names), kind, tuple(self.references or names)
+        )
+
+
+class HammingDistance(MetricTable):
+    """Modified Hamming distance: share of the known flags of a case that are wrong, as mean over the cases.
+
+    From 0 to 1, lower is better. Flags that are not known in the reference are left out, and so is a case
+    without a known flag. A missing flag is wrong, and a case without a result counts 1.
+
+    Oracle: scikit-learn, `hamming_loss`. Source: JustRAIGS challenge design document, 2024.
+    """
+
+    metric: Literal["hamming_distance"]
+    kinds = (FlagsField,)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean of the distances."""
+
+        def distance(flags: Flags, known: Flags) -> Row:
+            return {name: modified_hamming_distance(label_errors(flags, known))}
+
+        def row(comparison: FieldComparison) -> Row:
+            return distance(comparison.submitted, comparison.reference)
+
+        def worst_row(case: CaseForm, references: Values) -> Row:
+            known = references[field_name]
+            return {name: math.nan if all(flag is None for flag in known) else 1.0}
+
+        return Measure((Metric(name, self.title_of(name), mean_of(name), best=0, worst=1),), row, worst_row)
+
+
+# --- Predictions of survival: numbers that order the cases by the time to an event ---
+
+
+class SurvivalField(ScalarFieldTable):
+    """A predicted time to an event, or with `risk` a predicted risk; any number that orders the cases.
+
+    In an archive it is a column of a table, in an algorithm phase a JSON number (Float). The reference is two
+    columns of `cases.csv`: the time of observation of a case, at least 0, and 1 if the event ended it or 0 if
+    the case was censored.
+    """
+
+    kind: Literal["survival"]
+    risk: bool = Key(default=False, description="Whether a higher number means an earlier event.")
+    minimum: float | None = Key(
+        default=None, description="Smallest valid number. Default: none.", allow_inf_nan=False
+    )
+    maximum: float | None = Key(
+        default=None, description="Largest valid number. Default: none.", allow_inf_nan=False
+    )
+    unit: str = Key(default="", description="Unit of the observed times, and of predicted times.")
+    column: str | None = Key(
+        default=None, description="Column of the submission's table. Default: the field's name."
+    )
+    time: str = Key(default="time", description="Column of `cases.csv` with the observed time.")
+    event: str = Key(
+        default="event", description="Column of `cases.csv` that says whether the event ended it."
+    )
+
+    @model_validator(mode="after")
+    def _some_range(self) -> SurvivalField:
+        if self.minimum is not None and self.maximum is not None and self.minimum >= self.maximum:
+            raise ValueError(f"expected minimum < maximum, found {self.minimum:g} and {self.maximum:g}")
+        return self
+
+    def field(self, name: str) -> Field:
+        """Return the field of that name."""
+        low = -math.inf if self.minimum is None else self.minimum
+        high = math.inf if self.maximum is None else self.maximum
+        kind = SurvivalPrediction(low, high, "" if self.risk else self.unit, self.risk)
+        reference = TimeToEvent(self.unit)
+        return self.scalar_field(name, kind, (self.column or name,), reference, (self.time, self.event))
+
+
+class ConcordanceIndex(MetricTable):
+    """Harrell's concordance index: share of comparable pairs of cases that are predicted in their order.
+
+    From 0 to 1, higher is better; 0.5 is chance. A pair is comparable if the earlier of its times is an
+    event; of two equal times, if exactly one is an event, which counts as the earlier. Equal predictions
+    count half. A case without a result loses every pair. Above 2000 cases an interval is computed only if the
+    phase asks for it.
+
+    Oracle: lifelines, `concordance_index`. Source: Harrell et al., Statistics in Medicine 15:361, 1996.
+    """
+
+    metric: Literal["concordance_index"]
+    kinds = (SurvivalField,)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the index."""
+        assert isinstance(table, SurvivalField)
+        predicted, time, event = (f"{field_name}_{part}" for part in ("predicted", "time", "event"))
+
+        def columns(number: float, observed: ObservedTime) -> Row:
+            return {predicted: number, time: observed.time, event: float(observed.event)}
+
+        def row(comparison: FieldComparison) -> Row:
+            return columns(comparison.submitted, comparison.reference)
+
+        def worst_row(case: CaseForm, references: Values) -> Row:
+            return columns(math.nan, references[field_name])
+
+        aggregate = concordance_of(predicted, time, event, table.risk)
+        return Measure((Metric(name, self.title_of(name), aggregate, best=1, worst=0),), row, worst_row)

@@ -1,0 +1,211 @@
+"""Declared fields and metrics: the tables of `phase.toml` that all kinds and all metrics share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from evaluation.core.case_table import CaseTable, Row
+from evaluation.core.challenge import FormColumn, Values
+from evaluation.core.field import Field, Files, HiddenField, Kind, Reference, Socket, TableColumns
+from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key, KeyTable
+from evaluation.core.metric import Metric
+
+# --- A declared field: the common keys of all kinds, and the locations of the values ---
+
+
+class FieldTable(KeyTable, ABC):
+    """One value that is submitted for each case; a subclass for each kind, told apart by ``kind``.
+
+    A subclass sets ``kind: Literal["..."]``, and its docstring is the kind's entry in the documentation.
+    """
+
+    kind: str
+    title: str | None = Key(default=None, description="Title for people. Default: the field's name in words.")
+    socket: str | None = Key(
+        default=None,
+        description="Algorithm phases: slug of the platform's output socket. Default: the field's name with "
+        "hyphens.",
+    )
+    output: str | None = Key(
+        default=None,
+        description="Algorithm phases: the socket's relative path, such as `results.json` or `images/masks`. "
+        "Default: `<socket>.json`, or `images/<socket>` for images.",
+    )
+
+    is_image: ClassVar[bool] = False
+
+    @abstractmethod
+    def field(self, name: str) -> Field:
+        """Return the field of that name."""
+
+    def hidden(self, name: str) -> tuple[HiddenField, ...]:
+        """Return further labels that the metrics of a field need; by default none."""
+        return ()
+
+    def form_columns(self) -> tuple[FormColumn, ...]:
+        """Return the columns of `cases.csv` that participants know because of this field; by default none."""
+        return ()
+
+    def socket_of(self, name: str, stacked: bool = False) -> Socket:
+        """Return the output socket of the field of that name."""
+        slug = self.socket or name.replace("_", "-")
+        default = f"images/{slug}" if self.is_image else f"{slug}.json"
+        return Socket(slug, self.output or default, stacked)
+
+    def title_of(self, name: str) -> str:
+        """Return the title of the field of that name."""
+        return self.title or title_of(name)
+
+
+class FileFieldTable(FieldTable):
+    """A field with one file for each case, in a submission and in the reference."""
+
+    folder: str | None = Key(
+        default=None, description="Folder of the submission's files. Default: the field's name."
+    )
+    suffix: str = Key(
+        default="", description="What file names have between the case's name and the extension."
+    )
+    extensions: list[str] | None = Key(
+        default=None, description="Accepted extensions. Default: all of the kind.", min_length=1
+    )
+    reference_folder: str | None = Key(
+        default=None, description="Folder of the reference's files. Default: that of `folder`."
+    )
+    reference_suffix: str | None = Key(
+        default=None, description="As `suffix`, for the reference. Default: the same."
+    )
+
+    is_image: ClassVar[bool] = True
+    all_extensions: ClassVar[tuple[str, ...]] = ()
+
+    def file_field(
+        self, name: str, kind: Kind, reference: Kind, readable: tuple[str, ...] | None = None
+    ) -> Field:
+        """Return the named field, with the kinds of the submitted and the reference value.
+
+        ``readable`` are the readable extensions, by default all of the kind.
+        """
+        readable = readable or self.all_extensions
+        extensions = tuple(self.extensions or readable)
+        folder = self.folder or name
+        suffix = self.suffix if self.reference_suffix is None else self.reference_suffix
+        return Field(
+            name=name,
+            title=self.title_of(name),
+            kind=kind,
+            archive=Files(folder, extensions, self.suffix),
+            socket=self.socket_of(name),
+            reference=Reference(reference, Files(self.reference_folder or folder, readable, suffix)),
+        )
+
+
+class RowFieldTable(FieldTable):
+    """A field with one row of a table for each case, or a value in JSON."""
+
+    table: str = Key(
+        default="predictions.csv", description="The csv file of a submission that holds the field."
+    )
+    key_column: str = Key(default="case", description="Column of that table with the case's name.")
+
+    def columns_of(self, columns: tuple[str, ...]) -> TableColumns:
+        """Return columns of the submission's table."""
+        return TableColumns((self.table,), self.key_column, columns)
+
+
+def title_of(name: str) -> str:
+    """Return the default title of a name: ``"surface_dice"`` gives "Surface dice"."""
+    words = name.replace("_", " ").replace("-", " ")
+    return words[:1].upper() + words[1:]
+
+
+# --- A declared metric: its columns of a case, and its aggregation over cases ---
+
+Derived = TypeVar("Derived")
+
+
+class FieldComparison:
+    """The submitted value of one field of one case, with its reference.
+
+    ``references`` holds the reference values of all fields and hidden fields by name. Metrics of one field
+    share intermediate results (see `derive`).
+    """
+
+    def __init__(self, field: str, submitted: Any, references: Values) -> None:
+        self.field = field
+        self.submitted = submitted
+        self.references = references
+        self._derived: dict[Hashable, Any] = {}
+
+    @property
+    def reference(self) -> Any:
+        """The reference value of the field, read when it is first needed."""
+        return self.references[self.field]
+
+    def derive(self, key: Hashable, function: Callable[[FieldComparison], Derived]) -> Derived:
+        """Return ``function(self)``, computed at the first call with this key and kept."""
+        if key not in self._derived:
+            self._derived[key] = function(self)
+        derived: Derived = self._derived[key]
+        return derived
+
+
+def no_columns(case: CaseForm, references: Values) -> Row:
+    """Return no column: the worst values follow from the metrics."""
+    return {}
+
+
+def no_details(table: CaseTable) -> Mapping[str, Any]:
+    """Return nothing further for the organiser."""
+    return {}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The figures of one declared metric.
+
+    ``row`` returns the columns of a case; columns that several metrics share have one name and one content.
+    ``worst`` returns the columns of a case without a result that do not follow from the metrics, as
+    `core.challenge.Task.worst` does. ``details`` returns further content of the organiser's per-case file by
+    key; metrics that share a key give it the same content.
+    """
+
+    metrics: tuple[Metric, ...]
+    row: Callable[[FieldComparison], Row]
+    worst: Callable[[CaseForm, Values], Row] = no_columns
+    details: Callable[[CaseTable], Mapping[str, Any]] = no_details
+
+
+class MetricTable(KeyTable, ABC):
+    """One metric of a task; a subclass for each, told apart by ``metric``.
+
+    A subclass sets ``metric: Literal["..."]`` and ``kinds``, and its docstring is the metric's card.
+    """
+
+    metric: str
+    field: str | None = Key(
+        default=None, description="The field that is scored. Default: the only field of the phase."
+    )
+    title: str | None = Key(
+        default=None, description="Title of the figure. Default: the metric's name in words."
+    )
+
+    kinds: ClassVar[tuple[type[FieldTable], ...]] = ()
+    own_title: ClassVar[str] = ""
+    """Title of a figure that has the metric's own name, where that is not its words."""
+
+    @abstractmethod
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the figures of this metric under a name, for a field of one of its ``kinds``.
+
+        Raises ValueError for options that do not fit the field, for example a label that it does not have.
+        """
+
+    def title_of(self, name: str) -> str:
+        """Return the title of the figure of that name."""
+        own_title = self.own_title if name == self.metric else ""
+        return self.title or own_title or title_of(name)

@@ -1,3 +1,0 @@
-"""REFUGE: glaucoma assessment from fundus photographs."""
-
-from evaluation.challenges.refuge.rules import CHALLENGE as CHALLENGE

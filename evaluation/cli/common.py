@@ -1,0 +1,189 @@
+"""Arguments, tables, progress and reports of errors that commands share."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import select
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import NoReturn
+
+from rich.console import Console
+
+from evaluation import __version__
+from evaluation.core.fault import FormFault, PhaseError
+from evaluation.core.outcome import no_progress
+
+# --- Arguments of several commands ---
+
+PHASE_HELP = "a phase folder, or the name of one below ground-truth/"
+
+
+def add_phase(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Declare the argument PHASE, or one or more phases with ``several``."""
+    if several:
+        parser.add_argument("phases", metavar="PHASE", nargs="+", help=PHASE_HELP)
+    else:
+        parser.add_argument("phase", metavar="PHASE", help=PHASE_HELP)
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Declare the argument --workers."""
+    parser.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="number of worker processes (default: one per processor; 0: none)",
+    )
+
+
+def share_below_one(text: str) -> float:
+    """Return an argument as a number from 0 to below 1; the ``type`` of an argument."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to below 1, found {text!r}")
+    return number
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """Return the ``type`` of an argument that is a whole number of at least ``least``."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"expected a whole number of at least {least}, found {text!r}")
+        return number
+
+    return read
+
+
+def share(text: str) -> Fraction:
+    """Return an argument as an exact share from 0 to 1: 0.95 or 95/100."""
+    try:
+        number = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        number = Fraction(-1)
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}")
+    return number
+
+
+# --- Tables and lines on the terminal or in a log ---
+
+
+class TableConsole(Console):
+    """A console for stdout that is wide enough for tables in a log, which has no width.
+
+    Raises `BrokenPipeError` if stdout is closed, like all other output.
+    """
+
+    def __init__(self, log_width: int, *, markup: bool = True, highlight: bool = False) -> None:
+        width = None if sys.stdout.isatty() else log_width
+        super().__init__(width=width, highlight=highlight, markup=markup)
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Raise `BrokenPipeError`; `evaluation.cli.common` ends the command."""
+        raise BrokenPipeError
+
+
+# --- Progress of long commands: a bar on a terminal, none in a log ---
+
+
+@contextmanager
+def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Yield a callback for the number of finished items; it shows a bar if stdout is a terminal."""
+    if not sys.stdout.isatty():
+        yield no_progress
+        return
+    from rich.progress import Progress
+
+    with Progress(transient=True) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda done: progress.update(task, completed=done)
+
+
+# --- Error reports of all commands: which errors are expected, and how they are printed ---
+
+EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError)
+"""Errors that a user can correct; any other is a defect of the program and ends in a traceback."""
+
+
+CLOSED_PIPE = 141
+"""The exit status if stdout is closed, as in shells after SIGPIPE."""
+
+USE_THE_PACKAGE = f"Use the package: pip install challenge-evaluation=={__version__}"
+"""The way out for an organiser who runs an image, which holds no code for organisers."""
+
+
+def is_of_organisers(error: ModuleNotFoundError) -> bool:
+    """Return whether the whole organiser's part of the package is missing, as it is in an image."""
+    return error.name == "evaluation.organiser"
+
+
+def problems_of(error: Exception) -> list[str]:
+    """Return an expected error as lines for the user, one for each problem."""
+    if isinstance(error, PhaseError):
+        return list(error.problems)
+    if isinstance(error, FormFault):
+        return [str(fault) for fault in error.faults]
+    if isinstance(error, ModuleNotFoundError):
+        if is_of_organisers(error):
+            return [f"the part of the package for organisers is not in this image. {USE_THE_PACKAGE}"]
+        return [
+            f"the Python package {error.name!r} is not installed in {sys.prefix}: install this package with "
+            "'pip install .', or run ./run.sh, which installs everything into .venv"
+        ]
+    if isinstance(error, OSError):
+        return [f"{error.filename or 'a file'}: {error.strerror or error}"]
+    return [str(error)]
+
+
+def status_of(command: Callable[[], int], consequence: str = "") -> int:
+    """Return the exit status of a command: its own, or 1 after writing an expected error to stderr.
+
+    Where its output is not read to the end, as in `rank … | head`, the status is `CLOSED_PIPE`.
+
+    ``consequence``: a last line on the missing result.
+    """
+    try:
+        try:
+            status = command()
+        except SystemExit:  # of --help
+            sys.stdout.flush()
+            raise
+        sys.stdout.flush()
+    except EXPECTED as error:
+        if isinstance(error, BrokenPipeError) and _is_closed():
+            return CLOSED_PIPE
+        tell(problems_of(error), consequence)
+        return 1
+    return status
+
+
+def _is_closed() -> bool:
+    """Return whether stdout is closed at the other end; its pending output is then discarded."""
+    descriptor = sys.stdout.fileno()
+    if hasattr(select, "poll"):  # not on Windows, where no other pipe is known to break
+        poll = select.poll()
+        poll.register(descriptor, 0)
+        if not poll.poll(0):
+            return False
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+    return True
+
+
+def tell(problems: Sequence[str], consequence: str = "") -> None:
+    """Write problems to stderr, each on a line of its own."""
+    lines = [*problems, consequence] if consequence else problems
+    sys.stderr.write("".join(f"{line}\n" for line in lines))

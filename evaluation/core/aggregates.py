@@ -1,0 +1,175 @@
+"""Aggregates of classes, scores and numbers against true ones, beside the aggregates of `core.metric`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.metric import (
+    Aggregate,
+    Strata,
+    labelled_weights,
+    roc_counts_of,
+    roc_table_of,
+    strata_of_labels,
+)
+from evaluation.metrics.arrays import Floats, ratio_or_nan
+from evaluation.metrics.averages import weighted_deviation, weighted_mean
+from evaluation.metrics.classification import (
+    weighted_average_precision,
+    weighted_macro_auc,
+    weighted_partial_auc,
+)
+from evaluation.metrics.confusion import Confusion, weighted_confusion
+from evaluation.metrics.probabilities import weighted_expected_calibration_error
+from evaluation.metrics.survival import weighted_concordance_index
+
+# --- Aggregates of predicted classes against true ones, as class indices from 0 on ---
+#
+# NaN as a true class leaves a case out; NaN as a prediction is a case without a result, which takes the
+# answer that is worst for the figure.
+
+
+def confusion_of(predicted: str, true: str, classes: int, figure: Callable[[Confusion], Floats]) -> Aggregate:
+    """Return a figure of the confusion matrix of two columns of classes; figures share the matrix."""
+
+    def count(cases: WeightedCases) -> Confusion:
+        return weighted_confusion(cases.table[true], cases.table[predicted], cases.weights, classes)
+
+    return Aggregate(
+        values=lambda cases: figure(cases.derive(("confusion", predicted, true), count)),
+        strata=lambda table: strata_of_labels(table, true),
+    )
+
+
+def macro_auc_of(scores: Sequence[str], true: str) -> Aggregate:
+    """Return the mean AUC of each class against the rest; ``scores`` are the columns of the classes."""
+
+    def values(cases: WeightedCases) -> Floats:
+        table = cases.table
+        return weighted_macro_auc(
+            np.column_stack([table[column] for column in scores]), table[true], cases.weights
+        )
+
+    return Aggregate(values, strata=lambda table: strata_of_labels(table, true))
+
+
+# --- Aggregates of scores against 0/1 labels, beside those of `core.metric` ---
+#
+# A case without a result has the score −inf if it is positive, +inf if it is negative.
+
+
+def partial_auc_of(
+    score: str, label: str, min_specificity: Fraction, max_specificity: Fraction, standardised: bool
+) -> Aggregate:
+    """Return the area under the ROC curve between two specificities (NaN labels: left out)."""
+
+    def values(cases: WeightedCases) -> Floats:
+        table = roc_table_of(cases.table, score, label)
+        counts = roc_counts_of(cases, score, label)
+        return weighted_partial_auc(table, counts, min_specificity, max_specificity, standardised)
+
+    return Aggregate(values, strata=lambda table: strata_of_labels(table, label))
+
+
+def average_precision_of(score: str, label: str) -> Aggregate:
+    """Return the average precision of a score column against a 0/1 label column (NaN: left out)."""
+    return Aggregate(
+        values=lambda cases: weighted_average_precision(
+            roc_table_of(cases.table, score, label), labelled_weights(cases, label)
+        ),
+        strata=lambda table: strata_of_labels(table, label),
+    )
+
+
+def calibration_error_of(probability: str, label: str, bins: int) -> Aggregate:
+    """Return the expected calibration error of a column of probabilities (NaN labels: left out)."""
+
+    def values(cases: WeightedCases) -> Floats:
+        column = cases.table[probability]
+        given = np.where(np.isfinite(column), column, np.nan)
+        return weighted_expected_calibration_error(given, cases.table[label], cases.weights, bins)
+
+    return Aggregate(values, strata=lambda table: strata_of_labels(table, label))
+
+
+# Aggregates of predicted numbers against true ones: errors, correlations, limits of agreement, concordance.
+#
+# NaN in a column of true values leaves a case out.
+
+Figure = Callable[[ArrayLike, ArrayLike, ArrayLike], Floats]
+
+_LIMIT = 1.96
+_MAX_PAIRED_CASES = 2000  # for figures whose time is quadratic in the cases
+
+
+def root_mean_square_of(column: str) -> Aggregate:
+    """Return the root of the mean square of a column over the cases for which it is defined."""
+    return Aggregate(
+        values=lambda cases: np.sqrt(weighted_mean(cases.table[column] ** 2, cases.weights)),
+        strata=lambda table: _defined(table, column),
+    )
+
+
+def ratio_of_sums(numerator: str, denominator: str) -> Aggregate:
+    """Return the ratio of the sums of two columns, over the cases for which both are defined."""
+
+    def values(cases: WeightedCases) -> Floats:
+        above, below = (weighted_mean(cases.table[name], cases.weights) for name in (numerator, denominator))
+        return ratio_or_nan(above, below)
+
+    return Aggregate(values, strata=lambda table: _defined(table, numerator))
+
+
+def limit_of_agreement_of(difference: str, upper: bool) -> Aggregate:
+    """Return the mean of a column of differences, plus or minus 1.96 standard deviations (ddof = 1).
+
+    Source: Bland and Altman 1986, Lancet 327:307.
+    """
+
+    def values(cases: WeightedCases) -> Floats:
+        column, weights = cases.table[difference], cases.weights
+        number = weights @ ~np.isnan(column)
+        variance = weighted_deviation(column, weights) ** 2 * ratio_or_nan(number * 1.0, number - 1.0)
+        width = _LIMIT * np.sqrt(variance)
+        return weighted_mean(column, weights) + (width if upper else -width)
+
+    return Aggregate(values, strata=lambda table: _defined(table, difference))
+
+
+def agreement_of(predicted: str, true: str, figure: Figure) -> Aggregate:
+    """Return a correlation or agreement of two columns; −1 if a case with weight has no result.
+
+    Values below −1, possible for an intraclass correlation of few cases, count as −1.
+    """
+
+    def values(cases: WeightedCases) -> Floats:
+        made, wanted = cases.table[predicted], cases.table[true]
+        missing = cases.weights @ (np.isnan(made) & ~np.isnan(wanted)) > 0
+        value = np.maximum(figure(made, wanted, cases.weights), -1.0)
+        if not missing.any():
+            return value
+        # Whether the figure exists depends on the true values alone.
+        exists = ~np.isnan(figure(wanted, wanted, cases.weights))
+        return np.where(missing, np.where(exists, -1.0, np.nan), value)
+
+    return Aggregate(values, strata=lambda table: _defined(table, true))
+
+
+def concordance_of(predicted: str, time: str, event: str, risk: bool) -> Aggregate:
+    """Return Harrell's concordance index; with ``risk`` a higher prediction means an earlier event."""
+
+    def values(cases: WeightedCases) -> Floats:
+        table = cases.table
+        order = -table[predicted] if risk else table[predicted]
+        return weighted_concordance_index(order, table[time], table[event], cases.weights)
+
+    return Aggregate(values, strata=lambda table: strata_of_labels(table, event), max_cases=_MAX_PAIRED_CASES)
+
+
+def _defined(table: CaseTable, column: str) -> Strata:
+    return np.where(np.isnan(table[column]), -1, 0)

@@ -1,0 +1,310 @@
+"""Places of teams from their metrics, by a scheme and in exact arithmetic; the place of one submission."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.core.challenge import Challenge, Options
+from evaluation.core.scheme import Board, Combination, Place, Rank, Scheme, Score, Term, Ties
+from evaluation.phase.leaderboard import TeamValues
+
+# --- Ranks of many rows at once, and the rank that equal teams share ---
+
+IntArray = NDArray[np.int64]
+Better = Literal["higher", "lower"]
+NO_PLACE = 0
+
+
+def competition_ranks(values: ArrayLike, better: Better) -> IntArray:
+    """Return the ranks ("1, 1, 3") of each row of values by exact equality; 0 where a value is NaN.
+
+    values: shape (resamples, teams), numbers. Returns the same shape.
+    """
+    matrix = np.asarray(values, dtype=np.float64)
+    return ranks_of_keys(-matrix if better == "higher" else matrix, ~np.isnan(matrix))
+
+
+def ranks_of_keys(keys: NDArray[np.float64] | IntArray, present: NDArray[np.bool_]) -> IntArray:
+    """Return competition ranks by ascending key among the present of each row, 0 for the others."""
+    rows, teams = keys.shape
+    order = np.lexsort((keys, ~present), axis=1)
+    ordered = np.take_along_axis(keys, order, axis=1)
+    starts = np.zeros((rows, teams), dtype=np.int64)
+    starts[:, 1:] = np.where(ordered[:, 1:] != ordered[:, :-1], np.arange(1, teams), 0)
+    ranks = np.empty((rows, teams), dtype=np.int64)
+    np.put_along_axis(ranks, order, np.maximum.accumulate(starts, axis=1) + 1, axis=1)
+    return np.where(present, ranks, NO_PLACE)
+
+
+def shared_ranks(ranks: IntArray, rule: Ties) -> tuple[IntArray, int]:
+    """Return competition ranks under another rule for ties, as numerators and their common denominator.
+
+    ranks: shape (resamples, teams), 0 for a team without a rank, which stays 0.
+    """
+    if rule == "min":
+        return ranks, 1
+    rows, teams = ranks.shape
+    order = np.argsort(ranks, axis=1, kind="stable")
+    ordered = np.take_along_axis(ranks, order, axis=1)
+    starts = np.ones((rows, teams), dtype=bool)
+    starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    if rule == "dense":
+        shared = np.cumsum(starts & (ordered > NO_PLACE), axis=1)
+    else:
+        # The end of a group of equal ranks is where the next group starts.
+        ends = np.full((rows, teams), teams, dtype=np.int64)
+        ends[:, :-1] = np.where(starts[:, 1:], np.arange(1, teams), teams)
+        ends = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+        highest = ends - np.count_nonzero(ranks == NO_PLACE, axis=1)[:, np.newaxis]
+        shared = highest if rule == "max" else ordered + highest
+    numerators = np.empty((rows, teams), dtype=np.int64)
+    np.put_along_axis(numerators, order, shared, axis=1)
+    return np.where(ranks > NO_PLACE, numerators, 0), 2 if rule == "average" else 1
+
+
+def mid_ranks(values: ArrayLike) -> NDArray[np.float64]:
+    """Return ascending ranks of each row, shape (rows, values); equal values share the average rank."""
+    numerators, denominator = shared_ranks(competition_ranks(values, "lower"), "average")
+    return numerators / denominator
+
+
+def shared_rank(ranks: IntArray, team: int, rule: Ties) -> float | None:
+    """Return one team's rank in the first resample under a rule for ties, None where it has none."""
+    numerators, denominator = shared_ranks(ranks[:1], rule)
+    numerator = int(numerators[0, team])
+    whole, rest = divmod(numerator, denominator)
+    return None if numerator == 0 else whole if rest == 0 else numerator / denominator
+
+
+# --- Places of teams from their metrics, by a scheme and in exact arithmetic ---
+#
+# All functions work on many resamples at once; a leaderboard is one resample. Scores are integers over a
+# common denominator, because in floating point (1, 1, 4) and (3, 3, 1) under REFUGE's weights differ.
+
+_LARGEST = 1 << 62
+
+
+@dataclass(frozen=True)
+class BoardPlaces:
+    """One leaderboard; arrays of shape (resamples, teams).
+
+    ``places`` count from 1; 0 means no place. The score of a team with a place is
+    ``numerators / denominator``; lower is better.
+    """
+
+    places: IntArray
+    numerators: IntArray
+    denominator: int
+
+    def score(self, team: int, resample: int = 0) -> Fraction | None:
+        """Return the exact score of a team, None where it has no place."""
+        if self.places[resample, team] == NO_PLACE:
+            return None
+        return Fraction(int(self.numerators[resample, team]), self.denominator)
+
+    def place(self, team: int, resample: int = 0) -> int | None:
+        """Return the place of a team, None where it has none."""
+        return int(self.places[resample, team]) or None
+
+
+@dataclass(frozen=True)
+class Leaderboards:
+    """The ranks by metric, of shape (resamples, teams) with 0 for none, and the leaderboards by name."""
+
+    ranks: Mapping[str, IntArray]
+    boards: Mapping[str, BoardPlaces]
+
+
+def place_teams(
+    scheme: Scheme, values: Mapping[str, ArrayLike], better: Mapping[str, Better]
+) -> Leaderboards:
+    """Return every rank and leaderboard of a scheme.
+
+    values: by metric, shape (resamples, teams), NaN where a team lacks the metric. A team is ranked in every
+    metric and leaderboard for which it has all required values. A metric of the scheme that is not in
+    ``values`` is missing for all teams. better: the direction of every metric in ``values``.
+    Raises ValueError where no metric of the scheme is given, and for weights that sum to more than 62 bits.
+    """
+    given = {
+        metric: np.asarray(values[metric], dtype=np.float64) for metric in scheme.metrics if metric in values
+    }
+    if not given:
+        raise ValueError(f"expected values of one of {', '.join(scheme.metrics)}")
+    ranks = {metric: np.zeros(next(iter(given.values())).shape, dtype=np.int64) for metric in scheme.metrics}
+    if not scheme.complete_only:
+        ranks |= {metric: competition_ranks(column, better[metric]) for metric, column in given.items()}
+    elif len(given) == len(scheme.metrics):
+        incomplete = np.logical_or.reduce([np.isnan(column) for column in given.values()])
+        ranks = {
+            metric: competition_ranks(np.where(incomplete, np.nan, column), better[metric])
+            for metric, column in given.items()
+        }
+    boards: dict[str, BoardPlaces] = {}
+    for board in scheme.boards:
+        boards[board.name] = _board(board, ranks, boards, scheme.ties)
+    return Leaderboards(ranks, boards)
+
+
+def combine_phases(
+    scheme: Scheme, overall: Mapping[str, BoardPlaces], ties: Sequence[BoardPlaces] = ()
+) -> BoardPlaces:
+    """Return the final leaderboard: the weighted sum of the overall places in all phases of the scheme.
+
+    overall: the overall leaderboard of every phase by its role, over the same teams in the same order. A team
+    without a place in one of them has no final place. ties: the leaderboards of ``scheme.phase_ties``.
+    """
+    terms = [
+        _Term(overall[role].places, 1, overall[role].places > 0, weight)
+        for role, weight in scheme.phases.items()
+    ]
+    numerators, denominator = _combined(terms, "sum")
+    present = np.logical_and.reduce([term.present for term in terms])
+    places = ranks_of_keys(numerators, present)
+    for tie in ties:
+        places = _break_ties(places, tie.places, present)
+    return BoardPlaces(places, numerators, denominator)
+
+
+@dataclass(frozen=True)
+class _Term:
+    """A term of a leaderboard: exact values, which teams have them, and their weight."""
+
+    numerators: IntArray
+    denominator: int
+    present: NDArray[np.bool_]
+    weight: Fraction
+
+
+def _board(
+    board: Board, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces], rule: Ties
+) -> BoardPlaces:
+    terms = [_column(term, ranks, earlier, rule) for term in board.terms]
+    present = np.logical_and.reduce([term.present for term in terms])
+    numerators, denominator = _combined(terms, board.combination)
+    places = ranks_of_keys(numerators, present)
+    for tie in board.ties:
+        column = _column(tie, ranks, earlier, rule)
+        places = _break_ties(places, ranks_of_keys(column.numerators, column.present), present)
+    return BoardPlaces(places, numerators, denominator)
+
+
+def _break_ties(places: IntArray, order: IntArray, present: NDArray[np.bool_]) -> IntArray:
+    """Return places with ties broken by another ranking; teams without it come last."""
+    teams = places.shape[1]
+    last = np.where(order == NO_PLACE, teams + 1, order)
+    return ranks_of_keys(places * (teams + 2) + last, present)
+
+
+def _column(
+    term: Term, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces], rule: Ties
+) -> _Term:
+    if isinstance(term, Rank):
+        rank = ranks[term.metric]
+        return _Term(*shared_ranks(rank, rule), rank > 0, term.weight)
+    standing = earlier[term.board]
+    present = standing.places > 0
+    if isinstance(term, Place):
+        return _Term(*shared_ranks(standing.places, rule), present, term.weight)
+    assert isinstance(term, Score)
+    return _Term(standing.numerators, standing.denominator, present, term.weight)
+
+
+def _combined(terms: Sequence[_Term], combination: Combination) -> tuple[IntArray, int]:
+    """Return the exact sum, mean or median of terms as numerators and their common denominator."""
+    shares = [term.weight / term.denominator for term in terms]
+    denominator = math.lcm(*(share.denominator for share in shares))
+    factors = [int(share * denominator) for share in shares]
+    bound = sum(
+        factor * int(term.numerators.max(initial=0)) for factor, term in zip(factors, terms, strict=True)
+    )
+    if 2 * bound >= _LARGEST:
+        raise ValueError("the weights have too many digits for exact sums")
+    weighted = [term.numerators * factor for factor, term in zip(factors, terms, strict=True)]
+    if combination == "median":
+        middle = np.sort(np.stack(weighted), axis=0)
+        return middle[(len(terms) - 1) // 2] + middle[len(terms) // 2], 2 * denominator
+    total = np.add.reduce(weighted)
+    return total, denominator * (len(terms) if combination == "mean" else 1)
+
+
+# --- The place of one submission among given teams ---
+
+
+@dataclass(frozen=True)
+class PlaceAmongTeams:
+    """A place in one leaderboard, its exact score, and the number of teams with a place, itself included."""
+
+    place: int
+    score: Fraction
+    teams: int
+
+
+@dataclass(frozen=True)
+class SubmissionPlaces:
+    """The ranks by metric and the places by leaderboard that one submission takes."""
+
+    ranks: Mapping[str, int]
+    boards: Mapping[str, PlaceAmongTeams]
+
+
+def place_among(
+    teams: Sequence[TeamValues],
+    values: Mapping[str, float],
+    scheme: Scheme,
+    better: Mapping[str, Better],
+) -> SubmissionPlaces:
+    """Return the places that a submission with these metrics would take among the eligible teams.
+
+    values: by metric. A missing metric gives no rank, and no place that needs this rank.
+    """
+    given = [*(team.values for team in teams if team.eligible), values]
+    metrics = [metric for metric in scheme.metrics if metric in better]
+    columns = {metric: [[team_values.get(metric, math.nan) for team_values in given]] for metric in metrics}
+    if not metrics:
+        return SubmissionPlaces({}, {})
+    leaderboards = place_teams(scheme, columns, better)
+    itself = len(given) - 1
+    boards = {}
+    for name, standing in leaderboards.boards.items():
+        place, score = standing.place(itself), standing.score(itself)
+        if place is not None and score is not None:
+            boards[name] = PlaceAmongTeams(place, score, int((standing.places > 0).sum()))
+    ranks = {
+        metric: int(ranks[0, itself]) for metric, ranks in leaderboards.ranks.items() if ranks[0, itself]
+    }
+    return SubmissionPlaces(ranks, boards)
+
+
+# --- The ranking scheme of a challenge, and the three schemes of the platform ---
+
+PlatformMethod = Literal["absolute", "mean", "median"]
+PLATFORM_METHODS: tuple[PlatformMethod, ...] = get_args(PlatformMethod)
+
+
+def scheme_of(challenge: Challenge, options: Options) -> Scheme:
+    """Return the ranking scheme of a challenge under a phase's options."""
+    if challenge.ranking is not None:
+        return challenge.ranking(options)
+    return platform_scheme("mean", challenge.components)
+
+
+def platform_scheme(method: PlatformMethod, metrics: Sequence[str]) -> Scheme:
+    """Return one of the platform's schemes.
+
+    metrics: the score, then the further ranked columns. "absolute" ranks by the score, "mean" and "median"
+    by the mean and median of all ranks. The platform always leaves out submissions that lack one of the
+    metrics.
+    """
+    if method == "absolute":
+        # Weight 0: required, but without influence.
+        terms = tuple(Rank(metric, Fraction(position == 0)) for position, metric in enumerate(metrics))
+        return Scheme((Board("overall", terms),), overall="overall", complete_only=True)
+    board = Board("overall", tuple(Rank(metric) for metric in metrics), combination=method)
+    return Scheme((board,), overall="overall", complete_only=True)

@@ -1,0 +1,540 @@
+"""Files below an untrusted folder: opened without following links, read whole or in pieces, and listed.
+
+Files of our own are written completely or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import stat
+import sys
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+
+from evaluation.core.fault import Fault, FaultKind, ReadError
+
+# --- Files that are written completely or not at all ---
+
+
+def write_atomically(path: Path, data: bytes, synced: bool = True) -> None:
+    """Write a file completely or not at all, and make its folder if needed. Raises `OSError`.
+
+    The data go into a new file of an unpredictable name first; an existing file or link of that name is an
+    error, so that several processes, also hostile ones, can write into the same folder. If not ``synced``,
+    the file is whole even if this process dies, but perhaps not if the machine fails; on a busy disk that
+    saves up to a second.
+    """
+    import secrets  # not at the start of a command, which writes last
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+    try:
+        file = temporary.open("xb")  # exclusive: never follows a link
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    try:
+        with file:
+            file.write(data)
+            if synced:
+                file.flush()
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        # Keep the original error; clean-up may fail too.
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+# --- Opening files below an untrusted folder without following links, on every system ---
+#
+# Linux and macOS open every folder on the way relative to the one before, so that no link can take its place
+# meanwhile. Windows has no descriptors of folders: every part of the path is checked before the file is
+# opened, and the file again afterwards.
+
+
+def _flags(*names: str) -> int:
+    """Return flags of `os.open` together, without those that this system lacks."""
+    return sum(getattr(os, name, 0) for name in names)
+
+
+# Without O_BINARY, Windows would translate line ends and stop at Ctrl-Z.
+_FILE_FLAGS = _flags("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
+_FOLDER_FLAGS = _flags("O_RDONLY", "O_DIRECTORY", "O_CLOEXEC")
+_NO_LINK = _flags("O_NOFOLLOW")
+_HAS_FOLDER_DESCRIPTORS = os.open in os.supports_dir_fd and os.listdir in os.supports_fd
+_HAS_READV = hasattr(os, "readv")
+_PIECE = 1 << 20
+# Windows takes these for a drive, a stream of a file or a step to another folder.
+_NOT_IN_NAMES = frozenset() if _HAS_FOLDER_DESCRIPTORS else frozenset("\\:")
+_NO_NAMES = frozenset({"", ".", ".."})
+_MOUNT_POINT = 0xA0000003
+
+
+def read_into(descriptor: int, view: memoryview) -> int:
+    """Read the next bytes into a view and return their number, 0 at the end. Raises `OSError`."""
+    if _HAS_READV:
+        return os.readv(descriptor, [view])
+    data = os.read(descriptor, min(len(view), _PIECE))
+    view[: len(data)] = data
+    return len(data)
+
+
+class OpenFolder:
+    """The folder of the file that was opened last, kept open: the next file mostly lies there too.
+
+    Saves 16 % of the processor time of EDD2020's 10,000 text files (0.78 → 0.94 s without).
+    """
+
+    def __init__(self) -> None:
+        self._place: tuple[str, str] | None = None
+        self._descriptor = -1
+
+    def open_below(self, root: str, path: str) -> int:
+        """Return a descriptor of the file at a path below ``root``; no link on the way is followed.
+
+        Raises `ReadError` for a path out of the folder and for a link or another special file, and `OSError`
+        if the system does not open the file.
+        """
+        parts = _parts(path)
+        if not _HAS_FOLDER_DESCRIPTORS:
+            return _open_by_path(root, parts)
+        folder, _, name = path.rpartition("/")
+        if self._place != (root, folder):
+            self.close()
+            self._descriptor = _open_folders(root, parts[:-1])
+            self._place = root, folder
+        return _open_entry(name, _FILE_FLAGS, self._descriptor)
+
+    def close(self) -> None:
+        """Close the folder."""
+        if self._place is not None:
+            os.close(self._descriptor)
+            self._place = None
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def list_below(root: str, path: str) -> list[tuple[str, int]]:
+    """Return the names of the entries in a folder below ``root`` with their modes (as of `os.lstat`).
+
+    No link on the way is followed. Raises as `OpenFolder.open_below` does.
+    """
+    parts = _parts(path)
+    if not _HAS_FOLDER_DESCRIPTORS:
+        with os.scandir(_checked(root, [*parts, ""])) as entries:
+            return [(entry.name, entry.stat(follow_symlinks=False).st_mode) for entry in entries]
+    folder = _open_folders(root, parts)
+    try:
+        names = os.listdir(folder)  # noqa: PTH208
+        return [(name, os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode) for name in names]
+    finally:
+        os.close(folder)
+
+
+def not_regular(mode: int) -> ReadError:
+    """Return the error for an entry that is not a regular file; `mode` as in `os.stat_result`."""
+    kinds = (
+        (stat.S_ISLNK, "a symbolic link"),
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISFIFO, "a named pipe"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"),
+        (stat.S_ISBLK, "a device"),
+    )
+    found = next((name for test, name in kinds if test(mode)), "something else")
+    return ReadError(FaultKind.FORBIDDEN, "a regular file", found)
+
+
+def _parts(path: str) -> list[str]:
+    parts = path.split("/")
+    if (
+        "\0" in path
+        or not _NO_NAMES.isdisjoint(parts)
+        or (_NOT_IN_NAMES and not _NOT_IN_NAMES.isdisjoint(path))
+    ):
+        raise ReadError(FaultKind.FORBIDDEN, "a path inside the folder", f'"{path}"')
+    return parts
+
+
+def _open_folders(root: str, names: Sequence[str]) -> int:
+    folder = os.open(root, _FOLDER_FLAGS)
+    try:
+        for name in names:
+            inner = _open_entry(name, _FOLDER_FLAGS | _NO_LINK, folder)
+            os.close(folder)
+            folder = inner
+    except (OSError, ReadError):
+        os.close(folder)
+        raise
+    return folder
+
+
+def _open_entry(name: str, flags: int, folder: int) -> int:
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    except OSError as error:
+        # A link gives ELOOP or ENOTDIR, a socket ENXIO: ask for the type, for the message.
+        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
+            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+            if not stat.S_ISREG(mode):
+                raise not_regular(mode) from None
+        raise
+
+
+def _open_by_path(root: str, parts: Sequence[str]) -> int:
+    path = _checked(root, parts)
+    before = os.lstat(path)
+    if not stat.S_ISREG(before.st_mode):
+        raise not_regular(before.st_mode)
+    descriptor = os.open(path, _FILE_FLAGS)
+    after = os.fstat(descriptor)
+    if (before.st_dev, before.st_ino) != (after.st_dev, after.st_ino):
+        os.close(descriptor)
+        raise ReadError(FaultKind.FORBIDDEN, "a regular file", "one that was replaced while it was opened")
+    return descriptor
+
+
+def _checked(root: str, parts: Sequence[str]) -> str:
+    """Return the path of the last part, after looking at all folders before it."""
+    path = root
+    for name in parts[:-1]:
+        path = os.path.join(path, name)  # noqa: PTH118
+        status = os.lstat(path)
+        if stat.S_ISLNK(status.st_mode) or getattr(status, "st_reparse_tag", 0) == _MOUNT_POINT:
+            raise not_regular(stat.S_IFLNK)
+        if not stat.S_ISDIR(status.st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+    return os.path.join(path, parts[-1]) if parts[-1] else path  # noqa: PTH118
+
+
+# --- Reads whole files into a reusable buffer, without following links ---
+
+_EXPECTED_FORMATS = {
+    ".bmp": "a BMP image",
+    ".png": "a PNG image",
+    ".mha": "a MetaImage",
+    ".tif": "a TIFF image",
+    ".tiff": "a TIFF image",
+    ".csv": "a table",
+    ".txt": "a text file",
+    ".json": "a JSON file",
+    ".nii": "a NIfTI volume",
+    ".gz": "a NIfTI volume",
+}
+
+
+class ReadBuffer:
+    """A growing buffer that is reused for one file after another.
+
+    Fresh memory has to be cleared and is in no cache: the buffer saves a quarter of the time to read a bitmap
+    of 1634 × 1634 (0.67 → 0.90 ms without), about 10 % of REFUGE's 800 bitmaps. A worker keeps one buffer
+    for predictions and another for references, since decoded images may be views.
+    """
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._folder = OpenFolder()
+
+    def read(
+        self, root: str | os.PathLike[str], path: str, *, limit_bytes: int, may_be_empty: bool = False
+    ) -> memoryview:
+        """Return the bytes of a regular file, read-only and valid until the next call.
+
+        `path` is relative to `root`, with ``/`` between folders. Symbolic links below `root` are not
+        followed, only regular files are read, and opening a pipe does not block.
+
+        Raises `ReadError` (forbidden, too large or unreadable; so is an empty file unless it may be empty).
+        """
+        descriptor, size = open_regular_file(os.fspath(root), path, limit_bytes, may_be_empty, self._folder)
+        try:
+            return self._read(descriptor, size)
+        except OSError as error:
+            raise unreadable(path, error) from None
+        finally:
+            os.close(descriptor)
+
+    def close(self) -> None:
+        """Close the folder of the last file, which stays open for the next one."""
+        self._folder.close()
+
+    def _read(self, descriptor: int, size: int) -> memoryview:
+        if size > len(self._buffer):
+            # Views of the old buffer stay valid: it is replaced, not resized.
+            self._buffer = bytearray(max(size, len(self._buffer) * 3 // 2))
+        view = memoryview(self._buffer)[:size]
+        filled = 0
+        while filled < size:
+            count = read_into(descriptor, view[filled:])
+            if count == 0:
+                raise ReadError(FaultKind.UNREADABLE, f"{size} bytes", f"{filled} bytes")
+            filled += count
+        return view.toreadonly()
+
+
+def open_regular_file(
+    root: str,
+    path: str,
+    limit_bytes: int,
+    may_be_empty: bool = False,
+    folder: OpenFolder | None = None,
+) -> tuple[int, int]:
+    """Return a descriptor and the size in bytes of a regular file below `root`, see `ReadBuffer.read`.
+
+    ``folder`` is one that may be open already, and stays open.
+    """
+    own = OpenFolder() if folder is None else folder
+    try:
+        descriptor = own.open_below(root, path)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    finally:
+        if folder is None:
+            own.close()
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise not_regular(status.st_mode)
+        if status.st_size > limit_bytes:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {limit_bytes} bytes", f"{status.st_size} bytes")
+        if status.st_size == 0 and not may_be_empty:
+            raise ReadError(FaultKind.UNREADABLE, expected_format(path), "an empty file")
+    except ReadError:
+        os.close(descriptor)
+        raise
+    return descriptor, status.st_size
+
+
+def unreadable(path: str, error: OSError) -> ReadError:
+    """Return the error for a file that cannot be read."""
+    return read_error(error, expected_format(path))
+
+
+def expected_format(path: str) -> str:
+    """Return the format that belongs to the file's extension, for example ``a PNG image``."""
+    return _EXPECTED_FORMATS.get(os.path.splitext(path)[1].lower(), "a file")  # noqa: PTH122
+
+
+def read_error(error: OSError, expected: str) -> ReadError:
+    """Return the error for a file or folder that the system does not open."""
+    kind = FaultKind.MISSING if error.errno == errno.ENOENT else FaultKind.UNREADABLE
+    return ReadError(kind, expected, _reason(error))
+
+
+def _reason(error: OSError) -> str:
+    known = {
+        errno.ENOENT: "no such file",
+        errno.ENOTDIR: "a file in place of a folder",
+        errno.EACCES: "a file that may not be read",
+        errno.ENAMETOOLONG: "a name that is too long",
+    }
+    return known.get(error.errno or 0, "a file that cannot be read")
+
+
+# --- Reads a file once from start to end, in pieces; SHA-256 digests ---
+
+
+class FileStream:
+    """A regular file below a folder, opened as by `ReadBuffer`; a context manager.
+
+    ``observe`` is called with all bytes in the order of reading, for example to compute a digest.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        path: str,
+        limit_bytes: int,
+        observe: Callable[[memoryview], None] | None = None,
+    ) -> None:
+        """Open the file. Raises `ReadError` (forbidden, too large or unreadable)."""
+        self._path = path
+        self._observe = observe
+        self._descriptor, self.size = open_regular_file(root, path, limit_bytes)
+
+    def __enter__(self) -> FileStream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._descriptor)
+
+    def readinto(self, view: memoryview) -> int:
+        """Fill a view with the next bytes of the file; return their number. Raises `ReadError`."""
+        filled = 0
+        while filled < len(view):
+            try:
+                count = read_into(self._descriptor, view[filled:])
+            except OSError as error:
+                raise unreadable(self._path, error) from None
+            if count == 0:
+                break
+            filled += count
+        if self._observe is not None and filled:
+            self._observe(view[:filled])
+        return filled
+
+    def read(self, count: int) -> bytes:
+        """Return at most ``count`` bytes. Raises `ReadError`."""
+        data = bytearray(count)
+        return bytes(memoryview(data)[: self.readinto(memoryview(data))])
+
+    def drain(self) -> None:
+        """Read the rest of the file, so that ``observe`` gets all of it."""
+        while self.read(_PIECE):
+            pass
+
+
+def sha256_of(data: bytes | bytearray | memoryview) -> str:
+    """Return the SHA-256 digest as 64 lower-case hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_of_file(path: Path) -> str:
+    """Return the digest of a file, read in pieces. Raises `OSError`."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_below(root: str, path: str) -> str:
+    """Return the digest of a file below a folder, opened as `FileStream` opens it. Raises `ReadError`."""
+    digest = hashlib.sha256()
+    with FileStream(root, path, sys.maxsize, digest.update) as stream:
+        stream.drain()
+    return digest.hexdigest()
+
+
+# --- Lists the files of an untrusted folder ---
+
+MAX_ENTRIES = 100_000
+MAX_FOLDER_DEPTH = 8
+
+_IGNORED_NAMES = frozenset({"__MACOSX", ".DS_Store", "desktop.ini", "Thumbs.db"})
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The regular files below a folder, as sorted relative paths with ``/`` between folders."""
+
+    root: str
+    files: tuple[str, ...]
+    faults: tuple[Fault, ...] = ()
+
+
+class _TooLargeError(Exception):
+    def __init__(self, fault: Fault) -> None:
+        self.fault = fault
+
+
+def list_files(root: str | os.PathLike[str]) -> Listing:
+    """Return the files below `root` (which may itself be a symbolic link), in one walk.
+
+    Files that operating systems create are skipped. Links, devices, pipes, sockets and unreadable folders are
+    faults; none is followed or opened. A tree of more than 100,000 entries or eight levels of folders gives
+    that fault and no files.
+    """
+    resolved = os.path.realpath(root)
+    files: list[str] = []
+    faults: list[Fault] = []
+    remaining = MAX_ENTRIES
+    folders = [""]
+    try:
+        while folders:
+            folder = folders.pop()
+            try:
+                entries = _scan(resolved, folder, remaining)
+            except OSError:
+                faults.append(
+                    Fault(
+                        FaultKind.UNREADABLE, folder or ".", "a readable folder", "one that cannot be listed"
+                    )
+                )
+                continue
+            remaining -= len(entries)
+            inner = []
+            for entry in entries:
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if entry.is_file(follow_symlinks=False):
+                    files.append(path)
+                elif entry.is_dir(follow_symlinks=False):
+                    inner.append(path)
+                else:
+                    faults.append(_forbidden(path, entry))
+            if inner and inner[0].count("/") >= MAX_FOLDER_DEPTH:
+                raise _too_large(inner[0], f"at most {MAX_FOLDER_DEPTH} levels of folders", "more")
+            folders.extend(reversed(inner))
+    except _TooLargeError as error:
+        return Listing(resolved, (), (error.fault,))
+    return Listing(resolved, tuple(sorted(files)), tuple(sorted(faults, key=lambda fault: fault.file)))
+
+
+def list_folder(root: str, path: str) -> list[str]:
+    """Return the sorted names of the regular files in one folder below ``root``; links are not followed.
+
+    Files that operating systems create are skipped. Raises `ReadError` (missing, forbidden, unreadable or too
+    large), also for an entry that is not a regular file.
+    """
+    try:
+        entries = {name: mode for name, mode in list_below(root, path) if not _ignored(name)}
+    except OSError as error:
+        raise read_error(error, "a folder") from None
+    if len(entries) > MAX_ENTRIES:
+        raise ReadError(FaultKind.TOO_LARGE, f"at most {MAX_ENTRIES} files", "more")
+    names = sorted(entries)
+    for name in names:
+        if not stat.S_ISREG(entries[name]):
+            raise not_regular(entries[name])
+    return names
+
+
+def strip_common_folder(listing: Listing, known: Collection[str]) -> Listing:
+    """Return the listing relative to the one folder that contains everything, if there is such a folder.
+
+    The listing is unchanged if the folder's name is in `known` (ignoring case): it is part of the format.
+    """
+    places = [*listing.files, *(fault.file for fault in listing.faults)]
+    top = {place.partition("/")[0] for place in places}
+    if not listing.files or len(top) != 1 or not all("/" in place for place in places):
+        return listing
+    (folder,) = top
+    if folder.casefold() in {name.casefold() for name in known}:
+        return listing
+    start = len(folder) + 1
+    return Listing(
+        os.path.join(listing.root, folder),  # noqa: PTH118
+        tuple(path[start:] for path in listing.files),
+        tuple(replace(fault, file=fault.file[start:]) for fault in listing.faults),
+    )
+
+
+def _scan(root: str, folder: str, remaining: int) -> list[os.DirEntry[str]]:
+    """Return a folder's entries sorted by name; stops as soon as there are too many."""
+    entries: list[os.DirEntry[str]] = []
+    with os.scandir(os.path.join(root, folder)) as found:  # noqa: PTH118
+        for entry in found:
+            if _ignored(entry.name):
+                continue
+            if len(entries) == remaining:
+                raise _too_large(".", f"at most {MAX_ENTRIES} files and folders", "more")
+            entries.append(entry)
+    return sorted(entries, key=lambda entry: entry.name)
+
+
+def _ignored(name: str) -> bool:
+    return name in _IGNORED_NAMES or name.startswith("._")
+
+
+def _forbidden(path: str, entry: os.DirEntry[str]) -> Fault:
+    return not_regular(entry.stat(follow_symlinks=False).st_mode).fault(path)
+
+
+def _too_large(path: str, expected: str, found: str) -> _TooLargeError:
+    return _TooLargeError(Fault(FaultKind.TOO_LARGE, path, expected, found))

@@ -1,0 +1,327 @@
+"""One class of several, and the probabilities of several classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from evaluation.core.fault import Fault, FaultKind, FormFault, most_similar, shorten
+from evaluation.core.field import CellsSource, FileAccess, JsonSource, Kind, Source, Variant, fault_at
+from evaluation.core.form import CaseForm
+from evaluation.io.handover import HandoverError, Packed, list_of, number_within, whole_number
+from evaluation.io.json_files import json_kind
+from evaluation.io.kinds.number import number_of_cell, number_of_json, shortest
+
+# --- One class of several, from table cells or JSON ---
+
+_LARGEST_INTEGER = 1 << 31
+
+
+@dataclass(frozen=True)
+class ClassLabel(Kind):
+    """One of the listed classes, read as its position in the list.
+
+    classes: at least two, all texts or all whole numbers below 2^31, in their order if they have one. A text
+    is compared exactly; a whole number may also be written with a decimal point (``2.0``). With
+    ``boolean_json`` two classes are false and true in JSON; otherwise the class itself, as text or number.
+    Raises ValueError for classes that could be confused: empty, "nan", or different in case only.
+    """
+
+    classes: tuple[str | int, ...]
+    boolean_json: bool = False
+
+    def __post_init__(self) -> None:
+        if problem := problem_of_classes(self.classes):
+            raise ValueError(problem)
+        if self.boolean_json and len(self.classes) != 2:
+            raise ValueError(f"classes: expected two for true and false, found {len(self.classes)}")
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether the classes are whole numbers."""
+        return isinstance(self.classes[0], int)
+
+    @cached_property
+    def _positions(self) -> dict[str | int | float, int]:
+        return {name: position for position, name in enumerate(self.classes)}
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> int:
+        """Return the position of the class at a source. Raises `FormFault`."""
+        if isinstance(source, JsonSource):
+            return self._of_json(source)
+        if not isinstance(source, CellsSource):
+            raise TypeError(f"no class can be read from {type(source).__name__}")
+        if self.are_numbers:
+            return self._of_number(source, number_of_cell(source, 0, self.describe()))
+        cell = source.cells[0]
+        return self._of_text(source, cell, repr(shorten(cell)) if cell else "nothing")
+
+    def _of_json(self, source: JsonSource) -> int:
+        value, expected = source.value, self.describe_json()
+        if self.boolean_json:
+            if not isinstance(value, bool):
+                raise fault_at(source, expected, json_kind(value), FaultKind.MALFORMED)
+            return int(value)
+        if self.are_numbers:
+            return self._of_number(source, number_of_json(source, value, expected))
+        if not isinstance(value, str):
+            as_text = json_kind(value).removeprefix("the number ")
+            hint = f'did you mean the text "{as_text}"?' if as_text in self._positions else None
+            raise fault_at(source, expected, json_kind(value), FaultKind.MALFORMED, hint)
+        return self._of_text(source, value, json_kind(value))
+
+    def _of_number(self, source: Source, value: float) -> int:
+        if value not in self._positions:
+            raise fault_at(source, self.describe(), shortest(value))
+        return self._positions[value]
+
+    def _of_text(self, source: Source, text: str, found: str) -> int:
+        if text not in self._positions:
+            raise fault_at(source, self.describe(), found, hint=hint_of_class(text, self.names))
+        return self._positions[text]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The classes as texts."""
+        return tuple(map(str, self.classes))
+
+    def unpack(self, packed: Packed, case: CaseForm) -> int:
+        """Return the position of the class. Raises `HandoverError`."""
+        return whole_number(packed, len(self.classes) - 1)
+
+    def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> int:
+        """Return a class: empty, or without a label (NaN), the first; inverted, the most distant one.
+
+        Near-perfect is perfect.
+        """
+        if math.isnan(reference) or variant is Variant.EMPTY:
+            return 0
+        position = int(reference)
+        return most_distant(position, len(self.classes)) if variant is Variant.INVERTED else position
+
+    def write_cells(self, value: int) -> tuple[str, ...]:
+        """Return the class as text."""
+        return (self.names[value],)
+
+    def write_json(self, value: int) -> str | int | bool:
+        """Return the class, or a boolean."""
+        return bool(value) if self.boolean_json else self.classes[value]
+
+    def describe(self) -> str:
+        """Return for example ``RG, NRG or U``, or ``a whole number from 0 to 4``."""
+        return self._words
+
+    @cached_property
+    def _words(self) -> str:
+        first, last = self.classes[0], self.classes[-1]
+        if isinstance(first, int) and self.classes == tuple(range(first, first + len(self.classes))):
+            return f"a whole number from {first} to {last}" if len(self.classes) > 2 else f"{first} or {last}"
+        return f"{', '.join(self.names[:-1])} or {last}"
+
+    def describe_json(self) -> str:
+        """Return the description of the JSON value."""
+        if self.boolean_json:
+            return f"true for {self.classes[1]}, false for {self.classes[0]}"
+        return self.describe() if self.are_numbers else f"the text {self.describe()}"
+
+
+@dataclass(frozen=True)
+class ReferenceClass(ClassLabel):
+    """The reference of a `ClassLabel`; ``excluded`` are cells of cases that do not enter, read as NaN."""
+
+    excluded: tuple[str, ...] = ()
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> float:  # type: ignore[override]
+        """Return the position of the class at a source, or NaN. Raises `FormFault`."""
+        if isinstance(source, CellsSource) and source.cells[0] in self.excluded:
+            return math.nan
+        return float(super().read(source, case, files))
+
+    def write_cells(self, value: float) -> tuple[str, ...]:
+        """Return the class as text, or the first cell of excluded cases. Raises IndexError without any."""
+        return (self.excluded[0],) if math.isnan(value) else super().write_cells(int(value))
+
+
+def problem_of_classes(classes: tuple[str | int, ...]) -> str | None:
+    """Return the fault of a list of classes, None if it has none."""
+    if len(classes) < 2:
+        return f"classes: expected at least two, found {len(classes)}"
+    if {type(name) for name in classes} not in ({str}, {int}):
+        return f"classes: expected texts only or whole numbers only, found {', '.join(map(repr, classes))}"
+    for name in classes:
+        if isinstance(name, int) and abs(name) >= _LARGEST_INTEGER:
+            return f"classes: expected whole numbers below {_LARGEST_INTEGER}, found {name}"
+        if isinstance(name, str) and (name != name.strip() or name.casefold() in {"", "nan"}):
+            return f"classes: expected names without spaces at their ends and not NaN, found {name!r}"
+    keys = [str(name).casefold() for name in classes]
+    for name, key in zip(classes, keys, strict=True):
+        if keys.count(key) > 1:
+            return f"classes: expected names that differ in more than case, found {name!r} twice"
+    return None
+
+
+@lru_cache(maxsize=1024)
+def hint_of_class(text: str, names: tuple[str, ...]) -> str | None:
+    """Return which class a text that is none was probably meant to be."""
+    similar = most_similar(text.removesuffix(".0"), names)
+    return None if similar is None else f"did you mean {similar!r}?"
+
+
+def most_distant(position: int, classes: int) -> int:
+    """Return the class that is most distant from one, in the order of the classes."""
+    return 0 if 2 * position > classes - 1 else classes - 1
+
+
+# --- The probabilities of several classes, from columns of a table or from JSON ---
+
+Probabilities = tuple[float, ...]
+_MAX_NAMED = 10  # unknown keys of one object; the others are counted
+_NUMBER = "a finite number from 0 to 1"
+
+
+@dataclass(frozen=True)
+class ClassProbabilities(Kind):
+    """One probability in [0, 1] for each class, in the order of ``classes``.
+
+    In a table one column each; in JSON an object by class, or a list in the order of the classes. They sum to
+    1 within ``tolerance``; None leaves the sum free, for classes that do not exclude each other. The
+    reference is a `ReferenceClass` of the same classes. Raises ValueError for classes as `ClassLabel` does,
+    and for a negative tolerance.
+    """
+
+    classes: tuple[str, ...]
+    tolerance: float | None = 1e-3
+
+    def __post_init__(self) -> None:
+        if problem := problem_of_classes(self.classes):
+            raise ValueError(problem)
+        if self.tolerance is not None and not self.tolerance >= 0:
+            raise ValueError(f"tolerance: expected a number of at least 0, found {self.tolerance}")
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Probabilities:
+        """Return the probabilities in the order of the classes. Raises `FormFault` with every fault."""
+        if isinstance(source, CellsSource):
+            values = self._of_cells(source)
+        elif isinstance(source, JsonSource):
+            values = self._of_json(source)
+        else:
+            raise TypeError(f"no probabilities can be read from {type(source).__name__}")
+        if self.tolerance is not None and abs(math.fsum(values) - 1.0) > self.tolerance:
+            expected = f"probabilities whose sum is 1 (within {self.tolerance:g})"
+            raise fault_at(source, expected, f"a sum of {math.fsum(values):.6g}")
+        return values
+
+    def _of_cells(self, source: CellsSource) -> Probabilities:
+        def read(position: int) -> float:
+            cell, column = source.cells[position], source.columns[position]
+            one = CellsSource((cell,), source.file, source.line, (column,))
+            return _in_range(one, number_of_cell(one, 0, _NUMBER), _NUMBER)
+
+        return _every(read, len(self.classes))
+
+    def _of_json(self, source: JsonSource) -> Probabilities:
+        value = source.value
+        if isinstance(value, dict):
+            return self._of_object(source, value)
+        if not isinstance(value, list) or len(value) != len(self.classes):
+            raise fault_at(source, self.describe_json(), json_kind(value), FaultKind.MALFORMED)
+
+        def read(position: int) -> float:
+            expected = f"{_NUMBER} for {self.classes[position]!r}"
+            return _in_range(source, number_of_json(source, value[position], expected), expected)
+
+        return _every(read, len(self.classes))
+
+    def _of_object(self, source: JsonSource, value: dict[str, object]) -> Probabilities:
+        if value.keys() != set(self.classes):
+            raise FormFault(self._faults_of_keys(source, value))
+
+        def read(position: int) -> float:
+            name = self.classes[position]
+            expected = f"{_NUMBER} for {name!r}"
+            return _in_range(source, number_of_json(source, value[name], expected), expected)
+
+        return _every(read, len(self.classes))
+
+    def _faults_of_keys(self, source: JsonSource, value: dict[str, object]) -> list[Fault]:
+        faults: list[Fault] = []
+        unknown = [key for key in value if key not in self.classes]
+        expected = f"only the keys {', '.join(self.classes)}"
+        for key in unknown[:_MAX_NAMED]:
+            found, hint = f"the key {shorten(key)!r}", hint_of_class(key, self.classes)
+            faults += fault_at(source, expected, found, FaultKind.UNKNOWN, hint).faults
+        if len(unknown) > _MAX_NAMED:
+            found = f"{len(unknown) - _MAX_NAMED} other keys"
+            faults += fault_at(source, expected, found, FaultKind.UNKNOWN).faults
+        for name in self.classes:
+            if name not in value:
+                faults += fault_at(source, f"the key {name!r}", "none", FaultKind.MISSING).faults
+        return faults
+
+    def unpack(self, packed: Packed, case: CaseForm) -> Probabilities:
+        """Return the probabilities. Raises `HandoverError`."""
+        values = tuple(number_within(number, 0.0, 1.0) for number in list_of(packed, len(self.classes)))
+        if self.tolerance is not None and abs(math.fsum(values) - 1.0) > self.tolerance:
+            raise HandoverError("expected probabilities whose sum is 1")
+        return values
+
+    def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> Probabilities:
+        """Return probabilities for a class: perfect: 1 for it; empty or no class (NaN): equal for all.
+
+        Near-perfect: 9/10 of perfect plus 1/10 of empty. Inverted: 0 for the class, equal for the others.
+        """
+        count = len(self.classes)
+        if math.isnan(reference) or variant is Variant.EMPTY:
+            return (1.0 / count,) * count
+        here, elsewhere = {
+            Variant.PERFECT: (1.0, 0.0),
+            Variant.NEAR: (0.9 + 0.1 / count, 0.1 / count),
+            Variant.INVERTED: (0.0, 1.0 / (count - 1)),
+        }[variant]
+        return tuple(here if position == reference else elsewhere for position in range(count))
+
+    def write_cells(self, value: Probabilities) -> tuple[str, ...]:
+        """Return the shortest texts that read back as the same numbers."""
+        return tuple(map(repr, map(float, value)))
+
+    def write_json(self, value: Probabilities) -> dict[str, float]:
+        """Return the object of all classes."""
+        return dict(zip(self.classes, map(float, value), strict=True))
+
+    def describe(self) -> str:
+        """Return the description of the columns."""
+        names = ", ".join(self.classes)
+        return f"{_NUMBER} for each of: {names}{self._sum()}"
+
+    def describe_json(self) -> str:
+        """Return the description of the JSON value."""
+        names = ", ".join(self.classes)
+        return (
+            f"an object with {_NUMBER} for each of: {names}{self._sum()}; "
+            f"or a list of these {len(self.classes)} numbers in this order"
+        )
+
+    def _sum(self) -> str:
+        return "" if self.tolerance is None else f"; their sum is 1 (within {self.tolerance:g})"
+
+
+def _every(read: Callable[[int], float], count: int) -> Probabilities:
+    """Return all values. Raises `FormFault` with the faults of all of them."""
+    faults: list[Fault] = []
+    values: list[float] = []
+    for position in range(count):
+        try:
+            values.append(read(position))
+        except FormFault as fault:
+            faults += fault.faults
+    if faults:
+        raise FormFault(faults)
+    return tuple(values)
+
+
+def _in_range(source: Source, value: float, expected: str) -> float:
+    if not 0.0 <= value <= 1.0:
+        raise fault_at(source, expected, shortest(value))
+    return value

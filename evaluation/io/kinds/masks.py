@@ -1,0 +1,221 @@
+"""Masks: 8-bit images of labelled regions, or one channel for each of several classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.fault import FaultKind, FormFault, ReadError
+from evaluation.core.field import FileAccess, FileSource, Kind, Source, Variant, grow_by_a_pixel
+from evaluation.core.form import CaseForm
+from evaluation.io.grey_images import read_cropped, write_grey
+from evaluation.io.handover import Packed, list_of, pack_crop, unpack_crop, unpack_region
+from evaluation.io.pixels import Size, check_size, values_in_words
+from evaluation.io.tiff import read_channels, write_tiff
+from evaluation.io.volume_header import Geometry
+from evaluation.io.volumes import open_volume, write_volume
+from evaluation.metrics.crops import Crop, crop, distinct_values
+
+# --- Label masks: 8-bit images in which each listed grey value names a region ---
+
+_HEADER_ALLOWANCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class LabelMask(Kind):
+    """A mask of the case's size; ``labels`` names the listed grey values, all others are ``background``.
+
+    Values are cropped to the bounding box of the foreground. Unlisted values are read as the label
+    ``unlisted_as``; None makes them a fault. With ``nested`` the labels are listed from the inside out, and
+    each region includes the previous ones.
+    """
+
+    needs_size: ClassVar[bool] = True
+
+    labels: Mapping[int, str]
+    background: int
+    unlisted_as: int | None = None
+    nested: bool = False
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Crop:
+        """Return the mask of a file, cropped and checked. Raises `FormFault`."""
+        if not isinstance(source, FileSource):
+            raise TypeError(f"no mask can be read from {type(source).__name__}")
+        size = Size(case.width, case.height)
+        try:
+            data = files.read(source.path, 4 * size.width * size.height + _HEADER_ALLOWANCE)
+            mask = read_cropped(data, source.path, size, self.background)
+        except ReadError as error:
+            raise FormFault(error.fault(source.path)) from None
+        return self._listed(mask, source.path)
+
+    def _listed(self, mask: Crop, path: str) -> Crop:
+        listed = {*self.labels, self.background}
+        unlisted = [value for value in distinct_values(mask.values) if value not in listed]
+        if not unlisted:
+            return mask
+        if self.unlisted_as is None:
+            values = " or ".join(map(str, sorted(listed)))
+            hint = None
+            if unlisted[-1] <= len(listed) and listed != set(range(len(listed))):
+                hint = "numbers of classes? Write the grey values of the format"
+            found = values_in_words(unlisted)
+            problem = ReadError(FaultKind.WRONG_VALUE, f"values {values} only", found, hint=hint)
+            raise FormFault(problem.fault(path))
+        relabelled = np.where(np.isin(mask.values, unlisted), np.uint8(self.unlisted_as), mask.values)
+        return replace(mask, values=relabelled)
+
+    def rehearse(self, reference: Crop, case: CaseForm, variant: Variant) -> Crop:
+        """Return a mask: unchanged, with one pixel more, empty, or with labels and background swapped."""
+        if variant is Variant.PERFECT:
+            return reference
+        image = np.full((case.height, case.width), self.background, np.uint8)
+        height, width = reference.values.shape
+        box = image[reference.top : reference.top + height, reference.left : reference.left + width]
+        if variant is Variant.NEAR:
+            box[...] = reference.values
+            grow_by_a_pixel(image, self.background)
+        elif variant is Variant.INVERTED:
+            image[...] = next(iter(self.labels))
+            box[reference.values != self.background] = self.background
+        return crop(image, self.background).copy()  # many cases may be held at once
+
+    def pack(self, value: Crop) -> Packed:
+        """Return the corner and values of a crop."""
+        return pack_crop(value)
+
+    def unpack(self, packed: Packed, case: CaseForm) -> Crop:
+        """Return the crop; grey values are not checked again. Raises `HandoverError`."""
+        return unpack_crop(packed, ["|u1"], case.height, case.width)
+
+    def pixels(self, case: CaseForm) -> int:
+        """Return the number of pixels of the image."""
+        return case.width * case.height
+
+    def regions(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Return the regions from the outside in: the label that draws each, and all labels in it."""
+        labels = tuple(self.labels)
+        if not self.nested:
+            return tuple((label, (label,)) for label in labels)
+        return tuple((label, labels[: position + 1]) for position, label in enumerate(labels))[::-1]
+
+    def write_file(self, value: NDArray[np.uint8], extension: str) -> bytes:
+        """Return the bytes of a full (height, width) image of grey values."""
+        return write_grey(value, extension)
+
+    def describe(self) -> str:
+        """Return the grey values with the names of their regions."""
+        named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
+        return f"an 8-bit grey image of the size of the photograph: {named}, {self.background} = elsewhere"
+
+
+# --- Masks of classes that may overlap: one channel of 0 and 255 per class ---
+
+_ON = 255
+_META_IMAGE = ".mha"
+
+
+@dataclass(frozen=True)
+class MultilabelMask(Kind):
+    """A mask of the case's size with one channel per class, 255 in its region and 0 elsewhere.
+
+    Its value is one region per class, each cropped to its bounding box.
+    """
+
+    classes: tuple[str, ...]
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
+        """Return the region of every class. Raises `FormFault` with all channels that hold other values."""
+        if not isinstance(source, FileSource):
+            raise TypeError(f"no mask can be read from {type(source).__name__}")
+        size = Size(case.width, case.height)
+        try:
+            limit = 2 * len(self.classes) * size.width * size.height + _HEADER_ALLOWANCE
+            if source.path.casefold().endswith(_META_IMAGE):
+                channels = self._planes(source.path, files, limit, size)
+            else:
+                channels = read_channels(files.read(source.path, limit), len(self.classes), size)
+        except ReadError as error:
+            raise FormFault(error.fault(source.path)) from None
+        regions, faults = [], []
+        for name, channel in zip(self.classes, channels, strict=True):
+            cropped = crop(channel, 0)
+            others = [value for value in distinct_values(cropped.values) if value not in (0, _ON)]
+            if others:
+                hint = f"a 0/1 mask? Write {_ON} for 1" if others == [1] else None
+                found = values_in_words(others)
+                problem = ReadError(FaultKind.WRONG_VALUE, f"values 0 or {_ON} only", found, hint=hint)
+                faults.append(problem.fault(source.path, f"channel {name}"))
+            regions.append(Crop(cropped.values != 0, cropped.top, cropped.left))
+        if faults:
+            raise FormFault(faults)
+        return tuple(regions)
+
+    def _planes(self, path: str, files: FileAccess, limit: int, size: Size) -> NDArray[np.uint8]:
+        """Return the channels of a MetaImage, one in each plane. Raises `ReadError`."""
+        with files.open(path, limit) as stream:
+            volume = open_volume(stream, path)
+            depth, height, width = volume.header.geometry.shape
+            check_size(Size(width, height), size)
+            if depth != len(self.classes):
+                raise ReadError(FaultKind.WRONG_VALUE, f"{len(self.classes)} channels", str(depth))
+            if volume.header.dtype != np.uint8:
+                raise ReadError(
+                    FaultKind.WRONG_VALUE, "8 bits per channel (MET_UCHAR)", str(volume.header.dtype)
+                )
+            return np.stack([plane.values.copy() for plane in volume.planes()])
+
+    def rehearse(self, reference: tuple[Crop, ...], case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
+        """Return the classes: unchanged, each with one pixel more, none anywhere, or each inverted."""
+        if variant is Variant.PERFECT:
+            return reference
+        if variant is Variant.EMPTY:
+            return tuple(Crop(np.zeros((0, 0), bool)) for _ in reference)
+        images = [region.in_image(case.height, case.width) for region in reference]
+        if variant is Variant.INVERTED:
+            return tuple(Crop(~image) for image in images)
+        for image in images:
+            grow_by_a_pixel(image, background=0)
+        return tuple(Crop(image) for image in images)
+
+    def pack(self, value: tuple[Crop, ...]) -> Packed:
+        """Return the region of every class, eight pixels to a byte."""
+        return [pack_crop(region) for region in value]
+
+    def unpack(self, packed: Packed, case: CaseForm) -> tuple[Crop, ...]:
+        """Return the regions. Raises `HandoverError`."""
+        regions = list_of(packed, len(self.classes))
+        return tuple(unpack_region(region, case.height, case.width) for region in regions)
+
+    def pixels(self, case: CaseForm) -> int:
+        """Return the number of pixels of all channels."""
+        return len(self.classes) * case.width * case.height
+
+    def write_file(self, value: NDArray[np.bool_], extension: str) -> bytes:
+        """Return the bytes of a full boolean mask (class, height, width)."""
+        values = value.astype(np.uint8) * np.uint8(_ON)
+        if extension == _META_IMAGE:
+            return write_volume(values, Geometry(values.shape), extension)
+        return write_tiff(values)
+
+    def describe(self) -> str:
+        """Return the order of the channels."""
+        return (
+            f"an 8-bit TIFF of the image's size with {len(self.classes)} channels (pages, interleaved or "
+            f"planar) {self._in_order()}"
+        )
+
+    def describe_image(self) -> str:
+        """Return which files of an image socket are read."""
+        return (
+            f"an 8-bit image of the image's size with {len(self.classes)} channels (the planes of a "
+            f"MetaImage or the pages of a TIFF) {self._in_order()}"
+        )
+
+    def _in_order(self) -> str:
+        order = ", ".join(self.classes)
+        return f"in the order {order}: 255 = the class, 0 = elsewhere; classes may overlap"

@@ -1,0 +1,243 @@
+"""The header of a volume: size, type of the values and position in space."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from evaluation.core.fault import FaultKind, PhaseError, ReadError
+from evaluation.core.form import CaseForm
+from evaluation.io.pixels import NUMBERS
+from evaluation.io.tables import parse_number
+
+SPACING_TOLERANCE = 1e-4
+"""Spacings are equal if they differ by less than this share: a twentieth of a voxel over 512 of them."""
+
+ORIGIN_TOLERANCE = 1e-2
+"""Origins are equal if they differ, along every axis, by less than this share of the spacing."""
+
+DIRECTION_TOLERANCE = 1e-3
+"""Directions are equal if no cosine differs by more than this: small rotations in NIfTI are off by half."""
+
+MAX_VOXELS = 1 << 30
+
+EXCHANGED = "the axes are exchanged"
+
+Three = tuple[float, float, float]
+Nine = tuple[float, float, float, float, float, float, float, float, float]
+UPRIGHT: Nine = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Size and position of a volume; ``shape`` is (z, y, x), everything else is in the order x, y, z.
+
+    ``direction`` holds the matrix of direction cosines row by row; its columns are the axes, as in
+    SimpleITK's `GetDirection`. None: the file does not give it, or the phase does not compare it.
+    """
+
+    shape: tuple[int, int, int]
+    spacing_mm: Three | None = None
+    origin_mm: Three | None = None
+    direction: Nine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeHeader:
+    """The geometry of a file and the type of its values, byte order included."""
+
+    geometry: Geometry
+    dtype: np.dtype[Any]
+
+
+def check_geometry(found: Geometry, expected: Geometry, planes: str = "planes") -> list[ReadError]:
+    """Return all differences of two geometries beyond the tolerances of this module.
+
+    Only properties of both are compared: a TIFF stack has a size only. ``planes`` is the word for planes in
+    messages.
+    """
+    problems = []
+    if found.shape != expected.shape:
+        wanted, other_size = (_size(geometry.shape, planes) for geometry in (expected, found))
+        hint = _hint_of_shape(found, expected)
+        problems.append(ReadError(FaultKind.WRONG_SIZE, wanted, other_size, hint=hint))
+    scale = expected.spacing_mm or (1.0, 1.0, 1.0)
+    for name, unit, one, other, tolerances in (
+        ("spacing", " mm", expected.spacing_mm, found.spacing_mm, [SPACING_TOLERANCE * s for s in scale]),
+        ("origin", " mm", expected.origin_mm, found.origin_mm, [ORIGIN_TOLERANCE * s for s in scale]),
+        ("direction", "", expected.direction, found.direction, [DIRECTION_TOLERANCE] * 9),
+    ):
+        if one is None or other is None or _are_near(one, other, tolerances):
+            continue
+        problems.append(
+            ReadError(
+                FaultKind.WRONG_VALUE,
+                f"{name} {_numbers(one)}{unit} (x, y, z)" if unit else f"{name} {_numbers(one)}",
+                f"{_numbers(other)}{unit}",
+                hint=_hint_of_axes(other, one, tolerances),
+            )
+        )
+    return problems
+
+
+def _are_near(one: Sequence[float], other: Sequence[float], tolerances: Sequence[float]) -> bool:
+    return all(abs(a - b) <= limit for a, b, limit in zip(one, other, tolerances, strict=True))
+
+
+def _hint_of_axes(
+    found: Sequence[float], expected: Sequence[float], tolerances: Sequence[float]
+) -> str | None:
+    """Return the hint for numbers of swapped or reversed axes."""
+    if _are_near([abs(number) for number in found], [abs(number) for number in expected], tolerances):
+        return "some axes point the other way"
+    # The numbers of an axis: one of a spacing or an origin, a column of a direction.
+    axes = range(3) if len(found) == 3 else None
+    for order in permutations(range(3)):
+        moved = (
+            [found[axis] for axis in order]
+            if axes
+            else [found[3 * row + axis] for row in range(3) for axis in order]
+        )
+        if _are_near(moved, expected, [max(tolerances)] * len(moved)):
+            return EXCHANGED
+    return None
+
+
+def _hint_of_shape(found: Geometry, expected: Geometry) -> str | None:
+    if sorted(found.shape) == sorted(expected.shape):
+        return EXCHANGED
+    if found.spacing_mm is None or expected.spacing_mm is None:
+        return None
+    extents = zip(found.shape[::-1], found.spacing_mm, expected.shape[::-1], expected.spacing_mm, strict=True)
+    if all(abs(n * mm - m * other) <= max(mm, other) for n, mm, m, other in extents):
+        return "resampled? A prediction has the voxels of the original volume"
+    return None
+
+
+def header_of(
+    size_xyz: Sequence[int],
+    dtype: np.dtype[Any] | None,
+    spacing: Sequence[float] | None,
+    origin: Sequence[float] | None,
+    direction: Sequence[float] | None,
+    volume: str,
+) -> VolumeHeader:
+    """Return the header of a file after checking its numbers.
+
+    ``volume`` names the file in messages, for example "a MetaImage volume". Raises `ReadError`.
+    """
+    if dtype is None:
+        raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, "another type of values")
+    if len(size_xyz) != 3 or min(size_xyz) < 1:
+        found = " × ".join(map(str, size_xyz)) or "nothing"
+        raise ReadError(FaultKind.WRONG_SIZE, "a volume of three axes", found)
+    if math.prod(size_xyz) > MAX_VOXELS:
+        raise ReadError(FaultKind.TOO_LARGE, f"at most {MAX_VOXELS} voxels", " × ".join(map(str, size_xyz)))
+    for name, numbers, count in (("spacing", spacing, 3), ("origin", origin, 3), ("direction", direction, 9)):
+        if numbers is not None and (len(numbers) != count or not all(map(math.isfinite, numbers))):
+            raise ReadError(FaultKind.UNREADABLE, volume, f"an invalid {name}")
+    if spacing is not None and min(spacing) <= 0:
+        raise ReadError(FaultKind.UNREADABLE, volume, "a spacing that is not above 0")
+    x, y, z = size_xyz
+    return VolumeHeader(
+        Geometry(
+            (z, y, x),
+            None if spacing is None else (spacing[0], spacing[1], spacing[2]),
+            None if origin is None else (origin[0], origin[1], origin[2]),
+            None if direction is None else tuple(direction),  # type: ignore[arg-type]  # nine, as checked
+        ),
+        dtype,
+    )
+
+
+def _size(shape: tuple[int, int, int], planes: str) -> str:
+    z, y, x = shape
+    return f"{z} {planes} of {x} × {y} pixels"
+
+
+def _numbers(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{number:.6g}" for number in numbers)
+
+
+# --- The geometry that the case table gives the image of a case ---
+
+DEPTH, B_SCANS = "depth", "b_scans"
+"""The column with the number of planes; volumes of optical coherence tomography have B-scans."""
+
+GEOMETRY_COLUMNS = (DEPTH, "spacing_mm", "origin_mm", "direction")
+"""Columns of the case table beside width and height; numbers in the order x, y, z, separated by spaces."""
+
+B_SCAN_COLUMNS = (B_SCANS, *GEOMETRY_COLUMNS[1:])
+
+
+def geometry_of(case: CaseForm) -> Geometry:
+    """Return the geometry that the case table gives a volume.
+
+    Origin and direction that are empty or missing are not compared. Raises `PhaseError`.
+    """
+    place = f"cases.csv, {case.name}"
+    column, planes = (B_SCANS, "B-scans") if B_SCANS in case.columns else (DEPTH, "planes")
+    depth = _numbers_in(case, column, 1)
+    spacing = _numbers_in(case, "spacing_mm", 3)
+    if depth is None or depth[0] < 1 or depth[0] != int(depth[0]):
+        found = case.columns.get(column, "")
+        raise PhaseError(f"{place}, {column}: expected a number of {planes}, found {found!r}")
+    if spacing is None or min(spacing) <= 0:
+        found = case.columns.get("spacing_mm", "")
+        raise PhaseError(f"{place}, spacing_mm: expected three lengths, found {found!r}")
+    return Geometry(
+        (int(depth[0]), case.height, case.width),
+        spacing,  # type: ignore[arg-type]  # three, as checked
+        _numbers_in(case, "origin_mm", 3),  # type: ignore[arg-type]
+        _numbers_in(case, "direction", 9),  # type: ignore[arg-type]
+    )
+
+
+def plane_geometry_of(case: CaseForm) -> Geometry:
+    """Return the geometry of an image of one plane, shape (1, y, x).
+
+    The column ``spacing_mm`` may be empty or missing; otherwise it has two lengths, x and y, and the third
+    spacing is 1. Three lengths belong to a volume of the same case and are ignored. Raises `PhaseError`.
+    """
+    of_volume = len(case.columns.get("spacing_mm", "").split()) == 3
+    spacing = None if of_volume else _numbers_in(case, "spacing_mm", 2)
+    if spacing is not None and min(spacing) <= 0:
+        found = case.columns["spacing_mm"]
+        raise PhaseError(f"cases.csv, {case.name}, spacing_mm: expected two lengths, found {found!r}")
+    return Geometry((1, case.height, case.width), None if spacing is None else (spacing[0], spacing[1], 1.0))
+
+
+def geometry_columns(geometry: Geometry, depth: str = B_SCANS) -> dict[str, str]:
+    """Return the columns of the case table that `geometry_of` reads back; ``depth`` names one of them."""
+    planes, height, width = geometry.shape
+    return {
+        "width": str(width),
+        "height": str(height),
+        depth: str(planes),
+        "spacing_mm": _text(geometry.spacing_mm),
+        "origin_mm": _text(geometry.origin_mm),
+        "direction": _text(geometry.direction),
+    }
+
+
+def _numbers_in(case: CaseForm, column: str, count: int) -> tuple[float, ...] | None:
+    """Return the numbers of a cell, None for an empty or missing one. Raises `PhaseError`."""
+    text = case.columns.get(column, "")
+    cells = text.split()
+    try:
+        numbers = tuple(map(parse_number, cells))
+    except ReadError:
+        numbers = ()
+    if cells and len(numbers) != count:
+        place = f"cases.csv, {case.name}, {column}"
+        raise PhaseError(f"{place}: expected {count} numbers separated by spaces, found {text!r}")
+    return numbers or None
+
+
+def _text(numbers: tuple[float, ...] | None) -> str:
+    return " ".join(f"{number:.12g}" for number in numbers or ())

@@ -1,1 +1,0 @@
-"""Volumes: their headers before their voxels, and the voxels plane by plane."""

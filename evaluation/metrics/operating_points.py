@@ -1,0 +1,366 @@
+"""Points of the ROC curve: sensitivity at a specificity, the reverse, and the threshold there.
+
+Definitions at "kept points" are taken from two public scripts, which read the ROC points that scikit-learn
+keeps. By default scikit-learn's `roc_curve` drops points on straight parts of the curve, and the values read
+from the others depend on the dropped ones. These definitions serve to compare with published figures only;
+all others do not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaluation.metrics.arguments import booleans, decimal, weights_row
+from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
+from evaluation.metrics.classification import (
+    RocTable,
+    WeightedCounts,
+    counts_under,
+    labelled_roc_table,
+    roc_points,
+    roc_table,
+)
+
+__all__ = ["sensitivity_at_specificity", "specificity_at_sensitivity"]
+
+
+def sensitivity_at_specificity(
+    scores: ArrayLike,
+    labels: ArrayLike,
+    specificity: float,
+    *,
+    definition: Literal["step", "interpolated"] = "step",
+    weights: ArrayLike | None = None,
+) -> float:
+    """Return the highest sensitivity at a specificity that is at least the given one.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (cases,)
+        Higher means more likely positive. Infinite scores are allowed, NaN is not.
+    labels : array_like of bool, shape (cases,)
+        The reference: true or 1 for a positive case, false or 0 for a negative one.
+    specificity : float
+        The required specificity, in [0, 1]. It is read as the decimal number that it is printed as, so that
+        0.95 of 20 negative cases are exactly 19.
+    definition : {"step", "interpolated"}, optional
+        "step" takes the best of the thresholds "score ≥ t"; tied scores are never separated. "interpolated"
+        reads the sensitivity off the line between the points of the ROC curve.
+    weights : array_like of float, shape (cases,), optional
+        Weights of the cases, finite and at least 0. By default every case has weight 1.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better; 0 if only the threshold above all scores reaches the specificity.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ, a score that is NaN, a label other than 0 and 1, an invalid weight, a
+        specificity outside [0, 1], or another definition.
+
+    Notes
+    -----
+    NaN if there is no positive or no negative case with weight, so also for empty input. A positive case with
+    the score −inf counts as missing and is detected at no threshold.
+
+    References
+    ----------
+    J. I. Orlando et al., "REFUGE Challenge: a unified framework for evaluating automated methods for glaucoma
+    assessment from fundus photographs", Medical Image Analysis 59:101570, 2020.
+
+    Examples
+    --------
+    >>> sensitivity_at_specificity([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], 0.5)
+    1.0
+    >>> sensitivity_at_specificity([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], 0.95)
+    0.5
+    """
+    definitions = {
+        "step": weighted_sensitivity_at_specificity,
+        "interpolated": weighted_interpolated_sensitivity,
+    }
+    if definition not in definitions:
+        raise ValueError(f"definition: expected 'step' or 'interpolated', found {definition!r}")
+    target = decimal(specificity, "specificity")
+    table = labelled_roc_table(scores, labels)
+    return float(definitions[definition](table, weights_row(weights, table.score.size), target)[0])
+
+
+def specificity_at_sensitivity(
+    scores: ArrayLike,
+    labels: ArrayLike,
+    sensitivity: float,
+    *,
+    weights: ArrayLike | None = None,
+) -> float:
+    """Return the highest specificity at a sensitivity that is at least the given one.
+
+    Parameters
+    ----------
+    scores, labels
+        See `sensitivity_at_specificity`.
+    sensitivity : float
+        The required sensitivity, in [0, 1]. It is read as the decimal number that it is printed as.
+    weights : array_like of float, shape (cases,), optional
+        Weights of the cases, finite and at least 0. By default every case has weight 1.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better; the best of the thresholds "score ≥ t".
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ, a score that is NaN, a label other than 0 and 1, an invalid weight, or a
+        sensitivity outside [0, 1].
+
+    Notes
+    -----
+    NaN if there is no positive or no negative case with weight, so also for empty input. A negative case with
+    the score +inf counts as missing and is a false positive at every threshold.
+
+    References
+    ----------
+    T. Fawcett, "An introduction to ROC analysis", Pattern Recognition Letters 27:861–874, 2006.
+
+    Examples
+    --------
+    >>> specificity_at_sensitivity([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], 1.0)
+    0.5
+    >>> specificity_at_sensitivity([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], 0.5)
+    1.0
+    """
+    target = decimal(sensitivity, "sensitivity")
+    table = reversed_table(scores, booleans(labels, "labels"))
+    row = weights_row(weights, table.score.size)
+    return float(weighted_specificity_at_sensitivity(table, row, target)[0])
+
+
+def weighted_sensitivity_at_specificity(
+    table: RocTable, weights: ArrayLike | WeightedCounts, target: Fraction
+) -> Floats:
+    """`sensitivity_at_specificity` by "step" under each row of weights, at a specificity of ``target``.
+
+    For integer weights the comparison is exact (for 95 %: 100·TN ≥ 95·N). A missing
+    negative (+inf) is a false positive at every threshold t ≤ +inf; a missing positive (−inf) is detected at
+    none, not even where everything else is.
+
+    weights: shape (resamples, cases), at least 0. Returns shape (resamples,) in [0, 1]; NaN in a row where a
+    class has total weight 0. Raises ValueError unless 0 ≤ target ≤ 1.
+    """
+    _check_target(target)
+    counts = counts_under(table, weights)
+    # Specificity never falls as t rises. So at the best t, exactly those positives are detected whose own
+    # score, taken as the threshold, reaches the target.
+    needed = target.numerator * counts.negatives
+    detected = target.denominator * counts.below >= needed[:, np.newaxis]
+    return ratio_or_nan(np.einsum("ij,ij->i", counts.positive, detected), _where_both(counts))
+
+
+def weighted_interpolated_sensitivity(
+    table: RocTable, weights: ArrayLike | WeightedCounts, target: Fraction
+) -> Floats:
+    """Sensitivity on the ROC polyline at a false-positive rate of 1 − `target`; its top at a vertical step.
+
+    The polyline joins the points of neighbouring thresholds, so it is slanted only where positives and
+    negatives are tied; without such ties this equals `sensitivity_at_specificity`, and it is never lower.
+    Missing results count as there: a missing positive (−inf) is on no part of the line.
+
+    weights: shape (resamples, cases), at least 0. Returns shape (resamples,) in [0, 1]; NaN in a row where a
+    class has total weight 0. Raises ValueError unless 0 ≤ target ≤ 1.
+    """
+    _check_target(target)
+    counts = counts_under(table, weights)
+    # For each positive: the allowed false positives that remain for its tied group after all negatives with a
+    # higher score, and the negatives in that group; both multiplied by the denominator.
+    needed = target.numerator * counts.negatives
+    left = target.denominator * counts.up_to - needed[:, np.newaxis]
+    tied = target.denominator * (counts.up_to - counts.below)
+    share = (left >= tied).astype(np.float64)
+    np.divide(left, tied, out=share, where=(left > 0) & (left < tied))
+    return ratio_or_nan(np.einsum("ij,ij->i", counts.positive, share), _where_both(counts))
+
+
+def _where_both(counts: WeightedCounts) -> Floats:
+    return np.where(counts.negatives > 0, counts.positives, 0.0)
+
+
+def _check_target(target: Fraction) -> None:
+    if not 0 <= target <= 1:
+        raise ValueError(f"target: expected a specificity in [0, 1], found {target}")
+
+
+def reversed_table(score: ArrayLike, positive: ArrayLike) -> RocTable:
+    """Return the table of the reversed question, for `specificity_at_sensitivity`.
+
+    The classes change places and the scores their sign. Arguments and errors as of `roc_table`.
+    """
+    return roc_table(-np.asarray(score, dtype=np.float64), ~np.asarray(positive, dtype=np.bool_))
+
+
+def weighted_specificity_at_sensitivity(
+    table: RocTable, weights: ArrayLike | WeightedCounts, target: Fraction
+) -> Floats:
+    """Highest specificity over the thresholds "score ≥ t" whose sensitivity is at least ``target``.
+
+    ``table`` of `reversed_table`. In [0, 1]; shapes, NaN and errors as of `sensitivity_at_specificity`.
+    """
+    return weighted_sensitivity_at_specificity(table, weights, target)
+
+
+def sensitivity_at_first_kept_point(table: RocTable, weights: ArrayLike, target: Fraction) -> Floats:
+    """Return the sensitivity of the first kept point with a false-positive rate of at least 1 − ``target``.
+
+    The specificity of that point is at most the target, and below it with tied scores or few negatives. A
+    constant score has sensitivity 1. weights: shape (resamples, cases), whole numbers. Returns shape
+    (resamples,) in [0, 1]; NaN where a class has total weight 0. Missing results count as in
+    `weighted_sensitivity_at_specificity`.
+    Source: the public evaluator of JustRAIGS.
+    """
+    return _of_each_row(table, weights, lambda false, true: float(true[_first_kept(false, target)]))
+
+
+def first_kept_point(table: RocTable, target: Fraction) -> tuple[float, float]:
+    """Return the point that `sensitivity_at_first_kept_point` reads, of all cases with equal weight.
+
+    Returns its false-positive rate and its sensitivity; NaN where a class is empty.
+    """
+    ones = np.ones((1, table.score.size))
+    rate = _of_each_row(table, ones, lambda false, true: float(false[_first_kept(false, target)]))
+    return float(rate[0]), float(sensitivity_at_first_kept_point(table, ones, target)[0])
+
+
+def _first_kept(false_positive_rate: Floats, target: Fraction) -> int:
+    return int(np.argmax(false_positive_rate >= 1 - float(target)))
+
+
+def sensitivity_between_kept_points(table: RocTable, weights: ArrayLike, target: Fraction) -> Floats:
+    """Return the sensitivity on a line from the lower to the higher specificity around ``target``.
+
+    It joins the highest sensitivity at the one to the lowest at the other, so that a perfect score has 0.15
+    at a specificity of 85 %. weights and result as in `sensitivity_at_first_kept_point`. Source: the public
+    evaluator of REFUGE, which interpolates over specificities that occur repeatedly.
+    """
+
+    def read(false_positive_rate: Floats, sensitivity: Floats) -> float:
+        specificity = 1 - false_positive_rate
+        order = np.argsort(specificity, kind="stable")
+        return float(np.interp(float(target), specificity[order], sensitivity[order]))
+
+    return _of_each_row(table, weights, read)
+
+
+def _of_each_row(table: RocTable, weights: ArrayLike, read: Callable[[Floats, Floats], float]) -> Floats:
+    matrix = np.asarray(weights, dtype=np.float64)
+    usable = np.ones(table.score.size, dtype=np.bool_)
+    usable[table.missing_positives] = False
+    _, group = np.unique(-table.score, return_inverse=True)
+    result = np.full(len(matrix), np.nan)
+    for number, row in enumerate(matrix):
+        positives, negatives = row[table.positive].sum(), row[~table.positive].sum()
+        if positives > 0 and negatives > 0:
+            false, true = _kept(
+                np.bincount(group, row * ~table.positive).astype(np.float64),
+                np.bincount(group, row * (table.positive & usable)).astype(np.float64),
+            )
+            result[number] = read(false / negatives, true / positives)
+    return result
+
+
+def _kept(negatives: Floats, positives: Floats) -> tuple[Floats, Floats]:
+    """Return false and true positives at the points that `roc_curve` keeps, (0, 0) first."""
+    scored = (negatives > 0) | (positives > 0)
+    false, true = np.cumsum(negatives[scored]), np.cumsum(positives[scored])
+    if false.size > 2:
+        corners = (np.diff(false, 2) != 0) | (np.diff(true, 2) != 0)
+        kept = np.concatenate(([True], corners, [True]))
+        false, true = false[kept], true[kept]
+    return np.concatenate(([0.0], false)), np.concatenate(([0.0], true))
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdPoint:
+    """The decisions "score ≥ threshold" against the reference, as counts of cases.
+
+    ``threshold`` is infinite where nothing is called positive but the missing negatives.
+    """
+
+    threshold: float
+    true_positives: int
+    false_negatives: int
+    false_positives: int
+    true_negatives: int
+
+    @property
+    def sensitivity(self) -> float:
+        """Share of the positives that are found; NaN without any."""
+        return _share(self.true_positives, self.true_positives + self.false_negatives)
+
+    @property
+    def specificity(self) -> float:
+        """Share of the negatives that are not called positive; NaN without any."""
+        return _share(self.true_negatives, self.true_negatives + self.false_positives)
+
+
+def decided_at(table: RocTable, threshold: float) -> Bools:
+    """Return the decisions "score ≥ threshold", shape (cases,).
+
+    A missing result is decided wrongly at every threshold: a positive (−inf) is never called positive, a
+    negative (+inf) always.
+    """
+    decided = table.score >= threshold
+    decided[table.missing_positives] = False
+    return decided
+
+
+def point_at(table: RocTable, threshold: float) -> ThresholdPoint:
+    """Return the counts of the decisions at a threshold, see `decided_at`."""
+    decided, positive = decided_at(table, threshold), table.positive
+    return ThresholdPoint(
+        threshold,
+        true_positives=int(np.count_nonzero(decided & positive)),
+        false_negatives=int(np.count_nonzero(~decided & positive)),
+        false_positives=int(np.count_nonzero(decided & ~positive)),
+        true_negatives=int(np.count_nonzero(~decided & ~positive)),
+    )
+
+
+def threshold_at_specificity(table: RocTable, specificity: Fraction) -> float:
+    """Return the threshold of the highest sensitivity whose specificity is at least ``specificity``.
+
+    Of the thresholds with that sensitivity it is the highest, so that no further specificity is lost: the
+    lowest score of a positive that is found. Infinite where none is found. NaN where a class is empty.
+    Raises ValueError unless 0 ≤ specificity ≤ 1. Source: as `sensitivity_at_specificity`.
+    """
+    ones = np.ones((1, table.score.size))
+    sensitivity = float(weighted_sensitivity_at_specificity(table, ones, specificity)[0])
+    if np.isnan(sensitivity):
+        return float("nan")
+    found = round(sensitivity * int(np.count_nonzero(table.positive)))
+    return float(table.score[table.positive_order[-found]]) if found else float("inf")
+
+
+def threshold_of_first_kept_point(table: RocTable, specificity: Fraction) -> float:
+    """Return the threshold of the point that `sensitivity_at_first_kept_point` reads.
+
+    Its specificity is at most ``specificity``. NaN where a class is empty.
+    """
+    false_positive_rate, sensitivity = first_kept_point(table, specificity)
+    if np.isnan(sensitivity):
+        return float("nan")
+    points = roc_points(table, np.ones(table.score.size))
+    same = (points.false_positive_rate == false_positive_rate) & (points.sensitivity == sensitivity)
+    return float(points.threshold[np.argmax(same)])
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else float("nan")

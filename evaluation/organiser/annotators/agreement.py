@@ -1,0 +1,512 @@
+"""Agreement of annotators or submissions: by field over all cases, and case by case."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import singledispatch
+from itertools import chain, combinations
+from math import nan
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.field import Kind
+from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
+from evaluation.io.kinds.classes import ClassLabel
+from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.number import Label, Number
+from evaluation.io.kinds.points import Point, PointInImage, distance
+from evaluation.metrics.agreement import (
+    AgreementFigure,
+    cohen_kappa,
+    fleiss_kappa,
+    intraclass_correlations,
+    krippendorff_alpha,
+    limits_of_agreement,
+)
+from evaluation.metrics.boxes import iou_of_corners
+from evaluation.metrics.crops import Crop
+from evaluation.metrics.points import match_pairs
+from evaluation.metrics.segmentation import dice_of_counts, overlap_of, region_of
+from evaluation.organiser.output import write_rows
+
+# --- Agreement of two annotators on the boxes of an image, and on the classes of common boxes ---
+
+Rows = NDArray[np.float64]
+OVERLAP = 0.5
+"""Least IoU of two boxes of the same object, as in PASCAL VOC."""
+
+
+def compared_boxes(
+    first: Rows, second: Rows, classes: Sequence[str], inclusive_corners: bool
+) -> Mapping[str, float]:
+    """Return similarities of two lists of boxes in one image, by name, all from 0 to 1; NaN where undefined.
+
+    first, second: shape (boxes, 2 + 2 · axes), class index, confidence, corners. Boxes of one class are
+    paired for the most pairs with an IoU of at least `OVERLAP`, then for the largest IoU. For every class, if
+    there are several, and for all: F1, 2 · pairs / all boxes, undefined without any box; and the mean IoU of
+    the pairs. With pairs across classes: the share of pairs of the same class.
+    """
+    found: dict[str, float] = {}
+    overlaps: list[float] = []
+    for label, name in enumerate(classes or ("",)):
+        one, other = (rows[rows[:, 0] == label] for rows in (first, second))
+        pairs = _paired(one, other, inclusive_corners)
+        of_pairs = [iou for _, _, iou in pairs]
+        overlaps += of_pairs
+        if len(classes) > 1:
+            found |= _similarities(f"{name} boxes", of_pairs, len(one) + len(other))
+    found |= _similarities("boxes", overlaps, len(first) + len(second))
+    if len(classes) > 1:
+        same = [first[i, 0] == second[j, 0] for i, j, _ in _paired(first, second, inclusive_corners)]
+        found["share of boxes with the same class"] = float(np.mean(same)) if same else nan
+    return found
+
+
+def numbers_of_boxes(rows: Rows, classes: Sequence[str]) -> Mapping[str, int]:
+    """Return the number of boxes by class, or the total if there are no classes."""
+    return {
+        name: int(np.count_nonzero(rows[:, 0] == label)) for label, name in enumerate(classes or ("boxes",))
+    }
+
+
+def _similarities(name: str, overlaps: Sequence[float], boxes: int) -> dict[str, float]:
+    return {
+        f"{name} F1": 2 * len(overlaps) / boxes if boxes else nan,
+        f"{name} IoU": sum(sorted(overlaps)) / len(overlaps) if overlaps else nan,
+    }
+
+
+def _paired(first: Rows, second: Rows, inclusive_corners: bool) -> list[tuple[int, int, float]]:
+    """Return the positions and the IoU of the pairs."""
+    overlap = iou_of_corners(first[:, np.newaxis, 2:], second[np.newaxis, :, 2:], inclusive_corners)
+    hit = match_pairs(1 - overlap, overlap >= OVERLAP, "optimal").hit
+    return [(int(i), j, float(overlap[i, j])) for j, i in enumerate(hit) if i >= 0]
+
+
+# --- Comparisons of the values of one case, by kind: decisions, numbers, similarities, distances ---
+
+Figure = TypeVar("Figure")
+LeftOut = Mapping[str, Collection[str]]
+"""The names of regions by annotator."""
+
+
+@singledispatch
+def categories(kind: Kind, value: Any) -> Mapping[str, Hashable]:
+    """Return an annotator's categorical decisions in one case, by name; they are compared by kappa."""
+    return {}
+
+
+@categories.register
+def _label(kind: Label, value: int) -> Mapping[str, Hashable]:
+    return {"": value}
+
+
+@categories.register
+def _class(kind: ClassLabel, value: float) -> Mapping[str, Hashable]:
+    return {"": "excluded" if math.isnan(value) else kind.names[int(value)]}
+
+
+@categories.register
+def _presence(kind: LabelMask, value: Crop) -> Mapping[str, Hashable]:
+    return {
+        f"{kind.labels[label]} present": bool(region_of(value, labels).values.any())
+        for label, labels in kind.regions()
+    }
+
+
+@categories.register
+def _presence_of_classes(kind: MultilabelMask, value: tuple[Crop, ...]) -> Mapping[str, Hashable]:
+    return {
+        f"{name} present": bool(region.values.any()) for name, region in zip(kind.classes, value, strict=True)
+    }
+
+
+@categories.register(BoxList)
+@categories.register(BoxesInSpace)
+def _presence_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str, Hashable]:
+    return {f"{name} present": number > 0 for name, number in _numbers_of_boxes(kind, value).items()}
+
+
+@categories.register
+def _visibility(kind: PointInImage, value: Point) -> Mapping[str, Hashable]:
+    return {"visible": kind.is_visible(value)} if kind.may_be_invisible else {}
+
+
+@singledispatch
+def amounts(kind: Kind, value: Any) -> Mapping[str, float]:
+    """Return the numbers in an annotator's value of one case, by name; NaN where undefined.
+
+    They are compared by intraclass correlation, Krippendorff's alpha and limits of agreement.
+    """
+    return {}
+
+
+@amounts.register
+def _number(kind: Number, value: float) -> Mapping[str, float]:
+    return {"": value}
+
+
+@amounts.register
+def _areas(kind: LabelMask, value: Crop) -> Mapping[str, float]:
+    return {
+        f"{kind.labels[label]} area in pixels": float(np.count_nonzero(region_of(value, labels).values))
+        for label, labels in kind.regions()
+    }
+
+
+@amounts.register
+def _areas_of_classes(kind: MultilabelMask, value: tuple[Crop, ...]) -> Mapping[str, float]:
+    return {
+        f"{name} area in pixels": float(np.count_nonzero(region.values))
+        for name, region in zip(kind.classes, value, strict=True)
+    }
+
+
+@amounts.register(BoxList)
+@amounts.register(BoxesInSpace)
+def _counts_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str, float]:
+    return {f"number of {name}": float(number) for name, number in _numbers_of_boxes(kind, value).items()}
+
+
+@amounts.register
+def _coordinates(kind: PointInImage, value: Point) -> Mapping[str, float]:
+    visible = kind.is_visible(value)
+    return {"x in pixels": value.x if visible else nan, "y in pixels": value.y if visible else nan}
+
+
+@singledispatch
+def measures(kind: Kind, first: Any, second: Any) -> Mapping[str, float]:
+    """Return similarities or distances of two values of one case, by name; NaN where undefined."""
+    return {}
+
+
+@measures.register
+def _dice(kind: LabelMask, first: Crop, second: Crop) -> Mapping[str, float]:
+    """Return the Dice of every region; NaN where neither annotator marked it."""
+    return {
+        f"{kind.labels[label]} Dice": dice_of_counts(
+            overlap_of(region_of(first, labels), region_of(second, labels)), both_empty=nan
+        )
+        for label, labels in kind.regions()
+    }
+
+
+@measures.register
+def _dice_of_classes(
+    kind: MultilabelMask, first: tuple[Crop, ...], second: tuple[Crop, ...]
+) -> Mapping[str, float]:
+    pairs = zip(kind.classes, first, second, strict=True)
+    return {
+        f"{name} Dice": dice_of_counts(overlap_of(one, other), both_empty=nan) for name, one, other in pairs
+    }
+
+
+@measures.register
+def _box_lists(kind: BoxList, first: Boxes, second: Boxes) -> Mapping[str, float]:
+    return compared_boxes(first.rows, second.rows, kind.classes, kind.inclusive_corners)
+
+
+@measures.register
+def _boxes_in_space(kind: BoxesInSpace, first: Boxes, second: Boxes) -> Mapping[str, float]:
+    """Return the similarities of lists; for single boxes the IoU, however small."""
+    if kind.single:
+        (one,), (other,) = first.rows[:, 2:], second.rows[:, 2:]
+        return {"IoU": float(iou_of_corners(one, other, inclusive_corners=False))}
+    return compared_boxes(first.rows, second.rows, kind.attributes.classes, inclusive_corners=False)
+
+
+@measures.register
+def _distance(kind: PointInImage, first: Point, second: Point) -> Mapping[str, float]:
+    """Return the distance in pixels; NaN where one annotator marked the structure as invisible."""
+    both = kind.is_visible(first) and kind.is_visible(second)
+    return {"distance in pixels": distance(first, second) if both else nan}
+
+
+def _numbers_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str, int]:
+    if isinstance(kind, BoxesInSpace) and kind.single:
+        return {}
+    classes = kind.classes if isinstance(kind, BoxList) else kind.attributes.classes
+    return numbers_of_boxes(value.rows, classes)
+
+
+def counting(figures: Mapping[str, Figure], *left_out: Collection[str]) -> dict[str, Figure]:
+    """Return figures by name, without the ones whose names begin with a region that is left out."""
+    regions = {region for regions in left_out for region in regions}
+    return {
+        name: figure
+        for name, figure in figures.items()
+        if not any(name.startswith(f"{region} ") for region in regions)
+    }
+
+
+# --- How far annotators agree on one field over all cases: kappa, correlations, limits of agreement ---
+
+
+@dataclass
+class FieldAgreement:
+    """Collects the figures of the annotators' values of one field, case by case."""
+
+    name: str
+    kind: Kind
+    _decisions: dict[str, list[dict[str, Hashable]]] = field(default_factory=lambda: defaultdict(list))
+    _amounts: dict[str, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
+    _measures: dict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, values: Mapping[str, Any], left_out: LeftOut | None = None) -> None:
+        """Add the values of one case by annotator; regions that are left out of a mask do not count."""
+        annotators = sorted(values)
+        without = left_out or {}
+
+        def of(figures: Mapping[str, Figure], *those: str) -> dict[str, Figure]:
+            return counting(figures, *(without.get(one, ()) for one in those))
+
+        decided = {
+            annotator: of(categories(self.kind, values[annotator]), annotator) for annotator in annotators
+        }
+        for decision in dict.fromkeys(
+            name for annotator_decisions in decided.values() for name in annotator_decisions
+        ):
+            self._decisions[decision].append(
+                {annotator: named[decision] for annotator, named in decided.items() if decision in named}
+            )
+        given = {annotator: of(amounts(self.kind, values[annotator]), annotator) for annotator in annotators}
+        for amount in dict.fromkeys(name for of_annotator in given.values() for name in of_annotator):
+            numbers = {
+                annotator: of_annotator[amount]
+                for annotator, of_annotator in given.items()
+                if amount in of_annotator
+            }
+            self._amounts[amount].append(
+                {annotator: number for annotator, number in numbers.items() if not math.isnan(number)}
+            )
+        for first, second in combinations(annotators, 2):
+            compared = measures(self.kind, values[first], values[second])
+            for name, value in of(compared, first, second).items():
+                if not math.isnan(value):
+                    self._measures[name, first, second].append(value)
+
+    def result(self) -> list[AgreementFigure]:
+        """Return the figures of decisions, of numbers, and the mean measures of every pair.
+
+        Decisions: Cohen's kappa of every pair, Fleiss' kappa and Krippendorff's alpha of all. Numbers:
+        ICC(2,1) and ICC(3,1) over the cases that all annotators have, Krippendorff's alpha, and Bland and
+        Altman's limits of agreement of every pair. Undefined figures (only one category occurs) are left out.
+        """
+        found = []
+        for decision, cases in self._decisions.items():
+            prefix = f"{decision}: " if decision else ""
+            annotators = sorted({annotator for case_values in cases for annotator in case_values})
+            for first, second in combinations(annotators, 2):
+                both = [case for case in cases if first in case and second in case]
+                kappa = cohen_kappa([case[first] for case in both], [case[second] for case in both])
+                found.append(self._agreement(f"{prefix}Cohen's kappa", first, second, len(both), kappa))
+            several = [list(case.values()) for case in cases if len(case) > 1]
+            kappa = fleiss_kappa(several)
+            found.append(self._agreement(f"{prefix}Fleiss' kappa", "all", "", len(several), kappa))
+            categories_of_all = {value: code for code, value in enumerate(dict.fromkeys(chain(*several)))}
+            codes = [[float(categories_of_all[value]) for value in case] for case in several]
+            alpha = krippendorff_alpha(codes, "nominal")
+            found.append(self._agreement(f"{prefix}Krippendorff's alpha", "all", "", len(several), alpha))
+        for amount, numbers in self._amounts.items():
+            found += self._of_numbers(f"{amount}: " if amount else "", numbers)
+        for (name, first, second), values in sorted(self._measures.items()):
+            mean = math.fsum(values) / len(values)
+            found.append(self._agreement(f"mean {name}", first, second, len(values), mean))
+        return [agreement for agreement in found if not math.isnan(agreement.value)]
+
+    def _of_numbers(self, prefix: str, cases: Sequence[Mapping[str, float]]) -> Iterator[AgreementFigure]:
+        annotators = sorted({annotator for case in cases for annotator in case})
+        of_all = [case for case in cases if len(case) == len(annotators)]
+        table = [[case[annotator] for annotator in annotators] for case in of_all]
+        correlations = intraclass_correlations(table) if table else None
+        if correlations is not None:
+            named = (("ICC(2,1)", correlations.agreement), ("ICC(3,1)", correlations.consistency))
+            for measure, found in named:
+                yield replace(
+                    self._agreement(f"{prefix}{measure}", "all", "", len(table), found.value),
+                    lower=found.interval.lower,
+                    upper=found.interval.upper,
+                )
+        several = [list(case.values()) for case in cases if len(case) > 1]
+        alpha = krippendorff_alpha(several, "interval")
+        yield self._agreement(f"{prefix}Krippendorff's alpha", "all", "", len(several), alpha)
+        for first, second in combinations(annotators, 2):
+            both = [case for case in cases if first in case and second in case]
+            limits = limits_of_agreement([case[first] for case in both], [case[second] for case in both])
+            if limits is None:
+                continue
+            for measure, value, interval in (
+                ("mean difference", limits.bias, limits.bias_interval),
+                ("lower limit of agreement", limits.lower, limits.lower_interval),
+                ("upper limit of agreement", limits.upper, limits.upper_interval),
+            ):
+                yield replace(
+                    self._agreement(f"{prefix}{measure}", first, second, len(both), value),
+                    lower=interval.lower,
+                    upper=interval.upper,
+                )
+
+    def _agreement(self, measure: str, first: str, second: str, cases: int, value: float) -> AgreementFigure:
+        return AgreementFigure(self.name, measure, first, second, cases, value)
+
+
+# --- Where several annotators or submissions disagree most, case by case: whom to ask again ---
+
+_SIMILARITIES, _OVERLAP = (" Dice", " F1", "IoU", "with the same class"), "1 − "
+
+
+@dataclass(frozen=True)
+class CaseDisagreement:
+    """How far the values of one case differ in one measure; 0 is complete agreement.
+
+    ``mean`` and ``largest`` are over pairs; ``farthest`` has the largest mean distance to the others (several
+    names: equal ones). ``votes``: the decision of each, where there is one.
+    """
+
+    field: str
+    measure: str
+    case: str
+    values: int
+    mean: float
+    largest: float
+    farthest: str
+    votes: str = ""
+
+
+@dataclass
+class Disagreements:
+    """Collects the disagreement of every case; values are not kept."""
+
+    found: list[CaseDisagreement] = field(default_factory=list)
+
+    def add(
+        self,
+        case: str,
+        name: str,
+        kind: Kind,
+        values: Mapping[str, Any],
+        left_out: LeftOut | None = None,
+    ) -> None:
+        """Add the values of one case and field by annotator; regions that are left out do not count."""
+        without = left_out or {}
+        pairs: dict[str, dict[tuple[str, str], float]] = defaultdict(dict)
+        for first, second in combinations(sorted(values), 2):
+            of_pair = distances(kind, values[first], values[second])
+            for measure, amount in counting(
+                of_pair, *(_measures_of(without.get(one, ())) for one in (first, second))
+            ).items():
+                if not math.isnan(amount):
+                    pairs[measure][first, second] = amount
+        for measure, of_pairs in pairs.items():
+            involved = sorted({one for pair in of_pairs for one in pair})
+            self.found.append(
+                CaseDisagreement(
+                    name,
+                    measure,
+                    case,
+                    len(involved),
+                    math.fsum(of_pairs.values()) / len(of_pairs),
+                    max(of_pairs.values()),
+                    " ".join(_farthest(involved, of_pairs)),
+                    _votes(kind, measure, {one: values[one] for one in involved}),
+                )
+            )
+
+    def ordered(self) -> list[CaseDisagreement]:
+        """Return the cases of every measure, the most disputed first, without cases of complete agreement."""
+        disputed = (one for one in self.found if one.largest > 0)
+        return sorted(disputed, key=lambda one: (one.field, one.measure, -one.mean, -one.largest, one.case))
+
+
+def distances(kind: Kind, first: Any, second: Any) -> dict[str, float]:
+    """Return the distances of two values of one case, by measure; 0 where they agree, NaN where undefined.
+
+    Masks: 1 − Dice of every region, and 1 where only one of them has the region. Boxes: 1 − each of their
+    similarities. Points: the distance in pixels. Numbers: the absolute difference. Labels, presence and
+    visibility: 1 where they differ.
+    """
+    found = {
+        f"{_OVERLAP}{name}" if name.endswith(_SIMILARITIES) else name: (
+            1 - value if name.endswith(_SIMILARITIES) else value
+        )
+        for name, value in measures(kind, first, second).items()
+    }
+    one, other = categories(kind, first), categories(kind, second)
+    found |= {_decision(name): float(one[name] != other[name]) for name in one}
+    if isinstance(kind, Number):
+        found["difference"] = abs(amounts(kind, first)[""] - amounts(kind, second)[""])
+    return found
+
+
+def _measures_of(regions: Collection[str]) -> list[str]:
+    return [prefix + region for region in regions for prefix in ("", _OVERLAP)]
+
+
+def _decision(name: str) -> str:
+    return name or "label"
+
+
+def _farthest(involved: Sequence[str], distances_of: Mapping[tuple[str, str], float]) -> Collection[str]:
+    """Return the names with the largest mean distance to the others; none where all agree."""
+
+    def mean(name: str) -> float:
+        own = [distance for pair, distance in distances_of.items() if name in pair]
+        return math.fsum(own) / len(own)
+
+    means = {name: mean(name) for name in involved}
+    largest = max(means.values())
+    return [name for name in involved if means[name] == largest] if 0 < largest != min(means.values()) else []
+
+
+def _votes(kind: Kind, measure: str, values: Mapping[str, Any]) -> str:
+    return "; ".join(_groups(kind, measure, values))
+
+
+def _groups(kind: Kind, measure: str, values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield every decision with the names of its annotators, the most frequent first."""
+    by_decision: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(values):
+        for decision, value in categories(kind, values[name]).items():
+            if _decision(decision) == measure:
+                by_decision[str(int(value)) if isinstance(value, bool) else str(value)].append(name)
+    for decision, names in sorted(by_decision.items(), key=lambda item: (-len(item[1]), item[0])):
+        yield f"{decision}: {' '.join(names)}"
+
+
+# --- Tables of the agreement of annotators or submissions, and of the cases with disagreement ---
+
+Who = Literal["annotator", "submission"]
+
+
+def write_agreement_table(path: Path, who: Who, agreement: Iterable[AgreementFigure]) -> None:
+    """Write a row for each figure; joint figures have no second annotator or submission."""
+    write_rows(
+        path,
+        ("field", "measure", f"{who}_1", f"{who}_2", "cases", "value", "lower", "upper"),
+        ((a.field, a.measure, a.first, a.second, a.cases, a.value, a.lower, a.upper) for a in agreement),
+    )
+
+
+def write_disagreement_table(
+    path: Path, who: Who, disagreement: Iterable[CaseDisagreement], with_votes: bool = False
+) -> None:
+    """Write a row for each case and measure, with the votes if requested."""
+    votes = ("votes",) if with_votes else ()
+    write_rows(
+        path,
+        ("field", "measure", "case", f"{who}s", "mean", "largest", "farthest", *votes),
+        (
+            (
+                *(found.field, found.measure, found.case, found.values),
+                *(found.mean, found.largest, found.farthest),
+                *(found.votes,) * with_votes,
+            )
+            for found in disagreement
+        ),
+    )

@@ -1,0 +1,342 @@
+"""The organiser's folder of annotations from which the reference of a phase is built.
+
+phase.toml, cases.csv   as in the phase that is to be; columns of labels that cases.csv has are kept
+readers/<annotator>/…      one annotator's annotations, laid out as a submission to the phase
+                           ellipses.csv in place of masks: name, region, center_x, center_y,
+                           radius_x, radius_y in pixels, rotation in degrees, clockwise
+dropped.csv             optional: reader, name, field, rejected by a quality check (empty field: all);
+                        with a column region also one region of a mask, such as optic cup
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.challenge import Task, fields_of
+from evaluation.core.fault import Fault, PhaseError
+from evaluation.core.field import CaseColumns, Field, Files, Source
+from evaluation.core.form import CaseForm, Form, name_key
+from evaluation.io.kinds.boxes import BoxList
+from evaluation.io.kinds.classes import ClassProbabilities
+from evaluation.io.kinds.masks import LabelMask
+from evaluation.organiser.annotators.combine import is_combinable, region_names
+from evaluation.organiser.samples.synthesis import Ellipse, rasterise
+from evaluation.organiser.submission_writer import write_case_file
+from evaluation.phase.cases import Cases, TableRow, organiser_table, read_cases
+from evaluation.phase.config import FILE_NAME
+from evaluation.phase.registry import read_configuration
+from evaluation.platform.index import SubmissionIndex
+from evaluation.platform.submission import index_submission
+from evaluation.workers.case_reader import CaseReader
+
+# --- Read several submissions, or annotations laid out like submissions, case by case ---
+
+
+@dataclass(frozen=True)
+class OpenSubmission:
+    """One submission: the index of its files, and the runner that reads them."""
+
+    name: str
+    form: Form
+    index: SubmissionIndex
+    reader: CaseReader
+
+    def sources(self, position: int) -> Mapping[str, Source]:
+        """Return the sources of a case's values by field."""
+        return self.index.sources[position]
+
+    def read(
+        self, position: int, fields: Collection[str], faults: list[str], leave_out: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """Return the values of a case by field, without missing ones; faults are added to ``faults``."""
+        sources = {
+            name: source
+            for name, source in self.sources(position).items()
+            if name in fields and name not in leave_out
+        }
+        values, found = self.reader.read(self.form.cases[position], sources)
+        faults += self.described(found)
+        return values
+
+    def described(self, faults: Iterable[Fault]) -> list[str]:
+        """Return faults as text, with the submission's name."""
+        return [f"{self.name}: {fault}" for fault in faults]
+
+
+def open_submissions(
+    folders: Mapping[str, Path], form: Form, tasks: Sequence[Task]
+) -> tuple[OpenSubmission, ...]:
+    """Open submissions, sorted by name. Raises `PhaseError` with the faults of all of them."""
+    if missing := [
+        f"{name}: {folder} is not a folder" for name, folder in folders.items() if not folder.is_dir()
+    ]:
+        raise PhaseError(*missing)
+    opened = []
+    for name in sorted(folders):
+        index = index_submission(folders[name], form, tasks)
+        opened.append(OpenSubmission(name, form, index, CaseReader(index.root, tasks, form.missing)))
+    if faults := [problem for one in opened for problem in one.described(one.index.faults)]:
+        raise PhaseError(*faults)
+    return tuple(opened)
+
+
+ANNOTATORS, DROPPED = "readers", "dropped.csv"
+Place = tuple[str, int, str]
+"""A key: annotator, position of the case, and field."""
+
+
+@dataclass(frozen=True)
+class AnnotatorsFolder:
+    """The content of an organiser's folder.
+
+    ``fused``: the fields whose reference comes from the annotators. ``annotators``: one open submission each.
+    ``dropped``: the values that do not count, as (annotator, position of the case, field).
+    ``dropped_regions``: the regions of a mask that do not count, by the same key.
+    """
+
+    folder: Path
+    tasks: tuple[Task, ...]
+    cases: Cases
+    fused: tuple[Field, ...]
+    annotators: tuple[OpenSubmission, ...]
+    dropped: Collection[Place]
+    dropped_regions: Mapping[Place, Collection[str]]
+
+    def dropped_fields(self, annotator: str, position: int) -> set[str]:
+        """Return the fields of an annotator's case that were dropped."""
+        return {field.name for field in self.fused if (annotator, position, field.name) in self.dropped}
+
+    def incomplete_fields(self, annotator: str, position: int) -> set[str]:
+        """Return the fields of an annotator's case that were dropped, wholly or in a region."""
+        partly = {
+            field.name for field in self.fused if self.regions_left_out(annotator, position, field.name)
+        }
+        return partly | self.dropped_fields(annotator, position)
+
+    def regions_left_out(self, annotator: str, position: int, field: str) -> Collection[str]:
+        """Return the names of the regions of an annotator's mask that were dropped."""
+        return self.dropped_regions.get((annotator, position, field), ())
+
+
+def open_annotators(folder: Path) -> AnnotatorsFolder:
+    """Open a folder without reading its annotations. Raises `PhaseError` with every fault."""
+    if not (folder / ANNOTATORS).is_dir():
+        raise PhaseError(f"{folder / ANNOTATORS}: is not a folder")
+    configuration = read_configuration(folder)
+    challenge, tasks = configuration.challenge, configuration.tasks
+    cases = read_cases(folder, challenge.form_columns_of(configuration.config.submission))
+    fused = tuple(field for field in fields_of(tasks) if not _is_kept(field, cases))
+    if problems := _problems(fused, cases):
+        raise PhaseError(*problems)
+    form = Form(
+        challenge=challenge.name,
+        phase=configuration.config.name,
+        submission="archive",
+        tasks=tuple(task.name for task in tasks),
+        # An annotator may have annotated only some of the cases.
+        missing="worst",
+        options=configuration.options.form_options(),
+        sockets={},
+        cases=cases.forms,
+    )
+    folders = {path.name: path for path in sorted((folder / ANNOTATORS).iterdir()) if path.is_dir()}
+    if not folders:
+        raise PhaseError(f"{folder / ANNOTATORS}: expected a folder for every annotator, found none")
+    annotators = open_submissions(folders, form, [read_like_references(task) for task in tasks])
+    dropped, regions = _read_dropped(folder / DROPPED, list(folders), form, fused)
+    return AnnotatorsFolder(folder, tasks, cases, fused, annotators, dropped, regions)
+
+
+def _is_kept(field: Field, cases: Cases) -> bool:
+    location = field.reference.location
+    return isinstance(location, CaseColumns) and set(location.columns) <= set(cases.columns)
+
+
+def read_like_references(task: Task) -> Task:
+    """Return a task whose fields are read like references: for example a label instead of a likelihood.
+
+    Boxes are read from the reference's files, which may have another layout than submissions.
+    """
+    fields = []
+    for field in task.fields:
+        location, archive = field.reference.location, field.archive
+        if isinstance(field.kind, BoxList) and isinstance(location, Files) and isinstance(archive, Files):
+            archive = replace(archive, extensions=location.extensions)
+        fields.append(replace(field, kind=field.reference.kind, archive=archive))
+    return replace(task, fields=tuple(fields))
+
+
+def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:
+    problems = [
+        f"{field.title}: values of this kind cannot be combined here; choose other tasks in {FILE_NAME}"
+        for field in fused
+        if not is_combinable(field.reference.kind) or isinstance(field.kind, ClassProbabilities)
+    ]
+    if any(field.reference.kind.needs_size for field in fused):
+        problems += [
+            f"cases.csv, line {row.line}: expected width and height in pixels, found none"
+            for form, row in zip(cases.forms, cases.rows, strict=True)
+            if not (form.width and form.height)
+        ]
+    return problems
+
+
+def _read_dropped(
+    path: Path, annotators: Sequence[str], form: Form, fused: Sequence[Field]
+) -> tuple[set[Place], dict[Place, set[str]]]:
+    """Return the dropped values, and the dropped regions of other values."""
+    dropped: set[Place] = set()
+    regions: dict[Place, set[str]] = defaultdict(set)
+    if not path.exists():
+        return dropped, regions
+    names = {field.name: region_names(field.reference.kind) for field in fused}
+    with organiser_table(path, ("reader", "name", "field"), ("region",)) as table:
+        for row in table.rows:
+            annotator, image, field = (row.cells[column] for column in ("reader", "name", "field"))
+            region = row.cells.get("region", "")
+            position = form.names.get(name_key(image))
+            if annotator not in annotators:
+                row.fault("reader", f"expected one of {', '.join(annotators)}, found {annotator!r}")
+            if position is None:
+                row.fault("name", f"expected a case of cases.csv, found {image!r}")
+            if field and field not in names:
+                row.fault("field", f"expected one of {', '.join(names)}, found {field!r}")
+            elif region and not field:
+                row.fault("field", "expected the field of the region, found nothing")
+            elif region and region not in names[field]:
+                known = ", ".join(names[field])
+                expected = f"one of {known}" if known else f"nothing, since {field} has no regions"
+                row.fault("region", f"expected {expected}, found {region!r}")
+            if position is None:
+                continue
+            if region:
+                regions[annotator, position, field].add(region)
+            else:
+                dropped |= {(annotator, position, name) for name in ([field] if field else names)}
+    return dropped, regions
+
+
+# Ellipses as annotations: REFUGE's experts drew tilted ellipses around optic disc and cup (section 3.1).
+#
+# readers/<annotator>/ellipses.csv   name, region, center_x, center_y, radius_x, radius_y, rotation
+#
+# One row for each region of an image, such as optic disc; in pixels, the centre of the first one being (0,
+# 0). The radii are semi-axes. The rotation is in degrees, clockwise on the screen, as CVAT and SVG write it;
+# an empty cell is 0. A region without a row is absent from the image; an image without any row was not
+# annotated.
+
+ELLIPSES_FILE = "ellipses.csv"
+_NUMBERS = ("center_x", "center_y", "radius_x", "radius_y", "rotation")
+_COLUMNS = ("name", "region", *_NUMBERS)
+_ANNOTATORS = "readers"
+Ellipses = Mapping[str, Ellipse]
+
+
+@contextmanager
+def ellipses_as_masks(folder: Path) -> Iterator[Path]:
+    """Yield a folder of annotations with masks in place of ellipses, see `annotations`.
+
+    It is a temporary copy, or the folder itself if that has no ellipses. Raises `PhaseError` with every fault
+    of the tables, for an annotator with ellipses and masks, and for a challenge without a field for them.
+    """
+    tables = sorted((folder / _ANNOTATORS).glob(f"*/{ELLIPSES_FILE}"))
+    if not tables:
+        yield folder
+        return
+    configuration = read_configuration(folder)
+    field, layout, kind = _field_of(configuration.tasks)
+    forms = read_cases(folder, configuration.challenge.form_columns_of(configuration.config.submission)).forms
+    problems: list[str] = []
+    drawn: dict[str, dict[str, Ellipses]] = {}
+    for table in tables:
+        annotator = table.parent.name
+        try:
+            drawn[annotator] = read_ellipses(table, kind, forms)
+        except PhaseError as error:
+            problems += (f"{annotator}: {problem}" for problem in error.problems)
+        if (table.parent / layout.folder).exists():
+            problems.append(f"{annotator}: expected {ELLIPSES_FILE} or {layout.folder}/, found both")
+    if problems:
+        raise PhaseError(*problems)
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = Path(temporary) / "annotations"
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(ELLIPSES_FILE))
+        for annotator, of_cases in drawn.items():
+            for case in forms:
+                if case.name in of_cases:
+                    mask = mask_of(kind, of_cases[case.name], case)
+                    place = copy / _ANNOTATORS / annotator
+                    write_case_file(place, field.kind, layout, case.name, mask, _lossless(layout))
+        yield copy
+
+
+def read_ellipses(path: Path, kind: LabelMask, cases: tuple[CaseForm, ...]) -> dict[str, Ellipses]:
+    """Return the ellipses of a table by case and region. Raises `PhaseError` with every fault."""
+    names = {name_key(case.name): case.name for case in cases}
+    found: dict[str, dict[str, Ellipse]] = defaultdict(dict)
+    with organiser_table(path, _COLUMNS) as table:
+        for row in table.rows:
+            name, region = names.get(name_key(row.cells["name"])), row.cells["region"]
+            if name is None:
+                row.fault("name", f"expected a case of cases.csv, found {row.cells['name']!r}")
+            if region not in kind.labels.values():
+                row.fault("region", f"expected one of {', '.join(kind.labels.values())}, found {region!r}")
+            elif name is not None and region in found[name]:
+                row.fault("region", f"{region} of {name} is also in an earlier row")
+            if (ellipse := _ellipse(row)) is not None and name is not None:
+                found[name][region] = ellipse
+    return dict(found)
+
+
+def mask_of(kind: LabelMask, ellipses: Ellipses, case: CaseForm) -> NDArray[np.uint8]:
+    """Return the image (y, x) with the regions of the ellipses, inner ones drawn over outer ones."""
+    image = np.full((case.height, case.width), kind.background, dtype=np.uint8)
+    for label, _ in kind.regions():
+        ellipse = ellipses.get(kind.labels[label])
+        if ellipse is not None:
+            patch = rasterise(ellipse, case.width, case.height)
+            image[patch.top : patch.bottom, patch.left : patch.right][patch.values] = label
+    return image
+
+
+def _ellipse(row: TableRow) -> Ellipse | None:
+    numbers = {column: row.number(column) for column in _NUMBERS}
+    for column in _NUMBERS[:-1]:
+        if not row.cells[column]:
+            row.fault(column, "expected a number, found nothing")
+    for column in ("radius_x", "radius_y"):
+        if numbers[column] <= 0:
+            row.fault(column, f"expected a number above 0, found {row.cells[column]!r}")
+    rotation = 0.0 if math.isnan(numbers["rotation"]) else math.radians(numbers["rotation"])
+    x, y, radius_x, radius_y = (numbers[column] for column in _NUMBERS[:-1])
+    if any(map(math.isnan, (x, y, radius_x, radius_y))) or min(radius_x, radius_y) <= 0:
+        return None
+    return Ellipse(x, y, radius_x, radius_y, rotation)
+
+
+def _field_of(tasks: tuple[Task, ...]) -> tuple[Field, Files, LabelMask]:
+    fields = [
+        (field, field.archive, field.reference.kind)
+        for field in fields_of(tasks)
+        if isinstance(field.archive, Files) and isinstance(field.reference.kind, LabelMask)
+    ]
+    if len(fields) != 1:
+        raise PhaseError(
+            f"{ELLIPSES_FILE}: expected a challenge with one mask of labelled regions, found {len(fields)}"
+        )
+    return fields[0]
+
+
+def _lossless(layout: Files) -> str:
+    return ".png" if ".png" in layout.extensions else layout.extensions[0]

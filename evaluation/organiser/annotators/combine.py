@@ -1,0 +1,464 @@
+"""Combine the values that several annotators or submissions give for one case, by kind of value."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import reduce, singledispatch
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.fault import PhaseError
+from evaluation.core.field import Kind
+from evaluation.core.form import CaseForm
+from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
+from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, Probabilities
+from evaluation.io.kinds.flags import Flags, FlagSet
+from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.number import Label, Number
+from evaluation.io.kinds.points import Point, PointInImage
+from evaluation.io.kinds.volume import ConfidenceVolume, Volume
+from evaluation.io.volume_header import geometry_of
+from evaluation.metrics.box_fusion import FusedBoxes, fuse_boxes, suppress_boxes
+from evaluation.metrics.boxes import iou_of_corners
+from evaluation.metrics.crops import Box, Crop
+from evaluation.metrics.staple import staple
+
+# --- Combine the masks of several annotators by majority vote or STAPLE ---
+
+Mask = NDArray[np.bool_]
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class CombinationRules:
+    """The organiser's rules for combining annotators.
+
+    ``tie``: the result for a pixel, label or visibility with as many votes for as against.
+    ``method``: how masks are combined. ``boxes``: weighted boxes fusion or non-maximum suppression; boxes
+    with an IoU above ``box_iou`` belong together.
+    """
+
+    tie: Literal["background", "foreground"] = "background"
+    method: Literal["majority", "staple"] = "majority"
+    boxes: Literal["wbf", "nms"] = "wbf"
+    box_iou: float = 0.55
+
+    @property
+    def tie_is_foreground(self) -> bool:
+        """Whether a tie counts as foreground."""
+        return self.tie == "foreground"
+
+
+def majority_vote(votes: NDArray[np.bool_], tie_is_foreground: bool = False) -> Mask:
+    """Return the majority of votes (annotator, …) for every pixel, shape (…).
+
+    Raises `ValueError` without any annotator.
+    """
+    if not len(votes):
+        raise ValueError("votes: expected at least one annotator, found none")
+    twice = 2 * np.count_nonzero(votes, axis=0)
+    return np.asarray(twice >= len(votes) if tie_is_foreground else twice > len(votes))
+
+
+def vote(votes: NDArray[np.bool_], rules: CombinationRules, case: str) -> Mask:
+    """Return the combined region of masks (annotator, …) by the method of the rules.
+
+    Raises `PhaseError`, which names the case, where STAPLE does not converge.
+    """
+    if rules.method == "majority":
+        return majority_vote(votes, rules.tie_is_foreground)
+    found = staple(votes)
+    if not found.converged:
+        raise PhaseError(
+            f"{case}: STAPLE did not converge in {found.iterations} iterations; combine by majority vote"
+        )
+    return found.mask
+
+
+def voters(values: Sequence[Value], left_out: Sequence[Collection[str]] | None, region: str) -> list[Value]:
+    """Return the values that vote for a region, see `combine_label_masks`."""
+    if left_out is None:
+        return list(values)
+    return [value for value, regions in zip(values, left_out, strict=True) if region not in regions]
+
+
+def combine_label_masks(
+    kind: LabelMask,
+    masks: Sequence[Crop],
+    case: CaseForm,
+    rules: CombinationRules,
+    left_out: Sequence[Collection[str]] | None = None,
+) -> NDArray[np.uint8]:
+    """Return the full image (y, x). Each region is voted separately; grey values are never averaged.
+
+    left_out: for every mask the regions without its vote (None: it votes for all). A region without any vote
+    stays empty. A nested region is part of the region around it (the cup of the disc). Where exclusive
+    regions tie for a pixel, the region listed last wins.
+    """
+    image = np.full((case.height, case.width), kind.background, dtype=np.uint8)
+    # Pixels that nobody marked need no vote, but STAPLE counts them.
+    box = reduce(Box.union, (mask.box for mask in masks))
+    if rules.method == "staple":
+        box = Box(0, case.height, 0, case.width)
+    window = image[box.slices]
+    for label, labels in kind.regions():
+        voting = voters(masks, left_out, kind.labels[label])
+        if not voting:
+            continue
+        votes = np.stack(
+            [Crop(np.isin(mask.values, labels), mask.top, mask.left).within(box) for mask in voting]
+        )
+        window[vote(votes, rules, case.name)] = label
+    return image
+
+
+# --- Combine the boxes of several submissions or annotators in one image, class by class ---
+
+Rows = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BoxRules:
+    """The declared properties of boxes: confidence, inclusive corners, largest number."""
+
+    with_confidence: bool
+    inclusive_corners: bool
+    max_boxes: int
+
+
+def combine_boxes(given: Sequence[Rows], kind: BoxRules, rules: CombinationRules) -> Rows:
+    """Return the combined boxes, by descending confidence; the order of ``given`` does not matter.
+
+    given: one array (boxes, 2 + 2 · axes) from each: class index, confidence, lower and upper corner. With
+    confidences, by weighted boxes fusion or non-maximum suppression. Without, see `voted_boxes`. Beyond
+    ``max_boxes`` the least confident ones are left out.
+    """
+    owner = np.repeat(np.arange(len(given)), list(map(len, given)))
+    rows = np.concatenate(given)
+    found = []
+    for label in np.unique(rows[:, 0]):
+        chosen = rows[:, 0] == label
+        corners, confidence = rows[chosen, 2:], rows[chosen, 1]
+        if kind.with_confidence:
+            order = np.lexsort((*corners.T[::-1], -confidence))
+            fused = _fused(corners[order], confidence[order], len(given), kind, rules)
+            kept, sure = fused.corners, fused.confidence
+        else:
+            kept = voted_boxes(corners, owner[chosen], len(given), kind.inclusive_corners, rules)
+            sure = np.ones(len(kept))
+        found.append(np.column_stack([np.full(len(kept), label), sure, kept]))
+    combined = np.concatenate([*found, rows[:0]])
+    return combined[np.argsort(-combined[:, 1], kind="stable")][: kind.max_boxes]
+
+
+def voted_boxes(
+    corners: Rows, owner: NDArray[np.intp], annotators: int, inclusive_corners: bool, rules: CombinationRules
+) -> Rows:
+    """Return the boxes of one class for which most annotators vote, shape (boxes, 2 · axes).
+
+    corners: shape (boxes, 2 · axes); owner: shape (boxes,), the annotator of each. The box that overlaps most
+    with other annotators' boxes starts a group. From every other annotator, the group takes the box that
+    overlaps it most, if the IoU is above the threshold. The remaining boxes are grouped in the same way. So a
+    group has at most one box of each annotator. A group that most annotators have becomes the mean of its
+    members, or with "nms" its first box.
+    """
+    found = []
+    left = _most_agreed(corners, owner, inclusive_corners)
+    while left.size:
+        first, left = left[0], left[1:]
+        members = [first]
+        overlap = iou_of_corners(corners[left], corners[first], inclusive_corners)
+        for other in np.unique(owner[left]):
+            theirs = np.flatnonzero(owner[left] == other)
+            best = theirs[overlap[theirs].argmax()]
+            if other != owner[first] and overlap[best] > rules.box_iou:
+                members.append(left[best])
+        left = left[~np.isin(left, members)]
+        votes = np.arange(annotators) < len(members)
+        if majority_vote(votes, rules.tie_is_foreground):
+            found.append(corners[first] if rules.boxes == "nms" else _mean(corners[members]))
+    return np.array(found).reshape(-1, corners.shape[1])
+
+
+def mean_box(given: Sequence[Rows]) -> Rows:
+    """Return the mean of single boxes, one from each; they have no class."""
+    return _mean(np.concatenate(given))[np.newaxis]
+
+
+def _mean(rows: Rows) -> Rows:
+    # Sorted, so that rounding does not depend on the order of the annotators; the mean must not leave their
+    # range.
+    ordered = np.sort(rows, axis=0)
+    mean: Rows = np.clip(ordered.sum(axis=0) / len(rows), ordered[0], ordered[-1])
+    return mean
+
+
+def _fused(
+    corners: Rows, confidence: Rows, members: int, kind: BoxRules, rules: CombinationRules
+) -> FusedBoxes:
+    if rules.boxes == "nms":
+        return suppress_boxes(corners, confidence, rules.box_iou, kind.inclusive_corners)
+    return fuse_boxes(corners, confidence, members, rules.box_iou, kind.inclusive_corners)
+
+
+def _most_agreed(corners: Rows, owner: NDArray[np.intp], inclusive_corners: bool) -> NDArray[np.intp]:
+    """Return the order of boxes by descending overlap with other annotators' boxes; ties by corners."""
+    support = np.array(
+        [
+            # Sorted, so that rounding does not depend on the order of the annotators.
+            np.sort(iou_of_corners(corners[owner != own], corner, inclusive_corners)).sum()
+            for corner, own in zip(corners, owner, strict=True)
+        ]
+    )
+    return np.lexsort((*corners.T[::-1], -support))
+
+
+# --- Combine classes by their votes, and the probabilities of classes by their mean ---
+
+
+def most_frequent_class(classes: Sequence[float], tie_is_foreground: bool = False) -> float:
+    """Return the position of the most frequent class; NaN (excluded) only if it is more frequent.
+
+    Of equally frequent classes the first in their order, with ``tie_is_foreground`` the last. Raises
+    `ValueError` without any class.
+    """
+    if not classes:
+        raise ValueError("classes: expected at least one, found none")
+    votes = Counter(position for position in classes if not math.isnan(position))
+    most = max(votes.values(), default=0)
+    if len(classes) - votes.total() > most:
+        return math.nan
+    choose = max if tie_is_foreground else min
+    return choose(position for position, number in votes.items() if number == most)
+
+
+def mean_probabilities(given: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    """Return the mean of the probabilities of each class; the order of ``given`` does not matter.
+
+    given: at least one sequence, with a number from 0 to 1 for each class. The sum of the means is the mean
+    of the sums, up to rounding.
+    """
+    return tuple(min(1.0, math.fsum(of_class) / len(given)) for of_class in zip(*given, strict=True))
+
+
+# --- Combine the values that several annotators or submissions give for one case, by kind of value ---
+#
+# A challenge registers its own kinds: ``@combine.register`` on a function of the same arguments.
+
+
+@singledispatch
+def combine(kind: Kind, values: Sequence[Any], case: CaseForm, rules: CombinationRules) -> Any:
+    """Return one value of a case in the form that the kind writes; the order of ``values`` does not matter.
+
+    values: one from each annotator or submission, at least one, as the kind reads them. Raises
+    `TypeError` for a kind that is not registered (see `is_combinable`).
+    """
+    raise TypeError(f"values of {type(kind).__name__} cannot be combined")
+
+
+def is_combinable(kind: Kind) -> bool:
+    """Return whether values of a kind can be combined."""
+    return combine.dispatch(type(kind)) is not combine.dispatch(object)
+
+
+@combine.register
+def _numbers(kind: Number, values: Sequence[float], case: CaseForm, rules: CombinationRules) -> float:
+    """Return the mean."""
+    return _mean_value(values)
+
+
+@combine.register
+def _labels(kind: Label, values: Sequence[int | bool], case: CaseForm, rules: CombinationRules) -> int:
+    """Return the majority's answer."""
+    return int(majority_vote(np.array(values, dtype=np.bool_), rules.tie_is_foreground))
+
+
+@combine.register
+def _flags(kind: FlagSet, values: Sequence[Flags], case: CaseForm, rules: CombinationRules) -> Flags:
+    """Return every flag by majority among the values with it; a flag in none of them is missing."""
+    combined: list[bool | None] = []
+    for flag_values in zip(*values, strict=True):
+        given = [flag for flag in flag_values if flag is not None]
+        combined.append(bool(_labels(Label(), given, case, rules)) if given else None)
+    return tuple(combined)
+
+
+@combine.register
+def _classes_of_cases(
+    kind: ClassLabel, values: Sequence[float], case: CaseForm, rules: CombinationRules
+) -> float:
+    """Return the position of the most frequent class, or NaN where most exclude the case."""
+    found = most_frequent_class(values, rules.tie_is_foreground)
+    return found if math.isnan(found) else int(found)
+
+
+@combine.register
+def _class_probabilities(
+    kind: ClassProbabilities, values: Sequence[Probabilities], case: CaseForm, rules: CombinationRules
+) -> Probabilities:
+    """Return the mean probability of every class."""
+    return mean_probabilities(values)
+
+
+@combine.register
+def _points(kind: PointInImage, values: Sequence[Point], case: CaseForm, rules: CombinationRules) -> Point:
+    return combine_points(kind, values, rules.tie_is_foreground)
+
+
+@combine.register
+def _box_lists(kind: BoxList, values: Sequence[Boxes], case: CaseForm, rules: CombinationRules) -> Boxes:
+    """Return boxes fused by their confidences; boxes without any by the majority."""
+    of_kind = BoxRules(kind.with_confidence, kind.inclusive_corners, kind.max_boxes)
+    return Boxes(combine_boxes([value.rows for value in values], of_kind, rules))
+
+
+@combine.register
+def _boxes_in_space(
+    kind: BoxesInSpace, values: Sequence[Boxes], case: CaseForm, rules: CombinationRules
+) -> Boxes:
+    """Return combined boxes with two or three axes; for single boxes the mean."""
+    rows = [value.rows for value in values]
+    if kind.single:
+        return Boxes(mean_box(rows))
+    of_kind = BoxRules(kind.attributes.with_probability, inclusive_corners=False, max_boxes=kind.max_boxes)
+    return Boxes(combine_boxes(rows, of_kind, rules))
+
+
+@combine.register
+def _label_masks(
+    kind: LabelMask, values: Sequence[Crop], case: CaseForm, rules: CombinationRules
+) -> NDArray[np.uint8]:
+    return combine_label_masks(kind, values, case, rules)
+
+
+@combine.register
+def _multilabel_masks(
+    kind: MultilabelMask, values: Sequence[tuple[Crop, ...]], case: CaseForm, rules: CombinationRules
+) -> NDArray[np.bool_]:
+    return _classes(kind, values, case, rules, None)
+
+
+@singledispatch
+def combine_without(
+    kind: Kind,
+    values: Sequence[Any],
+    case: CaseForm,
+    rules: CombinationRules,
+    left_out: Sequence[Collection[str]],
+) -> Any:
+    """Return one value of a case from values without some of their regions; see `combine`.
+
+    left_out: the names of regions for every value, see `region_names`. A region left out of all is empty.
+    Raises `TypeError` for a kind without regions.
+    """
+    raise TypeError(f"values of {type(kind).__name__} have no regions")
+
+
+@combine_without.register
+def _label_masks_without(
+    kind: LabelMask,
+    values: Sequence[Crop],
+    case: CaseForm,
+    rules: CombinationRules,
+    left_out: Sequence[Collection[str]],
+) -> NDArray[np.uint8]:
+    return combine_label_masks(kind, values, case, rules, left_out)
+
+
+@combine_without.register
+def _multilabel_masks_without(
+    kind: MultilabelMask,
+    values: Sequence[tuple[Crop, ...]],
+    case: CaseForm,
+    rules: CombinationRules,
+    left_out: Sequence[Collection[str]],
+) -> NDArray[np.bool_]:
+    return _classes(kind, values, case, rules, left_out)
+
+
+def _classes(
+    kind: MultilabelMask,
+    values: Sequence[tuple[Crop, ...]],
+    case: CaseForm,
+    rules: CombinationRules,
+    left_out: Sequence[Collection[str]] | None,
+) -> NDArray[np.bool_]:
+    """Return (class, y, x), each class voted separately."""
+    combined = np.zeros((len(kind.classes), case.height, case.width), dtype=np.bool_)
+    for number, (name, class_regions) in enumerate(zip(kind.classes, zip(*values, strict=True), strict=True)):
+        voting = voters(class_regions, left_out, name)
+        if not voting:
+            continue
+        votes = np.zeros((len(voting), case.height, case.width), dtype=np.bool_)
+        for one, region in zip(votes, voting, strict=True):
+            one[region.box.slices] = region.values
+        combined[number] = vote(votes, rules, case.name)
+    return combined
+
+
+def region_names(kind: Kind) -> tuple[str, ...]:
+    """Return the names of the regions of a mask, each combined by itself; none for other kinds."""
+    if isinstance(kind, LabelMask):
+        return tuple(kind.labels.values())
+    return kind.classes if isinstance(kind, MultilabelMask) else ()
+
+
+@combine.register
+def _volumes(
+    kind: ConfidenceVolume, values: Sequence[tuple[Crop, ...]], case: CaseForm, rules: CombinationRules
+) -> Volume:
+    """Return the mean confidence of every voxel."""
+    geometry = geometry_of(case)
+    mean = np.zeros(geometry.shape, dtype=np.float32)
+    for plane, plane_crops in zip(mean, zip(*values, strict=True), strict=True):
+        box = reduce(Box.union, (cropped.box for cropped in plane_crops))
+        if not box.is_empty:
+            # Sorted, so that rounding does not depend on the order of the annotators.
+            stack = np.sort(
+                np.stack([cropped.within(box).astype(np.float64) for cropped in plane_crops]), axis=0
+            )
+            plane[box.slices] = np.clip(stack.sum(axis=0) / len(stack), stack[0], stack[-1])
+    return Volume(mean, geometry)
+
+
+def normalised(kind: Kind, values: Sequence[float]) -> list[float]:
+    """Return one submission's values of a field over all cases, on a scale common to all submissions.
+
+    Numbers without bounds (any finite number is a valid likelihood) are mapped linearly from their minimum
+    and maximum to [0, 1], a constant submission to ½. Other values are returned unchanged.
+    """
+    if not isinstance(kind, Number) or kind.is_bounded or not values:
+        return list(values)
+    lowest, highest = min(values), max(values)
+    if lowest == highest:
+        return [0.5] * len(values)
+    # The difference of two finite numbers can overflow; the difference of their halves cannot.
+    scale = 1.0 if math.isfinite(highest - lowest) else 0.5
+    width = scale * highest - scale * lowest
+    return [(scale * value - scale * lowest) / width for value in values]
+
+
+def combine_points(kind: PointInImage, points: Sequence[Point], tie_is_visible: bool = False) -> Point:
+    """Return the mean of the points, in pixels.
+
+    A point that can be invisible is visible if most annotators mark it; the mean is taken over those
+    annotators. The order of the points does not matter. Raises `ValueError` without any point.
+    """
+    if not points:
+        raise ValueError("points: expected at least one, found none")
+    seen = [point for point in points if kind.is_visible(point)]
+    visible = 2 * len(seen) > len(points) or (tie_is_visible and 2 * len(seen) == len(points))
+    if not visible:
+        return Point(0.0, 0.0)
+    return Point(_mean_value([point.x for point in seen]), _mean_value([point.y for point in seen]))
+
+
+def _mean_value(values: Sequence[float]) -> float:
+    mean = math.fsum(values) / len(values)
+    # Rounding must not leave the range of the points or the image.
+    return min(max(values), max(min(values), mean))

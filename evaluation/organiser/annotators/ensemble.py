@@ -1,0 +1,507 @@
+"""Combine several submissions of one phase into one, and report the gain over its members."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import Task, fields_of, metrics_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.field import Field, Files, FileSource
+from evaluation.core.form import STACK_NAME, Form
+from evaluation.core.metric import Metric
+from evaluation.core.outcome import Progress, no_progress
+from evaluation.core.places import mid_ranks
+from evaluation.core.resampling import CLUSTER_COLUMN
+from evaluation.evaluate import Rejection, evaluate
+from evaluation.io.kinds.number import Number
+from evaluation.metrics.agreement import AgreementFigure
+from evaluation.metrics.arrays import Floats
+from evaluation.organiser.annotators.agreement import (
+    CaseDisagreement,
+    Disagreements,
+    FieldAgreement,
+    write_agreement_table,
+    write_disagreement_table,
+)
+from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
+from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, normalised
+from evaluation.organiser.output import whole_folder, write_rows
+from evaluation.organiser.ranking.comparisons import compare
+from evaluation.organiser.ranking.difficulty import measure_per_case, value_per_case
+from evaluation.organiser.ranking.pair_tests import TestChoice
+from evaluation.organiser.ranking.pairwise import holm
+from evaluation.organiser.ranking.resampling import TeamCases
+from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, InputImage
+from evaluation.phase.cases import OrganiserTable, organiser_table
+from evaluation.phase.leaderboard import TEAM, is_eligible
+from evaluation.phase.phase import Phase
+
+# --- Combine several submissions of one phase into one, in the submission's own format ---
+#
+# The kind of a value decides how it is combined (`annotators.combine`): masks are voted region by region,
+# coordinates are averaged where most submissions have one, likelihoods are averaged on a common scale.
+
+Numbers = Mapping[str, Mapping[str, Sequence[float | None]]]
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """A written ensemble: submissions, tasks, and the number of cases with a value by field.
+
+    ``agreement`` and ``disagreement`` are of the members; numbers are compared on their common scale.
+    """
+
+    submissions: tuple[str, ...]
+    tasks: tuple[str, ...]
+    cases: Mapping[str, int]
+    agreement: tuple[AgreementFigure, ...]
+    disagreement: Disagreements
+
+
+def write_ensemble(
+    form: Form,
+    tasks: Sequence[Task],
+    submissions: Mapping[str, Path],
+    output: Path,
+    rules: CombinationRules,
+    progress: Progress = no_progress,
+) -> Ensemble:
+    """Combine submissions, given by name, and write the result to a folder.
+
+    Cases missing from a submission are combined from the others; a value missing from all is left out. Raises
+    `PhaseError` with every fault of every submission, and for fields that cannot be combined.
+    """
+    if len(submissions) < 2:
+        raise PhaseError(f"an ensemble needs at least two submissions, found {len(submissions)}")
+    fields = fields_of(tasks)
+    if problems := _not_combinable(tasks):
+        raise PhaseError(*problems)
+    opened = open_submissions(submissions, form, tasks)
+    order = _reading_order(form)
+    faults: list[str] = []
+    numbers = {
+        field.name: {one.name: _normalised(one, field, order, faults) for one in opened}
+        for field in fields
+        if isinstance(field.kind, Number)
+    }
+    others = [field.name for field in fields if field.name not in numbers]
+    agreement = {field.name: FieldAgreement(field.name, field.kind) for field in fields}
+    disagreement = Disagreements()
+    with whole_folder(output) as folder:
+        writer = _writer_for(folder, form, fields, opened)
+        counts = dict.fromkeys((field.name for field in fields), 0)
+        for done, position in enumerate(order, start=1):
+            read = {one.name: one.read(position, others, faults) for one in opened}
+            if not faults:
+                case = form.cases[position]
+                given = _given(fields, position, read, numbers)
+                combined = {
+                    field.name: combine(field.kind, list(given[field.name].values()), case, rules)
+                    for field in fields
+                    if given[field.name]
+                }
+                writer.add(case.name, combined)
+                for field in fields:
+                    agreement[field.name].add(given[field.name])
+                    disagreement.add(case.name, field.name, field.kind, given[field.name])
+                for name in combined:
+                    counts[name] += 1
+            progress(done)
+        if faults:
+            raise PhaseError(*faults)
+        writer.close()
+    present = {name for one in opened for name in one.index.tasks}
+    return Ensemble(
+        tuple(one.name for one in opened),
+        tuple(t.name for t in tasks if t.name in present),
+        counts,
+        tuple(found for of_field in agreement.values() for found in of_field.result()),
+        disagreement,
+    )
+
+
+def write_agreement(folder: Path, written: Ensemble) -> None:
+    """Write the members' agreement: `agreement.csv`, and by case `disagreement.csv`. No label is read."""
+    write_agreement_table(folder / "agreement.csv", "submission", written.agreement)
+    write_disagreement_table(folder / "disagreement.csv", "submission", written.disagreement.ordered())
+
+
+def _not_combinable(tasks: Sequence[Task]) -> list[str]:
+    return [
+        f"task {task.name}: {field.title}: values of this kind cannot be combined; choose other tasks"
+        for task in tasks
+        for field in task.fields
+        if not is_combinable(field.kind)
+    ]
+
+
+def _given(
+    fields: Sequence[Field], position: int, read: Mapping[str, Mapping[str, Any]], numbers: Numbers
+) -> dict[str, dict[str, Any]]:
+    """Return the values of one case by field and submission."""
+    given: dict[str, dict[str, Any]] = {}
+    for field in fields:
+        if field.name in numbers:
+            of_all = {name: values[position] for name, values in numbers[field.name].items()}
+            given[field.name] = {name: value for name, value in of_all.items() if value is not None}
+        else:
+            given[field.name] = {
+                name: values[field.name] for name, values in read.items() if field.name in values
+            }
+    return given
+
+
+def _normalised(
+    submission: OpenSubmission, field: Field, order: Sequence[int], faults: list[str]
+) -> list[float | None]:
+    """Return one submission's numbers of a field by case position, on the common scale."""
+    found: dict[int, float] = {}
+    for position in order:
+        values = submission.read(position, [field.name], faults)
+        if field.name in values:
+            found[position] = values[field.name]
+    scaled = dict(zip(found, normalised(field.kind, list(found.values())), strict=True))
+    return [scaled.get(position) for position in range(len(order))]
+
+
+def _reading_order(form: Form) -> list[int]:
+    """Return the positions of the cases, grouped by stack; a stack is one file."""
+    return sorted(range(len(form.cases)), key=lambda i: form.cases[i].columns.get(STACK_NAME, ""))
+
+
+_INPUT_SOCKET = "image"
+
+
+def _writer_for(
+    folder: Path, form: Form, fields: Sequence[Field], submissions: Sequence[OpenSubmission]
+) -> ArchiveWriter | AlgorithmWriter:
+    """Return the writer of a submission of the phase."""
+    if form.submission == "algorithm":
+        slugs = {field.name: form.sockets.get(field.name, field.socket.slug) for field in fields}
+        renamed = [replace(field, socket=replace(field.socket, slug=slugs[field.name])) for field in fields]
+        return AlgorithmWriter(
+            folder, renamed, _inputs(form, fields), next(iter(form.input_sockets), _INPUT_SOCKET)
+        )
+    extensions = {
+        field.name: extension
+        for field in fields
+        if isinstance(field.archive, Files)
+        and (extension := _extension(field.name, field.archive, submissions[0])) is not None
+    }
+    return ArchiveWriter(folder, fields, extensions)
+
+
+def _inputs(form: Form, fields: Sequence[Field]) -> list[InputImage]:
+    """Return the input images of the jobs: stacks where the fields are stacked, else single images."""
+    if not any(field.socket.stacked for field in fields):
+        return [InputImage(case.name, (case.name,)) for case in form.cases]
+    return [
+        InputImage(form.cases[positions[0]].columns[STACK_NAME], tuple(form.cases[i].name for i in positions))
+        for positions in form.stacks.values()
+    ]
+
+
+def _extension(name: str, layout: Files, submission: OpenSubmission) -> str | None:
+    """Return the extension of a field's first file in a submission, None where it has no file."""
+    for sources in submission.index.sources:
+        source = sources.get(name)
+        if isinstance(source, FileSource):
+            path = source.path.casefold()
+            return next((extension for extension in layout.extensions if path.endswith(extension)), None)
+    return None
+
+
+# --- The gain of an ensemble over its members, and whether it grows with disagreement (REFUGE, 5.1.3) ---
+
+_THIRDS = 3
+_FEWEST = 6
+
+
+@dataclass(frozen=True)
+class Gain:
+    """The ensemble against one member in one metric; ``gain`` is positive where the ensemble is better.
+
+    ``p_holm`` is corrected for the members. ``favours``: the one that the test finds better.
+    """
+
+    metric: str
+    member: str
+    ensemble_value: float
+    member_value: float
+    gain: float
+    method: str | None
+    p_value: float | None
+    p_holm: float | None
+    favours: str | None
+    note: str | None
+
+
+@dataclass(frozen=True)
+class CaseGain:
+    """The gain over the members' mean in one case.
+
+    ``measure`` names the values of a case, see `CaseDifficulty`; for an area under a curve it is the share of
+    other cases that are ordered wrongly against this one.
+    """
+
+    metric: str
+    measure: str
+    case: str
+    ensemble_value: float
+    members_mean: float
+    gain: float
+
+
+@dataclass(frozen=True)
+class GainByDisagreement:
+    """Spearman's correlation of a case's gain with the members' disagreement, and the mean gain by thirds."""
+
+    metric: str
+    field: str
+    disagreement: str
+    cases: int
+    spearman: float
+    lowest_third: float
+    middle_third: float
+    highest_third: float
+
+
+@dataclass(frozen=True)
+class EnsembleGain:
+    """All gains of an ensemble."""
+
+    gains: tuple[Gain, ...]
+    cases: tuple[CaseGain, ...]
+    by_disagreement: tuple[GainByDisagreement, ...]
+
+
+def ensemble_gain(
+    phase: Phase,
+    ensemble: tuple[str, Path],
+    members: Mapping[str, Path],
+    disagreement: Sequence[CaseDisagreement],
+    workers: int,
+    choice: TestChoice,
+) -> EnsembleGain:
+    """Score the ensemble and its members, given by name, against the phase's reference, and compare them.
+
+    disagreement: of all cases, also of those without any. Raises `PhaseError` where a submission is rejected,
+    and for a fault of the phase.
+    """
+    name, folder = ensemble
+    tables = {one: _scored(phase, one, path, workers) for one, path in {name: folder, **members}.items()}
+    metrics = metrics_of(phase.tasks)
+    cases: list[CaseGain] = []
+    for metric_name, metric in metrics.items():
+        task = _task(metric_name)
+        of_task = {one: found[task] for one, found in tables.items() if task in found}
+        if name in of_task and len(of_task) > 1:
+            cases += _case_gains(metric_name, metric, name, of_task)
+    return EnsembleGain(
+        tuple(_gains(phase, metrics, name, tables, choice)),
+        tuple(cases),
+        tuple(_by_disagreement(phase.tasks, cases, disagreement)),
+    )
+
+
+def write_gain(folder: Path, gain: EnsembleGain) -> None:
+    """Write `gain.csv`, and `gain-cases.csv` and `gain-disagreement.csv`, which reveal labels."""
+    for file, rows, kind in (
+        ("gain.csv", gain.gains, Gain),
+        ("gain-cases.csv", gain.cases, CaseGain),
+        ("gain-disagreement.csv", gain.by_disagreement, GainByDisagreement),
+    ):
+        columns = tuple(kind.__dataclass_fields__)
+        write_rows(folder / file, columns, ([getattr(row, column) for column in columns] for row in rows))
+
+
+def _scored(phase: Phase, name: str, folder: Path, workers: int) -> Mapping[str, CaseTable]:
+    result = evaluate(phase, folder, workers)
+    if isinstance(result, Rejection):
+        raise PhaseError(*(f"{name}: {fault}" for fault in result.faults))
+    return result.tables
+
+
+def _task(metric: str) -> str:
+    return metric.partition(".")[0]
+
+
+def _gains(
+    phase: Phase,
+    metrics: Mapping[str, Metric],
+    ensemble: str,
+    tables: Mapping[str, Mapping[str, CaseTable]],
+    choice: TestChoice,
+) -> Iterator[Gain]:
+    values: dict[str, dict[str, float]] = defaultdict(dict)
+    for one, found in tables.items():
+        for task in phase.tasks:
+            if task.name in found:
+                for metric, value in metric_values(task.metrics, found[task.name]).items():
+                    if not math.isnan(value):
+                        values[f"{task.name}.{metric}"][one] = value
+    cases = TeamCases(tuple(tables), tuple(tables.values()), _clusters(phase))
+    for name, of_all in values.items():
+        if ensemble not in of_all:
+            continue
+        upwards = 1 if metrics[name].better == "higher" else -1
+        pairs = {
+            pair.second if pair.first == ensemble else pair.first: pair
+            for pair in compare(name, metrics[name], of_all, cases, None, choice).pairs
+            if ensemble in (pair.first, pair.second)
+        }
+        adjusted = dict(zip(pairs, holm([pair.p_value for pair in pairs.values()]), strict=True))
+        for member in tables:
+            if member in pairs:
+                pair = pairs[member]
+                difference = of_all[ensemble] - of_all[member]
+                yield Gain(
+                    name,
+                    member,
+                    of_all[ensemble],
+                    of_all[member],
+                    upwards * difference + 0.0,
+                    pair.method,
+                    pair.p_value,
+                    adjusted[member],
+                    pair.favours,
+                    pair.note,
+                )
+
+
+def _clusters(phase: Phase) -> dict[str, str] | None:
+    """Return the cluster of every case by name, None where cases are independent."""
+    if CLUSTER_COLUMN not in phase.cases.columns:
+        return None
+    rows = zip(phase.cases.forms, phase.rows, strict=True)
+    return {case.name: row.cells[CLUSTER_COLUMN] for case, row in rows}
+
+
+def _case_gains(
+    name: str, metric: Metric, ensemble: str, tables: Mapping[str, CaseTable]
+) -> Iterator[CaseGain]:
+    aggregate = metric.aggregate
+    is_column = aggregate.spread_column or aggregate.share_column
+    if not (is_column or aggregate.decision or (aggregate.curve and aggregate.curve.is_area)):
+        return
+    measure, hardest_first = measure_per_case(metric)
+    own = value_per_case(aggregate, tables[ensemble])
+    members = np.stack([value_per_case(aggregate, table) for one, table in tables.items() if one != ensemble])
+    means = members.mean(axis=0)
+    for case, value, mean in zip(tables[ensemble].names, own.tolist(), means.tolist(), strict=True):
+        if math.isfinite(value) and math.isfinite(mean):
+            yield CaseGain(name, measure, case, value, mean, hardest_first * (value - mean) + 0.0)
+
+
+def _by_disagreement(
+    tasks: Sequence[Task], gains: Sequence[CaseGain], disagreement: Sequence[CaseDisagreement]
+) -> Iterator[GainByDisagreement]:
+    of_case: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    for one in disagreement:
+        of_case[one.field, one.measure][one.case] = one.mean
+    of_metric: dict[str, dict[str, float]] = defaultdict(dict)
+    for gain in gains:
+        of_metric[gain.metric][gain.case] = gain.gain
+    fields = {task.name: {field.name for field in task.fields} for task in tasks}
+    for metric, gain_of in of_metric.items():
+        for (field, measure), distance_of in of_case.items():
+            shared = [case for case in gain_of if case in distance_of]
+            if field not in fields[_task(metric)] or len(shared) < _FEWEST:
+                continue
+            gain_values = np.array([gain_of[case] for case in shared])
+            distances = np.array([distance_of[case] for case in shared])
+            correlation = spearman(distances, gain_values)
+            if correlation is None:
+                continue
+            order = np.argsort(distances, kind="stable")
+            thirds = [float(gain_values[part].mean()) for part in np.array_split(order, _THIRDS)]
+            yield GainByDisagreement(metric, field, measure, len(shared), correlation, *thirds)
+
+
+def spearman(first: Floats, second: Floats) -> float | None:
+    """Return Spearman's rank correlation in [−1, 1], ties by mid-ranks; None where one of them is constant.
+
+    first, second: finite, shape (cases,). Source: Spearman 1904, Am. J. Psychol. 15:72.
+    """
+    ranks = mid_ranks(np.stack([first, second]))
+    if (ranks == ranks[:, :1]).all(axis=1).any():
+        return None
+    correlations: Floats = np.asarray(np.corrcoef(ranks))
+    return float(correlations[0, 1])
+
+
+# --- Members of an ensemble by a leaderboard: the first k teams of one of its boards ---
+
+FILE_NAME = "leaderboard.csv"
+_PLACE, _SUBMISSION = "place", "submission"
+_OVERALL = "overall"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The folders of the chosen teams by name, in the order of their places, and the column of places."""
+
+    folders: Mapping[str, Path]
+    column: str
+
+
+def best_of_board(path: Path, folders: Mapping[str, Path], count: int, board: str | None = None) -> Chosen:
+    """Return the first ``count`` teams of a leaderboard that `rank --output` wrote.
+
+    path: `leaderboard.csv`, or the folder that holds it. folders: the candidates by the name of the team; a
+    team with several submissions has the one that counts in a sub-folder. board: "<board> place" is the
+    column of places; None: the overall one, or the only one. Teams that are not ranked are never chosen.
+    Raises `PhaseError` for an unknown board, for fewer ranked teams, for a tie about the last place, and for
+    chosen teams that are not among the candidates.
+    """
+    file = path / FILE_NAME if path.is_dir() else path
+    with organiser_table(file, (TEAM,)) as table:
+        column = _column(table, board)
+        places: dict[str, float] = {}
+        submissions: dict[str, str] = {}
+        for row in table.rows:
+            place = row.number(column)
+            if is_eligible(row) and not math.isnan(place):
+                places[row.cells[TEAM]] = place
+                submissions[row.cells[TEAM]] = row.cells.get(_SUBMISSION, "")
+    order = sorted(places, key=lambda team: (places[team], team))
+    if len(order) < count:
+        raise PhaseError(f"{file.name}, {column}: expected at least {count} ranked teams, found {len(order)}")
+    chosen = order[:count]
+    if len(order) > count and places[order[count]] == places[chosen[-1]]:
+        tied = [team for team in order if places[team] == places[chosen[-1]]]
+        raise PhaseError(
+            f"{file.name}, {column}: {', '.join(tied)} share place {places[chosen[-1]]:g}; choose "
+            f"{order.index(tied[0])} or {order.index(tied[0]) + len(tied)} teams"
+        )
+    if absent := [team for team in chosen if team not in folders]:
+        raise PhaseError(
+            *(f"{team}: is among the first {count}, but not among the submissions" for team in absent)
+        )
+    return Chosen({team: _submission(folders[team], submissions[team]) for team in chosen}, column)
+
+
+def _column(table: OrganiserTable, board: str | None) -> str:
+    columns = [name for name in table.columns if name == _PLACE or name.endswith(f" {_PLACE}")]
+    boards = ", ".join(name.removesuffix(_PLACE).strip() or _OVERALL for name in columns) or "none"
+    for name in (f"{board or _OVERALL} {_PLACE}", *([_PLACE] if board in (None, _OVERALL) else [])):
+        if name in columns:
+            return name
+    if board is None and len(columns) == 1:
+        return columns[0]
+    if board is None:
+        raise PhaseError(f"{table.file}: has no overall board; choose one of {boards}")
+    raise PhaseError(f"{table.file}: expected one of the boards {boards}, found {board!r}")
+
+
+def _submission(folder: Path, submission: str) -> Path:
+    return folder / submission if submission and (folder / submission).is_dir() else folder

@@ -1,1 +1,0 @@
-"""Attacks on the hidden labels of a phase by its published numbers alone."""

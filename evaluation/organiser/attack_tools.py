@@ -1,0 +1,269 @@
+"""Tools of attacks: submissions with their published figures, spoilt predictions, a solver."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from evaluation.core.challenge import Task, references_of
+from evaluation.core.field import Field, Variant
+from evaluation.core.form import CaseForm
+from evaluation.core.outcome import CaseJob
+from evaluation.evaluate import tables_of
+from evaluation.io.kinds.masks import LabelMask
+from evaluation.io.kinds.points import Point, PointInImage
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.crops import Crop, crop
+from evaluation.phase.phase import Phase
+from evaluation.phase.reference import OpenReference, ReferenceValues
+from evaluation.phase.scores import Scores
+from evaluation.platform.result_file import render
+from evaluation.summary import summarise
+from evaluation.workers.scorer import CaseScorer
+
+# --- The attacker's view of a phase: submissions, and the `metrics.json` of each ---
+
+Predictions = Mapping[str, Mapping[str, Any]]
+
+
+class OutOfSubmissionsError(Exception):
+    """The attacker may make no further submission."""
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """The labels that an attack recovered with a number of submissions.
+
+    ``figures``: the published numbers that it uses. ``labels``: by name of the case, without uncertain ones.
+    """
+
+    method: str
+    figures: tuple[str, ...]
+    submissions: int
+    labels: Mapping[str, str]
+
+
+class Oracle:
+    """Scores submissions to one task of a phase, up to the allowed number."""
+
+    def __init__(self, phase: Phase, task: Task, allowed: int) -> None:
+        self._phase = phase
+        self._task = task
+        self._allowed = allowed
+        self._scorer = CaseScorer(phase.reference, [task])
+        self._reference = OpenReference(phase.reference, references_of([task]))
+        self._rows = {case.name: row for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
+        self.submissions = 0
+        self.cases: Sequence[CaseForm] = [case for case in phase.cases.forms if task.fields_for(case)]
+
+    def submit(self, predictions: Predictions) -> dict[str, Any]:
+        """Return the `metrics.json` of predictions by case and field. Raises `OutOfSubmissionsError`."""
+        if self.submissions >= self._allowed:
+            raise OutOfSubmissionsError
+        self.submissions += 1
+        outcomes = []
+        for case, row in zip(self._phase.cases.forms, self._phase.rows, strict=True):
+            reference = ReferenceValues(self._reference, case, row)
+            outcomes.append(self._scorer.score(CaseJob(case, row), predictions.get(case.name, {}), reference))
+        tables = tables_of([self._task], self._phase.cases.forms, outcomes)
+        metrics = summarise(Scores(self._phase, (self._task,), tables, tuple(outcomes)))
+        content: dict[str, Any] = json.loads(render(dataclasses.asdict(metrics)))
+        return content
+
+    def empty(self, field: Field, case: CaseForm) -> Any:
+        """Return a prediction that finds nothing and uses nothing of the reference."""
+        return field.kind.rehearse(self._own(field, case), case, Variant.EMPTY)
+
+    def skilled(self, field: Field, case: CaseForm) -> Any:
+        """Return a skilled participant's prediction: the near-perfect one of the rehearsal."""
+        return field.kind.rehearse(self._own(field, case), case, Variant.NEAR)
+
+    def skilled_again(self, field: Field, case: CaseForm, opinion: Any) -> Any:
+        """Return a second opinion, as far from the first as the first from the reference."""
+        return field.kind.rehearse(opinion, case, Variant.NEAR)
+
+    def _own(self, field: Field, case: CaseForm) -> Any:
+        return ReferenceValues(self._reference, case, self._rows[case.name])[field.name]
+
+
+def value_of(content: Mapping[str, Any], task: str, metric: str) -> float | None:
+    """Return a published value, None where there is none."""
+    estimate = content["aggregates"].get(task, {}).get(metric)
+    return None if estimate is None else float(estimate["value"])
+
+
+# --- Hidden 0/1 labels from sums of known weights over the cases with label 1 ---
+
+LabelArray = NDArray[np.int64]
+
+_INFEASIBLE = 2
+
+
+@dataclass
+class Sums:
+    """Constraints on n unknown labels: weighted sums of them, each within bounds."""
+
+    size: int
+    weights: list[Floats] = dataclasses.field(default_factory=list)
+    lower: list[float] = dataclasses.field(default_factory=list)
+    upper: list[float] = dataclasses.field(default_factory=list)
+
+    def add(self, weights: Floats, lower: float, upper: float) -> None:
+        """Add a sum: weights of shape (n,)."""
+        self.weights.append(np.asarray(weights, dtype=np.float64))
+        self.lower.append(lower)
+        self.upper.append(upper)
+
+
+def only_labels(sums: Sums, seconds: float) -> LabelArray | None:
+    """Return the only labels that fit all sums, shape (n,), by integer programming.
+
+    None where several fit, where none fit, or where the time limit ends the search.
+    """
+    found = _labels(sums, None, seconds)
+    if found is None or _labels(sums, found, seconds) is not False:
+        return None
+    return found if isinstance(found, np.ndarray) else None
+
+
+def _labels(sums: Sums, other_than: object, seconds: float) -> LabelArray | bool | None:
+    """Return labels that fit and differ from the given ones; False if there are none, None if unknown."""
+    constraints = [LinearConstraint(np.array(sums.weights), sums.lower, sums.upper)]
+    if isinstance(other_than, np.ndarray):
+        # At least one label differs: 0-labels that change add 1, 1-labels that stay subtract 1.
+        signs = np.where(other_than == 1, -1.0, 1.0)
+        constraints.append(LinearConstraint(signs[np.newaxis], 1 - float(other_than.sum()), np.inf))
+    elif other_than is not None:
+        return None
+    solution = milp(
+        np.zeros(sums.size),
+        integrality=np.ones(sums.size),
+        bounds=Bounds(0, 1),
+        constraints=constraints,
+        options={"time_limit": seconds},
+    )
+    if solution.status == _INFEASIBLE:
+        return False
+    return None if solution.x is None else np.round(solution.x).astype(np.int64)
+
+
+def subsets_of_sum(weights: Sequence[float], lower: float, upper: float, most: int) -> LabelArray:
+    """Return the subsets with a sum of weights in lower … upper, as 0/1 rows, by meeting in the middle.
+
+    Shape (subsets, n), at most ``most`` + 1 rows, for up to about 40 weights.
+    """
+    values = np.asarray(weights, dtype=np.float64)
+    half = len(values) // 2
+    left, right = _sums_of_subsets(values[:half]), _sums_of_subsets(values[half:])
+    order = np.argsort(right, kind="stable")
+    ordered = right[order]
+    first = np.searchsorted(ordered, lower - left, side="left")
+    last = np.searchsorted(ordered, upper - left, side="right")
+    found: list[LabelArray] = []
+    for subset in np.flatnonzero(last > first).tolist():
+        for other in order[first[subset] : last[subset]].tolist():
+            found.append(np.concatenate([_members(subset, half), _members(other, len(values) - half)]))
+            if len(found) > most:
+                return np.array(found)
+    return np.array(found, dtype=np.int64).reshape(len(found), len(values))
+
+
+def _sums_of_subsets(weights: Floats) -> Floats:
+    """Return the sums of all 2^n subsets; bit i of a subset's number says whether weight i is in it."""
+    sums = np.zeros(1)
+    for weight in weights.tolist():
+        sums = np.concatenate([sums, sums + weight])
+    return sums
+
+
+def _members(subset: int, size: int) -> LabelArray:
+    return np.array([subset >> position & 1 for position in range(size)], dtype=np.int64)
+
+
+# --- Predictions that are spoilt by a chosen amount, so that each case adds a different number to a sum ---
+
+Amounts = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Spoiler:
+    """How predictions of a field are spoilt: by two amounts from 0 (whole) to 1."""
+
+    field: Field
+    spoil: Callable[[CaseForm, Amounts], Any]
+
+
+def spoilers(task: Task, oracle: Oracle) -> Iterator[Spoiler]:
+    """Yield the ways in which predictions of a task can be spoilt."""
+    for field in task.fields:
+        kind = field.kind
+        if isinstance(kind, LabelMask):
+            if kind.nested and len(kind.labels) > 1:
+                yield Spoiler(field, partial(_nested, kind))
+            yield Spoiler(field, partial(_erased, kind, partial(oracle.skilled, field)))
+        elif isinstance(kind, PointInImage):
+            yield Spoiler(field, partial(_moved, partial(oracle.skilled, field)))
+
+
+def contribution(
+    task: Task,
+    case: CaseForm,
+    whole: Mapping[str, Any],
+    spoilt: Mapping[str, Any],
+    opinion: Mapping[str, Any],
+) -> dict[str, float]:
+    """Return by column how far spoiling changes a case's row, if the reference is the opinion."""
+    before, after = task.score(whole, opinion), task.score(spoilt, opinion)
+    return {
+        column: float(after[column]) - float(before[column])
+        for column in before
+        if isinstance(before[column], int | float)
+    }
+
+
+def _nested(kind: LabelMask, case: CaseForm, amounts: Amounts) -> Crop:
+    """Return an image of an outer and an inner label whose height ratio is 1 − amounts[0]."""
+    rows = case.height - round(float(amounts[1]) * case.height / 2)
+    inner_rows = max(1, round((1 - float(amounts[0])) * rows))
+    inner, outer = next(iter(kind.labels)), list(kind.labels)[-1]
+    return _rows_of_labels(case.height, case.width, ((rows, outer), (inner_rows, inner)), kind.background)
+
+
+@lru_cache(maxsize=8)  # images of one size share the whole prediction
+def _rows_of_labels(height: int, width: int, labels: tuple[tuple[int, int], ...], background: int) -> Crop:
+    image = np.full((height, width), background, np.uint8)
+    for rows, label in labels:
+        image[:rows] = label
+    return crop(image, background)
+
+
+def _erased(kind: LabelMask, skilled: Callable[[CaseForm], Any], case: CaseForm, amounts: Amounts) -> Crop:
+    """Return a skilled mask without the first share of its labelled pixels, from top to bottom."""
+    image = np.full((case.height, case.width), kind.background, np.uint8)
+    mask: Crop = skilled(case)
+    image[mask.box.slices] = mask.values
+    rows, columns = np.nonzero(image != kind.background)
+    erased = round(float(amounts[0]) * len(rows))
+    image[rows[:erased], columns[:erased]] = kind.background
+    return crop(image, kind.background).copy()
+
+
+def _moved(skilled: Callable[[CaseForm], Any], case: CaseForm, amounts: Amounts) -> Point:
+    """Return a skilled point, moved towards the farthest corner by a share of the way."""
+    point: Point = skilled(case)
+    corner = (
+        0.0 if point.x > case.width / 2 else case.width,
+        0.0 if point.y > case.height / 2 else case.height,
+    )
+    share = float(amounts[0])
+    return replace(
+        point, x=point.x + share * (corner[0] - point.x), y=point.y + share * (corner[1] - point.y)
+    )

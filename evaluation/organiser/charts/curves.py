@@ -1,0 +1,437 @@
+"""Charts of curves: precision and recall, free-response ROC, decision curves, calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.charts.chart import (
+    BLUE,
+    GREY,
+    Chart,
+    MarkStyle,
+    Record,
+    band_layer,
+    colour_scale,
+    dash_scale,
+    marks_of,
+    quantity,
+    share,
+    tooltip,
+)
+from evaluation.charts.roc import Band, MarkedPoint, RocCurve
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.classification import RocTable, found_at_thresholds, roc_points, weighted_counts
+from evaluation.metrics.intervals import wilson_interval
+from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
+
+# --- Precision against recall: one or several curves, and a bootstrap band ---
+
+
+@dataclass(frozen=True)
+class PrecisionRecallCurve:
+    """A curve by name; recall and precision of shape (points,), 0 … 1, recall ascending."""
+
+    name: str
+    recall: Floats
+    precision: Floats
+
+
+@dataclass(frozen=True)
+class PrecisionBand:
+    """Limits of the precision of a curve at each recall, all of shape (points,)."""
+
+    name: str
+    recall: Floats
+    lower: Floats
+    upper: Floats
+
+
+def precision_recall_chart(
+    name: str,
+    title: str,
+    curves: Sequence[PrecisionRecallCurve],
+    bands: Sequence[PrecisionBand] = (),
+    prevalence: float | None = None,
+    follows: str = "",
+    hit: str = "",
+) -> Chart:
+    """Return the chart; ``prevalence`` is the precision of chance, a horizontal line.
+
+    ``hit``: for detections, a sentence that defines a hit.
+    """
+    marks = marks_of(curve.name for curve in curves)
+    data: dict[str, Sequence[Record]] = {
+        "curves": [
+            {"name": curve.name, "recall": x, "precision": y}
+            for curve in curves
+            for x, y in zip(curve.recall.tolist(), curve.precision.tolist(), strict=True)
+        ]
+    }
+    x, y = share("recall", "recall (sensitivity)"), share("precision", "precision")
+    layers: list[Record] = []
+    described = "Precision against recall at every threshold."
+    if prevalence is not None:
+        data["chance"] = [{"precision": prevalence}]
+        layers.append(
+            {
+                "data": {"name": "chance"},
+                "mark": {"type": "rule", "color": GREY, "strokeDash": [3, 3]},
+                "encoding": {"y": y},
+            }
+        )
+        described += " The dashed line is the share of positives, the precision of chance."
+    by_name: Record = {"field": "name", "type": "nominal", "title": None}
+    if len(curves) < 2:
+        by_name = {**by_name, "legend": None}
+    if bands:
+        data["band"] = [
+            {"name": band.name, "colour": marks[band.name].colour, "recall": at, "lower": low, "upper": high}
+            for band in bands
+            for at, low, high in zip(
+                band.recall.tolist(), band.lower.tolist(), band.upper.tolist(), strict=True
+            )
+        ]
+        layers.append(band_layer(x, share("lower", "precision"), len(bands)))
+        described += " A band holds 95 % of the bootstrap's precisions at each recall."
+    described += f" {hit}" if hit else ""
+    layers.append(
+        {
+            "data": {"name": "curves"},
+            "mark": {"type": "line"},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "color": {**by_name, "scale": colour_scale(marks)},
+                "strokeDash": {**by_name, "scale": dash_scale(marks)},
+            },
+        }
+    )
+    return Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
+
+
+# --- Free-response ROC: sensitivity against false positives per case ---
+
+
+@dataclass(frozen=True)
+class FrocLine:
+    """A curve by name; false positives per case and sensitivities, shape (points,), ascending."""
+
+    name: str
+    false_positives: NDArray[np.float64]
+    sensitivity: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FrocBand:
+    """Limits of the sensitivity of a curve at each number of false positives, all of shape (points,)."""
+
+    name: str
+    false_positives: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+
+def froc_chart(
+    name: str,
+    title: str,
+    curves: Sequence[FrocLine],
+    hit: str,
+    follows: str = "",
+    *,
+    bands: Sequence[FrocBand] = (),
+    marks: Mapping[str, MarkStyle] | None = None,
+) -> Chart:
+    """Return the chart; ``hit`` is a sentence that defines a hit.
+
+    ``marks`` by name give each curve its colour and its dashes.
+    """
+    marks = marks or marks_of(curve.name for curve in curves)
+    data: dict[str, Sequence[Record]] = {
+        "curves": [
+            {"name": curve.name, "false_positives_per_case": x, "sensitivity": y}
+            for curve in curves
+            for x, y in zip(curve.false_positives.tolist(), curve.sensitivity.tolist(), strict=True)
+        ]
+    }
+    by_name: Record = {"field": "name", "type": "nominal", "title": None}
+    if len(curves) < 2:
+        by_name = {**by_name, "legend": None}
+    x = quantity("false_positives_per_case", "false positives per case")
+    described = "Share of the objects found against false positives per case as the confidence falls."
+    layers: list[Record] = []
+    if bands:
+        data["band"] = [
+            {
+                "name": band.name,
+                "colour": marks[band.name].colour,
+                "false_positives_per_case": at,
+                "lower": low,
+                "upper": high,
+            }
+            for band in bands
+            for at, low, high in zip(
+                band.false_positives.tolist(), band.lower.tolist(), band.upper.tolist(), strict=True
+            )
+        ]
+        lower = share("lower", "sensitivity")
+        layers.append(band_layer(x, lower, len(bands)))
+        described += " A band holds 95 % of the curves of the bootstrap."
+    layers.append(
+        {
+            "data": {"name": "curves"},
+            "mark": {"type": "line", "interpolate": "step-after"},
+            "encoding": {
+                "x": x,
+                "y": share("sensitivity", "sensitivity"),
+                "color": {**by_name, "scale": colour_scale(marks)},
+                "strokeDash": {**by_name, "scale": dash_scale(marks)},
+            },
+        }
+    )
+    described = f"{described} {hit}"
+    return Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
+
+
+# --- Decision curve: the net benefit of acting on a probability, against acting on all or on none ---
+
+_DASHES = [[1, 0], [6, 3], [2, 2]]
+_MODEL, _ALL, _NONE = "submission", "all positive", "none positive"
+
+
+def net_benefit(probability: Floats, positive: Floats, thresholds: Floats) -> Floats:
+    """Return TP/n − FP/n · t/(1 − t) at each threshold t < 1, positive where the probability is at least t.
+
+    probability, positive: shape (cases,), at least one case. Source: Vickers and Elkin 2006, Med. Decis.
+    Making 26:565.
+    """
+    called = probability[None, :] >= thresholds[:, None]
+    true = (called & (positive == 1)).mean(axis=1)
+    false = (called & (positive == 0)).mean(axis=1)
+    benefit: Floats = true - false * thresholds / (1 - thresholds)
+    return benefit
+
+
+def decision_curve_chart(name: str, title: str, probability: Floats, positive: Floats) -> Chart:
+    """Return the chart for thresholds from 0.01 to 0.99; probabilities of shape (cases,) in [0, 1]."""
+    thresholds = np.linspace(0.01, 0.99, 99)
+    curves = {
+        _MODEL: net_benefit(probability, positive, thresholds),
+        _ALL: net_benefit(np.ones_like(probability), positive, thresholds),
+        _NONE: np.zeros_like(thresholds),
+    }
+    prevalence = float(positive.mean())
+    lowest = -0.25 * max(prevalence, 0.04)
+    rows = [
+        {"strategy": strategy, "threshold": threshold, "net_benefit": benefit}
+        for strategy, values in curves.items()
+        for threshold, benefit in zip(thresholds.tolist(), values.tolist(), strict=True)
+        if benefit >= lowest
+    ]
+    by_strategy: Record = {"field": "strategy", "type": "nominal", "title": None}
+    return Chart(
+        name,
+        title,
+        "Net benefit of calling a case positive from a threshold on, beside calling all or none positive "
+        "(Vickers and Elkin 2006). The submission helps where its line is the highest.",
+        {"curves": rows},
+        {
+            "data": {"name": "curves"},
+            "mark": {"type": "line"},
+            "encoding": {
+                "x": share("threshold", "threshold probability"),
+                "y": quantity("net_benefit", "net benefit", (lowest, max(prevalence, 0.01) * 1.05)),
+                "color": {**by_strategy, "scale": {"domain": list(curves), "range": [BLUE, GREY, GREY]}},
+                "strokeDash": {**by_strategy, "scale": {"domain": list(curves), "range": _DASHES}},
+            },
+            "height": 340,
+        },
+    )
+
+
+# --- Calibration: observed shares of positives against predicted probabilities ---
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Cases of similar probabilities: number, mean probability, share of positives with its interval."""
+
+    cases: int
+    predicted: float
+    observed: float
+    lower: float
+    upper: float
+
+
+CALIBRATION_BINS = 10
+"""The usual number of bins."""
+
+
+def calibration_bins(probability: Floats, positive: Floats, bins: int) -> Iterator[CalibrationBin]:
+    """Yield the bins of equal width that hold a case, with Wilson's 95 % intervals.
+
+    probability: in [0, 1]; positive: 0 or 1; both of shape (cases,).
+    """
+    of_bin = np.minimum((probability * bins).astype(np.int64), bins - 1)
+    for position in range(bins):
+        members = of_bin == position
+        count = int(members.sum())
+        if count:
+            interval = wilson_interval(float(positive[members].sum()), count)
+            predicted, observed = float(probability[members].mean()), float(positive[members].mean())
+            yield CalibrationBin(count, predicted, observed, interval.lower, interval.upper)
+
+
+def calibration_chart(
+    name: str, title: str, bins: Sequence[CalibrationBin], calibration_error: float, brier: float
+) -> Chart:
+    """Return the reliability diagram with the expected calibration error and the Brier score."""
+    x, y = share("predicted", "predicted probability"), share("observed", "share of positives")
+    layers = [
+        {
+            "data": {"name": "perfect"},
+            "mark": {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None},
+            "encoding": {"x": x, "y": y},
+        },
+        {
+            "data": {"name": "bins"},
+            "mark": {"type": "rule", "color": BLUE, "opacity": 0.6},
+            "encoding": {"x": x, "y": share("lower", "share of positives"), "y2": {"field": "upper"}},
+        },
+        {
+            "data": {"name": "bins"},
+            "mark": {"type": "line", "opacity": 0.6, "tooltip": None},
+            "encoding": {"x": x, "y": y},
+        },
+        {
+            "data": {"name": "bins"},
+            "mark": {"type": "point", "filled": True, "opacity": 1},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "size": {
+                    "field": "cases",
+                    "type": "quantitative",
+                    "title": "cases",
+                    "scale": {"range": [30, 350]},
+                },
+                "tooltip": [
+                    {"field": "cases", "type": "quantitative"},
+                    *tooltip(numbers=("predicted", "observed", "lower", "upper")),
+                ],
+            },
+        },
+    ]
+    return Chart(
+        name,
+        title,
+        f"Share of positives in bins of equal width, with Wilson's 95 % intervals. Expected calibration "
+        f"error {calibration_error:.3f}, Brier score {brier:.3f}; perfect ones follow the diagonal.",
+        {
+            "bins": [vars(one) for one in bins],
+            "perfect": [{"predicted": end, "observed": end} for end in (0, 1)],
+        },
+        {"layer": layers, "height": 340},
+    )
+
+
+# --- Points and bootstrap bands of ROC and precision–recall curves, few enough for a figure ---
+
+_STEPS = 250
+"""Most distinct positions of a curve along each axis, approximately."""
+_GRID = 50
+_LEVEL = (0.025, 0.975)
+
+
+def roc_curve(name: str, table: RocTable) -> RocCurve:
+    """Return the curve of all cases, thinned to the resolution of a figure."""
+    points = roc_points(table, np.ones(table.score.size))
+    shown = thinned(points.false_positive_rate, points.sensitivity)
+    return RocCurve(name, points.false_positive_rate[shown], points.sensitivity[shown])
+
+
+def roc_band(table: RocTable, weights: Iterable[Floats]) -> Band:
+    """Return the 95 % percentiles of the sensitivity at 51 false-positive rates.
+
+    ``weights`` are blocks of case weights, shape (rows, cases).
+    """
+    rates = [Fraction(step, _GRID) for step in range(_GRID + 1)]
+    rows = []
+    for block in weights:
+        counts = weighted_counts(table, block)
+        rows.append(
+            np.column_stack([weighted_sensitivity_at_specificity(table, counts, 1 - rate) for rate in rates])
+        )
+    lower, upper = np.nanquantile(np.vstack(rows), _LEVEL, axis=0)
+    return Band(np.array([float(rate) for rate in rates]), lower, upper)
+
+
+def point_on_curve(name: str, table: RocTable, sensitivity: float) -> MarkedPoint:
+    """Return the point of the curve that reaches a sensitivity with the fewest false positives."""
+    points = roc_points(table, np.ones(table.score.size))
+    reaching = np.flatnonzero(points.sensitivity >= sensitivity - 1e-9)
+    at = int(reaching[0]) if reaching.size else len(points.sensitivity) - 1
+    return MarkedPoint(name, float(points.false_positive_rate[at]), float(points.sensitivity[at]))
+
+
+def point_at_threshold(name: str, table: RocTable, threshold: float) -> MarkedPoint:
+    """Return the point with scores of at least a threshold called positive."""
+    called = table.score >= threshold
+    negative = ~table.positive
+    return MarkedPoint(name, float(called[negative].mean()), float(called[table.positive].mean()))
+
+
+def precision_recall_curve(name: str, table: RocTable) -> PrecisionRecallCurve:
+    """Return the curve of all cases by ascending recall, thinned to the resolution of a figure."""
+    recall, precision = recall_and_precision(table, np.ones((1, table.score.size)))
+    shown = thinned(recall[0], precision[0])
+    return PrecisionRecallCurve(name, recall[0][shown], precision[0][shown])
+
+
+def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> PrecisionBand:
+    """Return the 95 % percentiles of the precision at 50 recalls, where each is first reached.
+
+    ``curves`` are blocks of recall and precision under case weights, both of shape (rows, thresholds), recall
+    ascending.
+    """
+    recalls = np.arange(1, _GRID + 1) / _GRID
+    rows = []
+    for recall, precision in curves:
+        at_recalls = np.full((len(recall), recalls.size), np.nan)
+        for row, (found, made) in enumerate(zip(recall, precision, strict=True)):
+            position = np.searchsorted(found, recalls - 1e-9)
+            reached = position < found.size
+            at_recalls[row, reached] = made[position[reached]]
+        rows.append(at_recalls)
+    values = np.vstack(rows)
+    known = ~np.isnan(values).all(axis=0)
+    lower, upper = np.nanquantile(values[:, known], _LEVEL, axis=0)
+    return PrecisionBand(name, recalls[known], lower, upper)
+
+
+def thinned(x: Floats, y: Floats, steps: int = _STEPS) -> NDArray[np.intp]:
+    """Return the positions of the points to draw: the ends, and where the curve turns."""
+    if x.size < 3:
+        return np.arange(x.size)
+    cell = np.column_stack((np.round(x * steps), np.round(y * steps)))
+    moved = np.ones(x.size, dtype=np.bool_)
+    moved[1:] = (np.diff(cell, axis=0) != 0).any(axis=1)
+    moved[-1] = True
+    kept = np.flatnonzero(moved)
+    # inner points on a straight line are dropped
+    dx, dy = np.diff(x[kept]), np.diff(y[kept])
+    turns = np.ones(kept.size, dtype=np.bool_)
+    turns[1:-1] = np.abs(dx[:-1] * dy[1:] - dx[1:] * dy[:-1]) > 1e-15
+    return kept[turns]
+
+
+def recall_and_precision(table: RocTable, weights: Floats) -> tuple[Floats, Floats]:
+    """Return recall and precision at each distinct score, descending; both of shape (rows, scores)."""
+    right, made = found_at_thresholds(table, weights)
+    positives = weights[:, table.positive].sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return right / positives, np.where(made > 0, right / made, np.nan)

@@ -1,0 +1,346 @@
+"""Charts of distributions over cases: boxes and points, histograms, cumulative shares, violins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.charts.chart import (
+    BLUE,
+    GREY,
+    VERMILION,
+    Chart,
+    MarkStyle,
+    Record,
+    colour_scale,
+    if_selected,
+    names_down,
+    point_of_case,
+    quantity,
+    share,
+    tooltip,
+)
+from evaluation.metrics.arrays import Floats
+
+# --- Distributions of a value over the cases, one line for each structure or metric: box and points ---
+
+MOST_POINTS = 500
+"""Above so many cases a line, bins replace the points."""
+_BINS = 60
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Values of cases, shape (cases,), NaN left out, with the names of the cases."""
+
+    name: str
+    values: NDArray[np.float64]
+    cases: Sequence[str]
+
+
+def distribution_chart(
+    name: str,
+    title: str,
+    distributions: Sequence[Distribution],
+    axis_title: str,
+    domain: tuple[float, float] | None = None,
+    follows: str = "",
+    *,
+    marks: Mapping[str, MarkStyle] | None = None,
+    most_points: int = MOST_POINTS,
+) -> Chart:
+    """Return the chart of one or several distributions on one axis.
+
+    ``marks`` by name give each distribution a colour of its own. With more cases than ``most_points``, bins
+    replace the points of a distribution.
+    """
+    boxes, points, bins = [], [], []
+    for one in distributions:
+        entering = ~np.isnan(one.values)
+        values = one.values[entering]
+        if not values.size:
+            continue
+        low, first, median, third, high = np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist()
+        spread = 1.5 * (third - first)
+        # the last value within 1.5 quartile distances, as Tukey draws the whiskers
+        low, high = values[values >= first - spread].min(), values[values <= third + spread].max()
+        boxes.append(
+            {
+                "name": one.name,
+                "cases": int(values.size),
+                "low": float(low),
+                "first_quartile": first,
+                "median": median,
+                "third_quartile": third,
+                "high": float(high),
+                "mean": float(values.mean()),
+            }
+        )
+        if values.size > most_points:
+            counts, edges = np.histogram(values, bins=_BINS)
+            bins += [
+                {"name": one.name, "value": float(edges[i] + edges[i + 1]) / 2, "cases": int(counts[i])}
+                for i in np.flatnonzero(counts)
+            ]
+        else:
+            names = [case for case, enters in zip(one.cases, entering.tolist(), strict=True) if enters]
+            points += [
+                {"name": one.name, "case": case, "value": value, "offset": _offset(number)}
+                for number, (case, value) in enumerate(zip(names, values.tolist(), strict=True))
+            ]
+    of_name = {"field": "name", "type": "nominal", "scale": colour_scale(marks or {}), "legend": None}
+    y = names_down("name")
+    x = quantity("value", axis_title, domain)
+    numbers = ("median", "first_quartile", "third_quartile", "mean")
+    told = [{"field": "cases", "type": "quantitative"}, *tooltip("name", numbers=numbers)]
+    layers: list[Record] = [
+        _segment("low", "high", {"type": "rule", "color": GREY}, axis_title, domain, told),
+        _segment(
+            "first_quartile",
+            "third_quartile",
+            {"type": "bar", "size": 14, "color": GREY, "opacity": 0.35},
+            axis_title,
+            domain,
+            told,
+        ),
+    ]
+    data: dict[str, Sequence[Record]] = {"boxes": boxes}
+    if bins:
+        data["bins"] = bins
+        layers.append(
+            {
+                "data": {"name": "bins"},
+                "mark": {"type": "point", "filled": True, "color": BLUE, "opacity": 0.6},
+                "encoding": {
+                    "x": x,
+                    **({"color": of_name} if marks else {}),
+                    "size": {"field": "cases", "type": "quantitative", "scale": {"range": [4, 150]}},
+                },
+            }
+        )
+    if points:
+        data["points"] = points
+        layers.append(
+            {
+                "data": {"name": "points"},
+                "mark": {"type": "point", "filled": True, "cursor": "pointer"},
+                "encoding": {
+                    "x": x,
+                    "yOffset": {"field": "offset", "type": "quantitative", "scale": {"domain": [-1, 1]}},
+                    **point_of_case(BLUE),
+                    **({"color": if_selected("case", VERMILION, of_name)} if marks else {}),
+                    "tooltip": tooltip("case", "name", numbers=("value",)),
+                },
+            }
+        )
+    layers.append(
+        {
+            "data": {"name": "boxes"},
+            "mark": {"type": "tick", "thickness": 3, "size": 22, "color": "#D55E00"},
+            "encoding": {"x": quantity("median", axis_title, domain), "tooltip": told},
+        }
+    )
+    return Chart(
+        name,
+        title,
+        "Boxes hold the middle half of the cases, the mark in them is the median, and lines end at the last "
+        "case within 1.5 times the box.",
+        data,
+        {"encoding": {"y": y}, "layer": layers, "height": 50 * max(1, len(boxes))},
+        follows,
+        single_cases=bool(points),
+    )
+
+
+def _segment(
+    start: str,
+    end: str,
+    mark: Record,
+    axis_title: str,
+    domain: tuple[float, float] | None,
+    told: list[Record],
+) -> Record:
+    encoding = {"x": quantity(start, axis_title, domain), "x2": {"field": end}, "tooltip": told}
+    return {"data": {"name": "boxes"}, "mark": mark, "encoding": encoding}
+
+
+def _offset(number: int) -> float:
+    """Return where across its line the point of that number is drawn: −0.6 … 0.6, spread evenly."""
+    golden = 0.6180339887498949
+    return round(1.2 * ((number * golden) % 1) - 0.6, 3)
+
+
+# --- Histogram of a value over the cases ---
+
+_MOST_BINS = 40
+
+
+def histogram_chart(
+    name: str, title: str, description: str, values: NDArray[np.float64], axis_title: str
+) -> Chart:
+    """Return the histogram of values of shape (cases,), all finite, at least one."""
+    bins = int(min(_MOST_BINS, max(5, round(values.size**0.5))))
+    counts, edges = np.histogram(values, bins=bins)
+    rows = [
+        {"from": float(edges[i]), "to": float(edges[i + 1]), "cases": int(counts[i])} for i in range(bins)
+    ]
+    return Chart(
+        name,
+        title,
+        description,
+        {"bins": rows},
+        {
+            "data": {"name": "bins"},
+            "mark": {"type": "bar"},
+            "encoding": {
+                "x": {"field": "from", "type": "quantitative", "bin": {"binned": True}, "title": axis_title},
+                "x2": {"field": "to"},
+                "y": {"field": "cases", "type": "quantitative", "title": "cases"},
+            },
+            "height": 240,
+        },
+    )
+
+
+# --- Cumulative distribution of an error: the share of cases up to each error ---
+
+_MOST = 400
+
+
+def cumulative_chart(
+    name: str, title: str, errors: NDArray[np.float64], axis_title: str, follows: str = ""
+) -> Chart:
+    """Return the chart of errors of shape (cases,), NaN left out; at least one."""
+    values = np.sort(errors[~np.isnan(errors)])
+    shares = np.arange(1, values.size + 1) / values.size
+    if values.size > _MOST:
+        chosen = np.unique(np.linspace(0, values.size - 1, _MOST).round().astype(np.int64))
+        values, shares = values[chosen], shares[chosen]
+    rows = [{"error": 0.0, "share": 0.0}]
+    rows += [{"error": x, "share": y} for x, y in zip(values.tolist(), shares.tolist(), strict=True)]
+    quantiles = np.quantile(errors[~np.isnan(errors)], (0.5, 0.9)).tolist()
+    marks = [{"share": at, "error": error} for at, error in zip((0.5, 0.9), quantiles, strict=True)]
+    x, y = quantity("error", axis_title), share("share", "share of the cases")
+    layers = [
+        {
+            "data": {"name": "quantiles"},
+            "mark": {"type": "rule", "color": GREY, "strokeDash": [3, 3]},
+            "encoding": {"x": x},
+        },
+        {
+            "data": {"name": "curve"},
+            "mark": {"type": "line", "interpolate": "step-after"},
+            "encoding": {"x": x, "y": y},
+        },
+    ]
+    described = "Share of the cases whose error is at most that large; dashed lines: the error of half and of"
+    described += f" nine tenths of the cases ({quantiles[0]:.3g} and {quantiles[1]:.3g})."
+    return Chart(
+        name, title, described, {"curve": rows, "quantiles": marks}, {"layer": layers, "height": 300}, follows
+    )
+
+
+# --- Violins: distributions of one value, such as Kendall's τ of resamples, side by side ---
+
+_GRID = 81
+_HALF_WIDTH = 0.4
+_SMALLEST_BANDWIDTH = 0.01
+
+
+@dataclass(frozen=True)
+class ViolinValues:
+    """Values by name, shape (values,), all finite and at least one."""
+
+    name: str
+    values: Floats
+
+
+def density(values: Floats, grid: Floats) -> Floats:
+    """Return a Gaussian kernel density at the points of a grid.
+
+    values: shape (values,). The bandwidth is Silverman's rule of thumb (1986, equation 3.31), at least 0.01
+    for equal values.
+    """
+    first, third = np.quantile(values, (0.25, 0.75))
+    spreads = [float(values.std(ddof=1)) if values.size > 1 else 0.0, float(third - first) / 1.34]
+    spread = min((one for one in spreads if one > 0), default=0.0)
+    bandwidth = max(0.9 * spread * values.size**-0.2, _SMALLEST_BANDWIDTH)
+    distance = (grid[:, np.newaxis] - values) / bandwidth
+    kernels: Floats = np.exp(-0.5 * distance**2).mean(axis=1) / (bandwidth * np.sqrt(2 * np.pi))
+    return kernels
+
+
+def violin_chart(
+    name: str,
+    title: str,
+    description: str,
+    samples: Sequence[ViolinValues],
+    axis_title: str,
+    follows: str = "",
+) -> Chart:
+    """Return the violins of samples of values that are at most 1, from top to bottom in the order given."""
+    low = min(0.0, min(float(sample.values.min()) for sample in samples))
+    outlines: list[Record] = []
+    boxes: list[Record] = []
+    for position, sample in enumerate(samples):
+        grid = np.linspace(max(-1.0, float(sample.values.min()) - 0.05), 1, _GRID)
+        found = density(sample.values, grid)
+        width = _HALF_WIDTH * found / found.max()
+        outlines += [
+            {"name": sample.name, "value": x, "from": position - half, "to": position + half}
+            for x, half in zip(grid.tolist(), width.tolist(), strict=True)
+        ]
+        lower, median, upper = np.quantile(sample.values, (0.25, 0.5, 0.75)).tolist()
+        mean = float(sample.values.mean())
+        row = {"name": sample.name, "position": position, "label_at": position - 0.44}
+        boxes.append(
+            {**row, "first_quartile": lower, "median": median, "third_quartile": upper, "mean": mean}
+        )
+    domain = (low, 1.0)
+    height = (len(samples) - 0.4, -0.6)
+    y: Record = {"axis": None, "scale": {"domain": sorted(height), "reverse": True, "nice": False}}
+    told = tooltip("name", numbers=("first_quartile", "median", "third_quartile", "mean"))
+    layers: list[Record] = [
+        {
+            "data": {"name": "outlines"},
+            "mark": {"type": "area", "orient": "vertical", "opacity": 0.35, "color": BLUE, "tooltip": None},
+            "encoding": {
+                "x": quantity("value", axis_title, domain),
+                "y": {"field": "from", "type": "quantitative", **y},
+                "y2": {"field": "to"},
+                "detail": {"field": "name", "type": "nominal"},
+            },
+        },
+        {
+            "data": {"name": "boxes"},
+            "mark": {"type": "rule", "strokeWidth": 5, "color": GREY},
+            "encoding": {
+                "x": quantity("first_quartile", axis_title, domain),
+                "x2": {"field": "third_quartile"},
+                "y": {"field": "position", "type": "quantitative", **y},
+                "tooltip": told,
+            },
+        },
+        {
+            "data": {"name": "boxes"},
+            "mark": {"type": "point", "filled": True, "color": "#D55E00", "size": 70, "opacity": 1},
+            "encoding": {
+                "x": quantity("median", axis_title, domain),
+                "y": {"field": "position", "type": "quantitative", **y},
+                "tooltip": told,
+            },
+        },
+        {
+            "data": {"name": "boxes"},
+            "mark": {"type": "text", "align": "left", "x": 6, "baseline": "middle", "limit": 220},
+            "encoding": {
+                "y": {"field": "label_at", "type": "quantitative", **y},
+                "text": {"field": "name", "type": "nominal"},
+            },
+        },
+    ]
+    data = {"outlines": outlines, "boxes": boxes}
+    return Chart(name, title, description, data, {"layer": layers, "height": 40 + 70 * len(samples)}, follows)

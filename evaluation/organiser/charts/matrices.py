@@ -1,0 +1,253 @@
+"""Charts of matrices: heat maps, confusion matrices, significance maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.charts.chart import (
+    BLUE,
+    GREY,
+    VERMILION,
+    Chart,
+    Record,
+    category,
+    if_selected,
+    names_down,
+    tooltip,
+)
+
+# --- Heat map: a number for every pair of a row and a column ---
+
+_MOST_LABELLED = 13
+_ROW_HEIGHT = 26
+
+
+@dataclass(frozen=True)
+class HeatmapCell:
+    """The number of a row and a column, and the text that stands in the cell, if any."""
+
+    row: str
+    column: str
+    value: float
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Titles of the columns and of the values, and the ends of the scale: faint, then full colour."""
+
+    columns: str
+    value: str
+    ends: tuple[float, float]
+    digits: int = 3
+
+
+def heatmap_chart(
+    name: str,
+    title: str,
+    description: str,
+    cells: Sequence[HeatmapCell],
+    axes: Axes,
+    follows: str = "",
+    *,
+    columns: Sequence[str] = (),
+    columns_are_cases: bool = False,
+) -> Chart:
+    """Return the heat map; rows and, unless ``columns`` are given, columns have the order of the cells.
+
+    Cells are labelled where there are few columns. ``columns_are_cases``: a click on a cell selects its case.
+    """
+    faint, full = axes.ends
+    middle = (faint + full) / 2
+    column = "case" if columns_are_cases else "column"
+    rows: list[Record] = [
+        {
+            "row": cell.row,
+            column: cell.column,
+            "value": cell.value,
+            "label": cell.label,
+            "dark": (cell.value - middle) * (full - faint) > 0,
+        }
+        for cell in cells
+    ]
+    order = list(columns or dict.fromkeys(cell.column for cell in cells))
+    x = {
+        **category(column, axes.columns, axis={"labelAngle": -45, "labelLimit": 110, "labelFontSize": 10}),
+        # A domain takes names unchanged; a sort order would put them into an expression.
+        "scale": {"domain": order},
+    }
+    # An interpolation between only two colours can be read in grey, too.
+    scale = {"domain": [faint, full], "range": ["#f4f8fb", BLUE], "interpolate": "rgb", "clamp": True}
+    rectangle: dict[str, Any] = {"type": "rect", "stroke": GREY, "strokeWidth": 0.3}
+    encoding: dict[str, Any] = {
+        "color": {
+            "field": "value",
+            "type": "quantitative",
+            "title": axes.value,
+            "scale": scale,
+            "legend": {"gradientLength": 160},
+        },
+        "tooltip": tooltip("row", column, numbers=("value",), digits=axes.digits),
+    }
+    if columns_are_cases:
+        rectangle["cursor"] = "pointer"
+        encoding["stroke"] = if_selected("case", VERMILION, {"value": GREY})
+        encoding["strokeWidth"] = if_selected("case", 2, {"value": 0.3})
+    layers: list[Record] = [{"mark": rectangle, "encoding": encoding}]
+    if len(order) <= _MOST_LABELLED and any(cell.label for cell in cells):
+        layers.append(
+            {
+                "mark": {"type": "text", "fontSize": 11, "tooltip": None},
+                "encoding": {
+                    "text": {"field": "label", "type": "nominal"},
+                    "color": {"condition": {"test": "datum.dark", "value": "#ffffff"}, "value": "#000000"},
+                },
+            }
+        )
+    specification = {
+        "data": {"name": "cells"},
+        "encoding": {"x": x, "y": names_down("row")},
+        "layer": layers,
+        "height": _ROW_HEIGHT * len(dict.fromkeys(cell.row for cell in cells)),
+    }
+    return Chart(
+        name, title, description, {"cells": rows}, specification, follows, single_cases=columns_are_cases
+    )
+
+
+# Confusion matrix: counts of cases by true and predicted class, shaded by the share of the true class.
+
+
+def confusion_chart(
+    name: str,
+    title: str,
+    counts: NDArray[np.int64],
+    classes: Sequence[str],
+    what: str,
+    further: Sequence[str] = (),
+) -> Chart:
+    """Return the chart of counts of shape (true classes, predicted classes).
+
+    ``what`` names the compared decision; ``further``: predictions other than the classes, such as nothing.
+    """
+    rows = []
+    for true, row in zip(classes, counts.tolist(), strict=True):
+        total = sum(row)
+        for predicted, count in zip((*classes, *further), row, strict=True):
+            part = count / total if total else 0.0
+            label = f"{count} ({part:.0%})" if total else "0"
+            rows.append({"true": true, "predicted": predicted, "cases": count, "share": part, "label": label})
+    x, y = category("predicted", "predicted", axis={"labelAngle": 0}), category("true", "reference")
+    layers = [
+        {
+            "mark": {"type": "rect", "stroke": "#767676"},
+            "encoding": {
+                "color": {
+                    "field": "share",
+                    "type": "quantitative",
+                    "scale": {"domain": [0, 1], "range": ["#ffffff", BLUE], "interpolate": "rgb"},
+                    "legend": None,
+                },
+                "tooltip": tooltip("true", "predicted", "label"),
+            },
+        },
+        {
+            "mark": {"type": "text", "fontSize": 13},
+            "encoding": {
+                "text": {"field": "label", "type": "nominal"},
+                "color": {"condition": {"test": "datum.share > 0.5", "value": "#ffffff"}, "value": "#000000"},
+            },
+        },
+    ]
+    return Chart(
+        name,
+        title,
+        f"{what} Numbers of cases, and in brackets their share of the class in the reference.",
+        {"cells": rows},
+        {
+            "data": {"name": "cells"},
+            "encoding": {"x": x, "y": y},
+            "layer": layers,
+            "height": 44 * len(classes),
+        },
+    )
+
+
+# --- Significance map: which team is significantly better than which, in one metric ---
+
+Verdict = Literal["row is better", "column is better", "no significant difference", "not tested"]
+_SIGNS: dict[Verdict, tuple[str, str]] = {
+    "row is better": ("▲", "#F0E442"),
+    "column is better": ("▽", "#56B4E9"),
+    "no significant difference": ("·", "#f2f2f2"),
+    "not tested": ("?", "#ffffff"),
+}
+_OPPOSITE: dict[Verdict, Verdict] = {
+    "row is better": "column is better",
+    "column is better": "row is better",
+}
+
+
+@dataclass(frozen=True)
+class TestedPair:
+    """Two teams, the test's outcome for the team of the row, and its corrected p-value, if any."""
+
+    __test__ = False
+
+    row: str
+    column: str
+    verdict: Verdict
+    difference: float
+    p_value: float | None
+
+
+def significance_chart(
+    name: str, title: str, description: str, pairs: Sequence[TestedPair], teams: Sequence[str], follows: str
+) -> Chart:
+    """Return the map of all pairs; rows and columns are the teams in the order given."""
+    both = [*pairs, *map(_turned, pairs)]
+    position = {team: number for number, team in enumerate(teams)}
+    cells = [
+        {**vars(pair), "sign": _SIGNS[pair.verdict][0]}
+        for pair in sorted(both, key=lambda pair: (position[pair.row], position[pair.column]))
+    ]
+    colour = {
+        "field": "verdict",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": list(_SIGNS), "range": [colour for _, colour in _SIGNS.values()]},
+        "legend": {"symbolStrokeColor": GREY, "symbolType": "square"},
+    }
+    # A domain takes names unchanged; a sort order would put them into an expression.
+    scale = {"scale": {"domain": list(teams)}}
+    x = category("column", axis={"labelAngle": -45, "labelLimit": 110, "title": None})
+    layers = [
+        {
+            "mark": {"type": "rect", "stroke": GREY, "strokeWidth": 0.5},
+            "encoding": {
+                "color": colour,
+                "tooltip": tooltip("row", "column", "verdict", numbers=("difference", "p_value"), digits=4),
+            },
+        },
+        {
+            "mark": {"type": "text", "fontSize": 11, "color": "#000000", "tooltip": None},
+            "encoding": {"text": {"field": "sign", "type": "nominal"}},
+        },
+    ]
+    specification = {
+        "data": {"name": "pairs"},
+        "encoding": {"x": {**x, **scale}, "y": {**names_down("row"), **scale}},
+        "layer": layers,
+        "height": 26 * len(teams),
+    }
+    return Chart(name, title, description, {"pairs": cells}, specification, follows)
+
+
+def _turned(pair: TestedPair) -> TestedPair:
+    verdict = _OPPOSITE.get(pair.verdict, pair.verdict)
+    return TestedPair(pair.column, pair.row, verdict, -pair.difference, pair.p_value)

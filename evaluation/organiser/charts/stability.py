@@ -1,0 +1,190 @@
+"""Charts of how stable a ranking is: blob plot, dendrogram, influence of single cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evaluation.charts.chart import BLUE, INK, Chart, Record, names_down, point_of_case, quantity, tooltip
+from evaluation.organiser.charts.teams import ROW_HEIGHT, TeamMarks, team_colour
+
+# --- Blob plot: how often each team takes each place when the cases are resampled ---
+
+
+@dataclass(frozen=True)
+class TeamPlaces:
+    """The places of a team: its shares of the resamples by place, the median and the 95 % interval."""
+
+    team: str
+    shares: Mapping[int, float]
+    lower: int
+    median: int
+    upper: int
+
+
+def blob_chart(
+    name: str, title: str, places: Sequence[TeamPlaces], marks: TeamMarks, follows: str = ""
+) -> Chart:
+    """Return the blob plot, teams from top to bottom in the order given; at least one team."""
+    last = max(place for one in places for place in one.shares)
+    blobs = [
+        {"team": one.team, "place": place, "share": share}
+        for one in places
+        for place, share in sorted(one.shares.items())
+    ]
+    spans = [
+        {"team": one.team, "lower": one.lower, "median": one.median, "upper": one.upper} for one in places
+    ]
+    domain = (0.5, last + 0.5)
+    ticks = {"values": list(range(1, last + 1)), "format": "d"}
+    told = tooltip("team", "lower", "median", "upper")
+    layers = [
+        {
+            "data": {"name": "spans"},
+            "mark": {"type": "rule", "strokeWidth": 1.5},
+            "encoding": {
+                "x": quantity("lower", "place", domain, axis=ticks),
+                "x2": {"field": "upper"},
+                "tooltip": told,
+            },
+        },
+        {
+            "data": {"name": "blobs"},
+            "mark": {"type": "circle", "opacity": 0.85},
+            "encoding": {
+                "x": quantity("place", "place", domain, axis=ticks),
+                "color": team_colour(marks),
+                "size": {
+                    "field": "share",
+                    "type": "quantitative",
+                    "title": "share of the resamples",
+                    "scale": {"domain": [0, 1], "range": [0, 480]},
+                    "legend": {"values": [0.1, 0.5, 1], "format": "%"},
+                },
+                "tooltip": tooltip("team", "place", numbers=("share",)),
+            },
+        },
+        {
+            "data": {"name": "spans"},
+            "mark": {
+                "type": "point",
+                "shape": "cross",
+                "filled": True,
+                "style": INK,
+                "size": 80,
+                "opacity": 1,
+            },
+            "encoding": {"x": quantity("median", "place", domain, axis=ticks), "tooltip": told},
+        },
+    ]
+    return Chart(
+        name,
+        title,
+        "The area of a blob is the share of the resamples in which the team takes the place; a cross is the "
+        "median, a line the 95 % interval.",
+        {"blobs": blobs, "spans": spans},
+        {
+            "encoding": {"y": names_down("team")},
+            "layer": layers,
+            "height": ROW_HEIGHT * len(places),
+        },
+        follows,
+    )
+
+
+# --- Dendrogram: which rankings are similar, as a tree of joined groups ---
+
+
+@dataclass(frozen=True)
+class Join:
+    """Two groups of leaves that are joined at a distance; a group is one leaf or was joined before."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    distance: float
+
+
+def dendrogram_chart(
+    name: str, title: str, description: str, joins: Sequence[Join], axis_title: str, follows: str = ""
+) -> Chart:
+    """Return the tree of at least one join; the last one holds all leaves."""
+    leaves = (*joins[-1].first, *joins[-1].second)
+    # Where the line of a group begins: its height in the figure, and its distance.
+    ends: dict[frozenset[str], tuple[float, float]] = {
+        frozenset((leaf,)): (float(position), 0.0) for position, leaf in enumerate(leaves)
+    }
+    lines: list[Record] = []
+    for join in joins:
+        (first, first_from), (second, second_from) = (ends[frozenset(g)] for g in (join.first, join.second))
+        at = join.distance
+        lines += [
+            {"x": first_from, "x_end": at, "y": first, "y_end": first},
+            {"x": second_from, "x_end": at, "y": second, "y_end": second},
+            {"x": at, "x_end": at, "y": first, "y_end": second},
+        ]
+        ends[frozenset(join.first + join.second)] = ((first + second) / 2, at)
+    names = [{"leaf": leaf, "y": position - 0.25} for position, leaf in enumerate(leaves)]
+    domain = [-0.6, len(leaves) - 0.6]
+    y: Record = {"type": "quantitative", "axis": None, "scale": {"domain": domain, "reverse": True}}
+    widest = max(join.distance for join in joins) or 1.0
+    layers = [
+        {
+            "data": {"name": "lines"},
+            "mark": {"type": "rule", "color": BLUE, "strokeWidth": 2, "tooltip": None},
+            "encoding": {
+                "x": quantity("x", axis_title, (0, widest)),
+                "x2": {"field": "x_end"},
+                "y": {"field": "y", **y},
+                "y2": {"field": "y_end"},
+            },
+        },
+        {
+            "data": {"name": "leaves"},
+            "mark": {"type": "text", "align": "left", "x": 6, "limit": 240, "tooltip": None},
+            "encoding": {"y": {"field": "y", **y}, "text": {"field": "leaf", "type": "nominal"}},
+        },
+    ]
+    data: dict[str, Sequence[Record]] = {"lines": lines, "leaves": names}
+    return Chart(name, title, description, data, {"layer": layers, "height": 60 + 40 * len(leaves)}, follows)
+
+
+# --- Bars of the cases whose removal moves the most teams ---
+
+
+@dataclass(frozen=True)
+class CaseInfluence:
+    """The effect of leaving out a case: number of moved teams, largest move, and the winners."""
+
+    case: str
+    teams_moved: int
+    max_move: int
+    winners: str
+
+
+def influence_chart(name: str, title: str, influences: Sequence[CaseInfluence]) -> Chart:
+    """Return the bars of influential cases, from top to bottom in the order given."""
+    specification = {
+        "data": {"name": "cases"},
+        "mark": {"type": "bar", "cursor": "pointer"},
+        "encoding": {
+            "x": {
+                "field": "teams_moved",
+                "type": "quantitative",
+                "title": "teams that change their place",
+                "axis": {"format": "d", "tickMinStep": 1},
+            },
+            "y": names_down("case"),
+            "color": point_of_case(BLUE)["color"],
+            "tooltip": tooltip("case", "teams_moved", "max_move", "winners"),
+        },
+        "height": 20 * len(influences),
+    }
+    return Chart(
+        name,
+        title,
+        "Each case is left out once, and the teams are ranked again. Without a case that is not shown, fewer "
+        "teams move.",
+        {"cases": [vars(one) for one in influences]},
+        specification,
+        single_cases=True,
+    )

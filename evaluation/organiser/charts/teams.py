@@ -1,0 +1,420 @@
+"""Charts of teams: values with intervals, changes, subgroups, places by scheme, podium."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.charts.chart import (
+    BLUE,
+    GREY,
+    ORANGE,
+    VERMILION,
+    Chart,
+    MarkStyle,
+    Record,
+    category,
+    colour_scale,
+    dash_scale,
+    if_selected,
+    names_down,
+    quantity,
+    shape_scale,
+    tooltip,
+)
+from evaluation.core.places import Better, competition_ranks
+from evaluation.metrics.arrays import Floats
+
+# --- Colours, shapes and dashes of teams, the same in every figure ---
+
+TeamMarks = Mapping[str, MarkStyle]
+ROW_HEIGHT = 26
+"""Height of the line of a team, in pixels."""
+
+
+def team_colour(marks: TeamMarks, *, legend: bool = False) -> dict[str, Any]:
+    """Return the encoding of the colour by the column "team"."""
+    return _by_team(colour_scale(marks), legend)
+
+
+def team_shape(marks: TeamMarks, *, legend: bool = False) -> dict[str, Any]:
+    """Return the encoding of the shape by the column "team"."""
+    return _by_team(shape_scale(marks), legend)
+
+
+def team_dash(marks: TeamMarks, *, legend: bool = False) -> dict[str, Any]:
+    """Return the encoding of the dashes by the column "team"."""
+    return _by_team(dash_scale(marks), legend)
+
+
+def _by_team(scale: dict[str, Any], legend: bool) -> dict[str, Any]:
+    encoding: dict[str, Any] = {"field": "team", "type": "nominal", "title": None, "scale": scale}
+    return encoding if legend else {**encoding, "legend": None}
+
+
+# --- Dot plot of one value by team, with its interval: places of a ranking, or a metric ---
+
+
+@dataclass(frozen=True)
+class TeamValue:
+    """The value of a team and the ends of its interval, None without one."""
+
+    team: str
+    value: float
+    lower: float | None = None
+    upper: float | None = None
+
+
+def team_values_chart(
+    name: str,
+    title: str,
+    description: str,
+    values: Sequence[TeamValue],
+    marks: TeamMarks,
+    axis_title: str,
+    follows: str = "",
+    domain: tuple[float, float] | None = None,
+) -> Chart:
+    """Return the chart of values by team, from top to bottom in the order given."""
+    y = {**names_down("team"), "scale": {"domain": [one.team for one in values]}}
+    told = tooltip("team", numbers=("value", "lower", "upper"))
+    layers: list[Record] = [
+        {
+            "data": {"name": "teams"},
+            "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
+            "encoding": {
+                "x": quantity("value", axis_title, domain),
+                "y": y,
+                "color": team_colour(marks),
+                "shape": team_shape(marks),
+                "tooltip": told,
+            },
+        },
+    ]
+    data: dict[str, Sequence[Record]] = {"teams": [vars(one) for one in values]}
+    if intervals := [vars(one) for one in values if one.lower is not None]:
+        data["intervals"] = intervals
+        # Below the points, so that these get the tooltip.
+        layers.insert(
+            0,
+            {
+                "data": {"name": "intervals"},
+                "mark": {"type": "rule", "strokeWidth": 2},
+                "encoding": {
+                    "x": quantity("lower", axis_title, domain),
+                    "x2": {"field": "upper"},
+                    "y": y,
+                    "color": team_colour(marks),
+                    "tooltip": told,
+                },
+            },
+        )
+    return Chart(
+        name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(values)}, follows
+    )
+
+
+# --- Dot plot of two values by team, before and now, joined by a line (a dumbbell plot) ---
+
+
+@dataclass(frozen=True)
+class ValueChange:
+    """The value of a team before and now, None where there was or is none."""
+
+    team: str
+    before: float | None
+    now: float | None
+
+
+def value_changes_chart(
+    name: str,
+    title: str,
+    description: str,
+    changes: Sequence[ValueChange],
+    marks: TeamMarks,
+    axis_title: str,
+) -> Chart:
+    """Return the chart of changes by team, from top to bottom in the order given.
+
+    A hollow circle is the value before, a full one the value now.
+    """
+    y = {**names_down("team"), "scale": {"domain": [one.team for one in changes]}}
+    both = [vars(one) for one in changes if one.before is not None and one.now is not None]
+    colour = team_colour(marks)
+    layers: list[Record] = []
+    data: dict[str, Sequence[Record]] = {}
+    if both:
+        data["lines"] = both
+        layers.append(
+            {
+                "data": {"name": "lines"},
+                "mark": {"type": "rule", "strokeWidth": 2},
+                "encoding": {
+                    "x": quantity("before", axis_title),
+                    "x2": {"field": "now"},
+                    "y": y,
+                    "color": colour,
+                    "tooltip": tooltip("team", numbers=("before", "now")),
+                },
+            }
+        )
+    for when, filled in (("before", False), ("now", True)):
+        data[when] = [vars(one) for one in changes if getattr(one, when) is not None]
+        layers.append(
+            {
+                "data": {"name": when},
+                "mark": {"type": "point", "shape": "circle", "size": 80, "filled": filled, "opacity": 1},
+                "encoding": {
+                    "x": quantity(when, axis_title),
+                    "y": y,
+                    "color": colour,
+                    "tooltip": tooltip("team", numbers=("before", "now")),
+                },
+            }
+        )
+    return Chart(name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(changes)})
+
+
+# --- Means of two subgroups by team, joined by a line ---
+
+
+@dataclass(frozen=True)
+class SubgroupMeans:
+    """The means of a metric in two subgroups for one team, and the p-value of their difference, if tested."""
+
+    team: str
+    first: float
+    second: float
+    p_value: float | None
+
+
+def subgroup_means_chart(
+    name: str,
+    title: str,
+    groups: tuple[str, str],
+    means: Sequence[SubgroupMeans],
+    axis_title: str,
+    follows: str = "",
+) -> Chart:
+    """Return the chart of the two means of every team; ``groups`` names the first and the second subgroup."""
+    points = [
+        {"team": one.team, "group": group, "value": value, "p_value": one.p_value}
+        for one in means
+        for group, value in zip(groups, (one.first, one.second), strict=True)
+    ]
+    lines = [{"team": one.team, "first": one.first, "second": one.second} for one in means]
+    by_group = {"field": "group", "type": "nominal", "title": None}
+    layers = [
+        {
+            "data": {"name": "lines"},
+            "mark": {"type": "rule", "color": GREY, "strokeWidth": 2, "tooltip": None},
+            "encoding": {"x": quantity("first", axis_title), "x2": {"field": "second"}},
+        },
+        {
+            "data": {"name": "means"},
+            "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
+            "encoding": {
+                "x": quantity("value", axis_title),
+                "color": {**by_group, "scale": {"domain": list(groups), "range": [BLUE, ORANGE]}},
+                "shape": {**by_group, "scale": {"domain": list(groups), "range": ["circle", "diamond"]}},
+                "tooltip": tooltip("team", "group", numbers=("value", "p_value")),
+            },
+        },
+    ]
+    return Chart(
+        name,
+        title,
+        "The mean over the cases of each subgroup. The p-value that is shown for a point is that of the "
+        "rank-sum test within the team, not corrected for the number of teams.",
+        {"means": points, "lines": lines},
+        {"encoding": {"y": names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(means)},
+        follows,
+    )
+
+
+# --- Line plot of robustness: the places of the teams under several ranking schemes ---
+
+
+def place_lines_chart(
+    name: str,
+    title: str,
+    description: str,
+    places: Mapping[str, Mapping[str, int]],
+    marks: TeamMarks,
+    follows: str = "",
+) -> Chart:
+    """Return the lines of places by scheme and team; schemes from left to right in the order given."""
+    rows: list[Record] = [
+        {"scheme": scheme, "team": team, "place": place}
+        for scheme, of_teams in places.items()
+        for team, place in of_teams.items()
+    ]
+    last = max(row["place"] for row in rows)
+    encoding = {
+        "x": category(
+            "scheme", axis={"title": None, "labelAngle": -40, "labelLimit": 300, "labelOverlap": False}
+        ),
+        "y": quantity(
+            "place",
+            "place",
+            scale={"domain": [0.5, last + 0.5], "reverse": True, "nice": False},
+            axis={"values": list(range(1, last + 1)), "format": "d"},
+        ),
+        "color": team_colour(marks, legend=True),
+        "tooltip": tooltip("team", "scheme", "place"),
+    }
+    layers = [
+        {
+            "mark": {"type": "line", "opacity": 0.8},
+            "encoding": {"strokeDash": team_dash(marks, legend=True)},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
+            "encoding": {"shape": team_shape(marks, legend=True)},
+        },
+    ]
+    specification = {
+        "data": {"name": "places"},
+        "encoding": encoding,
+        "layer": layers,
+        "height": max(220, 20 * last),
+    }
+    return Chart(name, title, description, {"places": rows}, specification, follows)
+
+
+# --- Podium plot: the values of all teams in every case, arranged by their rank in that case ---
+
+MOST_POINTS = 1_200
+"""Above so many values, bins replace the points and lines."""
+_BINS = 24
+_WIDTH = 0.8
+
+
+def ranks_by_case(values: Floats, better: Better) -> NDArray[np.int64]:
+    """Return the rank of every team in every case, 1 = best; equal values share the lowest rank.
+
+    values: shape (teams, cases), all finite.
+    """
+    return competition_ranks(values.T, better).T
+
+
+def podium_chart(
+    name: str,
+    title: str,
+    values: Floats,
+    teams: Sequence[str],
+    cases: Sequence[str],
+    better: Better,
+    marks: TeamMarks,
+    axis_title: str,
+    follows: str = "",
+) -> Chart:
+    """Return the podium plot of values of shape (teams, cases), all finite; at least one of each."""
+    ranks = ranks_by_case(values, better)
+    position = np.arange(len(teams))[:, np.newaxis] + 0.5
+    places = ranks + _WIDTH * (position / len(teams) - 0.5)
+    few = values.size <= MOST_POINTS
+    rows = _points(values, ranks, places, teams, cases) if few else _bins(values, ranks, places, teams)
+    ticks = list(range(1, len(teams) + 1))
+    x = quantity(
+        "position",
+        "rank in the case",
+        (0.5, len(teams) + 0.5),
+        axis={"values": ticks, "format": "d", "grid": False},
+    )
+    y = quantity("value", axis_title)
+    separators = {
+        "data": {"name": "separators"},
+        "mark": {"type": "rule", "color": GREY, "opacity": 0.4, "tooltip": None},
+        "encoding": {"x": {**x, "field": "position"}},
+    }
+    encoding: Record = {"x": x, "y": y, "color": team_colour(marks, legend=True)}
+    if few:
+        shared = {"x": x, "y": y}
+        lines = {
+            "data": {"name": "values"},
+            "mark": {"type": "line", "strokeWidth": 1, "tooltip": None},
+            "encoding": {
+                **shared,
+                "detail": {"field": "case", "type": "nominal"},
+                "order": {"field": "position", "type": "quantitative"},
+                "color": if_selected("case", VERMILION, {"value": GREY}),
+                "opacity": if_selected("case", 1, {"value": 0.2}),
+            },
+        }
+        points = {
+            "data": {"name": "values"},
+            "mark": {"type": "point", "filled": True, "cursor": "pointer", "opacity": 0.9},
+            "encoding": {
+                **encoding,
+                "shape": team_shape(marks, legend=True),
+                "size": if_selected("case", 160, {"value": 40}),
+                "tooltip": tooltip("case", "team", "rank", numbers=("value",)),
+            },
+        }
+        layers: list[Record] = [separators, lines, points]
+        described = "A dot is the value of a team in a case; a thin line joins the teams of one case."
+    else:
+        bins = {
+            "data": {"name": "values"},
+            "mark": {"type": "circle", "opacity": 0.8},
+            "encoding": {
+                **encoding,
+                "size": {
+                    "field": "cases",
+                    "type": "quantitative",
+                    "scale": {"range": [3, 90]},
+                    "legend": None,
+                },
+                "tooltip": tooltip("team", "rank", "cases", numbers=("value",)),
+            },
+        }
+        layers = [separators, bins]
+        described = "A dot stands for the cases of a team with similar values; its area is their number."
+    described += " Cases are arranged by the rank that the team has in them, and by team within a rank."
+    data: dict[str, Sequence[Record]] = {
+        "values": rows,
+        "separators": [{"position": tick + 0.5} for tick in ticks[:-1]] or [{"position": 0.5}],
+    }
+    specification = {"layer": layers, "height": 320}
+    return Chart(name, title, described, data, specification, follows, single_cases=few)
+
+
+def _points(
+    values: Floats, ranks: NDArray[np.int64], places: Floats, teams: Sequence[str], cases: Sequence[str]
+) -> list[Record]:
+    return [
+        {
+            "team": team,
+            "case": case,
+            "rank": int(ranks[i, j]),
+            "position": float(places[i, j]),
+            "value": float(values[i, j]),
+        }
+        for i, team in enumerate(teams)
+        for j, case in enumerate(cases)
+    ]
+
+
+def _bins(values: Floats, ranks: NDArray[np.int64], places: Floats, teams: Sequence[str]) -> list[Record]:
+    edges = np.histogram_bin_edges(values, _BINS)
+    rows: list[Record] = []
+    for i, team in enumerate(teams):
+        for rank in np.unique(ranks[i]).tolist():
+            here = ranks[i] == rank
+            counts, _ = np.histogram(values[i, here], edges)
+            rows += [
+                {
+                    "team": team,
+                    "rank": rank,
+                    "position": float(places[i, here][0]),
+                    "value": float(edges[k] + edges[k + 1]) / 2,
+                    "cases": int(counts[k]),
+                }
+                for k in np.flatnonzero(counts)
+            ]
+    return rows

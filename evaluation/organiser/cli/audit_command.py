@@ -1,0 +1,167 @@
+"""`audit`: how many bits about the labels each submission reveals, and how far attacks get."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from evaluation.cli.common import add_phase, tell
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.audit import (
+    VALUE,
+    Disclosure,
+    HiddenLabels,
+    LabelCountError,
+    PublishedFigure,
+    audit,
+    bits_of,
+)
+from evaluation.phase.named import named_phase
+from evaluation.phase.phase import Phase
+from evaluation.platform import machine
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_DIGITS = (3, 2)
+_MAX_COUNTED = 10**9
+_SUBMISSIONS = 100
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_phase(parser, several=True)
+    parser.add_argument(
+        "--size",
+        action="append",
+        default=[],
+        metavar="TASK=POSITIVES/CASES",
+        help="count with other numbers of a task's 0/1 labels, such as classification=40/400",
+    )
+    parser.add_argument("--attack", action="store_true", help="also attack the labels through metrics.json")
+    parser.add_argument(
+        "--submissions",
+        type=int,
+        default=_SUBMISSIONS,
+        metavar="N",
+        help="how many submissions each attack may make (default: %(default)s)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print tables for every phase; return 1 if one of them has problems. Raises `PhaseError`."""
+    status = 0
+    sizes = dict(_size(text) for text in arguments.size)
+    for name in arguments.phases:
+        try:
+            phase = named_phase(name)
+            if unknown := sizes.keys() - {task.name for task in phase.tasks}:
+                raise PhaseError(f"--size: {', '.join(sorted(unknown))} is not a task of {phase.config.name}")
+            _print(phase, audit(phase, machine.worker_count(), sizes))
+            if arguments.attack:
+                _print_attacks(phase, arguments.submissions)
+        except PhaseError as error:
+            tell(error.problems, f"{name}: not audited")
+            status = 1
+    return status
+
+
+def _size(text: str) -> tuple[str, LabelCountError]:
+    task, _, numbers = text.partition("=")
+    positives, _, cases = numbers.partition("/")
+    if not (positives.isdecimal() and cases.isdecimal() and 0 < int(positives) < int(cases)):
+        raise PhaseError(f"--size: expected TASK=POSITIVES/CASES, found {text!r}")
+    return task, LabelCountError(int(positives), int(cases))
+
+
+def _console() -> Console:
+    from evaluation.cli.common import TableConsole
+
+    return TableConsole(120, markup=False)
+
+
+def _print(phase: Phase, disclosure: Disclosure) -> None:
+    from rich.table import Table
+
+    console = _console()
+    title = f"{phase.config.name}: bits about the reference that one submission reveals, at most"
+    table = Table("metric", title=title, title_justify="left")
+    for heading in ("its values", "its bits", "further numbers", "all bits", *map(_at, _DIGITS)):
+        table.add_column(heading, justify="right")
+    for metric, group in groupby(disclosure.figures, lambda figure: figure.metric):
+        value, *further = figures = list(group)
+        values = value.values()
+        table.add_row(
+            metric,
+            f"{values:,}" if values < _MAX_COUNTED else "12 digits",
+            f"{value.bits():.1f}",
+            str(sum(figure.numbers for figure in further)),
+            *(f"{bits_of(figures, digits):.1f}" for digits in (None, *_DIGITS)),
+        )
+    console.print(table)
+    if disclosure.labels:
+        console.print(_table_of_labels(disclosure))
+    console.print(
+        "Fewer bits: digits, value_digits and spread_digits in phase.toml; resamples = 0 (no intervals); "
+        "fewer submissions on the platform.\n"
+    )
+
+
+def _table_of_labels(disclosure: Disclosure) -> Table:
+    from rich.table import Table
+
+    title = "Hidden labels, and the fewest submissions that could tell all of them"
+    table = Table("labels", title=title, title_justify="left")
+    for heading in ("of each class", "bits", "by values of these labels", "by all values", "by all numbers"):
+        table.add_column(heading, justify="right")
+    values = [figure for figure in disclosure.figures if figure.what == VALUE]
+    for labels in disclosure.labels:
+        cells = (
+            " / ".join(_needed(labels, figures, digits) for digits in (None, *_DIGITS))
+            for figures in (disclosure.made_of(labels), values, disclosure.figures)
+        )
+        counts = " + ".join(map(str, sorted(labels.counts)))
+        table.add_row(labels.name, counts, f"{labels.bits:.1f}", *cells)
+    table.caption = "as published / with " + " / with ".join(map(_at, _DIGITS))
+    return table
+
+
+def _needed(labels: HiddenLabels, figures: Sequence[PublishedFigure], digits: int | None) -> str:
+    needed = labels.submissions(bits_of(figures, digits))
+    return "–" if math.isinf(needed) else f"{needed:g}"
+
+
+def _print_attacks(phase: Phase, allowed: int) -> None:
+    from rich.table import Table
+
+    from evaluation.organiser.attack import attack
+
+    title = (
+        f"{phase.config.name}: labels that attacks recover from metrics.json, {allowed} submissions at most"
+    )
+    table = Table("labels", "attack", title=title, title_justify="left")
+    for heading in ("submissions", "recovered", "right", "bound", "by what it uses"):
+        table.add_column(heading, justify="right")
+    results = attack(phase, machine.worker_count(), allowed)
+    for found in results:
+        table.add_row(
+            found.labels,
+            found.method,
+            str(found.submissions),
+            f"{found.recovered} of {found.cases}",
+            str(found.correct),
+            *("–" if math.isinf(bound) else f"{bound:g}" for bound in (found.bound, found.bound_of_used)),
+        )
+    console = _console()
+    if results:
+        console.print(table)
+    else:
+        console.print(f"{phase.config.name}: none of the attacks applies to what this phase publishes.\n")
+
+
+def _at(digits: int | None) -> str:
+    return "as published" if digits is None else f"{digits} decimals"

@@ -1,0 +1,87 @@
+"""`describe`: the data of a phase, or of several phases beside each other, for its organiser."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evaluation.cli.common import add_phase, progress_bar
+from evaluation.core.fault import PhaseError
+
+if TYPE_CHECKING:
+    from evaluation.organiser.describe import Description
+
+_LOG_WIDTH = 160
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_phase(parser, several=True)
+    parser.add_argument(
+        "--by",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="also group by a column of cases.csv (always: the phases, the column `set`, the subgroups of "
+        "phase.toml, and classes of the reference); repeatable",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="GROUP",
+        help="compare each other group with this one (default: every pair of groups)",
+    )
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        default=0.05,
+        metavar="P",
+        help="level of significance (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="write description.json, csv files and description.tex there; they hold labels",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Describe, write and print. Raises `PhaseError`."""
+    from evaluation.organiser.describe import describe
+    from evaluation.organiser.describe_tables import write_description
+    from evaluation.phase.named import named_phase
+
+    if not 0 < arguments.alpha < 1:
+        raise PhaseError(f"--alpha: expected a number between 0 and 1, found {arguments.alpha:g}")
+    phases = [named_phase(name) for name in arguments.phases]
+    with progress_bar("cases", sum(len(phase.rows) for phase in phases)) as progress:
+        description = describe(
+            phases, tuple(arguments.by), arguments.against, arguments.alpha, progress=progress
+        )
+    paths = write_description(description, arguments.output) if arguments.output else []
+    _print(description)
+    sys.stdout.write("".join(f"{path}\n" for path in paths))
+    return 0
+
+
+def _print(description: Description) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from evaluation.cli.common import TableConsole
+    from evaluation.organiser.describe_tables import tables_of
+
+    console = TableConsole(_LOG_WIDTH)
+    for table in tables_of(description):
+        shown = Table(title=escape(table.title), title_justify="left")
+        for title, is_right in zip(table.columns, table.right, strict=True):
+            shown.add_column(escape(title), justify="right" if is_right else "left")
+        for row in table.rows:
+            shown.add_row(*map(escape, row))
+        console.print(shown)
+        if table.note:
+            console.print(escape(table.note))
+    for notice in description.notices:
+        console.print(escape(f"note: {notice}"))

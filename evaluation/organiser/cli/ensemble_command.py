@@ -1,0 +1,152 @@
+"""`ensemble`: several submissions of one phase combined into one that can be scored like any other."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evaluation.cli.common import progress_bar, whole_number
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.cli.fuse_command import add_rules, rules_of
+from evaluation.platform import machine
+
+if TYPE_CHECKING:
+    from evaluation.core.challenge import Task
+    from evaluation.organiser.annotators.ensemble import Ensemble
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "submissions", type=Path, nargs="+", metavar="SUBMISSION", help="folders of submissions, two or more"
+    )
+    parser.add_argument("--ground-truth", type=Path, required=True, metavar="FOLDER", help="the phase folder")
+    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="where to write")
+    parser.add_argument(
+        "--tasks", metavar="TASK,…", help="comma-separated tasks (default: all tasks of the phase)"
+    )
+    add_rules(parser)
+    parser.add_argument(
+        "--top",
+        type=whole_number(2),
+        metavar="K",
+        help="combine only the first K teams of a leaderboard; the name of a folder is that of its team",
+    )
+    parser.add_argument(
+        "--leaderboard",
+        type=Path,
+        metavar="FOLDER|CSV",
+        help="of --top: what rank --output wrote, best of another set of cases than the one to be predicted",
+    )
+    parser.add_argument(
+        "--board", metavar="NAME", help="of --leaderboard (default: the overall one, or the only one)"
+    )
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="FOLDER",
+        help="write how far the members agree, and on which cases they do not; no label is read",
+    )
+    parser.add_argument(
+        "--gain",
+        action="store_true",
+        help="score the ensemble and its members against the sealed phase, and write into the report what it "
+        "gains over them, with tests, and whether it gains more where they disagree",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the ensemble. Raises `PhaseError` with the faults of the submissions or the phase."""
+    from evaluation.organiser.annotators.ensemble import write_agreement, write_ensemble
+    from evaluation.phase.manifest import scan
+    from evaluation.phase.phase import load_phase
+    from evaluation.phase.registry import select_tasks
+
+    if not arguments.ground_truth.is_dir():
+        raise PhaseError(f"{arguments.ground_truth}: is not a folder")
+    if arguments.gain and not arguments.report:
+        raise PhaseError("--gain: expected --report FOLDER, found none")
+    members = _members(arguments)
+    # Only the form is used, so that the phase can be unsealed.
+    phase = load_phase(arguments.ground_truth, scan(arguments.ground_truth))
+    names = (
+        arguments.tasks.split(",") if arguments.tasks else [task.name for task in phase.tasks if task.fields]
+    )
+    tasks = select_tasks(phase.challenge, phase.options, names, None)
+    form = replace(phase.form, tasks=tuple(task.name for task in tasks), run_time=None)
+    with progress_bar("cases", len(form.cases)) as progress:
+        written = write_ensemble(
+            form,
+            tasks,
+            members,
+            arguments.output,
+            rules_of(arguments),
+            progress,
+        )
+    cases = ", ".join(f"{name} in {count}" for name, count in written.cases.items())
+    sys.stdout.write(
+        f"{arguments.output}: {len(written.submissions)} submissions, {', '.join(written.tasks)}\n"
+        f"values of cases: {cases}\n"
+    )
+    if arguments.report:
+        write_agreement(arguments.report, written)
+        if arguments.gain:
+            _write_gain(arguments, tasks, members, written)
+        sys.stdout.write(f"{arguments.report}\n")
+    return 0
+
+
+def _members(arguments: argparse.Namespace) -> dict[str, Path]:
+    """Return the submissions to combine by name. Raises `PhaseError`."""
+    from evaluation.organiser.annotators.ensemble import best_of_board
+
+    given = _by_name(arguments.submissions)
+    if (arguments.top is None) != (arguments.leaderboard is None):
+        raise PhaseError("--top, --leaderboard: expected both or neither")
+    if arguments.top is None:
+        return given
+    chosen = best_of_board(arguments.leaderboard, given, arguments.top, arguments.board)
+    sys.stdout.write(f"the first {arguments.top} by {chosen.column}: {', '.join(chosen.folders)}\n")
+    return dict(chosen.folders)
+
+
+def _write_gain(
+    arguments: argparse.Namespace, tasks: Sequence[Task], members: Mapping[str, Path], written: Ensemble
+) -> None:
+    """Score and compare, write and print the gains. Raises `PhaseError`."""
+    from evaluation.organiser.annotators.ensemble import ensemble_gain, write_gain
+    from evaluation.organiser.ranking.pair_tests import TestChoice
+    from evaluation.phase.phase import load_phase
+
+    phase = load_phase(arguments.ground_truth)
+    phase = replace(phase, tasks=tuple(tasks))
+    name = arguments.output.name
+    found = ensemble_gain(
+        phase,
+        (f"{name} (ensemble)" if name in members else name, arguments.output),
+        members,
+        written.disagreement.found,
+        machine.worker_count(),
+        TestChoice(phase.config.seed),
+    )
+    write_gain(arguments.report, found)
+    for gain in found.gains:
+        p_value = "not tested" if gain.p_holm is None else f"p = {gain.p_holm:.2g} after Holm"
+        sys.stdout.write(
+            f"{gain.metric}: {gain.ensemble_value:.4f}, {gain.member} {gain.member_value:.4f}: "
+            f"gain {gain.gain:+.4f}, {p_value}\n"
+        )
+
+
+def _by_name(folders: Sequence[Path]) -> dict[str, Path]:
+    """Return the folders by name, or by whole path where two names are equal."""
+    names = [folder.name for folder in folders]
+    chosen = names if len(set(names)) == len(names) else [str(folder) for folder in folders]
+    if len(set(chosen)) < len(chosen):
+        twice = sorted({name for name in chosen if chosen.count(name) > 1})
+        raise PhaseError(*(f"{name}: given more than once" for name in twice))
+    return dict(zip(chosen, folders, strict=True))

@@ -1,0 +1,256 @@
+"""`evaluate --each`: many submissions to one or several phases, here or on a cluster."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from evaluation.cli.evaluate_command import PhaseSubmissions, parts
+from evaluation.core.fault import PhaseError
+from evaluation.io.files import write_atomically
+from evaluation.organiser.rescoring.run import Summary, score_all
+from evaluation.organiser.rescoring.slicing import Slicing, slices_of
+from evaluation.organiser.rescoring.submissions import (
+    fetch,
+    find_submissions,
+    is_address,
+    local_path,
+    shard_of,
+)
+from evaluation.organiser.rescoring.task import Engine, ScoringTask, environment
+from evaluation.phase.named import phase_folder
+from evaluation.phase.phase import Source, load_phase
+from evaluation.platform import machine
+from evaluation.platform.messages import Streams
+
+if TYPE_CHECKING:
+    from rich.progress import Task
+
+
+# Progress of a run over many submissions: a line for each that ends, and a bar beneath on a terminal.
+
+Ended = Callable[[str], None]
+"""Takes the line of a finished submission."""
+
+
+@contextmanager
+def each_progress(total: int, tell: Callable[[Sequence[str]], None]) -> Iterator[Ended]:
+    """Yield the writer of the submissions' lines; ``tell`` writes a line where stdout is no terminal."""
+    if not sys.stdout.isatty():
+        yield lambda line: tell([line])
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    started = time.monotonic()
+
+    class Rate(ProgressColumn):
+        """Submissions per minute since the start of the run."""
+
+        def render(self, task: Task) -> Text:
+            minutes = (time.monotonic() - started) / 60
+            return Text(f"{task.completed / minutes:.1f}/min" if task.completed else "")
+
+    columns = (
+        TextColumn("submissions"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, transient=True) as progress:
+        bar = progress.add_task("submissions", total=total)
+
+        def ended(line: str) -> None:
+            progress.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            progress.advance(bar)
+
+        yield ended
+
+
+Default = Callable[[], tuple[Path, Source]]
+_MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class _Job:
+    """All tasks of one phase; ``folder`` is where their results are below the output, "" for the output."""
+
+    phase: str
+    folder: str
+    tasks: tuple[ScoringTask, ...]
+    notes: tuple[str, ...]
+
+
+class _Stopped(BaseException):
+    """Raised by SIGINT and SIGTERM, to end all started processes."""
+
+    def __init__(self, number: int) -> None:
+        self.status = 128 + number
+
+
+def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Streams) -> int:
+    """Score all submissions; return 0, 1 if one was not scored, or 128 and the signal that stopped the run.
+
+    ``default`` returns the phase of the image, which is used if no other is given. Raises `PhaseError` and
+    `OSError` where nothing can be scored.
+    """
+    summary = Summary()
+    total = 0
+    try:
+        with _stoppable(), tempfile.TemporaryDirectory(prefix="phases-") as temporary:
+            jobs = [
+                _job(part, arguments, default, Path(temporary))
+                for part in parts(arguments.each, arguments.ground_truth)
+            ]
+            _require_names(jobs)
+            streams.tell_organiser(note for job in jobs for note in job.notes)
+            tasks = [task for job in jobs for task in job.tasks]
+            total = len(tasks)
+            width = max((len(task.place) for task in tasks), default=0)
+            engine, tasks = _engine(arguments, tasks, streams)
+            with (
+                closing(score_all(tasks, arguments.output, Slicing(engine))) as answers,
+                each_progress(total, streams.tell_organiser) as ended,
+            ):
+                for task, answer in answers:
+                    summary.add(task.place, answer)
+                    ended(f"{task.place:<{width}}  {answer.line.splitlines()[0]}")
+            streams.tell_organiser(summary.lines())
+            if arguments.since is not None:
+                streams.tell_organiser(_compared(jobs, arguments.since, arguments.output))
+    except _Stopped as stopped:
+        streams.tell_organiser(
+            [
+                *summary.lines(),
+                f"Stopped: {total - summary.done} are left; the same command goes on with them",
+            ]
+        )
+        return stopped.status
+    return 1 if summary.failures else 0
+
+
+def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default, temporary: Path) -> _Job:
+    """Return the tasks of a phase. Raises `PhaseError` and `OSError`."""
+    given = part.phase or arguments.ground_truth
+    source: Source = "folder"
+    if given is None:
+        folder, source = default()
+        location = str(folder.resolve())
+    elif is_address(given) and local_path(given) is None:
+        folder = fetch(given, Path(tempfile.mkdtemp(dir=temporary)))
+        # The workers of a cluster read it themselves.
+        location = given if arguments.cluster else str(folder)
+    else:
+        folder = local_path(given) if is_address(given) else phase_folder(given)  # type: ignore[assignment]
+        location = str(folder.resolve())
+    phase = load_phase(folder, source=source)
+    found = find_submissions(part.folder)
+    submissions = found.submissions
+    if arguments.shard:
+        submissions = shard_of(submissions, arguments.shard.number, arguments.shard.count)
+    name = phase.config.name if part.phase else ""
+    tasks = tuple(
+        ScoringTask(
+            place=f"{name}/{submission.name}" if name else submission.name,
+            phase=location,
+            source=source,
+            seal=phase.manifest.digest,
+            submission=_absolute(submission.location),
+            environment=environment(),
+            slices=slices_of(phase, arguments.cases_per_task),
+        )
+        for submission in submissions
+    )
+    notes = tuple(f"Not scored, neither a folder nor a zip: {part.folder}/{other}" for other in found.others)
+    if not tasks:
+        notes += (f"{part.folder}: this share holds none of {len(found.submissions)} submissions",)
+    return _Job(phase.config.name, name, tasks, notes)
+
+
+def _absolute(location: str) -> str:
+    path = local_path(location)
+    return location if path is None else str(path.absolute())
+
+
+def _require_names(jobs: Sequence[_Job]) -> None:
+    """Raise `PhaseError` where two phases have one name, since their results would be mixed."""
+    names = [job.phase for job in jobs]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise PhaseError(
+            *(f"--each: expected every phase once, found {name} several times" for name in twice)
+        )
+
+
+def _engine(
+    arguments: argparse.Namespace, tasks: list[ScoringTask], streams: Streams
+) -> tuple[Engine, list[ScoringTask]]:
+    """Return the engine that scores the tasks, and the tasks with their share of the machine."""
+    if arguments.cluster is not None:
+        from evaluation.organiser.rescoring.cluster import OnCluster
+
+        return OnCluster(
+            arguments.cluster, arguments.workers, lambda line: streams.tell_organiser([line])
+        ), tasks
+    if far := next((task.submission for task in tasks if local_path(task.submission) is None), None):
+        raise PhaseError(
+            f"{far}: expected --cluster for an address; --cluster local scores it on this machine"
+        )
+    from evaluation.organiser.rescoring.lanes import Lanes
+    from evaluation.organiser.rescoring.lanes import ScoringInThisProcess as InThisProcess
+
+    workers = machine.worker_count(arguments.workers)
+    if workers == 0 or not tasks:
+        return InThisProcess(), [replace(task, workers=0) for task in tasks]
+    lanes = min(workers, sum(task.slices for task in tasks))
+    each = workers // lanes
+    memory = (machine.worker_memory(lanes * each, None) or 0) // _MEBIBYTE
+    return Lanes(lanes), [replace(task, workers=each, memory_mb=memory) for task in tasks]
+
+
+def _compared(jobs: Sequence[_Job], since: Path, output: Path) -> Iterator[str]:
+    """Write changes.json and yield the table of changes. Raises `PhaseError` and `OSError`."""
+    from evaluation.organiser.rescoring.changes import FILE_NAME, changes_between, changes_json, table_of
+
+    found = [changes_between(since / job.folder, output / job.folder) for job in jobs]
+    path = output / FILE_NAME
+    write_atomically(path, changes_json(found))
+    for changes in found:
+        yield from table_of(changes)
+    yield str(path)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Turn the first SIGINT or SIGTERM into `_Stopped`, and ignore later ones during the clean-up."""
+    signals = (signal.SIGINT, signal.SIGTERM)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for each in signals:
+            signal.signal(each, signal.SIG_IGN)
+        raise _Stopped(number)
+
+    before = {each: signal.signal(each, stop) for each in signals}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        sys.stdout.flush()

@@ -1,0 +1,38 @@
+"""`new`: a new repository for an organiser, with a phase, a sample and the files for its image."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    from evaluation.organiser.starter.repository import KINDS
+
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="a new or empty folder")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--like", choices=KINDS, help="what the challenge is like")
+    what.add_argument(
+        "--from",
+        dest="pack",
+        type=Path,
+        metavar="FORGE_PACK",
+        help="the JSON of a Grand Challenge Forge pack: one folder for each of its phases, with its sockets",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the repository and print the next steps."""
+    if arguments.pack is not None:
+        from evaluation.organiser.starter.forge import write_from_pack
+
+        folders = write_from_pack(arguments.folder, arguments.pack)
+        sys.stdout.write("".join(f"{folder}\n" for folder in folders))
+        return 0
+    from evaluation.organiser.starter.repository import write_repository
+
+    write_repository(arguments.folder, arguments.like)
+    sys.stdout.write(f"{arguments.folder}: read README.md there; first of all: evaluation seal phase\n")
+    return 0

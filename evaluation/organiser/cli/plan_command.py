@@ -1,0 +1,126 @@
+"""`plan`: the number of cases that a test set needs for intervals of a given width."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import get_args
+
+from evaluation.cli.common import share, whole_number
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.output import write_rows
+from evaluation.organiser.plan import (
+    AchievedInterval,
+    Aim,
+    Figure,
+    Needed,
+    cases_in_all,
+    cases_needed,
+    intervals_given,
+)
+
+_LEVEL = 0.95
+_COLUMNS = ("figure", "value", "half_width", "positives", "negatives", "cases")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    for figure in get_args(Figure):
+        parser.add_argument(
+            f"--{figure}",
+            type=share,
+            nargs="+",
+            metavar=("VALUE", "HALF_WIDTH"),
+            help=f"the expected {figure}, and the half-width that its 95 %% interval is to have".replace(
+                "auc", "area under the ROC curve"
+            ),
+        )
+    parser.add_argument(
+        "--prevalence", type=share, metavar="SHARE", help="share of positive cases in the test set"
+    )
+    parser.add_argument(
+        "--cases",
+        type=whole_number(1),
+        metavar="N",
+        help="also the intervals on so many cases; then a half-width may be left out",
+    )
+    parser.add_argument("--output", type=Path, metavar="CSV", help="also write what is needed as a table")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the needed numbers of cases. Raises `PhaseError` for arguments that do not fit together."""
+    aims = _aims(arguments)
+    prevalence: Fraction | None = arguments.prevalence
+    needed = cases_needed(aims, prevalence, _LEVEL)
+    given = []
+    if arguments.cases is not None:
+        if prevalence is None:
+            raise PhaseError("--cases: expected the prevalence too, found none")
+        given = intervals_given(aims, arguments.cases, prevalence, _LEVEL)
+    if arguments.output is not None:
+        write_rows(arguments.output, _COLUMNS, map(_row, needed))
+    lines = [*_lines_needed(needed, prevalence), *_lines_given(given)]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _aims(arguments: argparse.Namespace) -> list[Aim]:
+    aims, problems = [], []
+    for figure in get_args(Figure):
+        given: Sequence[Fraction] | None = getattr(arguments, figure)
+        if given is None:
+            continue
+        value, *half_widths = map(float, given)
+        if len(half_widths) > 1 or (not half_widths and arguments.cases is None):
+            found = "none" if not half_widths else f"{len(half_widths)} numbers"
+            problems.append(f"--{figure}: expected one half-width beside the value, found {found}")
+        aims.append(Aim(figure, value, next(iter(half_widths), None)))
+    if not aims:
+        problems.append("expected --sensitivity, --specificity or --auc, found none of them")
+    if problems:
+        raise PhaseError(*problems)
+    return aims
+
+
+def _row(needed: Needed) -> tuple[object, ...]:
+    aim = needed.aim
+    return (aim.figure, aim.value, aim.half_width, needed.positives, needed.negatives, needed.cases)
+
+
+def _lines_needed(needed: Sequence[Needed], prevalence: Fraction | None) -> list[str]:
+    """Return the lines on the cases that the aims need, and on a set with all of them."""
+    lines = []
+    for one in needed:
+        classes = " and ".join(
+            f"{count:,} {name} cases"
+            for count, name in ((one.positives, "positive"), (one.negatives, "negative"))
+            if count is not None
+        )
+        lines.append(f"{_named(one.aim)} ± {one.aim.half_width:g} needs {classes}")
+    if needed and prevalence is not None:
+        in_all = cases_in_all(needed)
+        lines.append(f"in all: {in_all:,} cases with a prevalence of {float(prevalence):g}")
+    return lines
+
+
+def _lines_given(given: Sequence[AchievedInterval]) -> list[str]:
+    """Return the lines on the intervals that a set of a stated size gives."""
+    lines = []
+    if given:
+        first = given[0]
+        cases = first.positives + first.negatives
+        lines.append(f"{cases:,} cases, {first.positives:,} positive and {first.negatives:,} negative, give")
+    for one in given:
+        interval = one.interval
+        width = f"{one.interval.half_width:.4f}"
+        verdict = "" if one.enough is None else ", enough" if one.enough else ", too few"
+        bounds = f"{interval.lower:.4f} – {interval.upper:.4f}"
+        lines.append(f"{_named(one.aim)} ± {width}: {bounds}{verdict}")
+    return lines
+
+
+def _named(aim: Aim) -> str:
+    return f"{'AUC' if aim.figure == 'auc' else aim.figure} {aim.value:g}"

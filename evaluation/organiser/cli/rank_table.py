@@ -1,0 +1,304 @@
+"""A leaderboard on the terminal, with its tests between teams and between subgroups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from evaluation.cli.common import TableConsole
+from evaluation.organiser.ranking.across import AcrossRankings
+from evaluation.organiser.ranking.comparisons import Comparison
+from evaluation.organiser.ranking.leaderboard_file import (
+    BoardOfTeam,
+    Leaderboard,
+    MetricOfTeam,
+    PhaseLeaderboard,
+    Team,
+)
+from evaluation.organiser.ranking.stability import PlaceDistribution
+
+# --- The tests of a ranking on the terminal: between teams, and between subgroups within each team ---
+
+_MOST_PAIRS = 15
+_MOST_ROWS = 60
+_SMALLEST_P = 1e-4
+
+
+def pair_tables(phase: PhaseLeaderboard) -> Iterator[Table]:
+    """Yield a table of tests between teams for each metric, or only between neighbours if there are many."""
+    for metric in phase.metrics.values():
+        comparisons = metric.comparisons
+        if comparisons and comparisons.pairs:
+            title, shown = f"Tests of {metric.title}", list(comparisons.pairs)
+            if len(shown) > _MOST_PAIRS:
+                title += f", of neighbours (all {len(shown)} pairs are in comparisons.csv)"
+                shown = _neighbours(shown)
+            yield _pairs(title, shown)
+        if metric.unranked:
+            yield _pairs(f"Tests of {metric.title}, of teams without a place", metric.unranked)
+
+
+def _pairs(title: str, shown: Sequence[Comparison]) -> Table:
+    table = Table("better", "worse", title=escape(title), title_justify="left")
+    for heading in ("difference", "p", "p after Holm"):
+        table.add_column(heading, justify="right")
+    table.add_column("test")
+    for pair in shown:
+        table.add_row(
+            escape(pair.first),
+            escape(pair.second),
+            f"{pair.difference:.4g}",
+            p_text(pair.p_value),
+            p_text(pair.p_holm) + (" *" if pair.significant else ""),
+            escape(pair.method),
+        )
+    table.caption, table.caption_justify = "* significant", "left"
+    return table
+
+
+def _neighbours(pairs: Sequence[Comparison]) -> list[Comparison]:
+    """Return the pairs of teams that follow each other; all pairs come in the order of their first team."""
+    order = list(dict.fromkeys(team for pair in pairs for team in (pair.first, pair.second)))
+    following = set(pairwise(order))
+    return [pair for pair in pairs if (pair.first, pair.second) in following]
+
+
+def subgroup_table(phase: PhaseLeaderboard) -> Table:
+    """Return the tests between subgroups within teams; if there are many, only of ranked metrics."""
+    tests = phase.subgroup_tests
+    title = "Tests between subgroups within each team (rank-sum, not corrected for their number)"
+    if len(tests) > _MOST_ROWS:
+        ranked = {name for name, metric in phase.metrics.items() if metric.in_ranking}
+        tests = tuple(test for test in tests if test.metric in ranked)[:_MOST_ROWS]
+        title += f", {len(tests)} of {len(phase.subgroup_tests)} (all are in subgroup-tests.csv)"
+    table = Table("team", "metric", "column", "subgroups", title=escape(title), title_justify="left")
+    for heading in ("mean of the first", "of the second", "p"):
+        table.add_column(heading, justify="right")
+    for test in tests:
+        table.add_row(
+            escape(test.team),
+            escape(phase.metrics[test.metric].title),
+            escape(test.column),
+            escape(f"{test.first}, {test.second}"),
+            f"{test.first_mean:.4f}",
+            f"{test.second_mean:.4f}",
+            p_text(test.p_value),
+        )
+    return table
+
+
+def p_text(p_value: float | None) -> str:
+    """Return a p value with two significant digits; a dash where there was no test."""
+    if p_value is None:
+        return "–"
+    return f"< {_SMALLEST_P:.4f}" if p_value < _SMALLEST_P else f"{p_value:.2g}"
+
+
+# --- A leaderboard on the terminal ---
+
+_MAX_METRICS = 6
+_MAX_TEAMS = 12
+_LOG_WIDTH = 160
+
+
+def print_leaderboard(board: Leaderboard) -> None:
+    """Print the leaderboards of all phases, the final one last, with notices."""
+    console = TableConsole(_LOG_WIDTH)
+    for phase in board.phases:
+        console.print(_places(phase))
+        metrics = [name for name, metric in phase.metrics.items() if metric.in_ranking]
+        if 0 < len(metrics) <= _MAX_METRICS:
+            console.print(_metrics(phase, metrics))
+        for line in (*_legend(phase), *_conclusions(phase)):
+            console.print(escape(line))
+        for table in pair_tables(phase):
+            console.print(table)
+        if phase.subgroup_tests:
+            console.print(subgroup_table(phase))
+        if phase.robustness:
+            console.print(_robustness(phase))
+        if phase.across:
+            _print_across(console, phase.across)
+    if board.final is not None:
+        table = Table(title="Final", title_justify="left")
+        for heading in (
+            "place",
+            "95 %",
+            "team",
+            "score",
+            *(f"place {role}" for role in board.final[0].phases),
+        ):
+            table.add_column(heading, justify="left" if heading == "team" else "right")
+        for row in board.final:
+            table.add_row(
+                _text(row.place),
+                _range(row.distribution),
+                escape(row.team),
+                row.exact_score or "",
+                *(_text(place) for place in row.phases.values()),
+            )
+        console.print(table)
+    if board.across is not None:
+        _print_across(console, board.across)
+    for notice in board.notices:
+        console.print(escape(f"note: {notice}"))
+
+
+def _robustness(phase: PhaseLeaderboard) -> Table:
+    """Return the table of places under other schemes, of the first teams where there are many."""
+    table = Table(
+        "board", "what differs", "change", title="Places if one thing differed", title_justify="left"
+    )
+    table.add_column("τ-b", justify="right")
+    teams = [team.team for team in phase.teams if any(board.place for board in team.boards.values())]
+    for team in teams[:_MAX_TEAMS]:
+        table.add_column(escape(team), justify="right")
+    for variation in phase.robustness:
+        table.add_row(
+            escape(variation.board),
+            variation.kind,
+            escape(variation.change),
+            "" if variation.tau_b is None else f"{variation.tau_b:.2f}",
+            *(_text(variation.places.get(team)) for team in teams[:_MAX_TEAMS]),
+        )
+    return table
+
+
+def _print_across(console: Console, across: AcrossRankings) -> None:
+    """Print the consensus of several rankings, and how they cluster."""
+    names = ", ".join(across.rankings)
+    teams = ", ".join(
+        f"{team.place} {team.team}" + (f" ({team.best}–{team.worst})" if team.best < team.worst else "")
+        for team in across.teams
+    )
+    orders = "" if across.orders == 1 else f", one of {across.orders} equally good orders"
+    console.print(escape(f"consensus of {names} ({across.method}{orders}): {teams}"))
+    for merge in across.dendrogram:
+        groups = " + ".join("{" + ", ".join(group) + "}" for group in (merge.first, merge.second))
+        console.print(escape(f"  joined at 1 − τ-b = {merge.distance:.2f}: {groups}"))
+
+
+def _places(phase: PhaseLeaderboard) -> Table:
+    role = f"{phase.role}: " if phase.role else ""
+    table = Table(title=escape(f"{role}{phase.phase}, {len(phase.teams)} teams"), title_justify="left")
+    boards = list(phase.teams[0].boards)
+    if (overall := phase.scheme["overall"]) in boards:
+        boards = [overall, *(name for name in boards if name != overall)]
+    table.add_column("team")
+    for name in boards:
+        table.add_column(name, justify="right")
+    table.add_column("note")
+    for team in phase.teams:
+        table.add_row(escape(team.team), *(_board(team.boards[name]) for name in boards), escape(_note(team)))
+    return table
+
+
+def _metrics(phase: PhaseLeaderboard, names: list[str]) -> Table:
+    table = Table("team")
+    for name in names:
+        table.add_column(escape(phase.metrics[name].title), justify="right")
+    for team in phase.teams:
+        table.add_row(escape(team.team), *(_metric(team.metrics.get(name)) for name in names))
+    return table
+
+
+def _legend(phase: PhaseLeaderboard) -> list[str]:
+    """Return the explanations of cells that occur in the tables above."""
+    boards = [board for team in phase.teams for board in team.boards.values()]
+    metrics = [metric for team in phase.teams for metric in team.metrics.values()]
+    places = " (95 % interval over resampled cases)" if any(board.distribution for board in boards) else ""
+    joined = (
+        "; – (n): not ranked, would take place n" if any(board.would_be_place for board in boards) else ""
+    )
+    interval = " (95 % interval)" if any(metric.lower is not None for metric in metrics) else ""
+    return [f"cells: place{places} · score, lower is better{joined}", f"       value{interval} · rank"]
+
+
+def _conclusions(phase: PhaseLeaderboard) -> list[str]:
+    lines = []
+    for metric in phase.metrics.values():
+        comparisons = metric.comparisons
+        if comparisons is None or not comparisons.pairs:
+            continue
+        tiers = "no tiers, since some pairs could not be tested"
+        if comparisons.tiers is not None:
+            tiers = "  >  ".join("{" + ", ".join(tier) + "}" for tier in comparisons.tiers)
+        detectable = [
+            pair.detectable_difference
+            for pair in comparisons.pairs
+            if pair.significant is False and pair.detectable_difference
+        ]
+        lines.append(f"{metric.title}: {tiers}")
+        lines += [
+            f"  {pair.first}, {pair.second} ({pair.method}, p = {pair.p_holm:.2g} after Holm): {pair.note}"
+            for pair in comparisons.pairs
+            if pair.contradicts_order
+        ]
+        if detectable:
+            smallest, largest = (f"{limit:.2g}" for limit in (min(detectable), max(detectable)))
+            least = smallest if smallest == largest else f"{smallest} to {largest}, by pair,"
+            lines.append(
+                f"  not significant is no proof of a tie: only a difference of {least} was likely to be found"
+            )
+    lines += [
+        f"{name}: Kendall's τ-b of resampled rankings to this one: median {found.median:.2f} "
+        f"({found.lower:.2f} to {found.upper:.2f})"
+        for name, found in phase.agreement.items()
+    ]
+    if phase.annotators:
+        for annotator, point in phase.annotators.points.items():
+            lines.append(
+                f"annotator {annotator}: sensitivity {_percent(point.sensitivity)}, "
+                f"specificity {_percent(point.specificity)}, accuracy {_percent(point.accuracy)}"
+            )
+        for pair in phase.annotators.agreement:
+            consensus = pair.consensus
+            lines.append(
+                f"annotators {pair.first} and {pair.second} agree on {pair.agreed} of {pair.cases}; there: "
+                f"sensitivity {_percent(consensus.sensitivity)}, specificity "
+                f"{_percent(consensus.specificity)}, accuracy {_percent(consensus.accuracy)}"
+            )
+        for title, values in phase.annotators.classifiers.items():
+            figures = ", ".join(f"{phase.metrics[name].title} {value:.4f}" for name, value in values.items())
+            lines.append(f"{title}: {figures}")
+    return lines
+
+
+def _board(board: BoardOfTeam) -> str:
+    if board.rank is None:
+        return f"– ({board.would_be_place})" if board.would_be_place else ""
+    between = f" ({_range(board.distribution)})" if board.distribution else ""
+    return f"{board.rank:g}{between} · {board.exact_score}"
+
+
+def _metric(metric: MetricOfTeam | None) -> str:
+    if metric is None:
+        return ""
+    interval = "" if metric.lower is None else f" ({metric.lower:.3f}–{metric.upper:.3f})"
+    rank = "–" if metric.rank is None else f"{metric.rank:g}"
+    return f"{metric.value:.4f}{interval} · {rank}"
+
+
+def _note(team: Team) -> str:
+    notes = [] if team.eligible else ["not ranked"]
+    if team.submissions > 1:
+        notes.append(f"{team.submission} of {team.submissions} submissions")
+    if team.note:
+        notes.append(team.note)
+    return "; ".join(notes)
+
+
+def _range(distribution: PlaceDistribution | None) -> str:
+    return f"{distribution.lower}–{distribution.upper}" if distribution else ""
+
+
+def _text(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+def _percent(value: float | None) -> str:
+    return "undefined" if value is None else f"{100 * value:.2f} %"

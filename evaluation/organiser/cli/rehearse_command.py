@@ -1,0 +1,50 @@
+"""`rehearse`: scores submissions derived from a phase's own reference, to test every metric."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+
+from evaluation.cli.common import add_phase, progress_bar
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.rehearsal import Rehearsal, rehearse
+from evaluation.phase.named import named_phase
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_phase(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the figures of each submission. Raises `PhaseError` naming the metrics that break a rule."""
+    phase = named_phase(arguments.phase)
+    with progress_bar("cases", len(phase.rows)) as progress:
+        rehearsal = rehearse(phase, progress)
+    _print(rehearsal, f"{phase.config.name}: rehearsed on {rehearsal.cases} of {len(phase.rows)} cases")
+    for name in rehearsal.untried:
+        sys.stdout.write(f"note: {name} was not tested: no case enters it\n")
+    if rehearsal.problems:
+        raise PhaseError(*rehearsal.problems)
+    return 0
+
+
+def _print(rehearsal: Rehearsal, title: str) -> None:
+    from rich.table import Table
+
+    from evaluation.cli.common import TableConsole
+
+    submissions = [name for name in _columns(rehearsal) if "half" not in name]
+    table = Table("metric", title=title, title_justify="left")
+    for submission in submissions:
+        table.add_column(submission, justify="right")
+    for name, figures in rehearsal.figures.items():
+        cells = [figures.get(submission, math.nan) for submission in submissions]
+        table.add_row(name, *("" if math.isnan(cell) else f"{cell:.4f}" for cell in cells))
+    TableConsole(140, highlight=True).print(table)
+
+
+def _columns(rehearsal: Rehearsal) -> list[str]:
+    """Return the submissions of all metrics, in the order of their first appearance."""
+    return list(dict.fromkeys(name for figures in rehearsal.figures.values() for name in figures))

@@ -1,0 +1,53 @@
+"""`sample`: synthetic phases and submissions of known quality."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from evaluation.cli.common import progress_bar
+from evaluation.core.fault import PhaseError
+from evaluation.phase.registry import known_challenges
+
+_MODULE = "evaluation.organiser.samples.{}"
+
+
+def _generator(challenge: str) -> ModuleType | None:
+    """Return the module that writes samples of a challenge, None if it has none."""
+    try:
+        return importlib.import_module(_MODULE.format(challenge))
+    except ModuleNotFoundError as error:
+        if error.name is None or not _MODULE.format(challenge).startswith(error.name):
+            raise
+        return None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments, for every challenge under its name."""
+    challenges = parser.add_subparsers(dest="challenge", required=True, metavar="CHALLENGE")
+    for name in known_challenges():
+        if (module := _generator(name)) is not None:
+            challenge_parser = challenges.add_parser(
+                name, help=f"sample of {name}", formatter_class=argparse.ArgumentDefaultsHelpFormatter
+            )
+            challenge_parser.add_argument(
+                "--output", type=Path, required=True, metavar="FOLDER", help="where to write"
+            )
+            challenge_parser.add_argument("--name", default=f"{name}-sample", help="name of the phase")
+            challenge_parser.add_argument("--seed", type=int, default=0, help="of all random choices")
+            module.add_arguments(challenge_parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the sample and print its folders. Raises `PhaseError` if an argument is out of range."""
+    module = importlib.import_module(_MODULE.format(arguments.challenge))
+    try:
+        with progress_bar("cases", arguments.cases) as progress:
+            folders = module.write(arguments, progress)
+    except ValueError as error:
+        raise PhaseError(str(error)) from None
+    sys.stdout.write("".join(f"{folder}\n" for folder in folders))
+    return 0

@@ -1,0 +1,48 @@
+"""`schema`: the JSON schemas of metrics.json, leaderboard.json and phase.toml, and the catalogue."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "file",
+        nargs="?",
+        choices=["metrics", "leaderboard", "phase", "catalogue"],
+        default="metrics",
+        help="of which file; catalogue: the page of the kinds and metrics that a phase can declare "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--words", action="store_true", help="the keys of phase.toml as a page in Markdown, of phase alone"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the schema, or a page."""
+    if arguments.file == "catalogue":
+        from evaluation.organiser.schema_pages import catalogue_page
+
+        sys.stdout.write(catalogue_page())
+        return 0
+    if arguments.file == "phase":
+        from evaluation.organiser.schema_pages import phase_schema as schema
+    elif arguments.file == "metrics":
+        from evaluation.platform.result_file import metrics_schema as schema
+    else:
+        from evaluation.organiser.ranking.leaderboard_file import leaderboard_schema as schema
+
+    if arguments.words:
+        from evaluation.core.fault import PhaseError
+        from evaluation.organiser.schema_pages import config_page
+
+        if arguments.file != "phase":
+            raise PhaseError(f"--words: expected the file phase, found {arguments.file}")
+        sys.stdout.write(config_page(schema()))
+    else:
+        sys.stdout.write(json.dumps(schema(), indent=2) + "\n")
+    return 0

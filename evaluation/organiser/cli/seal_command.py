@@ -1,0 +1,31 @@
+"""`seal`: validates a phase and writes its manifest, which `evaluate` requires."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from evaluation.cli.common import add_phase, progress_bar
+from evaluation.organiser.validate import validate_phase
+from evaluation.phase.manifest import scan, seal
+from evaluation.phase.named import phase_folder
+from evaluation.platform import machine
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_phase(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Seal a phase and print its digest. Raises `PhaseError` with the faults that prevent it."""
+    folder = phase_folder(arguments.phase)
+    scanned = scan(folder)
+    with progress_bar("reference", len(scanned.files)) as progress:
+        validation = validate_phase(folder, scanned, machine.worker_count(), progress)
+    manifest = seal(folder, scanned)
+    lines = [f"note: {notice}" for notice in validation.notices]
+    sys.stdout.write(
+        "\n".join([*lines, f"{folder}: sealed {len(validation.phase.rows)} cases", manifest.digest]) + "\n"
+    )
+    return 0

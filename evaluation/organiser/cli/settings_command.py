@@ -1,0 +1,42 @@
+"""`settings`: the settings of a phase on the platform, and the content of its public page."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from evaluation.cli.common import add_phase
+from evaluation.organiser.settings import (
+    metrics_of_empty_submission,
+    platform_settings,
+    public_paths,
+    ranking_notes,
+    settings_file,
+    warnings_of,
+)
+from evaluation.phase.named import named_phase
+from evaluation.platform import machine
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_phase(parser)
+    parser.add_argument(
+        "--public",
+        action="store_true",
+        help="instead list the paths of metrics.json that display_all_metrics shows to everybody",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the settings as JSON. Raises `PhaseError` if the phase has faults."""
+    phase = named_phase(arguments.phase)
+    least = metrics_of_empty_submission(phase, machine.worker_count())
+    settings = platform_settings(phase, least)
+    if arguments.public:
+        sys.stdout.write("".join(f"{path}\n" for path in public_paths(least)))
+    else:
+        sys.stdout.buffer.write(settings_file(settings))
+        notes = [*warnings_of(phase, settings), *ranking_notes(phase, settings)]
+        sys.stderr.write("".join(f"Note: {note}\n" for note in notes))
+    return 0

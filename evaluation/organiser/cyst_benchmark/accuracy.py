@@ -1,0 +1,251 @@
+"""The step `accuracy`: reproducibility and accuracy of every annotator (Eq. 3)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.fault import PhaseError
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.crops import Box, box_of_content
+from evaluation.metrics.segmentation import ConfidenceSums, weighted_dice_of_sums
+from evaluation.organiser.cyst_benchmark.data import (
+    CONFIDENCES,
+    EVERYTHING,
+    RUNS,
+    SUPERVISOR,
+    AnnotatedBScan,
+    EvaluationSet,
+    Group,
+    Levels,
+    Stratum,
+    cysts_of,
+    groups_of,
+)
+from evaluation.organiser.cyst_benchmark.transform import (
+    DISTINCTIONS,
+    EVERY_INTERVAL,
+    CystKey,
+    Interval,
+    Scale,
+    read_distinctions,
+    read_scale,
+)
+from evaluation.organiser.output import write_rows
+from evaluation.phase.cases import organiser_table
+
+# --- Agreement of two sets of annotations, overall and by confidence (Eq. 3 of the cyst benchmark) ---
+
+
+@dataclass(frozen=True)
+class SimilarityByConfidence:
+    """Similarity in [0, 1] overall and by confidence; NaN for a confidence that nobody marked."""
+
+    overall: float
+    by_confidence: Mapping[int, float]
+
+    def weight(self, confidence: int) -> float:
+        """Return the weight of a mark of this confidence, see `benchmark.weighting`.
+
+        It is the overall accuracy for a confidence that does not occur in the evaluation set, and for
+        confidence 0.
+        """
+        own = self.by_confidence.get(confidence, math.nan)
+        return self.overall if math.isnan(own) else own
+
+
+@dataclass
+class Similarity:
+    """Eq. 3 over the voxels of many B-scans, added one by one."""
+
+    _overall: Floats = field(default_factory=lambda: np.zeros(3))
+    _by_confidence: dict[int, Floats] = field(default_factory=lambda: {c: np.zeros(3) for c in CONFIDENCES})
+
+    def add(self, first: Floats, second: Floats, marked: Mapping[int, NDArray[np.bool_]]) -> None:
+        """Add the values (y, x) of one B-scan in two annotations.
+
+        ``marked``: by confidence, the voxels that either side marked with it in any run.
+        """
+        self._overall += _sums(first, second)
+        for confidence, voxels in marked.items():
+            self._by_confidence[confidence] += _sums(first[voxels], second[voxels])
+
+    def merge(self, other: Similarity) -> None:
+        """Add all B-scans of another one."""
+        self._overall += other._overall
+        for confidence, sums in other._by_confidence.items():
+            self._by_confidence[confidence] += sums
+
+    def result(self) -> SimilarityByConfidence:
+        """Return 2ΣAB / (ΣA² + ΣB²) over all B-scans added; overall 1 where both sides are empty."""
+        return SimilarityByConfidence(
+            weighted_dice_of_sums(ConfidenceSums(*self._overall)),
+            {
+                c: weighted_dice_of_sums(ConfidenceSums(*sums)) if sums[1:].any() else math.nan
+                for c, sums in self._by_confidence.items()
+            },
+        )
+
+
+def marked_by_either(*levels: NDArray[Any]) -> dict[int, NDArray[np.bool_]]:
+    """Return for every confidence the voxels (y, x) that have it in at least one annotation."""
+    return {c: np.logical_or.reduce([annotation == c for annotation in levels]) for c in CONFIDENCES}
+
+
+def _sums(first: Floats, second: Floats) -> Floats:
+    first, second = first.ravel(), second.ravel()
+    return np.array([first @ second, first @ first, second @ second])
+
+
+# --- A B-scan of the evaluation set with the value that every annotator and run gives each voxel ---
+
+
+@dataclass(frozen=True)
+class ValuedBScan:
+    """Confidences and values (y, x) by annotator and run, cropped to ``box``, which holds all marks."""
+
+    box: Box
+    levels: Mapping[tuple[str, str], Levels]
+    values: Mapping[tuple[str, str], Floats]
+
+    def mean(self, annotator: str) -> Floats:
+        """Return the mean of an annotator's two runs, the final annotation of the evaluation set."""
+        first, second = (self.values[annotator, run] for run in RUNS)
+        return (first + second) / 2
+
+
+def valued(
+    b_scan: AnnotatedBScan, scale: Scale, measured: Mapping[CystKey, Mapping[int, float]]
+) -> ValuedBScan:
+    """Return the values of a B-scan. Raises `PhaseError` where its cysts are not those that were measured."""
+    box = reduce(Box.union, map(box_of_content, b_scan.levels.values()))
+    values = {}
+    for (annotator, run), levels in b_scan.levels.items():
+        cysts = cysts_of(levels)
+        found = measured.get((annotator, run, b_scan.volume, b_scan.b_scan), {})
+        if len(found) != len(cysts):
+            where = f"{annotator}, {run}, {b_scan.volume}, B-scan {b_scan.b_scan}"
+            raise PhaseError(
+                f"{DISTINCTIONS}: {where}: expected {len(cysts)} cysts, found {len(found)}; "
+                "the annotations changed: repeat the distinction step"
+            )
+        of_cysts = [found[number] for number in range(1, len(cysts) + 1)]
+        values[annotator, run] = scale.values(annotator, levels, cysts, of_cysts)[box.slices]
+    return ValuedBScan(box, {key: levels[box.slices] for key, levels in b_scan.levels.items()}, values)
+
+
+# --- The step `accuracy`: reproducibility and accuracy of every annotator (Eq. 3) ---
+
+ACCURACY, GROUPS, EFFECT = "accuracy.csv", "accuracy_by_group.csv", "interval_effect.csv"
+BY_CONFIDENCE = tuple(f"confidence_{c}" for c in CONFIDENCES)
+_OF_ACCURACY = ("reader", "measure", "overall", *BY_CONFIDENCE)
+_OF_GROUP = ("column", "value", "b_scans", *_OF_ACCURACY)
+_OF_EFFECT = ("reader", "measure", "voxels", *EVERY_INTERVAL, "difference")
+_MEASURES = ("reproducibility", "accuracy")
+
+_Measured = tuple[str, str]
+"""A measure and an annotator."""
+
+
+def write_accuracy(
+    evaluation_set: EvaluationSet, strata: Mapping[str, Stratum], work: Path, interval: Interval
+) -> dict[str, object]:
+    """Measure reproducibility and accuracy of every annotator; return the report's section."""
+    scales = {kind: read_scale(work, kind) for kind in EVERY_INTERVAL}
+    measured = read_distinctions(work)
+    similarities: dict[tuple[Interval, Group], dict[_Measured, Similarity]] = defaultdict(
+        lambda: defaultdict(Similarity)
+    )
+    b_scans: Counter[Group] = Counter()
+    for b_scan in evaluation_set:
+        groups = groups_of(strata[b_scan.volume])
+        b_scans.update(groups)
+        for kind, scale in scales.items():
+            for key, found in _similarities(valued(b_scan, scale, measured), evaluation_set.annotators):
+                for group in groups:
+                    similarities[kind, group][key].merge(found)
+    results = {
+        place: {key: found.result() for key, found in of_place.items()}
+        for place, of_place in similarities.items()
+    }
+    order = [
+        (measure, annotator)
+        for measure in _MEASURES
+        for annotator in (*evaluation_set.annotators, SUPERVISOR)
+        if (measure, annotator) != ("accuracy", SUPERVISOR)
+    ]
+    rows = [_row(key, results[interval, EVERYTHING][key]) for key in order]
+    write_rows(work / ACCURACY, _OF_ACCURACY, rows)
+    of_groups = [
+        (*group, b_scans[group], *_row(key, results[interval, group][key]))
+        for group in sorted(b_scans)
+        if group != EVERYTHING
+        for key in order
+    ]
+    write_rows(work / GROUPS, _OF_GROUP, of_groups)
+    effect = [
+        (annotator, measure, voxels, level, cyst, cyst - level)
+        for measure, annotator in order
+        for voxels, level, cyst in zip(
+            ("overall", *BY_CONFIDENCE),
+            *(
+                _row((measure, annotator), results[kind, EVERYTHING][measure, annotator])[2:]
+                for kind in EVERY_INTERVAL
+            ),
+            strict=True,
+        )
+    ]
+    write_rows(work / EFFECT, _OF_EFFECT, effect)
+    return {
+        "interval": interval,
+        "annotators": [dict(zip(_OF_ACCURACY, row, strict=True)) for row in rows],
+        "groups": [dict(zip(_OF_GROUP, row, strict=True)) for row in of_groups],
+        "effect_of_the_interval": [
+            dict(zip(_OF_EFFECT, row, strict=True)) for row in effect if row[2] == "overall"
+        ],
+    }
+
+
+def read_accuracy(work: Path) -> dict[str, SimilarityByConfidence]:
+    """Return every annotator's accuracy, without the supervisor's. Raises `PhaseError`."""
+    accuracies = {}
+    with organiser_table(work / ACCURACY, _OF_ACCURACY) as table:
+        for row in table.rows:
+            if row.cells["measure"] != "accuracy":
+                continue
+            weights = [row.number("overall"), *(row.number(name) for name in BY_CONFIDENCE)]
+            if isnan(weights[0]) or any(weight < 0 for weight in weights):
+                row.fault("overall", f"expected accuracies of at least 0, found {weights}")
+            by_confidence = dict(zip(CONFIDENCES, weights[1:], strict=True))
+            accuracies[row.cells["reader"]] = SimilarityByConfidence(weights[0], by_confidence)
+    return accuracies
+
+
+def _similarities(b_scan: ValuedBScan, annotators: tuple[str, ...]) -> Iterator[tuple[_Measured, Similarity]]:
+    """Yield every annotator's two measures in one B-scan."""
+    true_levels = [b_scan.levels[SUPERVISOR, run] for run in RUNS]
+    truth = b_scan.mean(SUPERVISOR)
+    for annotator in (*annotators, SUPERVISOR):
+        levels = [b_scan.levels[annotator, run] for run in RUNS]
+        first, second = (b_scan.values[annotator, run] for run in RUNS)
+        reproducibility = Similarity()
+        reproducibility.add(first, second, marked_by_either(*levels))
+        yield ("reproducibility", annotator), reproducibility
+        if annotator != SUPERVISOR:
+            accuracy = Similarity()
+            accuracy.add(b_scan.mean(annotator), truth, marked_by_either(*levels, *true_levels))
+            yield ("accuracy", annotator), accuracy
+
+
+def _row(key: _Measured, found: SimilarityByConfidence) -> tuple[str, str, float, *tuple[float, ...]]:
+    measure, annotator = key
+    return (annotator, measure, found.overall, *(found.by_confidence[c] for c in CONFIDENCES))

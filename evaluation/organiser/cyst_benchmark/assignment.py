@@ -1,0 +1,269 @@
+"""The steps that distribute the work: parts, and two complementary annotators for each."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence, read_accuracy
+from evaluation.organiser.cyst_benchmark.data import (
+    CONFIDENCES,
+    geometries_of,
+    partition,
+    read_strata,
+    write_scanners,
+)
+from evaluation.organiser.output import write_rows
+from evaluation.phase.cases import organiser_table
+
+# --- Assign two complementary annotators to every part, with balanced workloads ---
+
+Pair = tuple[str, str]
+
+
+def assign(accuracies: Mapping[str, SimilarityByConfidence], parts: int) -> tuple[Pair, ...]:
+    """Return a pair of annotators for every part.
+
+    The numbers of parts per annotator differ by one at most. Of these assignments the one with the highest
+    sum of `complementarity` is chosen; of equal ones, the first in the order of `pairs`. With three
+    annotators and three parts, every pair has one part. Raises `ValueError` for fewer than two annotators.
+    """
+    candidates = pairs(tuple(accuracies))
+    if not candidates:
+        raise ValueError(f"annotators: expected at least 2, found {len(accuracies)}")
+    gains = [complementarity(accuracies[first], accuracies[second]) for first, second in candidates]
+    fewest, rest = divmod(2 * parts, len(accuracies))
+    best_left = [max(gains[position:]) for position in range(len(gains))]
+    load = dict.fromkeys(accuracies, 0)
+    chosen: list[int] = []
+    best: tuple[float, tuple[int, ...]] = (-math.inf, ())
+
+    def search(first: int) -> None:
+        """Try every multiset of pairs, in order, that can still become balanced and the best."""
+        nonlocal best
+        left = parts - len(chosen)
+        if not left:
+            # Exact sums, so that equal sums of different terms are ties.
+            value = math.fsum(gains[position] for position in chosen)
+            if value > best[0] and sum(count > fewest for count in load.values()) == rest:
+                best = (value, tuple(chosen))
+            return
+        missing = sum(max(0, fewest - count) for count in load.values())
+        if missing > 2 * left:
+            return
+        for position in range(first, len(candidates)):
+            bound = math.fsum([*(gains[i] for i in chosen), left * best_left[position]])
+            if bound <= best[0]:
+                return
+            one, other = candidates[position]
+            if max(load[one], load[other]) < fewest + (rest > 0):
+                load[one], load[other] = load[one] + 1, load[other] + 1
+                chosen.append(position)
+                search(position)
+                chosen.pop()
+                load[one], load[other] = load[one] - 1, load[other] - 1
+
+    search(0)
+    return tuple(candidates[position] for position in best[1])
+
+
+def complementarity(first: SimilarityByConfidence, second: SimilarityByConfidence) -> float:
+    """Return the sum over the confidences of the better accuracy of two annotators."""
+    return math.fsum(max(first.weight(c), second.weight(c)) for c in CONFIDENCES)
+
+
+def pairs(annotators: Sequence[str]) -> tuple[Pair, ...]:
+    """Return all pairs: first neighbours in the circle of annotators, then annotators two apart, and so on.
+
+    Three annotators give 1+2, 2+3 and 1+3, the order in the cyst benchmark.
+    """
+    count = len(annotators)
+    found: dict[Pair, None] = {}
+    for gap in range(1, count // 2 + 1):
+        for start in range(count):
+            first, second = sorted((start, (start + gap) % count))
+            found[annotators[first], annotators[second]] = None
+    return tuple(found)
+
+
+# --- Which pair of annotators gets which part: as few B-scans as possible for the busiest annotator ---
+
+MOST_TRIED = 200_000
+"""The number of arrangements, complete or begun, after which the search takes the best one so far."""
+
+
+def arrange(pairs: Sequence[Pair], b_scans: Sequence[int]) -> tuple[Pair, ...]:
+    """Return the pairs in the order of the parts, so that the busiest annotator has the fewest B-scans.
+
+    ``b_scans``: of every part. The given order is kept where no other is better; of several better ones, the
+    first is returned, in the pairs' order, part by part. Beyond ten parts or so, the search ends after
+    200,000 trials with the best so far.
+    """
+    order = tuple(dict.fromkeys(pairs))
+    left = Counter(pairs)
+    load = dict.fromkeys((annotator for pair in pairs for annotator in pair), 0)
+    best, least = tuple(pairs), max(loads(pairs, b_scans).values(), default=0)
+    chosen: list[Pair] = []
+    tried = 0
+
+    def search() -> None:
+        """Try the remaining pairs at the next part, wherever that can still be better."""
+        nonlocal best, least, tried
+        if len(chosen) == len(pairs):
+            best, least = tuple(chosen), max(load.values(), default=0)
+            return
+        more = b_scans[len(chosen)]
+        for pair in order:
+            tried += 1
+            busiest = max(load[annotator] for annotator in pair) + more
+            if tried > MOST_TRIED or not left[pair] or max(busiest, *load.values()) >= least:
+                continue
+            chosen.append(pair)
+            left[pair] -= 1
+            for annotator in pair:
+                load[annotator] += more
+            search()
+            for annotator in pair:
+                load[annotator] -= more
+            left[pair] += 1
+            chosen.pop()
+
+    search()
+    return best
+
+
+def loads(pairs: Sequence[Pair], b_scans: Sequence[int]) -> Mapping[str, int]:
+    """Return the number of B-scans of every annotator in the pairs' order."""
+    found: Counter[str] = Counter()
+    for pair, number in zip(pairs, b_scans, strict=True):
+        for annotator in pair:
+            found[annotator] += number
+    return found
+
+
+# --- The two steps of the cyst benchmark that distribute the work; each reads and writes tables ---
+#
+# partition    → partition.csv, scanners.csv     from volumes.csv and the headers of images/ assignment   →
+# assignment.csv, workload.csv    from partition.csv and accuracy.csv
+
+PARTITION, ASSIGNMENT, WORKLOAD = "partition.csv", "assignment.csv", "workload.csv"
+MINUTES_PER_B_SCAN = 15.0
+"""The time of one annotation of a B-scan in the example of section 2.3."""
+
+_OF_VOLUME = ("volume", "vendor", "quality", "part", "b_scans")
+_OF_PART = ("part", "reader_1", "reader_2", "volumes", "b_scans", "hours", "complementarity")
+_OF_WORKLOAD = ("reader", "parts", "volumes", "b_scans", "hours")
+_MAX_PARTS = 1000
+_MAX_B_SCANS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class PartVolume:
+    """A volume's part, counted from 1, and its number of B-scans."""
+
+    part: int
+    b_scans: int
+
+
+def write_partition(folder: Path, work: Path, parts: int, seed: int) -> dict[str, object]:
+    """Divide the volumes into parts; return the report's section."""
+    strata = read_strata(folder)
+    if not 1 <= parts <= min(len(strata), _MAX_PARTS):
+        raise PhaseError(f"parts: expected 1 to {len(strata)}, the number of volumes, found {parts}")
+    geometries = geometries_of(folder, strata)
+    found = partition(strata, parts, seed)
+    rows = [
+        (name, strata[name].vendor, strata[name].quality, found[name] + 1, geometries[name].shape[0])
+        for name in sorted(strata)
+    ]
+    write_rows(work / PARTITION, _OF_VOLUME, rows)
+    counts = Counter((stratum, found[name] + 1) for name, stratum in strata.items())
+    b_scans: Counter[int] = Counter()
+    for name, part in found.items():
+        b_scans[part + 1] += geometries[name].shape[0]
+    return {
+        "seed": seed,
+        "volumes_of_parts": dict(sorted(Counter(part + 1 for part in found.values()).items())),
+        "b_scans_of_parts": dict(sorted(b_scans.items())),
+        "strata": [
+            {
+                "vendor": stratum.vendor,
+                "quality": stratum.quality,
+                "volumes_of_parts": {part: counts[stratum, part] for part in range(1, parts + 1)},
+            }
+            for stratum in sorted(set(strata.values()))
+        ],
+        "scanners": write_scanners(work, strata, geometries),
+    }
+
+
+def read_parts(work: Path) -> dict[str, PartVolume]:
+    """Return part and size of every volume. Raises `PhaseError`."""
+    with organiser_table(work / PARTITION, ("volume", "part", "b_scans")) as table:
+        return {
+            row.cells["volume"]: PartVolume(
+                row.whole("part", 1, _MAX_PARTS), row.whole("b_scans", 1, _MAX_B_SCANS)
+            )
+            for row in table.rows
+        }
+
+
+def write_assignment(work: Path, minutes: float) -> dict[str, object]:
+    """Assign two complementary annotators to every part; return the report's section.
+
+    ``minutes``: that one annotator needs for one B-scan.
+    """
+    if not minutes > 0:
+        raise PhaseError(f"minutes per B-scan: expected a number above 0, found {minutes:g}")
+    accuracies, in_parts = read_accuracy(work), read_parts(work).values()
+    volumes: Counter[int] = Counter()
+    b_scans: Counter[int] = Counter()
+    for volume in in_parts:
+        volumes[volume.part] += 1
+        b_scans[volume.part] += volume.b_scans
+    parts = sorted(volumes)
+    try:
+        pairs = arrange(assign(accuracies, len(parts)), [b_scans[part] for part in parts])
+    except ValueError as error:
+        raise PhaseError(f"{work}: {error}") from None
+
+    def hours(number: int) -> float:
+        return number * minutes / 60
+
+    rows = []
+    for part, (first, second) in zip(parts, pairs, strict=True):
+        work_of_part = (volumes[part], b_scans[part], hours(b_scans[part]))
+        rows.append(
+            (part, first, second, *work_of_part, complementarity(accuracies[first], accuracies[second]))
+        )
+    write_rows(work / ASSIGNMENT, _OF_PART, rows)
+    of_annotators = loads(pairs, [b_scans[part] for part in parts])
+    in_volumes = loads(pairs, [volumes[part] for part in parts])
+    in_parts_of = loads(pairs, [1] * len(parts))
+    workload = [
+        (name, in_parts_of[name], in_volumes[name], of_annotators[name], hours(of_annotators[name]))
+        for name in sorted(accuracies)
+    ]
+    write_rows(work / WORKLOAD, _OF_WORKLOAD, workload)
+    return {
+        "minutes_per_b_scan": minutes,
+        "parts": [dict(zip(_OF_PART, row, strict=True)) for row in rows],
+        "workload": [dict(zip(_OF_WORKLOAD, row, strict=True)) for row in workload],
+    }
+
+
+def read_assignment(work: Path) -> dict[str, tuple[str, str]]:
+    """Return the assigned annotators of every volume. Raises `PhaseError`."""
+    with organiser_table(work / ASSIGNMENT, ("part", "reader_1", "reader_2")) as table:
+        pairs = {
+            row.whole("part", 1, _MAX_PARTS): (row.cells["reader_1"], row.cells["reader_2"])
+            for row in table.rows
+        }
+    volumes = read_parts(work)
+    if missing := sorted({volume.part for volume in volumes.values()} - set(pairs)):
+        raise PhaseError(f"{work / ASSIGNMENT}: expected annotators of part {missing[0]}, found none")
+    return {name: pairs[volume.part] for name, volume in volumes.items()}

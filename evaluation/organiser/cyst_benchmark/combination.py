@@ -1,0 +1,474 @@
+"""The steps `combination` and `comparison`: several annotators as one reference (Eq. 4)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+from functools import reduce
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from evaluation.challenges.cysts.rules import CHALLENGE
+from evaluation.core.challenge import references_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.outcome import Progress, no_progress
+from evaluation.io.kinds.volume import Volume
+from evaluation.io.volume_header import Geometry, check_geometry, geometry_columns
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.crops import Box, box_of_content
+from evaluation.organiser.cyst_benchmark.accuracy import (
+    BY_CONFIDENCE,
+    Similarity,
+    SimilarityByConfidence,
+    ValuedBScan,
+    marked_by_either,
+    read_accuracy,
+    valued,
+)
+from evaluation.organiser.cyst_benchmark.assignment import read_assignment
+from evaluation.organiser.cyst_benchmark.data import (
+    CONFIDENCES,
+    EVERYTHING,
+    IMAGES,
+    RUNS,
+    SUPERVISOR,
+    EvaluationSet,
+    Group,
+    Range,
+    Scan,
+    Stratum,
+    cysts_of,
+    distinctions,
+    groups_of,
+    read_strata,
+    scans_in,
+)
+from evaluation.organiser.cyst_benchmark.transform import (
+    LOWEST,
+    Interval,
+    Scale,
+    read_distinctions,
+    read_scale,
+)
+from evaluation.organiser.output import whole_folder, write_rows
+from evaluation.organiser.submission_writer import SampleCase, write_phase
+from evaluation.phase.config import FILE_NAME
+from evaluation.phase.registry import read_configuration
+
+# --- Combine the marks of several annotators to one confidence per voxel (Eq. 4 of the cyst benchmark) ---
+
+
+@dataclass(frozen=True)
+class AnnotatorMarks:
+    """One annotator's B-scan (y, x): confidences 0 to 5, the value of every voxel, and the accuracy."""
+
+    levels: NDArray[np.uint8]
+    values: Floats
+    accuracy: SimilarityByConfidence
+
+
+def combine(annotators: Sequence[AnnotatorMarks]) -> Floats:
+    """Return Σ w·A / Σ w over the annotators, voxel by voxel (Eq. 4); 0 where Σ w is 0.
+
+    w is the annotator's accuracy at the annotator's confidence in that voxel. At confidence 0 the value is 0
+    and w the overall accuracy. A marked voxel with Σ w > 0 gets at least 0.01, so that it differs
+    from voxels that nobody marked. The order of the annotators does not matter, because terms are sorted
+    before they are summed.
+    """
+    weights = np.stack([_weights(annotator) for annotator in annotators])
+    combined = _weighted_mean(weights, np.stack([annotator.values for annotator in annotators]))
+    marked = np.logical_or.reduce([annotator.levels > 0 for annotator in annotators])
+    marked &= weights.any(axis=0)
+    combined[marked] = np.maximum(combined[marked], LOWEST)
+    return combined
+
+
+def mean_levels(annotators: Sequence[AnnotatorMarks]) -> Floats:
+    """Return the mean of the annotators' own confidences, 0 to 5, with the weights of `combine`."""
+    weights = np.stack([_weights(annotator) for annotator in annotators])
+    return _weighted_mean(
+        weights, np.stack([annotator.levels for annotator in annotators]).astype(np.float64)
+    )
+
+
+def nearest_level(
+    confidence: Floats, mean_level: Floats, marked: NDArray[np.bool_], levels: Mapping[int, float]
+) -> NDArray[np.uint8]:
+    """Return the level with the value nearest to a combined confidence, 0 for unmarked voxels.
+
+    ``levels`` is the supervisor's value by confidence. Levels that isotonic regression has tied have one
+    value; the one nearest to ``mean_level`` is returned (see `mean_levels`), so that none of them is lost. Of
+    two equally near values or levels the lower one is returned.
+    """
+    numbers = np.array(CONFIDENCES)
+    values = np.array([levels[c] for c in CONFIDENCES])
+    distinct = np.unique(values)
+    value = distinct[np.abs(confidence[marked][:, np.newaxis] - distinct).argmin(axis=1)]
+    distance = np.abs(mean_level[marked][:, np.newaxis] - numbers)
+    distance[value[:, np.newaxis] != values] = np.inf
+    found = np.zeros(confidence.shape, dtype=np.uint8)
+    found[marked] = numbers[distance.argmin(axis=1)]
+    return found
+
+
+def _weighted_mean(weights: Floats, values: Floats) -> Floats:
+    """Return Σ w·v / Σ w over the first axis, 0 where Σ w is 0."""
+    # Sorted, so that rounding does not depend on the order of the annotators.
+    total = np.sort(weights, axis=0).sum(axis=0)
+    weighted = np.sort(weights * values, axis=0).sum(axis=0)
+    mean: Floats = np.divide(weighted, total, out=np.zeros_like(total), where=total > 0)
+    # Rounding must not leave the range of the annotators' values.
+    return np.clip(mean, np.where(total > 0, values.min(axis=0), 0.0), values.max(axis=0))
+
+
+def _weights(annotator: AnnotatorMarks) -> Floats:
+    table: NDArray[Any] = np.array([annotator.accuracy.weight(level) for level in (0, *CONFIDENCES)])
+    return np.asarray(table[annotator.levels], dtype=np.float64)
+
+
+# --- Voxels of every level in the combined annotations and in those that were combined ---
+
+
+@dataclass
+class Voxels:
+    """Numbers of voxels by level, shape (6,); level 0 is not counted."""
+
+    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(CONFIDENCES[-1] + 1, dtype=np.int64))
+
+    def add(self, levels: NDArray[Any]) -> None:
+        """Add levels of any shape."""
+        self.counts += np.bincount(levels[levels > 0], minlength=len(self.counts))
+
+    def by_level(self) -> dict[int, int]:
+        """Return the number of every level from 1."""
+        return {level: int(self.counts[level]) for level in CONFIDENCES}
+
+
+@dataclass
+class LevelCounts:
+    """The voxel counts of the combined level and of every annotator."""
+
+    combined: Voxels = field(default_factory=Voxels)
+    annotators: dict[str, Voxels] = field(default_factory=lambda: defaultdict(Voxels))
+
+    def add(self, combined: NDArray[Any], annotators: Mapping[str, NDArray[Any]]) -> None:
+        """Add a region."""
+        self.combined.add(combined)
+        for name, levels in annotators.items():
+            self.annotators[name].add(levels)
+
+    def warnings(self) -> list[str]:
+        """Return a line for every level that annotators marked and the combined level does not have."""
+        combined = self.combined.by_level()
+        marked = {
+            level: sum(voxels.by_level()[level] for voxels in self.annotators.values())
+            for level in CONFIDENCES
+        }
+        return [
+            f"level {level} is lost: annotators marked {marked[level]} voxels with it, and none has it in "
+            "the combined level, because others marked these voxels differently or not at all"
+            for level in CONFIDENCES
+            if marked[level] and not combined[level]
+        ]
+
+
+# The step `combination`: the annotators of every volume combined into the reference of a phase (Eq. 4).
+
+ANNOTATIONS = "annotations"
+
+
+def write_combination(
+    folder: Path, work: Path, output: Path, interval: Interval, progress: Progress = no_progress
+) -> dict[str, object]:
+    """Combine the annotators of every volume (Eq. 4) into a phase folder; return the report's section."""
+    configuration = read_configuration(folder, only=CHALLENGE.name)
+    fields = references_of(configuration.tasks)
+    scale, accuracies = read_scale(work, interval), read_accuracy(work)
+    strata = read_strata(folder)
+    annotations = _annotations(folder, work, list(strata), accuracies)
+    images = scans_in(folder / IMAGES)
+    if missing := [name for name in strata if name not in images]:
+        raise PhaseError(*(f"{folder / IMAGES}/{name}: is missing" for name in missing))
+
+    names = [field.name for field in fields]
+    counts = LevelCounts()
+
+    def cases() -> Iterator[SampleCase]:
+        for done, (name, stratum) in enumerate(sorted(strata.items()), start=1):
+            geometry = images[name].geometry()
+            volumes = _combined(images[name], geometry, annotations[name], scale, accuracies, names, counts)
+            columns = {**geometry_columns(geometry), "vendor": stratum.vendor, "quality": stratum.quality}
+            yield SampleCase(name, columns, volumes)
+            progress(done)
+
+    with whole_folder(output) as phase:
+        write_phase(phase, (folder / FILE_NAME).read_text(encoding="utf-8"), fields, cases())
+    return {
+        "interval": interval,
+        "voxels_of_levels": {
+            "combined": counts.combined.by_level(),
+            "annotators": {name: voxels.by_level() for name, voxels in sorted(counts.annotators.items())},
+        },
+        "warnings": counts.warnings(),
+        "annotators_of_volumes": {
+            name: list(volume_annotators) for name, volume_annotators in sorted(annotations.items())
+        },
+    }
+
+
+def _annotations(
+    folder: Path, work: Path, volumes: Sequence[str], accuracies: Mapping[str, SimilarityByConfidence]
+) -> dict[str, dict[str, Scan]]:
+    """Return the volumes of confidences by volume and annotator. Raises `PhaseError` where one is missing."""
+    assigned = read_assignment(work)
+    folder = folder / ANNOTATIONS
+    scans = {path.name: scans_in(path) for path in sorted(folder.iterdir())} if folder.is_dir() else {}
+    problems = [
+        f"{folder / annotator}: expected one of the annotators of the evaluation set, found {annotator!r}"
+        for annotator in scans
+        if annotator not in accuracies
+    ]
+    for name in volumes:
+        if name not in assigned:
+            problems.append(f"{name}: expected to be in a part, found in none; repeat the partition step")
+        problems += [
+            f"{folder / annotator}/{name}: is missing; {annotator} was assigned to it"
+            for annotator in assigned.get(name, ())
+            if name not in scans.get(annotator, {})
+        ]
+    if problems:
+        raise PhaseError(*problems)
+    return {
+        name: {
+            annotator: annotator_scans[name]
+            for annotator, annotator_scans in scans.items()
+            if name in annotator_scans
+        }
+        for name in volumes
+    }
+
+
+def _combined(
+    image: Scan,
+    geometry: Geometry,
+    annotators: Mapping[str, Scan],
+    scale: Scale,
+    accuracies: Mapping[str, SimilarityByConfidence],
+    fields: Sequence[str],
+    counts: LevelCounts,
+) -> dict[str, Volume]:
+    """Return the reference of one volume by field: confidence, level, and single annotators on request."""
+    for scan in annotators.values():
+        if problems := check_geometry(scan.geometry(), geometry):
+            raise PhaseError(*(str(problem.fault(str(scan.path))) for problem in problems))
+    confidence = np.zeros(geometry.shape, dtype=np.float32)
+    level = np.zeros(geometry.shape, dtype=np.uint8)
+    single = {
+        annotator: np.zeros(geometry.shape, dtype=np.uint8)
+        for annotator in annotators
+        if f"reader_{annotator}" in fields
+    }
+    measured = scale.interval == "cyst"
+    intensities = image.intensities() if measured else Range(0.0, 0.0)
+    planes = image.planes() if measured else iter(level)
+    streams = [scan.planes() for scan in annotators.values()]
+    for z, (intensity, *annotator_planes) in enumerate(zip(planes, *streams, strict=True)):
+        levels = {
+            annotator: scan.levels(plane, z + 1)
+            for (annotator, scan), plane in zip(annotators.items(), annotator_planes, strict=True)
+        }
+        for annotator, annotator_scans in single.items():
+            annotator_scans[z] = levels[annotator]
+        # Nothing is marked outside of the box.
+        box = reduce(Box.union, map(box_of_content, levels.values())).slices
+        marks = [
+            AnnotatorMarks(
+                annotator_scans[box],
+                _values(scale, annotator, annotator_scans, intensity, intensities)[box],
+                accuracies[annotator],
+            )
+            for annotator, annotator_scans in levels.items()
+        ]
+        marked = np.logical_or.reduce([annotator_scans.levels > 0 for annotator_scans in marks])
+        if marked.any():
+            combined = combine(marks)
+            confidence[z][box] = combined
+            level[z][box] = nearest_level(combined, mean_levels(marks), marked, scale.levels)
+            counts.add(level[z][box], {name: of_one[box] for name, of_one in levels.items()})
+    volumes: dict[str, NDArray[Any]] = {"cysts": confidence, "level": level}
+    volumes |= {f"reader_{annotator}": levels for annotator, levels in single.items()}
+    return {name: Volume(values, geometry) for name, values in volumes.items()}
+
+
+def _values(
+    scale: Scale, annotator: str, levels: NDArray[np.uint8], image: NDArray[np.generic], intensities: Range
+) -> NDArray[np.float64]:
+    if scale.interval == "level":
+        return scale.values(annotator, levels, (), ())
+    cysts = cysts_of(levels)
+    return scale.values(annotator, levels, cysts, distinctions(image, levels, cysts, intensities))
+
+
+# --- The step `comparison`: Eq. 4 and the plain average against the supervisor, on the evaluation set ---
+#
+# Every annotator alone, every pair, and all of them together are scored as the annotators are (Eq. 3). Each
+# run is combined by itself, as the benchmark's single annotations are, and the two results are averaged. The
+# weights were estimated on the same B-scans. Source: section 3, Figs. 9 to 12.
+
+COMBINATIONS = "combinations.csv"
+ALONE, WEIGHTED, AVERAGE = "alone", "weighted", "average"
+_OF_COMBINATION = (
+    *("readers", "method", "column", "value", "b_scans", "overall", *BY_CONFIDENCE),
+    *("cysts", "found", "false"),
+)
+_EIGHT_NEIGHBOURS = np.ones((3, 3), dtype=np.int64)
+
+Members = tuple[str, ...]
+_Key = tuple[Members, str]
+
+
+@dataclass(frozen=True, slots=True)
+class CystCounts:
+    """The numbers of the supervisor's cysts, of touched ones, and of components that touch none."""
+
+    cysts: int = 0
+    found: int = 0
+    false: int = 0
+
+    def __add__(self, other: CystCounts) -> CystCounts:
+        """Return the counts of both."""
+        return CystCounts(self.cysts + other.cysts, self.found + other.found, self.false + other.false)
+
+
+def count_cysts(marked: NDArray[np.bool_], true: NDArray[np.bool_]) -> CystCounts:
+    """Return the counts of one B-scan (y, x); a cyst is an 8-connected component of ``true``."""
+    cysts, count = ndimage.label(true, structure=_EIGHT_NEIGHBOURS)
+    components, of_marked = ndimage.label(marked, structure=_EIGHT_NEIGHBOURS)
+    found = len(np.unique(cysts[marked & true]))
+    return CystCounts(count, found, of_marked - len(np.unique(components[marked & true])))
+
+
+def groups_of_annotators(annotators: Sequence[str]) -> list[Members]:
+    """Return every annotator alone, every pair, and all together."""
+    pairs = [*combinations(annotators, 1), *combinations(annotators, 2)]
+    return list(dict.fromkeys([*pairs, tuple(annotators)]))
+
+
+def write_comparison(
+    evaluation_set: EvaluationSet, strata: Mapping[str, Stratum], work: Path, interval: Interval
+) -> dict[str, object]:
+    """Score every combination of annotators against the supervisor; return the report's section."""
+    scale, accuracies, measured = read_scale(work, interval), read_accuracy(work), read_distinctions(work)
+    if unknown := sorted(set(evaluation_set.annotators) - set(accuracies)):
+        raise PhaseError(f"{work}: expected the accuracy of {unknown[0]}, found none; repeat that step")
+    similarities: dict[tuple[_Key, Group], Similarity] = defaultdict(Similarity)
+    cysts: dict[tuple[Members, Group], CystCounts] = defaultdict(CystCounts)
+    b_scans: Counter[Group] = Counter()
+    for annotated in evaluation_set:
+        groups = (*groups_of(strata[annotated.volume]), ("volume", annotated.volume))
+        b_scans.update(groups)
+        b_scan = valued(annotated, scale, measured)
+        for members in groups_of_annotators(evaluation_set.annotators):
+            counts = count_cysts(marked_by(b_scan, members), marked_by(b_scan, (SUPERVISOR,)))
+            for group in groups:
+                cysts[members, group] += counts
+            for method, found in _scored(b_scan, members, accuracies):
+                for group in groups:
+                    similarities[(members, method), group].merge(found)
+    results = {place: found.result() for place, found in similarities.items()}
+    rows = [
+        (
+            "+".join(members),
+            method,
+            *group,
+            b_scans[group],
+            *_figures(result),
+            *astuple(cysts[members, group]),
+        )
+        for ((members, method), group), result in sorted(results.items(), key=_place)
+    ]
+    write_rows(work / COMBINATIONS, _OF_COMBINATION, rows)
+    return {
+        "interval": interval,
+        "note": "the weights of Eq. 4 were estimated on the same B-scans",
+        "combinations": [dict(zip(_OF_COMBINATION, row, strict=True)) for row in rows if row[2] == "all"],
+        "weighted_against_average": [
+            _against(members, results, sorted(evaluation_set.b_scans))
+            for members in groups_of_annotators(evaluation_set.annotators)
+            if len(members) > 1
+        ],
+    }
+
+
+def combined_values(
+    b_scan: ValuedBScan, members: Members, accuracies: Mapping[str, SimilarityByConfidence]
+) -> dict[str, Floats]:
+    """Return the values (y, x) of some annotators together, by method: one alone, or both ways to combine."""
+    average = sum((b_scan.mean(name) for name in members), np.zeros_like(b_scan.mean(SUPERVISOR)))
+    methods: dict[str, Floats] = {ALONE if len(members) == 1 else AVERAGE: average / len(members)}
+    if len(members) > 1:
+        runs = [
+            combine(
+                [AnnotatorMarks(b_scan.levels[n, run], b_scan.values[n, run], accuracies[n]) for n in members]
+            )
+            for run in RUNS
+        ]
+        methods[WEIGHTED] = (runs[0] + runs[1]) / 2
+    return methods
+
+
+def _scored(
+    b_scan: ValuedBScan, members: Members, accuracies: Mapping[str, SimilarityByConfidence]
+) -> Iterator[tuple[str, Similarity]]:
+    """Yield every method of combining some annotators, with its similarity to the supervisor."""
+    levels = [b_scan.levels[name, run] for name in (*members, SUPERVISOR) for run in RUNS]
+    marked = marked_by_either(*levels)
+    for method, values in combined_values(b_scan, members, accuracies).items():
+        found = Similarity()
+        found.add(values, b_scan.mean(SUPERVISOR), marked)
+        yield method, found
+
+
+def marked_by(b_scan: ValuedBScan, members: Members) -> NDArray[np.bool_]:
+    """Return the voxels that any of the members marked in any run."""
+    levels = [b_scan.levels[name, run] > 0 for name in members for run in RUNS]
+    return np.asarray(np.logical_or.reduce(levels))
+
+
+def _against(
+    members: Members, results: Mapping[tuple[_Key, Group], SimilarityByConfidence], volumes: Sequence[str]
+) -> dict[str, object]:
+    """Return both methods over all B-scans, and in how many volumes each is better."""
+    weighted, average = (results[(members, method), EVERYTHING].overall for method in (WEIGHTED, AVERAGE))
+    gains = [
+        results[(members, WEIGHTED), ("volume", volume)].overall
+        - results[(members, AVERAGE), ("volume", volume)].overall
+        for volume in volumes
+    ]
+    return {
+        "readers": "+".join(members),
+        "weighted": weighted,
+        "average": average,
+        "difference": weighted - average,
+        "volumes": len(volumes),
+        "volumes_better": sum(bool(gain > 0) for gain in gains),
+        "volumes_worse": sum(bool(gain < 0) for gain in gains),
+    }
+
+
+def _place(
+    item: tuple[tuple[_Key, Group], SimilarityByConfidence],
+) -> tuple[int, str, str, int, Members, str]:
+    """Return where a row stands: all volumes first, then group by group, few annotators before many."""
+    ((members, method), (column, value)), _ = item
+    return int(column == "volume"), column, value, len(members), members, method
+
+
+def _figures(found: SimilarityByConfidence) -> tuple[float, ...]:
+    return (found.overall, *(found.by_confidence[c] for c in CONFIDENCES))

@@ -1,0 +1,387 @@
+"""From ordinal confidences to an interval scale (Eq. 2): the steps `distinction` and `transform`."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.cyst_benchmark.data import (
+    BINS,
+    CONFIDENCES,
+    SUPERVISOR,
+    AnnotatedCyst,
+    EvaluationSet,
+    cysts_of,
+    histograms,
+)
+from evaluation.organiser.output import write_rows
+from evaluation.phase.cases import TableRow, organiser_table
+
+# The step `distinction`: every cyst of the evaluation set, its distinction and its histograms (Eq. 1).
+
+DISTINCTIONS, HISTOGRAMS = "distinctions.csv", "histograms.csv"
+CYST = ("reader", "run", "volume", "b_scan", "cyst")
+"""The columns that tell one cyst from all others; cysts of a B-scan are counted from 1."""
+
+CystKey = tuple[str, str, str, int]
+_OF_CYST = (*CYST, "confidence", "x", "y", "pixels", "distinction")
+_OF_HISTOGRAM = (*CYST, "region", "lowest", "highest", *(f"bin_{number + 1}" for number in range(BINS)))
+_MOST = 10**9
+
+
+def write_distinctions(evaluation_set: EvaluationSet, work: Path) -> dict[str, object]:
+    """Measure every cyst of every annotator and run; return the report's section."""
+    rows: list[tuple[object, ...]] = []
+    of_histograms: list[tuple[object, ...]] = []
+    undefined = 0
+    for b_scan in evaluation_set:
+        for (annotator, run), levels in b_scan.levels.items():
+            cysts = cysts_of(levels)
+            measured = histograms(b_scan.image, levels, cysts, b_scan.intensities)
+            for number, (cyst, found) in enumerate(zip(cysts, measured, strict=True), start=1):
+                key = (annotator, run, b_scan.volume, b_scan.b_scan, number)
+                x, y = (round(coordinate, 2) for coordinate in cyst.centre)
+                pixels, distinction = int(np.count_nonzero(cyst.pixels)), found.distinction
+                undefined += isnan(distinction)
+                rows.append((*key, cyst.confidence, x, y, pixels, distinction))
+                for region, counts in (("inside", found.inside), ("ring", found.ring)):
+                    limits = (b_scan.intensities.lowest, b_scan.intensities.highest)
+                    of_histograms.append((*key, region, *limits, *counts.tolist()))
+    write_rows(work / DISTINCTIONS, _OF_CYST, _sorted(rows))
+    write_rows(work / HISTOGRAMS, _OF_HISTOGRAM, _sorted(of_histograms))
+    return {
+        "b_scans": sum(map(len, evaluation_set.b_scans.values())),
+        "volumes": len(evaluation_set.b_scans),
+        "cysts": len(rows),
+        "without_a_ring": undefined,
+    }
+
+
+def read_distinctions(work: Path) -> Mapping[CystKey, Mapping[int, float]]:
+    """Return the distinctions by annotator, run, volume and B-scan, then by cyst. Raises `PhaseError`."""
+    found: dict[CystKey, dict[int, float]] = defaultdict(dict)
+    with organiser_table(work / DISTINCTIONS, (*CYST, "distinction")) as table:
+        for row in table.rows:
+            key = (row.cells["reader"], row.cells["run"], row.cells["volume"], row.whole("b_scan", 1, _MOST))
+            found[key][row.whole("cyst", 1, _MOST)] = row.number("distinction")
+    return found
+
+
+def _sorted(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """Return rows by annotator, run and volume; within a volume they keep their order."""
+    return sorted(rows, key=lambda row: tuple(map(str, row[:3])))
+
+
+# --- Map ordinal confidences to an interval scale, with one subjectivity for all (Eq. 2) ---
+
+LOWEST, HIGHEST = 0.01, 1.0
+"""The range of the value of a marked voxel."""
+
+_MIN_CYSTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Number, mean and population variance of distinctions; mean and variance are NaN without any."""
+
+    count: int
+    mean: float
+    variance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """The linear map a·D + b of distinctions."""
+
+    a: float
+    b: float
+
+    def of(self, distinction: float) -> float:
+        """Return a·D + b, which may lie outside [0, 1]; NaN of NaN."""
+        return self.a * distinction + self.b
+
+    def __call__(self, distinction: float) -> float:
+        """Return a·D + b, clipped to [0.01, 1]."""
+        return min(HIGHEST, max(LOWEST, self.of(distinction)))
+
+
+@dataclass(frozen=True)
+class Supervisor:
+    """The supervisor's distinctions by confidence, and the value of each confidence.
+
+    ``pooled_with``: for a confidence with fewer than two cysts, the confidences pooled with it.
+    """
+
+    moments: Mapping[int, Moments]
+    levels: Mapping[int, float]
+    pooled_with: Mapping[int, int]
+
+    @property
+    def tied(self) -> tuple[tuple[int, ...], ...]:
+        """The confidences that have one value, group by group, lowest first."""
+        groups: dict[float, list[int]] = {}
+        for confidence, value in self.levels.items():
+            groups.setdefault(value, []).append(confidence)
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def moments_of(distinctions: ArrayLike) -> Moments:
+    """Return the moments of distinctions of both runs together; NaN (an empty ring) is left out."""
+    values = np.asarray(distinctions, dtype=np.float64)
+    values = np.sort(values[~np.isnan(values)])
+    if not len(values):
+        return Moments(0, math.nan, math.nan)
+    # The rounded mean of equal numbers can differ from them, but their variance must be 0.
+    if values[0] == values[-1]:
+        return Moments(len(values), float(values[0]), 0.0)
+    return Moments(len(values), float(values.mean()), float(values.var()))
+
+
+def fit(annotator: Moments, supervisor: Moments) -> Transform:
+    """Return the map that gives an annotator's distinctions the supervisor's mean and variance (Eq. 2).
+
+    a = √(σ²_S / σ²_R), b = μ_S − a·μ_R. a is 1 where σ_R is 0 or the annotator has fewer than two cysts.
+    Without any cyst the map is the identity.
+    """
+    if annotator.count == 0:
+        return Transform(1.0, 0.0)
+    a = 1.0
+    if annotator.count >= _MIN_CYSTS and annotator.variance > 0:
+        a = math.sqrt(supervisor.variance / annotator.variance)
+    return Transform(a, supervisor.mean - a * annotator.mean)
+
+
+def supervisor_of(distinctions: Mapping[int, Sequence[float]]) -> Supervisor:
+    """Return the moments and values of the supervisor's confidences.
+
+    A confidence with fewer than two cysts is pooled with the nearest one that has two (the lower of two
+    equally near ones).
+    The value of a confidence is its mean distinction, made non-decreasing by isotonic regression
+    (weighted by the number of cysts) and clipped to [0.01, 1]. Raises `PhaseError` where no confidence has
+    two cysts.
+    """
+    defined = {c: [value for value in distinctions.get(c, ()) if not math.isnan(value)] for c in CONFIDENCES}
+    enough = [c for c in CONFIDENCES if len(defined[c]) >= _MIN_CYSTS]
+    if not enough:
+        raise PhaseError("the supervisor has no confidence with at least two cysts: nothing can be measured")
+    pooled_with = {
+        c: min(enough, key=lambda other: (abs(other - c), other)) for c in CONFIDENCES if c not in enough
+    }
+    moments = {
+        c: moments_of(defined[c] + (defined[pooled_with[c]] if c in pooled_with else [])) for c in CONFIDENCES
+    }
+    means = isotonic([moments[c].mean for c in CONFIDENCES], [moments[c].count for c in CONFIDENCES])
+    levels = {c: min(HIGHEST, max(LOWEST, float(value))) for c, value in zip(CONFIDENCES, means, strict=True)}
+    return Supervisor(moments, levels, pooled_with)
+
+
+def isotonic(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
+    """Return the non-decreasing sequence that is nearest to ``values`` in weighted squares."""
+    from sklearn.isotonic import IsotonicRegression
+
+    values = np.asarray(values, dtype=np.float64)
+    fitted = IsotonicRegression().fit_transform(np.arange(len(values)), values, sample_weight=weights)
+    return np.asarray(fitted, dtype=np.float64)
+
+
+# --- Distributions of distinctions before and after the transform (Fig. 6), and intervals (Fig. 7) ---
+
+DISTRIBUTIONS, INTERVALS = "distributions.csv", "intervals.csv"
+_STEPS = 20
+_BINS = ("below_0", *(f"from_{step / _STEPS:.2f}" for step in range(_STEPS)), "above_1")
+_OF_DISTRIBUTION = ("reader", "confidence", "stage", "cysts", "mean", "variance", *_BINS)
+_OF_INTERVAL = ("reader", "from_confidence", "to_confidence", "from_mean", "to_mean", "interval")
+
+ByConfidence = Mapping[int, Sequence[float]]
+
+
+def bin_counts(distinctions: ArrayLike) -> NDArray[np.int64]:
+    """Return how many values lie below 0, in each of 20 equal bins of [0, 1], and above 1, shape (22,).
+
+    A bin holds its lower limit; the last one holds 1 too. NaN is left out.
+    """
+    values = np.asarray(distinctions, dtype=np.float64)
+    values = values[~np.isnan(values)]
+    inside = values[(values >= 0) & (values <= 1)]
+    counts, _ = np.histogram(inside, bins=np.arange(_STEPS + 1) / _STEPS)
+    return np.array([np.count_nonzero(values < 0), *counts, np.count_nonzero(values > 1)], dtype=np.int64)
+
+
+def confidence_interval(lower: Moments, upper: Moments) -> float:
+    """Return |μ_upper − μ_lower| of two confidences (section 3); NaN where one of them has no cyst."""
+    return abs(upper.mean - lower.mean)
+
+
+def write_distributions(
+    work: Path, before: Mapping[str, ByConfidence], after: Mapping[str, ByConfidence]
+) -> None:
+    """Write the histograms of both stages, by annotator and confidence, and the intervals before."""
+    rows = [
+        (annotator, c, stage, moments.count, moments.mean, moments.variance, *bin_counts(values).tolist())
+        for stage, annotators in (("before", before), ("after", after))
+        for annotator, by_confidence in sorted(annotators.items())
+        for c in CONFIDENCES
+        for values in [by_confidence.get(c, ())]
+        for moments in [moments_of(values)]
+    ]
+    write_rows(work / DISTRIBUTIONS, _OF_DISTRIBUTION, rows)
+    intervals = [
+        (annotator, c, c + 1, lower.mean, upper.mean, confidence_interval(lower, upper))
+        for annotator, by_confidence in sorted(before.items())
+        for c in CONFIDENCES[:-1]
+        for lower, upper in [[moments_of(by_confidence.get(end, ())) for end in (c, c + 1)]]
+    ]
+    write_rows(work / INTERVALS, _OF_INTERVAL, intervals)
+
+
+# --- The interval scale: which value a marked voxel has (section 2.4 of the cyst benchmark) ---
+
+TRANSFORMS, LEVELS = "transforms.csv", "levels.csv"
+Interval = Literal["level", "cyst"]
+EVERY_INTERVAL: tuple[Interval, ...] = get_args(Interval)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The interval scale: the value of every level, and every annotator's transform of distinctions.
+
+    ``interval`` "level": a confidence has the supervisor's mean distinction as its value; "cyst": every cyst
+    has its own distinction, transformed for its annotator.
+    """
+
+    interval: Interval
+    levels: Mapping[int, float]
+    transforms: Mapping[tuple[str, int], Transform]
+
+    def values(
+        self,
+        annotator: str,
+        levels: NDArray[np.uint8],
+        cysts: Sequence[AnnotatedCyst],
+        cyst_distinctions: Sequence[float],
+    ) -> NDArray[np.float64]:
+        """Return the value of every voxel of a B-scan (y, x), 0 for unmarked voxels.
+
+        A cyst whose distinction is undefined (NaN in ``cyst_distinctions``) has the value of its level.
+        """
+        table = np.array([0.0, *(self.levels[c] for c in CONFIDENCES)])
+        values: NDArray[np.float64] = table[levels]
+        if self.interval == "cyst":
+            for cyst, distinction in zip(cysts, cyst_distinctions, strict=True):
+                if not isnan(distinction):
+                    values[cyst.box][cyst.pixels] = self._transform(annotator, cyst.confidence)(distinction)
+        return values
+
+    def _transform(self, annotator: str, confidence: int) -> Transform:
+        if (annotator, confidence) not in self.transforms:
+            raise PhaseError(
+                f"{TRANSFORMS}: expected a row of {annotator}, confidence {confidence}, found none"
+            )
+        return self.transforms[annotator, confidence]
+
+
+def read_scale(work: Path, interval: Interval) -> Scale:
+    """Read the tables of the transform step. Raises `PhaseError`."""
+    with organiser_table(work / LEVELS, ("confidence", "value")) as table:
+        levels = {row.whole("confidence", 1, CONFIDENCES[-1]): row.number("value") for row in table.rows}
+    if missing := [c for c in CONFIDENCES if isnan(levels.get(c, nan))]:
+        raise PhaseError(f"{work / LEVELS}: expected a value of confidence {missing[0]}, found none")
+    with organiser_table(work / TRANSFORMS, ("reader", "confidence", "a", "b")) as table:
+        transforms = {
+            (row.cells["reader"], row.whole("confidence", 1, CONFIDENCES[-1])): Transform(
+                row.number("a"), row.number("b")
+            )
+            for row in table.rows
+        }
+    return Scale(interval, levels, transforms)
+
+
+# --- The step `transform`: annotators mapped to the supervisor, and the value of every level (Eq. 2) ---
+
+TRANSFORMED = "transformed.csv"
+USED_BY = "cyst"
+"""The interval that uses a and b; also a column of the table, so that nobody takes them for more."""
+
+NOTE = (
+    "a and b change a value only with --interval cyst. With --interval level a confidence has the mean of "
+    "its transformed distinctions, and Eq. 2 makes that the supervisor's mean, whatever the annotator's is."
+)
+_OF_TRANSFORM = ("reader", "confidence", "cysts", "mean", "variance", "a", "b", "used_by_interval")
+_OF_LEVEL = ("confidence", "cysts", "mean", "variance", "pooled_with", "value")
+_OF_TRANSFORMED = (*CYST, "confidence", "distinction", "transformed")
+
+_ByConfidence = dict[int, list[float]]
+
+
+def write_transforms(work: Path) -> dict[str, object]:
+    """Fit every annotator's transform to the supervisor's distinctions; return the report's section."""
+    before: dict[str, _ByConfidence] = defaultdict(lambda: defaultdict(list))
+    cysts: list[tuple[TableRow, str, int, float]] = []
+    with organiser_table(work / DISTINCTIONS, (*CYST, "confidence", "distinction")) as table:
+        for row in table.rows:
+            confidence, distinction = row.whole("confidence", 1, CONFIDENCES[-1]), row.number("distinction")
+            before[row.cells["reader"]][confidence].append(distinction)
+            cysts.append((row, row.cells["reader"], confidence, distinction))
+    if SUPERVISOR not in before:
+        raise PhaseError(f"{work / DISTINCTIONS}: expected cysts of the supervisor, found none")
+    supervisor = supervisor_of(before[SUPERVISOR])
+    rows, maps = [], {}
+    for annotator in sorted(before):
+        for c in CONFIDENCES:
+            moments = moments_of(before[annotator][c])
+            # The others are mapped to the supervisor, who has the identity.
+            map_to = Transform(1.0, 0.0) if annotator == SUPERVISOR else fit(moments, supervisor.moments[c])
+            maps[annotator, c] = map_to
+            figures = (moments.count, moments.mean, moments.variance, map_to.a, map_to.b)
+            rows.append((annotator, c, *figures, USED_BY))
+    write_rows(work / TRANSFORMS, _OF_TRANSFORM, rows)
+    _write_levels(work, supervisor)
+    after: dict[str, _ByConfidence] = defaultdict(lambda: defaultdict(list))
+    transformed = []
+    for row, annotator, confidence, distinction in cysts:
+        moved = maps[annotator, confidence].of(distinction)
+        transformed.append((*(row.cells[name] for name in CYST), confidence, distinction, moved))
+        if annotator != SUPERVISOR:
+            after[annotator][confidence].append(moved)
+    write_rows(work / TRANSFORMED, _OF_TRANSFORMED, transformed)
+    write_distributions(work, before, after)
+    return {
+        "levels": dict(supervisor.levels),
+        "levels_of_one_value": [list(group) for group in supervisor.tied],
+        "pooled_confidences_of_the_supervisor": dict(supervisor.pooled_with),
+        "note": NOTE,
+        "transforms": [dict(zip(_OF_TRANSFORM, row, strict=True)) for row in rows],
+        "warnings": warnings_of(supervisor),
+    }
+
+
+def warnings_of(supervisor: Supervisor) -> list[str]:
+    """Return warnings to the organiser before the next step: tied and pooled confidences."""
+    ties = [
+        f"confidences {', '.join(map(str, group))} have one value, {supervisor.levels[group[0]]:.3g}: the "
+        "supervisor's mean distinctions do not increase. The combined level tells them apart by the "
+        "annotators' own confidences"
+        for group in supervisor.tied
+    ]
+    pooled = [
+        f"the supervisor has fewer than two cysts of confidence {confidence}, which is pooled with {other}"
+        for confidence, other in supervisor.pooled_with.items()
+    ]
+    return ties + pooled
+
+
+def _write_levels(work: Path, supervisor: Supervisor) -> None:
+    rows = [
+        (c, m.count, m.mean, m.variance, supervisor.pooled_with.get(c), supervisor.levels[c])
+        for c, m in supervisor.moments.items()
+    ]
+    write_rows(work / LEVELS, _OF_LEVEL, rows)

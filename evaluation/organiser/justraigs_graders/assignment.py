@@ -1,0 +1,267 @@
+"""The entry exam of JustRAIGS' graders, and who grades which images."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from evaluation.challenges.justraigs.analyses import final_label
+from evaluation.challenges.justraigs.kinds import FINAL_COLUMN
+from evaluation.challenges.justraigs.rules import NOT_REFERABLE, REFERABLE
+from evaluation.core.fault import PhaseError
+from evaluation.io.tables import write_csv
+from evaluation.organiser.justraigs_graders.grading import (
+    COLUMNS,
+    ENTRY_EXAM,
+    MAIN_LABELS,
+    SPECIALIST,
+    Eye,
+    GraderFigures,
+    GraderLimits,
+    Grading,
+    figures_of,
+    row_of,
+)
+from evaluation.organiser.output import write_rows
+from evaluation.phase.cases import organiser_table
+
+# --- Assignment of graders to images of JustRAIGS: pairs by blocks, and replacements of removed graders ---
+#
+# Graders do not work in fixed pairs: a pair is drawn for each block of 200 images. The images of a grader who
+# falls below the limits are dealt out to the others (challenge design document, annotation of the test cases
+# c, and sources of error a). All draws are uniform, and come from a seed.
+
+Item = TypeVar("Item")
+
+BLOCK = 200
+"""The number of images per pair of graders, as in the design document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """The two first graders of one image, drawn for its block; blocks are numbered from 1 on."""
+
+    image: str
+    block: int
+    graders: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Regrading:
+    """One grading to repeat: the former grader, the label, and the new grader.
+
+    ``role`` is the grader's position in the eye, from 0 on. ``new_grader`` is empty if nobody is left.
+    """
+
+    eye: str
+    role: int
+    grader: str
+    label: str
+    final: str
+    new_grader: str
+
+
+def assign_pairs(
+    images: Sequence[str], graders: Sequence[str], seed: int = 0, block: int = BLOCK
+) -> list[Assignment]:
+    """Return the graders of each image, in the order of the images: a random pair for each block of them.
+
+    The last block may be smaller. Each pair is drawn independently from all pairs with equal chances. Raises
+    ValueError for fewer than two graders, a repeated grader or image, and a block below 1.
+    """
+    if len(graders) < 2 or len(set(graders)) < len(graders):
+        raise ValueError(f"graders: expected two or more different ones, found {len(graders)}")
+    if len(set(images)) < len(images):
+        raise ValueError("images: expected each once")
+    rng = np.random.Generator(np.random.PCG64(seed))
+    assignments = []
+    for number, members in enumerate(_blocks(images, block), start=1):
+        first, second = rng.choice(len(graders), size=2, replace=False).tolist()
+        pair = graders[first], graders[second]
+        assignments += [Assignment(image, number, pair) for image in members]
+    return assignments
+
+
+def redistribute(
+    eyes: Sequence[Eye], removed: Collection[str], seed: int = 0, block: int = BLOCK
+) -> list[Regrading]:
+    """Return the gradings of removed graders with their new graders, sorted by eye and role.
+
+    First graders follow first graders, and specialists follow specialists; nobody grades an eye twice. Eyes
+    with the same graders who stay are dealt out in blocks, with one draw of new graders each. Raises
+    ValueError for a block below 1.
+    """
+    pools = [_pool(eyes, (0, 1), removed), _pool(eyes, (SPECIALIST,), removed)]
+    groups: dict[tuple[tuple[int, ...], tuple[str, ...]], list[Eye]] = defaultdict(list)
+    for eye in sorted(eyes, key=lambda eye: eye.name):
+        roles = tuple(role for role in _roles(eye) if eye.graders[role] in removed)
+        if roles:
+            others = sorted(eye.graders[role] for role in _roles(eye) if role not in roles)
+            groups[roles, tuple(others)].append(eye)
+    rng = np.random.Generator(np.random.PCG64(seed))
+    found = []
+    for (roles, staying), members in sorted(groups.items(), key=lambda item: item[0]):
+        for part in _blocks(members, block):
+            taken = set(staying)
+            for role in roles:
+                candidates = [name for name in pools[role == SPECIALIST] if name not in taken]
+                chosen = candidates[int(rng.integers(len(candidates)))] if candidates else ""
+                taken.add(chosen)
+                found += [_regrading(eye, role, chosen) for eye in part]
+    return sorted(found, key=lambda regrading: (regrading.eye, regrading.role))
+
+
+def _regrading(eye: Eye, role: int, new_grader: str) -> Regrading:
+    labels = eye.graded.labels
+    return Regrading(eye.name, role, eye.graders[role], labels[role], final_label(*labels), new_grader)
+
+
+def _roles(eye: Eye) -> list[int]:
+    """Return the positions of the graders of an eye."""
+    return [role for role, label in enumerate(eye.graded.labels) if label]
+
+
+def _pool(eyes: Sequence[Eye], roles: Collection[int], removed: Collection[str]) -> list[str]:
+    """Return the graders who have one of the roles in any eye and stay, sorted."""
+    return sorted({eye.graders[role] for eye in eyes for role in _roles(eye) if role in roles} - set(removed))
+
+
+def _blocks(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    if size < 1:
+        raise ValueError(f"block: expected at least 1, found {size}")
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+# --- The entry exam of graders: their answers on images with known labels, against limits ---
+#
+# The table of answers is a csv file (comma, semicolon or tab) with the columns
+#
+# name          an image final_label   its label: RG, NRG or U ...           one column for each candidate,
+# with the answers RG, NRG or U; the heading is the name
+#
+# An empty answer is wrong, as is U for a gradable image. Images whose label is U do not count. By default,
+# candidates with a sensitivity of at least 85 % and a specificity of at least 92 % pass: the lowest of those
+# who passed the exam of the challenge (design document, annotation of the test cases, c).
+
+NAME, PASSED = "name", "passed"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """The figures of one candidate, and whether they reach the limits."""
+
+    figures: GraderFigures
+    passed: bool
+
+
+def hold_exam(table: Path, limits: GraderLimits = ENTRY_EXAM) -> list[Candidate]:
+    """Return the result of every candidate in a table of answers, sorted by name.
+
+    Raises `PhaseError` with every fault, such as an unknown label, a repeated image, a table without a
+    candidate, or one without an image of each class.
+    """
+    gradings = []
+    with organiser_table(table, (NAME, FINAL_COLUMN), holds="image", exported=True) as answers:
+        candidates = [column for column in answers.columns if column and column not in (NAME, FINAL_COLUMN)]
+        if not candidates:
+            answers.faults.append(f"{answers.file}: expected a column for each candidate, found none")
+        for row in answers.rows:
+            final = row.cells[FINAL_COLUMN].upper()
+            if final not in MAIN_LABELS:
+                row.fault(FINAL_COLUMN, f"expected {', '.join(MAIN_LABELS)}, found {final!r}")
+            for candidate in candidates:
+                answer = row.cells[candidate].upper()
+                if answer and answer not in MAIN_LABELS:
+                    row.fault(candidate, f"expected {', '.join(MAIN_LABELS)} or nothing, found {answer!r}")
+                gradings.append(Grading(row.cells[NAME], candidate, answer, final))
+        for name, count in Counter(row.cells[NAME] for row in answers.rows).items():
+            if count > 1 or not name:
+                answers.faults.append(
+                    f"{answers.file}: expected one row for each image, found {count} of {name!r}"
+                )
+        found = {row.cells[FINAL_COLUMN].upper() for row in answers.rows}
+        answers.faults.extend(
+            f"{answers.file}, {FINAL_COLUMN}: expected at least one {label}, found none"
+            for label in (REFERABLE, NOT_REFERABLE)
+            if label not in found
+        )
+    return [Candidate(figures, not figures.is_below(limits)) for figures in figures_of(gradings)]
+
+
+def write_results(path: Path, candidates: list[Candidate]) -> None:
+    """Write a row for every candidate: sensitivity and specificity with intervals, and who passed."""
+    write_rows(path, (*COLUMNS, PASSED), ((*row_of(one.figures), one.passed) for one in candidates))
+
+
+# --- Two graders for every image, a new pair for each block of images ---
+#
+# The table of images is a csv file with the column "Eye ID" or "name"; the images keep their order. The table
+# of graders has the column "grader", and may have the column "passed", as `graders exam` writes it: who did
+# not pass gets no images. The table that is written has the columns "Eye ID", "Grader G1" and "Grader G2", as
+# in the graders' table of `fuse graders`, and "Block". Specialists are not among the graders: they only grade
+# images on which a pair disagrees.
+
+_EYE, _GRADER = "Eye ID", "grader"
+_YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
+
+
+def write_pairs(images: Path, graders: Path, output: Path, seed: int = 0, block: int = BLOCK) -> int:
+    """Write the pair of graders of every image and return the number of blocks.
+
+    Raises `PhaseError` with every fault of the tables, and for fewer than two graders.
+    """
+    problems: list[str] = []
+    names, pool = [], []
+    try:
+        names = _images(images)
+    except PhaseError as error:
+        problems += error.problems
+    try:
+        pool = _graders(graders)
+    except PhaseError as error:
+        problems += error.problems
+    if problems:
+        raise PhaseError(*problems)
+    assignments = assign_pairs(names, pool, seed, block)
+    rows = ([one.image, *one.graders, str(one.block)] for one in assignments)
+    write_csv(output, (_EYE, "Grader G1", "Grader G2", "Block"), rows)
+    return assignments[-1].block
+
+
+def _images(path: Path) -> list[str]:
+    with organiser_table(path, (), (_EYE, NAME), holds="image", exported=True) as table:
+        key = next((column for column in (_EYE, NAME) if column in table.columns), None)
+        if key is None:
+            raise PhaseError(f"{table.file}: expected a column {_EYE!r} or {NAME!r}, found none")
+        names = [row.cells[key] for row in table.rows]
+        _each_once(names, "image", table.file, table.faults)
+    return names
+
+
+def _graders(path: Path) -> list[str]:
+    with organiser_table(path, (_GRADER,), (PASSED,), holds="grader", exported=True) as table:
+        names = []
+        for row in table.rows:
+            passed = row.cells.get(PASSED, _YES[0])
+            if passed.casefold() not in (*_YES, *_NO):
+                row.fault(PASSED, f"expected True or False, found {passed!r}")
+            if passed.casefold() in _YES:
+                names.append(row.cells[_GRADER])
+        _each_once(names, "grader", table.file, table.faults)
+        if len(names) < 2:
+            table.faults.append(f"{table.file}: expected two graders or more, found {len(names)}")
+    return names
+
+
+def _each_once(names: list[str], what: str, file: str, faults: list[str]) -> None:
+    for name, count in Counter(names).items():
+        if not name:
+            faults.append(f"{file}: expected the name of every {what}, found {count} empty ones")
+        elif count > 1:
+            faults.append(f"{file}: duplicate {what} {name!r} ({count} rows)")

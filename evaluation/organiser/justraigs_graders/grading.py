@@ -1,0 +1,402 @@
+"""Reads the graders' files of JustRAIGS and monitors the graders: agreed labels, accuracy against limits."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
+from pathlib import Path, PurePosixPath
+
+from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders, final_label
+from evaluation.challenges.justraigs.kinds import (
+    FEATURE_COLUMNS,
+    FINAL_COLUMN,
+    LABEL_COLUMNS,
+    AgreedFeatures,
+    GradedEye,
+)
+from evaluation.challenges.justraigs.rules import FEATURES, NOT_REFERABLE, REFERABLE, UNGRADABLE
+from evaluation.core.fault import PhaseError, ReadError
+from evaluation.core.form import STACK_INDEX, STACK_NAME, name_key
+from evaluation.io.files import ReadBuffer
+from evaluation.io.json_files import parse_json
+from evaluation.io.kinds.flags import Flags
+from evaluation.io.tables import write_csv
+from evaluation.metrics.agreement import AgreementFigure, cohen_kappa, fleiss_kappa
+from evaluation.metrics.intervals import wilson_interval
+from evaluation.phase.cases import TableRow, organiser_table
+
+# --- Reads the organisers' files of JustRAIGS and makes the case table of a phase from them ---
+
+GRADERS = ("G1", "G2", "G3")
+ABBREVIATIONS = ("ANRS", "ANRI", "RNFLDS", "RNFLDI", "BCLVS", "BCLVI", "NVT", "DH", "LD", "LC")
+"""Names of the features in the graders' table, in the order of `FEATURES`."""
+
+MAIN_LABELS = (REFERABLE, NOT_REFERABLE, UNGRADABLE)
+CASE_COLUMNS = (
+    "name",
+    STACK_NAME,
+    STACK_INDEX,
+    "cluster",
+    "age",
+    FINAL_COLUMN,
+    *LABEL_COLUMNS,
+    *FEATURE_COLUMNS,
+)
+COLUMNS_WITHOUT_STACKS = tuple(column for column in CASE_COLUMNS if column not in (STACK_NAME, STACK_INDEX))
+_EYE, _FINAL, _FELLOW, _AGE = "Eye ID", "Final Label", "Fellow Eye ID", "Age"
+_MARKS: Mapping[str, bool | None] = {"": None, "0": False, "1": True, "0.0": False, "1.0": True}
+_KIND = AgreedFeatures(len(FEATURES), MAIN_LABELS, REFERABLE)
+_MAX_FILE_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Eye:
+    """One row of the graders' table; ``graders`` are the names of G1, G2 and G3."""
+
+    line: int
+    name: str
+    fellow: str
+    age: str
+    graded: GradedEye
+    graders: tuple[str, ...] = GRADERS
+
+
+@dataclass(frozen=True)
+class StackEntry:
+    """One image of the archive: its stack, its index there, and the eye."""
+
+    stack: str
+    index: int
+    eye: str
+
+
+def write_case_table(graders: Path, mapping: Path, path: Path) -> int:
+    """Write the case table of the eyes in a mapping and return their number.
+
+    Raises `PhaseError` listing every fault of both files, such as a final label that contradicts the graders'
+    labels, or a disagreement without a specialist.
+    """
+    eyes = read_graders(graders)
+    rows = case_rows(eyes, read_mapping(mapping), graders.name)
+    write_csv(path, CASE_COLUMNS, rows)
+    return len(rows)
+
+
+def read_graders(path: Path) -> list[Eye]:
+    """Return the rows of a graders' table (comma, semicolon or tab). Raises `PhaseError` with every fault.
+
+    The optional columns "Grader G1", "Grader G2" and "Grader G3" hold the names of the graders.
+    """
+    features = [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
+    label_columns = [f"Label {grader}" for grader in GRADERS]
+    identity_columns = [f"Grader {grader}" for grader in GRADERS]
+    required = (_EYE, _FINAL, _FELLOW, _AGE, *label_columns, *features)
+    with organiser_table(path, required, identity_columns, exported=True) as table:
+        named = [column for column in identity_columns if column in table.columns]
+        if named and named != identity_columns:
+            expected = ", ".join(identity_columns)
+            raise PhaseError(f"{table.file}: expected all or none of {expected}, found {', '.join(named)}")
+        eyes = []
+        for row in table.rows:
+            labels = tuple(row.cells[column].upper() for column in label_columns)
+            _check_labels(row, labels)
+            marks = []
+            for column in features:
+                if row.cells[column] not in _MARKS:
+                    row.fault(column, f"expected 0, 1 or nothing, found {row.cells[column]!r}")
+                marks.append(_MARKS.get(row.cells[column]))
+            count = len(FEATURES)
+            flags: tuple[Flags, ...] = tuple(tuple(marks[i : i + count]) for i in range(0, 3 * count, count))
+            eyes.append(
+                Eye(
+                    row.line,
+                    row.cells[_EYE],
+                    row.cells[_FELLOW],
+                    row.cells[_AGE],
+                    GradedEye(labels, flags),
+                    tuple(row.cells[column] for column in named) or GRADERS,
+                )
+            )
+    return eyes
+
+
+def _check_labels(row: TableRow, labels: Sequence[str]) -> None:
+    """Add the faults of an eye's name and labels to the faults of the table."""
+    before = len(row.faults)
+    if not row.cells[_EYE]:
+        row.fault(_EYE, "expected the name of an eye, found nothing")
+    for position, label in enumerate(labels):
+        if label not in MAIN_LABELS and (label or position < 2):
+            row.fault(f"Label {GRADERS[position]}", f"expected {', '.join(MAIN_LABELS)}, found {label!r}")
+    if len(row.faults) > before:
+        return
+    given, final = final_label(*labels), row.cells[_FINAL].upper()
+    if not given:
+        row.fault("Label G3", "expected a specialist where G1 and G2 disagree, found nothing")
+    elif final != given:
+        row.fault(_FINAL, f"expected {given} as the graders' labels give it, found {final!r}")
+
+
+def read_mapping(path: Path) -> list[StackEntry]:
+    """Return the entries of `archive_item_to_content_mapping.json`. Raises `PhaseError` with every fault."""
+    try:
+        content = parse_json(ReadBuffer().read(path.parent, path.name, limit_bytes=_MAX_FILE_BYTES))
+    except ReadError as error:
+        raise PhaseError(str(error.fault(path.name))) from None
+    if not isinstance(content, list):
+        raise PhaseError(f"{path.name}: expected a list of images, found something else")
+    entries, problems = [], []
+    for position, item in enumerate(content):
+        keys = (STACK_NAME, STACK_INDEX, "image")
+        stack, index, image = (item.get(key) if isinstance(item, dict) else None for key in keys)
+        if (
+            isinstance(stack, str)
+            and isinstance(index, int)
+            and not isinstance(index, bool)
+            and isinstance(image, str)
+        ):
+            entries.append(StackEntry(stack, index, PurePosixPath(image).stem))
+        else:
+            problems.append(f"{path.name}[{position}]: expected {', '.join(keys)}, found {str(item)[:80]}")
+    if problems:
+        raise PhaseError(*problems)
+    return entries
+
+
+def case_rows(eyes: Sequence[Eye], entries: Sequence[StackEntry], file: str) -> list[list[str]]:
+    """Return the rows of the case table, sorted by name: the eyes of the mapping, with persons as clusters.
+
+    Eyes outside of the mapping belong to another phase. Raises `PhaseError` listing every eye that is
+    duplicate or not graded, or whose fellow eye names another fellow.
+    """
+    by_key = {name_key(eye.name): eye for eye in eyes}
+    problems = _faults_of_eyes(eyes, by_key, file)
+    problems += _repeated((entry.eye for entry in entries), "mapping: duplicate eye {} in {} entries")
+    missing = [entry.eye for entry in entries if name_key(entry.eye) not in by_key]
+    problems += [
+        f"{file}: expected a row for {name}, which the mapping names, found none" for name in missing
+    ]
+    if problems:
+        raise PhaseError(*problems)
+    pairs = [(by_key[name_key(entry.eye)], (entry.stack, str(entry.index))) for entry in entries]
+    return [_case_row(eye, by_key, place) for eye, place in sorted(pairs, key=lambda pair: pair[0].name)]
+
+
+def case_rows_without_stacks(eyes: Sequence[Eye], file: str) -> list[list[str]]:
+    """Return the rows of `case_rows` for all eyes, without the columns of stacks."""
+    by_key = {name_key(eye.name): eye for eye in eyes}
+    if problems := _faults_of_eyes(eyes, by_key, file):
+        raise PhaseError(*problems)
+    return [_case_row(eye, by_key, ()) for eye in sorted(eyes, key=lambda eye: eye.name)]
+
+
+def _case_row(eye: Eye, by_key: Mapping[str, Eye], place: Sequence[str]) -> list[str]:
+    fellow = by_key.get(name_key(eye.fellow))
+    cluster = min(eye.name, fellow.name) if fellow is not None else ""
+    return [eye.name, *place, cluster, eye.age, *_KIND.write_cells(eye.graded)]
+
+
+def _faults_of_eyes(eyes: Sequence[Eye], by_key: Mapping[str, Eye], file: str) -> list[str]:
+    problems = _repeated((eye.name for eye in eyes), f"{file}: duplicate eye {{}} in {{}} rows")
+    for eye in eyes:
+        other = by_key.get(name_key(eye.fellow)) if eye.fellow else None
+        if other is not None and name_key(other.fellow) != name_key(eye.name):
+            expected = f"expected {other.name} to have the fellow eye {eye.name}"
+            problems.append(f"{file}, line {eye.line}: {expected}, found {other.fellow or 'none'}")
+    return problems
+
+
+def _repeated(names: Iterable[str], message: str) -> list[str]:
+    counts = Counter(map(name_key, names))
+    return [message.format(name, count) for name, count in counts.items() if count > 1]
+
+
+# --- Monitors the graders of JustRAIGS: agreed labels, and each grader's accuracy against limits ---
+#
+# Every grader is compared with the final labels. By default a grader with a sensitivity below 80 % or a
+# specificity below 95 % is flagged, and all images of this grader are graded again (challenge design
+# document, annotation of the test cases, c).
+
+SPECIALIST = 2
+"""Position of the specialist among the graders of an eye."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraderLimits:
+    """The lowest sensitivity and specificity that a grader may have, each from 0 to 1."""
+
+    sensitivity: Fraction
+    specificity: Fraction
+
+
+ENTRY_EXAM = GraderLimits(sensitivity=Fraction(85, 100), specificity=Fraction(92, 100))
+MONITORING = GraderLimits(sensitivity=Fraction(80, 100), specificity=Fraction(95, 100))
+
+
+@dataclass(frozen=True, slots=True)
+class AgreedEye:
+    """The reference of one eye: final label, its deciding grader, and the agreed features."""
+
+    name: str
+    final: str
+    decided_by: str
+    features: Flags | None
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """One grader's label of one eye, and the final label of that eye.
+
+    It is ``decisive`` if it alone is the final label: a specialist's label if the others disagree.
+    """
+
+    eye: str
+    grader: str
+    label: str
+    final: str
+    decisive: bool = False
+
+
+@dataclass(frozen=True)
+class GraderFigures:
+    """One grader against the final labels.
+
+    ``found`` of the ``referable`` eyes were called referable, ``cleared`` of the ``not_referable`` eyes not
+    referable. Any other label, also ungradable, is wrong. Eyes with the final label ungradable do not count.
+    ``self_decided`` of all ``eyes`` have a final label that this grader decided alone, and cannot be wrong
+    about.
+    """
+
+    grader: str
+    eyes: int
+    found: int
+    referable: int
+    cleared: int
+    not_referable: int
+    self_decided: int = 0
+
+    def is_below(self, limits: GraderLimits) -> bool:
+        """Return whether sensitivity or specificity is below its limit, compared in integers.
+
+        Without eyes of a class, its limit does not apply.
+        """
+        return _below(self.found, self.referable, limits.sensitivity) or _below(
+            self.cleared, self.not_referable, limits.specificity
+        )
+
+
+def agreed_eye(eye: Eye, specialist_alone: bool = False) -> AgreedEye:
+    """Return the final label of an eye and, where it is referable, the features that its graders agree on."""
+    first, second, specialist = eye.graded.labels
+    final = final_label(first, second, specialist)
+    counting = counting_graders(eye.graded.labels, specialist_alone)
+    features = agreed_labels([eye.graded.features[grader] for grader in counting])
+    decided_by = "both graders" if first == second else "specialist"
+    return AgreedEye(eye.name, final, decided_by, features if final == REFERABLE else None)
+
+
+def is_unexpected(eye: Eye) -> bool:
+    """Return whether a specialist graded an eye although both first graders agree; the design has none."""
+    first, second, specialist = eye.graded.labels
+    return bool(specialist) and first == second
+
+
+def gradings_of(eyes: Sequence[Eye]) -> list[Grading]:
+    """Return all gradings, eye by eye."""
+    return list(chain.from_iterable(map(_gradings, eyes)))
+
+
+def _gradings(eye: Eye) -> Iterator[Grading]:
+    labels = eye.graded.labels
+    final = final_label(*labels)
+    for position, (name, label) in enumerate(zip(eye.graders, labels, strict=True)):
+        if label:
+            decisive = position == SPECIALIST and labels[0] != labels[1]
+            yield Grading(eye.name, name, label, final, decisive)
+
+
+def figures_of(gradings: Iterable[Grading]) -> list[GraderFigures]:
+    """Return the figures of every grader, sorted by name."""
+    by_grader: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    decided: Counter[str] = Counter()
+    for grading in gradings:
+        by_grader[grading.grader][grading.final, grading.label] += 1
+        decided[grading.grader] += grading.decisive
+    return [
+        GraderFigures(
+            grader,
+            counts.total(),
+            counts[REFERABLE, REFERABLE],
+            sum(count for (final, _), count in counts.items() if final == REFERABLE),
+            counts[NOT_REFERABLE, NOT_REFERABLE],
+            sum(count for (final, _), count in counts.items() if final == NOT_REFERABLE),
+            decided[grader],
+        )
+        for grader, counts in sorted(by_grader.items())
+    ]
+
+
+def agreement_of(eyes: Sequence[Eye]) -> list[AgreementFigure]:
+    """Return the kappas of the two first graders for the main label and for each feature that both graded."""
+    pairs: list[tuple[str, list[tuple[object, object]]]] = [
+        ("main label", [(eye.graded.labels[0], eye.graded.labels[1]) for eye in eyes])
+    ]
+    for number, feature in enumerate(FEATURES):
+        both = ((eye.graded.features[0][number], eye.graded.features[1][number]) for eye in eyes)
+        pairs.append((feature, [pair for pair in both if None not in pair]))
+    found = chain.from_iterable(
+        (
+            AgreementFigure(name, "Cohen's kappa", *GRADERS[:2], len(given), cohen_kappa(*_columns(given))),
+            AgreementFigure(name, "Fleiss' kappa", *GRADERS[:2], len(given), fleiss_kappa(given)),
+        )
+        for name, given in pairs
+    )
+    return [agreement for agreement in found if agreement.value == agreement.value]
+
+
+def _columns(pairs: Sequence[tuple[object, object]]) -> tuple[list[object], list[object]]:
+    return [first for first, _ in pairs], [second for _, second in pairs]
+
+
+def _below(part: int, whole: int, limit: Fraction) -> bool:
+    return part * limit.denominator < whole * limit.numerator
+
+
+# --- The figures of graders as rows of a table: sensitivity and specificity with Wilson's intervals ---
+
+COLUMNS = (
+    "grader",
+    "eyes",
+    "referable",
+    "sensitivity",
+    "sensitivity_lower",
+    "sensitivity_upper",
+    "not_referable",
+    "specificity",
+    "specificity_lower",
+    "specificity_upper",
+)
+
+
+def row_of(figures: GraderFigures) -> tuple[object, ...]:
+    """Return the cells of `COLUMNS`; a share of no eyes and its interval are NaN."""
+    return (
+        figures.grader,
+        figures.eyes,
+        figures.referable,
+        *_share(figures.found, figures.referable),
+        figures.not_referable,
+        *_share(figures.cleared, figures.not_referable),
+    )
+
+
+def _share(part: int, whole: int) -> tuple[float, float, float]:
+    """Return a share and its Wilson interval; NaN where the whole is 0."""
+    if not whole:
+        return (math.nan,) * 3
+    interval = wilson_interval(part, whole)
+    return part / whole, interval.lower, interval.upper

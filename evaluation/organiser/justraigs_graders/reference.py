@@ -1,0 +1,146 @@
+"""Builds a JustRAIGS phase from the graders' table, and a report on the graders.
+
+The table has the organisers' columns. The optional columns "Grader G1", "Grader G2" and "Grader G3" hold the
+names of the graders; without them the report is about G1, G2 and G3. The report:
+
+    report.json, graders.csv   sensitivity and specificity of every grader against the final label;
+                               self_decided: eyes whose final label this grader decided alone
+    regrade.csv                all images of the graders below a limit, dealt out to the others
+    unexpected.csv             eyes that the design excludes: a specialist's label although both graders agree
+    agreement.csv              kappas of the two first graders for each label
+    labels.csv                 final label and agreed features of every eye
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
+from evaluation.core.fault import PhaseError
+from evaluation.io.tables import write_csv
+from evaluation.organiser.justraigs_graders.assignment import BLOCK, redistribute
+from evaluation.organiser.justraigs_graders.grading import (
+    CASE_COLUMNS,
+    COLUMNS,
+    COLUMNS_WITHOUT_STACKS,
+    GRADERS,
+    MONITORING,
+    AgreedEye,
+    GraderLimits,
+    agreed_eye,
+    agreement_of,
+    case_rows,
+    case_rows_without_stacks,
+    figures_of,
+    gradings_of,
+    is_unexpected,
+    read_graders,
+    read_mapping,
+    row_of,
+)
+from evaluation.organiser.output import whole_folder, write_report, write_rows
+from evaluation.phase.cases import FILE_NAME as CASES
+from evaluation.phase.config import FILE_NAME
+from evaluation.phase.registry import read_configuration
+
+_OF_GRADER = (*COLUMNS, "self_decided", "flagged")
+
+
+@dataclass(frozen=True)
+class Monitoring:
+    """How graders are monitored: below which limits they leave, and how their images are dealt out."""
+
+    limits: GraderLimits = MONITORING
+    seed: int = 0
+    block: int = BLOCK
+
+
+def fuse_graders(
+    graders: Path,
+    mapping: Path | None,
+    configuration: Path,
+    output: Path,
+    report: Path,
+    monitoring: Monitoring | None = None,
+) -> None:
+    """Write a phase folder, ready to seal, and a report on the labels and the graders.
+
+    graders: the graders' table. mapping: the archive's mapping of stacks; None for all eyes of the table, in
+    a phase whose submissions are archives. configuration: the configuration of the phase, under any file
+    name. Raises `PhaseError` with every fault, ValueError for a block below 1.
+    """
+    monitoring = monitoring or Monitoring()
+    given = read_configuration(configuration.parent, only=CHALLENGE.name, file=configuration.name)
+    options = given.options
+    assert isinstance(options, JustraigsOptions)
+    if mapping is None and given.config.submission == "algorithm":
+        raise PhaseError('--mapping: expected the mapping of stacks for submission = "algorithm", found none')
+    eyes = read_graders(graders)
+    with whole_folder(output) as phase:
+        (phase / FILE_NAME).write_bytes(configuration.read_bytes())
+        if mapping is None:
+            columns, rows_of_cases = COLUMNS_WITHOUT_STACKS, case_rows_without_stacks(eyes, graders.name)
+        else:
+            columns, rows_of_cases = CASE_COLUMNS, case_rows(eyes, read_mapping(mapping), graders.name)
+        write_csv(phase / CASES, columns, rows_of_cases)
+    agreed = [agreed_eye(eye, options.specialist_alone) for eye in eyes]
+    gradings = gradings_of(eyes)
+    limits = monitoring.limits
+    figures = figures_of(gradings)
+    flagged = {of_grader.grader for of_grader in figures if of_grader.is_below(limits)}
+    again = redistribute(eyes, flagged, monitoring.seed, monitoring.block)
+    agreement = agreement_of(eyes)
+    rows = [
+        (*row_of(of_grader), of_grader.self_decided, of_grader.grader in flagged) for of_grader in figures
+    ]
+    write_rows(report / "graders.csv", _OF_GRADER, rows)
+    write_rows(
+        report / "regrade.csv",
+        ("name", "role", "grader", "label", "final_label", "new_grader"),
+        ((one.eye, GRADERS[one.role], one.grader, one.label, one.final, one.new_grader) for one in again),
+    )
+    write_rows(
+        report / "agreement.csv",
+        ("label", "measure", "grader_1", "grader_2", "eyes", "value"),
+        ((a.field, a.measure, a.first, a.second, a.cases, a.value) for a in agreement),
+    )
+    write_rows(
+        report / "labels.csv",
+        ("name", "final_label", "decided_by", *FEATURES),
+        ((eye.name, eye.final, eye.decided_by, *_marks(eye)) for eye in agreed),
+    )
+    unexpected = [eye for eye in eyes if is_unexpected(eye)]
+    write_rows(
+        report / "unexpected.csv",
+        ("name", "line", *(f"label_{grader.lower()}" for grader in GRADERS)),
+        ((eye.name, eye.line, *eye.graded.labels) for eye in unexpected),
+    )
+    write_report(
+        report / "report.json",
+        {
+            "eyes": len(eyes),
+            "final_labels": dict(sorted(Counter(eye.final for eye in agreed).items())),
+            "decided_by": dict(sorted(Counter(eye.decided_by for eye in agreed).items())),
+            "without_agreed_label": sum(
+                eye.features is not None and not any(flag is not None for flag in eye.features)
+                for eye in agreed
+            ),
+            "specialist_although_graders_agree": len(unexpected),
+            "limits": {
+                "sensitivity": float(limits.sensitivity),
+                "specificity": float(limits.specificity),
+            },
+            "graders": [dict(zip(_OF_GRADER, row, strict=True)) for row in rows],
+            "scored_on_own_decisions": [one.grader for one in figures if one.self_decided],
+            "images_to_regrade": len({one.eye for one in again}),
+            "images_without_new_grader": len({one.eye for one in again if not one.new_grader}),
+            "agreement": [asdict(found) for found in agreement],
+        },
+    )
+
+
+def _marks(eye: AgreedEye) -> list[object]:
+    flags = eye.features or (None,) * len(FEATURES)
+    return [None if flag is None else int(flag) for flag in flags]

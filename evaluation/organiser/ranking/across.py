@@ -1,0 +1,187 @@
+"""Rankings of several tasks or phases compared: consensus, agreement, and a dendrogram."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.core.places import competition_ranks
+from evaluation.organiser.ranking.rank_statistics import kendall_tau_b
+
+# --- One ranking from several: Kemeny's, exactly for up to twelve teams, and Borda's beyond ---
+
+MAX_EXACT = 12
+Matrix = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """A consensus of rankings; one entry per team.
+
+    ``places`` count from 1. Several orders can be equally good: ``best`` and ``worst`` are the places of a
+    team over all of them, and ``orders`` is their number (1 for Borda, where equal teams share a place).
+    ``disagreements``: pairs that the consensus orders against a ranking, summed over the rankings.
+    """
+
+    method: Literal["Kemeny", "Borda"]
+    places: tuple[int, ...]
+    best: tuple[int, ...]
+    worst: tuple[int, ...]
+    orders: int
+    disagreements: int
+
+
+def consensus(places: ArrayLike) -> Consensus:
+    """Return the consensus of rankings.
+
+    places: shape (rankings, teams), lower is better, equal for a tie. A tie neither agrees nor disagrees with
+    an order. Of several best orders, ``places`` is the one that follows the mean place first, then the order
+    of the teams. Raises ValueError without any ranking or team.
+    Source: Kemeny 1959, Daedalus 88:577; de Borda 1784.
+    """
+    given = np.asarray(places, dtype=np.float64)
+    if given.ndim != 2 or not given.size:
+        raise ValueError(f"places: expected shape (rankings, teams), found {given.shape}")
+    # against[i, j]: the number of rankings that place j strictly before i.
+    against = (given[:, np.newaxis, :] < given[:, :, np.newaxis]).sum(axis=0)
+    borda = given.sum(axis=0)
+    if given.shape[1] > MAX_EXACT:
+        shared = competition_ranks(borda[np.newaxis], "lower")[0]
+        before = shared[:, np.newaxis] < shared
+        found = tuple(shared.tolist())
+        return Consensus("Borda", found, found, found, 1, int(against[before].sum()))
+    return _kemeny(against, np.argsort(borda, kind="stable"))
+
+
+def _kemeny(against: Matrix, preferred: NDArray[np.intp]) -> Consensus:
+    """Return the best orders by dynamic programming over the sets of teams that are still to be placed.
+
+    against[i, j]: the cost of placing i before j. preferred: the order in which ties are resolved.
+    """
+    teams = len(against)
+    everyone = (1 << teams) - 1
+    costs = against.tolist()
+    # first[i][rest]: the cost of placing i before all teams of the set.
+    first = [[0] * (everyone + 1) for _ in range(teams)]
+    for i in range(teams):
+        for rest in range(1, everyone + 1):
+            lowest = (rest & -rest).bit_length() - 1
+            first[i][rest] = first[i][rest & (rest - 1)] + costs[i][lowest]
+    members = [[i for i in range(teams) if rest >> i & 1] for rest in range(everyone + 1)]
+    after, orders = [0] * (everyone + 1), [1] * (everyone + 1)
+    for rest in range(1, everyone + 1):
+        options = [first[i][rest ^ (1 << i)] + after[rest ^ (1 << i)] for i in members[rest]]
+        after[rest] = min(options)
+        orders[rest] = sum(
+            orders[rest ^ (1 << i)]
+            for i, cost in zip(members[rest], options, strict=True)
+            if cost == after[rest]
+        )
+    best, worst = [teams] * teams, [1] * teams
+    reached = {everyone}
+    for place in range(1, teams + 1):
+        following = set()
+        for rest in reached:
+            for i in members[rest]:
+                left = rest ^ (1 << i)
+                if first[i][left] + after[left] == after[rest]:
+                    best[i], worst[i] = min(best[i], place), max(worst[i], place)
+                    following.add(left)
+        reached = following
+    places, rest = [0] * teams, everyone
+    for place in range(1, teams + 1):
+        chosen = next(
+            i
+            for i in preferred.tolist()
+            if rest >> i & 1 and first[i][rest ^ (1 << i)] + after[rest ^ (1 << i)] == after[rest]
+        )
+        places[chosen], rest = place, rest ^ (1 << chosen)
+    return Consensus("Kemeny", tuple(places), tuple(best), tuple(worst), orders[everyone], after[everyone])
+
+
+@dataclass(frozen=True)
+class ConsensusTeam:
+    """A team's place in the consensus, and the best and worst one over all equally good orders."""
+
+    team: str
+    place: int
+    best: int
+    worst: int
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A step of the dendrogram: two groups of rankings that are joined at a distance (1 − τ-b)."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    distance: float
+
+
+@dataclass(frozen=True)
+class AcrossRankings:
+    """The rankings of tasks or phases, over the teams that have a place in all of them.
+
+    ``tau_b``: Kendall's τ-b of every two rankings, None where all teams of one share a place.
+    ``disagreements``: pairs of teams that the consensus orders against a ranking, summed over the rankings.
+    """
+
+    rankings: tuple[str, ...]
+    method: Literal["Kemeny", "Borda"]
+    teams: tuple[ConsensusTeam, ...]
+    orders: int
+    disagreements: int
+    tau_b: tuple[tuple[float | None, ...], ...]
+    dendrogram: tuple[Merge, ...]
+
+
+def across_rankings(teams: Sequence[str], rankings: Mapping[str, Sequence[int]]) -> AcrossRankings | None:
+    """Return the comparison of rankings; None with fewer than two rankings or two common teams.
+
+    rankings: places by name, in the order of the teams, 0 for a team without a place.
+    """
+    places = np.array(list(rankings.values()))
+    if len(rankings) < 2:
+        return None
+    common = np.flatnonzero((places > 0).all(axis=0))
+    if common.size < 2:
+        return None
+    chosen = places[:, common]
+    found = consensus(chosen)
+    named = [
+        ConsensusTeam(teams[team], place, best, worst)
+        for team, place, best, worst in zip(
+            common.tolist(), found.places, found.best, found.worst, strict=True
+        )
+    ]
+    taus = np.array([kendall_tau_b(ranking, chosen) for ranking in chosen])
+    return AcrossRankings(
+        tuple(rankings),
+        found.method,
+        tuple(sorted(named, key=lambda team: (team.place, team.team))),
+        found.orders,
+        found.disagreements,
+        tuple(tuple(None if np.isnan(tau) else tau for tau in row) for row in taus.tolist()),
+        dendrogram(tuple(rankings), taus),
+    )
+
+
+def dendrogram(names: Sequence[str], taus: NDArray[np.float64]) -> tuple[Merge, ...]:
+    """Return the steps of an average-linkage clustering by the distance 1 − τ-b.
+
+    taus: shape (rankings, rankings); an undefined τ-b (NaN) counts as 0. Source: Wiesenfarth et al. 2021.
+    """
+    # Imported here, since it takes longer than most rankings.
+    from scipy.cluster.hierarchy import linkage
+
+    distances = 1 - np.nan_to_num(taus)[np.triu_indices(len(names), 1)]
+    groups: list[tuple[str, ...]] = [(name,) for name in names]
+    merges = []
+    for first, second, distance, _ in linkage(np.maximum(distances, 0), "average").tolist():
+        merges.append(Merge(groups[int(first)], groups[int(second)], distance))
+        groups.append(groups[int(first)] + groups[int(second)])
+    return tuple(merges)

@@ -1,0 +1,199 @@
+"""Annotators compared with the teams: operating points, agreement, consensus (REFUGE, section 4.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.fault import PhaseError
+from evaluation.core.form import name_key
+from evaluation.core.metric import Curve, Metric
+from evaluation.metrics.arrays import Floats
+from evaluation.organiser.ranking.results import RankingError
+from evaluation.phase.cases import organiser_table
+
+NAME = "name"
+ReadColumns = Callable[[tuple[str, ...]], Mapping[str, Floats]]
+"""Returns columns in the order of the cases that are named."""
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """Binary decisions against the label as counts and ratios; a ratio over no cases is None."""
+
+    true_positives: int
+    positives: int
+    true_negatives: int
+    negatives: int
+    sensitivity: float | None
+    specificity: float | None
+    accuracy: float | None
+
+
+@dataclass(frozen=True)
+class AnnotatorAgreement:
+    """The number of cases on which two annotators agree, and their figures on these cases."""
+
+    first: str
+    second: str
+    agreed: int
+    cases: int
+    consensus: OperatingPoint
+
+
+@dataclass(frozen=True)
+class AnnotatorsSection:
+    """Annotators with binary decisions as operating points; other columns as classifiers with metrics."""
+
+    label: str
+    points: dict[str, OperatingPoint]
+    agreement: tuple[AnnotatorAgreement, ...]
+    classifiers: dict[str, dict[str, float]]
+
+
+def operating_point(decision: Floats, label: Floats) -> OperatingPoint:
+    """Return sensitivity, specificity and accuracy of binary decisions.
+
+    decision, label: shape (cases,), 0 or 1; cases where either is NaN are left out.
+    """
+    read = ~np.isnan(decision) & ~np.isnan(label)
+    positive, decided = label[read] > 0, decision[read] > 0
+    hits, rejections = int((positive & decided).sum()), int((~positive & ~decided).sum())
+    positives, negatives = int(positive.sum()), int((~positive).sum())
+    return OperatingPoint(
+        hits,
+        positives,
+        rejections,
+        negatives,
+        _ratio(hits, positives),
+        _ratio(rejections, negatives),
+        _ratio(hits + rejections, positives + negatives),
+    )
+
+
+def is_decision(values: Floats) -> bool:
+    """Return whether a column holds decisions, 0 and 1 (NaN: not read); any other is a score."""
+    return set(values[~np.isnan(values)].tolist()) <= {0.0, 1.0}
+
+
+def agreement_of(
+    first: str, second: str, decisions: Mapping[str, Floats], label: Floats
+) -> AnnotatorAgreement:
+    """Return the agreement of two annotators on the labelled cases that both annotated."""
+    a, b = decisions[first], decisions[second]
+    both = ~np.isnan(a) & ~np.isnan(b) & ~np.isnan(label)
+    agreed = both & (a == b)
+    consensus = operating_point(np.where(agreed, a, np.nan), label)
+    return AnnotatorAgreement(first, second, int(agreed.sum()), int(both.sum()), consensus)
+
+
+def describe_annotators(
+    columns: Mapping[str, Floats], metrics: Mapping[str, Metric], tables: Mapping[str, CaseTable]
+) -> AnnotatorsSection:
+    """Return the figures of annotators and of other classifiers.
+
+    columns: per annotator, in the order of the cases of the task with a curve. A column of 0 and 1 holds
+    decisions; any other is a score and gets the task's curve metrics. Raises `RankingError` without such a
+    task.
+    """
+    task, curve = curve_of(metrics)
+    table = tables[task]
+    label = table[curve.label]
+    decisions = {name: values for name, values in columns.items() if is_decision(values)}
+    scores = {name: values for name, values in columns.items() if name not in decisions}
+    return AnnotatorsSection(
+        label=curve.label,
+        points={name: operating_point(values, label) for name, values in decisions.items()},
+        agreement=tuple(agreement_of(*pair, decisions, label) for pair in combinations(decisions, 2)),
+        classifiers={
+            name: _curve_metrics(values, label, curve, task, metrics) for name, values in scores.items()
+        },
+    )
+
+
+def annotators_section(
+    read: ReadColumns | None,
+    classifiers: Mapping[str, str],
+    metrics: Mapping[str, Metric],
+    teams: Sequence[Mapping[str, CaseTable] | None],
+) -> AnnotatorsSection:
+    """Return the figures of annotators, and of classifiers (columns of the results per case).
+
+    read: called with the names of the cases. classifiers: "task.column" by title. teams: the case tables of
+    every team by task; the first has the labels. Raises `RankingError` without results per case and for an
+    unknown column.
+    """
+    task, _ = curve_of(metrics)
+    tables = next((tables for tables in teams if tables and task in tables), None)
+    if tables is None:
+        raise RankingError("annotators need results per case (evaluate --cases)")
+    names = tables[task].names
+    columns = dict(read(names)) if read else {}
+    for title, column in classifiers.items():
+        task_tables, _, key = column.partition(".")
+        if task_tables not in tables or key not in tables[task_tables].column_names:
+            raise RankingError(f"{column}: is not a column of the results per case")
+        at = dict(zip(tables[task_tables].names, tables[task_tables][key].tolist(), strict=True))
+        columns[title] = np.array([at.get(name, np.nan) for name in names])
+    return describe_annotators(columns, metrics, tables)
+
+
+def curve_of(metrics: Mapping[str, Metric]) -> tuple[str, Curve]:
+    """Return the first task with an area under a curve, and that curve. Raises `RankingError`."""
+    for name, metric in metrics.items():
+        if metric.aggregate.curve and metric.aggregate.curve.is_area:
+            return name.partition(".")[0], metric.aggregate.curve
+    raise RankingError("annotators need a task with an area under the ROC curve; this challenge has none")
+
+
+def read_annotators(path: Path, cases: tuple[str, ...]) -> dict[str, Floats]:
+    """Read a table of annotators as columns in the order of the cases, NaN for empty cells.
+
+    The table has the column ``name`` and one column per annotator. Raises `PhaseError` listing every fault.
+    """
+    at = {name_key(case): position for position, case in enumerate(cases)}
+    with organiser_table(path, (NAME,)) as table:
+        columns = {name: np.full(len(cases), math.nan) for name in table.columns if name != NAME}
+        if not columns:
+            raise PhaseError(f"{path.name}: expected a column for each annotator, found {NAME!r} alone")
+        seen: set[int] = set()
+        for row in table.rows:
+            position = at.get(name_key(row.cells[NAME]))
+            if position is None:
+                row.fault(NAME, f"{row.cells[NAME]!r} is not a case of this phase")
+            elif position in seen:
+                row.fault(NAME, f"{row.cells[NAME]!r} is also in an earlier row")
+            else:
+                seen.add(position)
+                for name, column in columns.items():
+                    column[position] = row.number(name)
+    return columns
+
+
+def _curve_metrics(
+    score: Floats, label: Floats, curve: Curve, task: str, metrics: Mapping[str, Metric]
+) -> dict[str, float]:
+    read = ~np.isnan(score)
+    rows = [
+        {curve.score: value, curve.label: case_label}
+        for value, case_label in zip(score[read].tolist(), label[read].tolist(), strict=True)
+    ]
+    table = CaseTable([""] * len(rows), rows)
+    cases = WeightedCases(table, np.ones((1, len(rows))))
+    return {
+        name: float(metric.aggregate.values(cases)[0])
+        for name, metric in metrics.items()
+        if name.partition(".")[0] == task
+        and metric.aggregate.curve
+        and (metric.aggregate.curve.score, metric.aggregate.curve.label) == (curve.score, curve.label)
+    }
+
+
+def _ratio(count: int, total: int) -> float | None:
+    return count / total if total else None

@@ -1,0 +1,227 @@
+"""Tests between all pairs of teams in one metric, and the tiers that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from evaluation.core.case_table import CaseTable
+from evaluation.core.metric import Metric
+from evaluation.metrics.arrays import Floats
+from evaluation.organiser.ranking.pair_tests import Pair, TestChoice, tests_of_pairs
+from evaluation.organiser.ranking.pairwise import detectable_difference, holm, significance_tiers
+from evaluation.organiser.ranking.rank_statistics import published_difference
+from evaluation.organiser.ranking.resampling import TeamCases
+from evaluation.organiser.ranking.results import PhaseResults, RankingError
+
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One pair of teams in one metric, the better one first.
+
+    ``difference`` is first minus second. ``favours`` is the team that the test finds better, which can
+    contradict the order by the mean. ``significant``: they differ, whichever is better.
+    ``detectable_difference`` is the smallest one found with 80 % power at this sample size (two-sided 5 %); a
+    pair that is not significant is a tie only where that is small. ``cases``: the number of
+    cases in a test of means, n₁ = n₂ in a rank-sum test.
+    """
+
+    first: str
+    second: str
+    difference: float
+    method: str
+    p_value: float | None
+    p_holm: float | None
+    significant: bool | None
+    favours: str | None
+    detectable_difference: float | None
+    note: str | None = None
+    cases: int | None = None
+
+    @property
+    def contradicts_order(self) -> bool:
+        """Whether the teams differ significantly, but not in the direction in which they are ordered."""
+        return self.significant is True and not (self.difference and self.favours == self.first)
+
+    @property
+    def second_is_worse(self) -> bool | None:
+        """Whether the second is significantly worse, in the order and in the test; None if not tested."""
+        return None if self.significant is None else self.significant and not self.contradicts_order
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """All pairs of one metric, and the tiers of the teams, best first.
+
+    A tier ends before a team that is significantly worse than its first one, by the order and by the test.
+    There are no tiers where a test that decides about them could not be computed.
+    """
+
+    pairs: tuple[Comparison, ...]
+    tiers: tuple[tuple[str, ...], ...] | None
+
+
+def compare(
+    name: str,
+    metric: Metric,
+    values: Mapping[str, float],
+    cases: TeamCases,
+    resampled: Floats | None,
+    choice: TestChoice,
+) -> Comparisons:
+    """Return the tests between all teams that have the metric and results per case, corrected by Holm.
+
+    values: the metric by team. resampled: its paired bootstrap values, shape (resamples, teams).
+    The test of a pair, see `tests_of_pairs`, does not depend on the other teams; its correction for many
+    pairs does.
+    """
+    tables = tables_of_metric(name, values, cases)
+    upwards = 1 if metric.better == "higher" else -1
+    order = sorted(tables, key=lambda team: (-upwards * values[cases.teams[team]], cases.teams[team]))
+    comparisons = compare_pairs(
+        metric, values, cases, tables, list(combinations(order, 2)), resampled, choice
+    )
+    tiers = significance_tiers(order, lambda a, b: comparisons[a, b].second_is_worse)
+    return Comparisons(
+        tuple(comparisons.values()),
+        None if tiers is None else tuple(tuple(cases.teams[team] for team in tier) for tier in tiers),
+    )
+
+
+def tables_of_metric(name: str, values: Mapping[str, float], cases: TeamCases) -> dict[int, CaseTable]:
+    """Return the results per case in a metric's task, by the position of each team that has the metric."""
+    return {
+        position: table
+        for position, table in cases.task_tables(name.partition(".")[0]).items()
+        if cases.teams[position] in values
+    }
+
+
+def compare_pairs(
+    metric: Metric,
+    values: Mapping[str, float],
+    cases: TeamCases,
+    tables: Mapping[int, CaseTable],
+    pairs: Sequence[Pair],
+    resampled: Floats | None,
+    choice: TestChoice,
+) -> dict[Pair, Comparison]:
+    """Return the tests of some pairs of teams, the better one first in each, corrected by Holm.
+
+    tables: of the metric's task, by the position of the team in ``cases``; see `compare`.
+    """
+    upwards = 1 if metric.better == "higher" else -1
+    units = cases.units(next(iter(tables.values()))) if tables else None
+    tests = tests_of_pairs(metric, tables, pairs, units, resampled, choice)
+    adjusted = holm([test.p_value for test in tests])
+    differences = published_difference(
+        *([values[cases.teams[pair[side]]] for pair in pairs] for side in (0, 1))
+    ).tolist()
+    of_mean = _cases_of_mean(metric, tables)
+    comparisons: dict[Pair, Comparison] = {}
+    for (first, second), test, p_holm, difference in zip(pairs, tests, adjusted, differences, strict=True):
+        a, b = cases.teams[first], cases.teams[second]
+        found = Comparison(
+            first=a,
+            second=b,
+            difference=difference,
+            method=test.method,
+            p_value=test.p_value,
+            p_holm=p_holm,
+            significant=None if p_holm is None else p_holm < SIGNIFICANT,
+            favours={1: a, -1: b}.get(upwards * test.direction),
+            detectable_difference=None
+            if test.standard_error is None
+            else detectable_difference(test.standard_error),
+            note=test.note,
+            cases=of_mean,
+        )
+        if found.contradicts_order:
+            found = replace(found, note=_contradiction(found))
+        comparisons[first, second] = found
+    return comparisons
+
+
+def _contradiction(pair: Comparison) -> str:
+    order = f"the metric is better for {pair.first}" if pair.difference else "the metric is equal"
+    return f"the test favours {pair.favours or 'neither'}, but {order}: no break between tiers"
+
+
+def _cases_of_mean(metric: Metric, tables: Mapping[int, CaseTable]) -> int | None:
+    """Return how many cases enter a mean over cases; the reference decides it for all teams."""
+    column = metric.aggregate.spread_column
+    if column is None or not tables:
+        return None
+    return int(np.count_nonzero(~np.isnan(next(iter(tables.values()))[column])))
+
+
+# --- Tests of teams without a place, such as an ensemble or a grader, against chosen teams ---
+
+ALL = "*"
+"""All ranked teams, in place of their names."""
+
+
+def compare_unranked(
+    name: str,
+    metric: Metric,
+    values: Mapping[str, float],
+    cases: TeamCases,
+    resampled: Floats | None,
+    choice: TestChoice,
+    against: Mapping[str, Sequence[str]],
+) -> tuple[Comparison, ...]:
+    """Return the tests of each unranked team against its chosen ones, corrected for each team separately.
+
+    Holm's correction counts only the team's own tests, so that it changes no other team's. values: the metric
+    by team. against: the chosen teams by unranked team. A team without the metric, or without results per
+    case, is not tested.
+    Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 4.1: ensembles and members.
+    """
+    tables = tables_of_metric(name, values, cases)
+    at = {cases.teams[position]: position for position in tables}
+    upwards = 1 if metric.better == "higher" else -1
+    found: list[Comparison] = []
+    for team, others in against.items():
+        pairs = [
+            sorted((at[team], at[other]), key=lambda one: (-upwards * values[cases.teams[one]], one))
+            for other in others
+            if {team, other} <= at.keys()
+        ]
+        ordered = [(first, second) for first, second in pairs]
+        found += compare_pairs(metric, values, cases, tables, ordered, resampled, choice).values()
+    return tuple(found)
+
+
+def chosen_opponents(results: PhaseResults, given: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return the opponents of each unranked team: as given, else as in `teams.csv`.
+
+    "*" stands for all ranked teams. Raises `RankingError` for a team that is ranked or unknown, and for an
+    opponent that is unknown or the team itself.
+    """
+    teams = tuple(dict.fromkeys(submission.team for submission in results.submissions))
+    ranked = tuple(team for team in teams if team not in results.ineligible)
+    problems = []
+    found: dict[str, tuple[str, ...]] = {}
+    for team, others in {**results.compare_with, **given}.items():
+        if team not in results.ineligible:
+            reason = "is ranked" if team in teams else "is no team of these results"
+            problems.append(
+                f"{team}: {reason}: only teams that are not eligible are compared with chosen ones"
+            )
+        wanted = tuple(
+            dict.fromkeys(one for other in others for one in (ranked if other == ALL else (other,)))
+        )
+        problems += [
+            f"{team}: cannot be compared with {other}"
+            for other in wanted
+            if other not in teams or other == team
+        ]
+        found[team] = wanted
+    if problems:
+        raise RankingError(*problems)
+    return found

@@ -1,0 +1,284 @@
+"""Difficulty of cases, and teams' metrics in subgroups. For organisers only, since both reveal labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.aggregation import Subset, subgroup_values
+from evaluation.core.case_table import CaseTable
+from evaluation.core.metric import Aggregate, Metric
+from evaluation.metrics.arrays import Floats
+from evaluation.organiser.ranking.rank_statistics import rank_sum_test
+from evaluation.organiser.ranking.resampling import TeamCases
+from evaluation.organiser.ranking.results import RankingError
+from evaluation.phase.scores import RecordedColumns
+
+# --- Difficulty of cases. For organisers only, since it reveals labels ---
+
+
+@dataclass(frozen=True)
+class CaseDifficulty:
+    """The average result of the teams on one case; ``place`` 1 is the hardest case of its metric.
+
+    ``value``: the mean of the metric's column over the teams; for decisions, the share of wrong teams; for
+    likelihoods, the mean share of cases of the other class that are ordered wrongly against this case; for a
+    metric without values per case, the mean of its substitute (`CaseFigure`).
+    """
+
+    metric: str
+    measure: str
+    place: int
+    case: str
+    value: float
+    teams: int
+
+
+@dataclass(frozen=True)
+class GroupDifficulty:
+    """The mean difficulty of the cases that share a value of a column of the case table."""
+
+    metric: str
+    measure: str
+    column: str
+    value: str
+    cases: int
+    mean: float
+
+
+@dataclass(frozen=True)
+class SubgroupTest:
+    """The rank-sum test of one team's per-case metric between two subgroups.
+
+    ``higher`` is the subgroup with the higher ranks, which need not have the higher mean.
+    """
+
+    metric: str
+    team: str
+    column: str
+    first: str
+    second: str
+    first_mean: float
+    second_mean: float
+    p_value: float | None
+    higher: str | None
+
+
+def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[CaseDifficulty]:
+    """Return the cases of every metric that has a value per case, hardest first."""
+    found: list[CaseDifficulty] = []
+    seen: set[tuple[str, object]] = set()
+    for name, metric in metrics.items():
+        aggregate = metric.aggregate
+        key = (name.partition(".")[0], _columns(aggregate))
+        tables = list(cases.task_tables(key[0]).values())
+        if key[1] is None or key in seen or not tables or (aggregate.curve and not aggregate.curve.is_area):
+            continue
+        seen.add(key)
+        columns = np.stack([value_per_case(aggregate, table) for table in tables])
+        defined = ~np.isnan(columns)
+        entering = np.flatnonzero(defined.any(axis=0))
+        means = np.nansum(columns[:, entering], axis=0) / defined[:, entering].sum(axis=0)
+        measure, harder = measure_per_case(metric)
+        names = tables[0].names
+        order = sorted(range(len(entering)), key=lambda i: (harder * means[i], names[entering[i]]))
+        found += [
+            CaseDifficulty(
+                name,
+                measure,
+                place,
+                names[entering[i]],
+                float(means[i]),
+                int(defined[:, entering[i]].sum()),
+            )
+            for place, i in enumerate(order, 1)
+        ]
+    return found
+
+
+def group_difficulties(
+    difficulties: list[CaseDifficulty], columns: RecordedColumns, chosen: tuple[str, ...]
+) -> list[GroupDifficulty]:
+    """Return the mean difficulty of the cases by every value or bin of the chosen columns."""
+    import pandas  # 0.2 s that only subgroups need
+
+    keys = ["metric", "measure", "group"]
+    found: list[GroupDifficulty] = []
+    for column in chosen:
+        group_of = dict(zip(columns.names, columns.labels(column), strict=True))
+        table = pandas.DataFrame(
+            [(case.metric, case.measure, group_of[case.case], case.value) for case in difficulties],
+            columns=[*keys, "value"],
+        )
+        groups = table.groupby(keys)["value"].agg(["size", "mean"])
+        found += [
+            GroupDifficulty(metric, measure, column, group, int(size), float(mean))
+            for (metric, measure, group), size, mean in groups.itertuples()
+        ]
+    return found
+
+
+def subgroup_tests(
+    metrics: Mapping[str, Metric], cases: TeamCases, columns: RecordedColumns, chosen: tuple[str, ...]
+) -> list[SubgroupTest]:
+    """Return, for every team and mean over cases, the rank-sum tests between all values or bins of a column.
+
+    Raises `RankingError` for a column that the case table does not have.
+    """
+    if unknown := [column for column in chosen if column not in columns.columns]:
+        raise RankingError(
+            f"{', '.join(unknown)}: no column of the case table; it has {', '.join(columns.columns)}"
+        )
+    found: list[SubgroupTest] = []
+    for name, metric in metrics.items():
+        spread = metric.aggregate.spread_column
+        if spread is None:
+            continue
+        for team, table in cases.task_tables(name.partition(".")[0]).items():
+            for column in chosen:
+                cell = dict(zip(columns.names, columns.labels(column), strict=True))
+                labels = np.array([cell[case] for case in table.names])
+                values = table[spread]
+                kept = ~np.isnan(values) & (labels != "")
+                occurring = set(labels[kept].tolist())
+                groups = [group for group in columns.values(column) if group in occurring]
+                for first, second in combinations(groups, 2):
+                    samples = values[kept & (labels == first)], values[kept & (labels == second)]
+                    test = rank_sum_test(*samples)
+                    found.append(
+                        SubgroupTest(
+                            name,
+                            cases.teams[team],
+                            column,
+                            first,
+                            second,
+                            float(samples[0].mean()),
+                            float(samples[1].mean()),
+                            test.p_value,
+                            {1: first, -1: second}.get(test.direction),
+                        )
+                    )
+    return found
+
+
+def _columns(aggregate: Aggregate) -> object:
+    """Return a key of the columns that define a case's difficulty, None where there are none."""
+    column = aggregate.spread_column or aggregate.share_column
+    return column or aggregate.curve or aggregate.decision or aggregate.case_figure
+
+
+def measure_per_case(metric: Metric) -> tuple[str, int]:
+    """Return the name of the measure, and the sign that sorts the hardest case first."""
+    if metric.aggregate.spread_column or metric.aggregate.share_column:
+        return "mean over teams", 1 if metric.better == "higher" else -1
+    if metric.aggregate.decision:
+        return "share of teams wrong", -1
+    if metric.aggregate.case_figure:
+        return f"{metric.aggregate.case_figure.name}, mean over teams", 1
+    return "share of pairs wrong", -1
+
+
+def value_per_case(aggregate: Aggregate, table: CaseTable) -> Floats:
+    """Return one team's values per case, as `CaseDifficulty` averages them: shape (cases,), NaN if undefined.
+
+    The metric must have a value per case: a column, a decision or the area under a curve.
+    """
+    if column := aggregate.spread_column or aggregate.share_column:
+        return table[column]
+    if aggregate.decision:
+        present = table[aggregate.decision.present]
+        wrong = (table[aggregate.decision.predicted] > 0) != (present > 0)
+        return np.where(np.isnan(present), np.nan, wrong)
+    if aggregate.case_figure:
+        return aggregate.case_figure.values(table)
+    assert aggregate.curve is not None
+    return _pairs_wrong(table[aggregate.curve.score], table[aggregate.curve.label])
+
+
+def _pairs_wrong(score: Floats, label: Floats) -> Floats:
+    """Return for every case the share of cases of the other class on its wrong side, ties ½."""
+    wrong = np.full(score.shape, np.nan)
+    for class_members, other, direction in ((label > 0, label == 0, 1), (label == 0, label > 0, -1)):
+        opposite = np.sort(direction * score[other])
+        own = direction * score[class_members]
+        if opposite.size:
+            # An opposite score above counts as one pair in the wrong order, a tie as half.
+            above = opposite.size - np.searchsorted(opposite, own, side="right")
+            tied = np.searchsorted(opposite, own, side="right") - np.searchsorted(opposite, own, side="left")
+            wrong[class_members] = (above + tied / 2) / opposite.size
+    return wrong
+
+
+# --- Every team's metrics in the subgroups of a column: for organisers only, since these may be labels ---
+
+
+@dataclass(frozen=True)
+class SubgroupValue:
+    """A team's metric in one subgroup.
+
+    ``compare``: "positives" sets the positives of the subgroup against all negatives of the phase, which only
+    a metric of two classes has; "cases" takes only its own cases. ``cases`` is the number of cases that
+    enter, ``positives`` how many of them are positive, for a metric with two classes.
+    """
+
+    metric: str
+    column: str
+    subgroup: str
+    compare: str
+    team: str
+    cases: int
+    positives: int | None
+    value: float
+
+
+def values_by_subgroup(
+    metrics: Mapping[str, Metric], cases: TeamCases, columns: RecordedColumns, chosen: Sequence[str]
+) -> tuple[SubgroupValue, ...]:
+    """Return every metric of every team in each subgroup of the chosen columns, where it exists.
+
+    A column is divided, and its positives compared with all negatives, as the phase says; else it is divided
+    by its values. Rows are ordered by metric, column, subgroup and team. Raises `RankingError` where the
+    teams' cases differ.
+    """
+    found = []
+    for name, metric in metrics.items():
+        task, _, short = name.partition(".")
+        tables = cases.task_tables(task)
+        for column in chosen if tables else ():
+            positives_alone = (
+                columns.subgroup(column).compare == "positives" and metric.aggregate.curve is not None
+            )
+            labels = dict(zip(columns.names, columns.labels(column), strict=True))
+            of_case = np.array([labels[case] for case in next(iter(tables.values())).names])
+            for value in columns.values(column):
+                subset = Subset(of_case == value, positives_alone)
+                for team, table in tables.items():
+                    values = subgroup_values([metric], table, subset, min_cases=1)
+                    if short in values:
+                        found.append(
+                            SubgroupValue(
+                                name,
+                                column,
+                                value,
+                                "positives" if positives_alone else "cases",
+                                cases.teams[team],
+                                *_counts(metric, table, subset),
+                                values[short],
+                            )
+                        )
+    return tuple(found)
+
+
+def _counts(metric: Metric, table: CaseTable, subset: Subset) -> tuple[int, int | None]:
+    """Return the numbers of cases and of positives that enter."""
+    strata = metric.aggregate.strata(table)
+    members: NDArray[np.bool_] = subset.members & (strata >= 0)
+    if subset.against_all_negatives:
+        members = (members & (strata == 1)) | (strata == 0)
+    if metric.aggregate.curve is None:
+        return int(np.count_nonzero(members)), None
+    return int(np.count_nonzero(members)), int(np.count_nonzero(members & (strata == 1)))

@@ -1,0 +1,490 @@
+"""The leaderboard of one phase from the results of its teams, and of a challenge with several phases."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from evaluation.core.metric import Metric
+from evaluation.core.places import Better, BoardPlaces, Leaderboards, combine_phases, shared_rank
+from evaluation.core.scheme import Rank, Scheme
+from evaluation.organiser.ranking.across import across_rankings
+from evaluation.organiser.ranking.analysis import Analysis, RankOptions
+from evaluation.organiser.ranking.annotator_scores import Beside, Scores, beside_teams
+from evaluation.organiser.ranking.leaderboard_file import (
+    FORMAT,
+    BoardOfTeam,
+    FinalTeam,
+    Leaderboard,
+    MetricOfPhase,
+    MetricOfTeam,
+    OrganiserPart,
+    PhaseLeaderboard,
+    Team,
+)
+from evaluation.organiser.ranking.rank_statistics import published_difference
+from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
+from evaluation.organiser.ranking.robustness import variations
+from evaluation.organiser.ranking.scheme_file import describe_scheme, exact_text
+from evaluation.organiser.ranking.scheme_scores import SchemeScores
+from evaluation.organiser.ranking.selection import select
+from evaluation.organiser.ranking.stability import PlaceDistribution, agreement, place_distributions
+
+# --- Teams beside the first place, and variants of a method beside the method (ADAM, Tables 10 and 13) ---
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A metric of two teams, compared in the published digits.
+
+    ``difference`` is value − other value, ``relative_change_percent`` the same in percent of the other
+    value's size, None where that is 0. ``outcome`` is about ``team``, in the metric's better direction.
+    ``board``: the leaderboard with the other team in first place, empty in a comparison for another reason.
+    """
+
+    board: str
+    metric: str
+    team: str
+    value: float
+    other: str
+    other_value: float
+    difference: float
+    relative_change_percent: float | None
+    outcome: Literal["better", "equal", "worse"]
+
+
+def against_first_place(
+    board: PhaseLeaderboard, scheme: Scheme, better: Mapping[str, Better]
+) -> tuple[Difference, ...]:
+    """Return every team, ranked or not, beside the first place of the board that ranks the metric.
+
+    A metric belongs to the boards that the overall one combines (ADAM's Dice of drusen: the lesion board);
+    without such boards to the overall one. Each team that shares the first place is compared with. better: by
+    metric.
+    """
+    found: list[Difference] = []
+    for name, metrics in _metrics_by_board(scheme):
+        firsts = [team for team in board.teams if team.boards[name].place == 1]
+        for metric in metrics:
+            for first in firsts:
+                others = [team for team in board.teams if team.boards[name].place != 1]
+                found += _differences(name, [metric], others, first, better)
+    return tuple(found)
+
+
+def of_variants(
+    board: PhaseLeaderboard, variants: Mapping[str, str], better: Mapping[str, Better]
+) -> tuple[Difference, ...]:
+    """Return the metrics of every variant beside its original team's.
+
+    variants: the team by the variant's name. better: by metric.
+    """
+    teams = {team.team: team for team in board.teams}
+    return tuple(
+        difference
+        for variant, team in sorted(variants.items())
+        for difference in _differences(
+            "", list(teams[variant].metrics), [teams[variant]], teams[team], better
+        )
+    )
+
+
+def _differences(
+    board: str,
+    metrics: Sequence[str],
+    teams: Sequence[Team],
+    other: Team,
+    better: Mapping[str, Better],
+) -> Iterator[Difference]:
+    for team in teams:
+        for metric in metrics:
+            if metric not in team.metrics or metric not in other.metrics:
+                continue
+            value, other_value = team.metrics[metric].value, other.metrics[metric].value
+            difference = float(published_difference(value, other_value))
+            upwards = difference if better[metric] == "higher" else -difference
+            yield Difference(
+                board,
+                metric,
+                team.team,
+                value,
+                other.team,
+                other_value,
+                difference,
+                100 * difference / abs(other_value) if other_value else None,
+                "better" if upwards > 0 else "worse" if upwards < 0 else "equal",
+            )
+
+
+def _metrics_by_board(scheme: Scheme) -> Iterator[tuple[str, list[str]]]:
+    """Yield the boards that the overall one combines with their metrics, then the overall one with the rest.
+
+    Without an overall one, the boards that no other combines.
+    """
+    boards = {board.name: board for board in scheme.boards}
+    if scheme.overall is None:
+        used = {term.board for board in scheme.boards for term in board.terms if not isinstance(term, Rank)}
+        yield from ((name, list(scheme.metrics_of(name))) for name in boards if name not in used)
+        return
+    seen: set[str] = set()
+    for term in boards[scheme.overall].terms:
+        if not isinstance(term, Rank):
+            metrics = list(scheme.metrics_of(term.board))
+            seen.update(metrics)
+            yield term.board, metrics
+    if rest := [metric for metric in scheme.metrics_of(scheme.overall) if metric not in seen]:
+        yield scheme.overall, rest
+
+
+# --- The leaderboard of one phase from the results of its teams ---
+
+
+@dataclass(frozen=True)
+class RankedPhase:
+    """A phase's leaderboard, the organiser's part, and the places for a final leaderboard.
+
+    ``first_place``, ``variants`` and ``annotator_scores`` are the rows of the files of these names.
+
+    ``tie`` holds the places that break ties of the final leaderboard, if this phase breaks them.
+    """
+
+    board: PhaseLeaderboard
+    organiser: OrganiserPart
+    overall: BoardPlaces | None
+    ranked_teams: tuple[str, ...]
+    overall_resampled: BoardPlaces | None
+    tie: BoardPlaces | None
+    tie_resampled: BoardPlaces | None
+    notices: tuple[str, ...]
+    first_place: tuple[Difference, ...] = ()
+    variants: tuple[Difference, ...] = ()
+    annotator_scores: tuple[Beside, ...] = ()
+
+
+def rank_phase(
+    results: PhaseResults, scheme: Scheme, choices: RankOptions, role: str | None = None
+) -> RankedPhase:
+    """Return the leaderboard of one phase. Raises `RankingError` where results do not fit together."""
+    figures = results.figures
+    better: dict[str, Better] = {name: figure.better for name, figure in figures.items()}
+    if unknown := [name for name in scheme.metrics if name not in figures]:
+        raise RankingError(
+            *(f"the scheme ranks {name}, which is not a metric of {results.phase}" for name in unknown),
+            f"its metrics are {', '.join(figures)}",
+        )
+    which = choices.which or results.challenge.counts
+    chosen = select(results.submissions, results.ineligible, which, scheme, better)
+    ranked = tuple(submission for submission in chosen if submission.team not in results.ineligible)
+    if not ranked:
+        raise RankingError(f"{results.phase}: no team is eligible")
+    scores = SchemeScores(results, scheme, ranked)
+    leaderboards = scores.places()
+    analysis = Analysis(results, scheme, choices, chosen, ranked, scores, leaderboards)
+    teams = _teams(results, scheme, chosen, ranked, leaderboards, analysis)
+    in_ranking = set(scheme.metrics)
+    board = PhaseLeaderboard(
+        role=role,
+        challenge=results.challenge.name,
+        phase=results.phase,
+        manifest=results.manifest,
+        cases=len(results.cases.names) if results.cases else None,
+        scheme=describe_scheme(scheme),
+        metrics={
+            name: MetricOfPhase(
+                metric.title,
+                metric.better,
+                metric.unit if isinstance(metric, Metric) else "",
+                name in in_ranking,
+                analysis.intervals.missing.get(name),
+                analysis.comparisons.get(name),
+                analysis.unranked.get(name, ()),
+            )
+            for name, metric in figures.items()
+            if any(name in submission.values for submission in chosen)
+        },
+        teams=_in_order(teams, scheme),
+        agreement={
+            name: found
+            for name, standing in analysis.resampled_standings.items()
+            if (found := agreement(leaderboards.boards[name], standing.places))
+        },
+        superiority=analysis.superiority,
+        robustness=variations(
+            results, scheme, ranked, scores, choices.subgroups, with_tests=not analysis.too_many_to_compare
+        ),
+        across=across_rankings(
+            [submission.team for submission in ranked],
+            {
+                name: standing.places[0].tolist()
+                for name, standing in leaderboards.boards.items()
+                if name != scheme.overall
+            },
+        ),
+        subgroup_tests=analysis.subgroup_tests(),
+        annotators=analysis.annotators(),
+    )
+    tie = scheme.phase_ties.get(role or "", "")
+    return RankedPhase(
+        board,
+        analysis.organiser_part(),
+        leaderboards.boards[scheme.overall] if scheme.overall else None,
+        tuple(submission.team for submission in ranked),
+        analysis.resampled_standings.get(scheme.overall or ""),
+        leaderboards.boards.get(tie),
+        analysis.resampled_standings.get(tie),
+        tuple(analysis.notices),
+        against_first_place(board, scheme, better),
+        of_variants(board, results.variants, better),
+        beside_teams(board.teams, {s.team for s in ranked}, _annotator_scores(choices, better), better),
+    )
+
+
+def _annotator_scores(choices: RankOptions, metrics: Collection[str]) -> Scores:
+    return choices.annotator_scores(tuple(metrics)) if choices.annotator_scores else {}
+
+
+def _teams(
+    results: PhaseResults,
+    scheme: Scheme,
+    chosen: Sequence[Submission],
+    ranked: Sequence[Submission],
+    leaderboards: Leaderboards,
+    analysis: Analysis,
+) -> list[Team]:
+    positions = {submission.team: position for position, submission in enumerate(ranked)}
+    distributions = {board.name: analysis.distributions(board.name) for board in scheme.boards}
+    teams = []
+    for submission in chosen:
+        position = positions.get(submission.team)
+        boards: dict[str, BoardOfTeam] = {}
+        ranks: dict[str, float] = {}
+        if position is None:
+            joined = SchemeScores(results, scheme, (*ranked, submission)).places()
+            for name, standing in joined.boards.items():
+                if (score := standing.score(len(ranked))) is not None:
+                    boards[name] = BoardOfTeam(
+                        score=float(score),
+                        exact_score=exact_text(score),
+                        would_be_place=standing.place(len(ranked)),
+                    )
+        else:
+            ranks = {
+                name: shared
+                for name, metric_ranks in leaderboards.ranks.items()
+                if (shared := shared_rank(metric_ranks, position, scheme.ties))
+            }
+            for name, standing in leaderboards.boards.items():
+                score = standing.score(position)
+                if score is not None:
+                    boards[name] = BoardOfTeam(
+                        standing.place(position),
+                        float(score),
+                        exact_text(score),
+                        rank=shared_rank(standing.places, position, scheme.ties),
+                        distribution=distributions[name].get(submission.team),
+                    )
+        teams.append(
+            Team(
+                submission.team,
+                submission.team not in results.ineligible,
+                submission.name,
+                sum(other.team == submission.team for other in results.submissions),
+                {
+                    name: MetricOfTeam(
+                        value,
+                        ranks.get(name),
+                        interval.lower if (interval := analysis.interval(submission.team, name)) else None,
+                        interval.upper if interval else None,
+                        analysis.rank_sets.get(name, {}).get(submission.team),
+                    )
+                    for name, value in submission.values.items()
+                },
+                {board.name: boards.get(board.name, BoardOfTeam()) for board in scheme.boards},
+                submission.absence or _variant_note(results, submission.team),
+            )
+        )
+    return teams
+
+
+def _variant_note(results: PhaseResults, team: str) -> str | None:
+    return f"variant of {results.variants[team]}" if team in results.variants else None
+
+
+def _in_order(teams: Sequence[Team], scheme: Scheme) -> tuple[Team, ...]:
+    """Return teams by overall place, else by the first board; unranked teams after their would-be place."""
+    boards = [scheme.overall] if scheme.overall else []
+    boards += [board.name for board in scheme.boards if board.name != scheme.overall]
+
+    def key(team: Team) -> tuple[list[tuple[int, bool]], str]:
+        places = []
+        for name in boards:
+            board = team.boards[name]
+            place = board.place or board.would_be_place
+            places.append((place or len(teams) + 1, board.place is not None))
+        return places, team.team
+
+    return tuple(sorted(teams, key=key))
+
+
+# --- The final leaderboard of a challenge with several phases ---
+
+
+def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboard:
+    """Return the leaderboard over all phases of a scheme, by role.
+
+    A scheme that weighs no phases has no final places, only the consensus of the phases.
+    Raises `RankingError` for other roles, and for a phase without an overall leaderboard.
+    """
+    if scheme.phases and set(phases) != set(scheme.phases):
+        raise RankingError(
+            f"the scheme combines the phases {', '.join(scheme.phases)}; given are {', '.join(phases)}"
+        )
+    teams = sorted({team for phase in phases.values() for team in phase.ranked_teams})
+    overall = {
+        role: _aligned(phase.overall, phase.ranked_teams, teams)
+        for role, phase in phases.items()
+        if phase.overall is not None
+    }
+    if without := [role for role in phases if role not in overall]:
+        raise RankingError(*(f"{role}: has no overall leaderboard to combine" for role in without))
+    notices = [f"{role}: {notice}" for role, phase in phases.items() for notice in phase.notices]
+    boards = tuple(phase.board for phase in phases.values())
+    across = across_rankings(teams, {role: places.places[0].tolist() for role, places in overall.items()})
+    if not scheme.phases:
+        return Leaderboard(FORMAT, boards, None, tuple(notices), across)
+    ties = [
+        _aligned(tie, phases[role].ranked_teams, teams)
+        for role in scheme.phase_ties
+        if (tie := phases[role].tie) is not None
+    ]
+    final = combine_phases(scheme, overall, ties)
+    distributions: list[PlaceDistribution | None] = [None] * len(teams)
+    resampled = {
+        role: _aligned(phase.overall_resampled, phase.ranked_teams, teams)
+        for role, phase in phases.items()
+        if phase.overall_resampled is not None
+    }
+    rows = {len(standing.places) for standing in resampled.values()}
+    if len(resampled) == len(phases) and len(rows) == 1:
+        # Phases are drawn independently of each other, even where their seeds are the same.
+        shifts = {role: shift for shift, role in enumerate(resampled)}
+        apart = {role: _rolled(standing, shifts[role]) for role, standing in resampled.items()}
+        ties_apart = [
+            _rolled(_aligned(tie, phases[role].ranked_teams, teams), shifts[role])
+            for role in scheme.phase_ties
+            if (tie := phases[role].tie_resampled) is not None
+        ]
+        distributions = place_distributions(combine_phases(scheme, apart, ties_apart).places)
+    rows_of_teams = []
+    for position, team in enumerate(teams):
+        score = final.score(position)
+        rows_of_teams.append(
+            FinalTeam(
+                team,
+                final.place(position),
+                None if score is None else float(score),
+                None if score is None else exact_text(score),
+                {role: standing.place(position) for role, standing in overall.items()},
+                distributions[position] if final.place(position) else None,
+            )
+        )
+    rows_of_teams.sort(key=lambda row: (row.place is None, row.place, row.team))
+    lacking = [row.team for row in rows_of_teams if row.place is None]
+    if lacking:
+        notices.append(f"no final place, since not placed in every phase: {', '.join(lacking)}")
+    return Leaderboard(FORMAT, boards, tuple(rows_of_teams), tuple(notices), across)
+
+
+def leaderboard_of(phases: Mapping[str, RankedPhase], schemes: Mapping[str, Scheme]) -> Leaderboard:
+    """Return the leaderboard of one phase, or over several, given by role. Raises `RankingError`."""
+    scheme = next(iter(schemes.values()))
+    if len(phases) > 1:
+        return rank_phases(phases, scheme)
+    (phase,) = phases.values()
+    notices = list(phase.notices)
+    if scheme.phases:
+        notices.append(
+            f"the final ranking combines the phases {', '.join(scheme.phases)}; this is one of them"
+        )
+    return Leaderboard(FORMAT, (phase.board,), None, tuple(notices))
+
+
+def _rolled(standing: BoardPlaces, shift: int) -> BoardPlaces:
+    return replace(standing, places=np.roll(standing.places, shift, axis=0))
+
+
+def _aligned(standing: BoardPlaces, teams: Sequence[str], wanted: Sequence[str]) -> BoardPlaces:
+    """Return a leaderboard over other teams; teams missing from it have no place."""
+    at = {team: position for position, team in enumerate(teams)}
+    places = np.zeros((len(standing.places), len(wanted)), dtype=np.int64)
+    numerators = np.zeros_like(places)
+    for position, team in enumerate(wanted):
+        if team in at:
+            places[:, position] = standing.places[:, at[team]]
+            numerators[:, position] = standing.numerators[:, at[team]]
+    return BoardPlaces(places, numerators, standing.denominator)
+
+
+# Finalists: the first teams of one phase, the only ones ranked in the others, such as REFUGE's twelve.
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The phase ``role`` and the ``number`` of its first teams that are ranked in the other phases."""
+
+    role: str
+    number: int
+
+
+def finalists(phase: RankedPhase, number: int) -> tuple[str, ...]:
+    """Return the teams whose overall place is at most ``number``, best first.
+
+    Teams that share the last place are all included, so there may be more.
+    Raises `RankingError` where the phase has no overall leaderboard.
+    """
+    if phase.overall is None:
+        raise RankingError(f"{phase.board.phase}: has no overall leaderboard to select teams by")
+    places = phase.overall.places[0].tolist()
+    chosen = [(place, team) for place, team in zip(places, phase.ranked_teams, strict=True) if place]
+    return tuple(team for place, team in sorted(chosen) if place <= number)
+
+
+def rank_all(
+    results: Mapping[str, PhaseResults],
+    schemes: Mapping[str, Scheme],
+    choices: Mapping[str, RankOptions],
+    selection: Selection | None = None,
+) -> dict[str, RankedPhase]:
+    """Return the leaderboards of all phases by role, in their order.
+
+    Teams outside of the selection are listed in the other phases without a place, and have no final place.
+    Raises `RankingError`, also for a selection by a missing phase.
+    Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 3.2.
+    """
+    if selection is None:
+        return {
+            role: rank_phase(one, schemes[role], choices[role], role or None) for role, one in results.items()
+        }
+    role, number = selection.role, selection.number
+    if role not in results or len(results) == 1:
+        given = ", ".join(filter(None, results)) or "a single one"
+        raise RankingError(f"finalists of {role}: expected a phase of several, given are {given}")
+    first = rank_phase(results[role], schemes[role], choices[role], role)
+    chosen = finalists(first, number)
+    ranked: dict[str, RankedPhase] = {}
+    for other, of_phase in results.items():
+        if other == role:
+            ranked[role] = replace(first, notices=(*first.notices, _notice(selection, chosen)))
+            continue
+        left_out = {submission.team for submission in of_phase.submissions} - set(chosen)
+        eligible = replace(of_phase, ineligible=of_phase.ineligible | left_out)
+        ranked[other] = rank_phase(eligible, schemes[other], choices[other], other)
+    return ranked
+
+
+def _notice(selection: Selection, chosen: tuple[str, ...]) -> str:
+    more = "" if len(chosen) <= selection.number else f" ({len(chosen)}, since places are shared)"
+    return f"the first {selection.number} teams{more} are ranked in the other phases: {', '.join(chosen)}"

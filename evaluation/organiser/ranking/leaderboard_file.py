@@ -1,0 +1,186 @@
+"""The types of `leaderboard.json` and of the organiser's tables of single cases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from evaluation.organiser.ranking.across import AcrossRankings
+from evaluation.organiser.ranking.annotators import AnnotatorsSection
+from evaluation.organiser.ranking.certainty import Superiority
+from evaluation.organiser.ranking.classifiers import AnnotatorPoint, Classifiers, TeamOperatingPoint
+from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
+from evaluation.organiser.ranking.difficulty import (
+    CaseDifficulty,
+    GroupDifficulty,
+    SubgroupTest,
+    SubgroupValue,
+)
+from evaluation.organiser.ranking.robustness import Variation
+from evaluation.organiser.ranking.stability import Influence, PlaceDistribution, RankingAgreement
+from evaluation.platform.result_file import schema_of
+
+FORMAT: Literal["leaderboard/1"] = "leaderboard/1"
+LEGEND = {
+    "board": "place (95 % interval of places over resampled cases) · score, lower is better; "
+    "– (n): not ranked, would take place n",
+    "metric": "value (95 % interval) · rank; –: not ranked",
+}
+
+
+@dataclass(frozen=True)
+class MetricOfTeam:
+    """A team's metric, its rank (None: not ranked), and its 95 % bootstrap interval, if any.
+
+    ``rank_set``: the lowest and highest rank by value; all teams' sets hold at once with 95 % confidence.
+    """
+
+    value: float
+    rank: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    rank_set: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class BoardOfTeam:
+    """A team's place in a leaderboard.
+
+    ``place``: teams with equal scores share the lowest place ("1, 1, 3"). ``rank``: the place under the
+    scheme's rule for ties. ``score``: lower is better. ``exact_score``: the same as a decimal or a fraction.
+    ``would_be_place``: the place that an unranked team would take if it alone joined.
+    """
+
+    place: int | None = None
+    score: float | None = None
+    exact_score: str | None = None
+    rank: float | None = None
+    would_be_place: int | None = None
+    distribution: PlaceDistribution | None = None
+
+
+@dataclass(frozen=True)
+class Team:
+    """A row of a leaderboard. ``submission``: the one that counts. ``submissions``: their number."""
+
+    team: str
+    eligible: bool
+    submission: str
+    submissions: int
+    metrics: dict[str, MetricOfTeam]
+    boards: dict[str, BoardOfTeam]
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class MetricOfPhase:
+    """A metric: title, direction, unit, whether the scheme uses it, tests, and why intervals are missing.
+
+    ``unranked``: the tests of teams without a place against chosen teams.
+    """
+
+    title: str
+    better: Literal["higher", "lower"]
+    unit: str
+    in_ranking: bool
+    no_intervals: str | None = None
+    comparisons: Comparisons | None = None
+    unranked: tuple[Comparison, ...] = ()
+
+
+@dataclass(frozen=True)
+class PhaseLeaderboard:
+    """The teams of one phase in the order of the leaderboard.
+
+    ``agreement``: by board, Kendall's τ-b between the ranking and each resample's ranking. ``superiority``:
+    by board. ``robustness``: the places under other schemes, weights and subgroups. ``across``: the
+    comparison of the boards of several tasks.
+    """
+
+    role: str | None
+    challenge: str
+    phase: str
+    manifest: str
+    cases: int | None
+    scheme: dict[str, Any]
+    metrics: dict[str, MetricOfPhase]
+    teams: tuple[Team, ...]
+    agreement: dict[str, RankingAgreement] = field(default_factory=dict)
+    superiority: dict[str, Superiority] = field(default_factory=dict)
+    robustness: tuple[Variation, ...] = ()
+    across: AcrossRankings | None = None
+    subgroup_tests: tuple[SubgroupTest, ...] = ()
+    annotators: AnnotatorsSection | None = None
+
+
+@dataclass(frozen=True)
+class FinalTeam:
+    """A team's place over all phases, None where it has no place in one of them."""
+
+    team: str
+    place: int | None
+    score: float | None
+    exact_score: str | None
+    phases: dict[str, int | None]
+    distribution: PlaceDistribution | None = None
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """The content of `leaderboard.json`.
+
+    ``across``: the comparison of the phases' overall leaderboards. ``legend``: how to read the cells of the
+    printed tables.
+    """
+
+    format: Literal["leaderboard/1"]
+    phases: tuple[PhaseLeaderboard, ...]
+    final: tuple[FinalTeam, ...] | None = None
+    notices: tuple[str, ...] = ()
+    across: AcrossRankings | None = None
+    legend: dict[str, str] = field(default_factory=lambda: dict(LEGEND))
+
+
+@dataclass(frozen=True)
+class CurvePoints:
+    """A ROC curve by descending threshold, from (0, 0) on."""
+
+    false_positive_rate: tuple[float, ...]
+    sensitivity: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class FrocPoints:
+    """A free-response ROC curve by descending threshold, from (0, 0) on."""
+
+    false_positives_per_case: tuple[float, ...]
+    sensitivity: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class CaseValues:
+    """A metric's values by team, in the order of ``cases``; None where a case does not enter."""
+
+    cases: tuple[str, ...]
+    teams: dict[str, tuple[float | None, ...]]
+
+
+@dataclass(frozen=True)
+class OrganiserPart:
+    """The figures of single cases. They reveal labels and are written to separate files."""
+
+    difficulties: tuple[CaseDifficulty, ...] = ()
+    groups: tuple[GroupDifficulty, ...] = ()
+    influences: tuple[Influence, ...] = ()
+    values: dict[str, CaseValues] = field(default_factory=dict)
+    curves: dict[str, dict[str, CurvePoints]] = field(default_factory=dict)
+    free_response: dict[str, dict[str, FrocPoints]] = field(default_factory=dict)
+    annotator_points: tuple[AnnotatorPoint, ...] = ()
+    classifiers: Classifiers = field(default_factory=Classifiers)
+    operating_points: tuple[TeamOperatingPoint, ...] = ()
+    subgroups: tuple[SubgroupValue, ...] = ()
+
+
+def leaderboard_schema() -> dict[str, Any]:
+    """Return the schema of `leaderboard.json`."""
+    return schema_of(Leaderboard, "leaderboard.json")

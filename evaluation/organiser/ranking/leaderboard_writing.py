@@ -1,0 +1,314 @@
+"""Write `leaderboard.json`, the csv files beside it, and the organiser's files of single cases."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluation.io.files import write_atomically
+from evaluation.organiser.output import csv_bytes
+from evaluation.organiser.ranking.leaderboard import RankedPhase
+from evaluation.organiser.ranking.leaderboard_file import (
+    FinalTeam,
+    Leaderboard,
+    OrganiserPart,
+    PhaseLeaderboard,
+)
+from evaluation.organiser.ranking.pairwise import holm
+from evaluation.organiser.ranking.rank_statistics import rank_sum_test
+from evaluation.organiser.ranking.results import COMPARE_WITH, LISTED, SEPARATOR, RankingError
+from evaluation.organiser.ranking.robustness import Variation
+from evaluation.phase.cases import organiser_table
+from evaluation.phase.leaderboard import ELIGIBLE, TEAM
+from evaluation.platform.result_file import render
+
+# --- Results by the teams' methods, from columns of `teams.csv`, as in REFUGE's Tables 3 and 5 ---
+#
+# A cell may list several values, such as "ResNet-50; DenseNet-201"; its team is in each group.
+
+_ROLES = frozenset({TEAM, ELIGIBLE, LISTED, COMPARE_WITH})
+
+
+@dataclass(frozen=True)
+class Methods:
+    """The methods in a table of teams: its columns without the roles, and the cells by team."""
+
+    file: str
+    columns: tuple[str, ...]
+    cells: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class MethodGroup:
+    """The ranked teams with one value in a column of methods, in one metric.
+
+    ``p_value``: two-sided Mann–Whitney test against the other ranked teams with a value in the column; None
+    where there are none. ``p_holm`` is corrected for the groups of the column. Teams chose their methods
+    themselves, so a difference does not show its cause.
+    """
+
+    metric: str
+    column: str
+    value: str
+    teams: int
+    best: float
+    mean: float
+    median: float
+    worst: float
+    best_team: str
+    p_value: float | None
+    p_holm: float | None
+
+
+def read_methods(path: Path) -> Methods:
+    """Read a table of methods, with a column ``team``; it may have teams without results.
+
+    Raises `PhaseError` listing every fault, such as a team in two rows.
+    """
+    cells: dict[str, Mapping[str, str]] = {}
+    with organiser_table(path, (TEAM,)) as table:
+        for row in table.rows:
+            team = row.cells[TEAM]
+            if team in cells:
+                row.fault(TEAM, f"{team!r} is also in an earlier row")
+            cells[team] = row.cells
+        columns = tuple(column for column in table.columns if column and column not in _ROLES)
+    return Methods(path.name, columns, cells)
+
+
+def method_groups(
+    phase: PhaseLeaderboard, methods: Methods, columns: Sequence[str]
+) -> tuple[MethodGroup, ...]:
+    """Return the groups of every column in every metric, the best mean first.
+
+    Raises `RankingError` for a column that the table of methods does not have.
+    """
+    if unknown := [column for column in columns if column not in methods.columns]:
+        known = ", ".join(methods.columns) or "none of methods"
+        raise RankingError(*(f"{column}: no column of {methods.file}; it has {known}" for column in unknown))
+    found: list[MethodGroup] = []
+    for name, metric in phase.metrics.items():
+        ranked = [team for team in phase.teams if team.eligible and name in team.metrics]
+        values = {team.team: team.metrics[name].value for team in ranked}
+        upwards = 1 if metric.better == "higher" else -1
+        for column in columns:
+            members = _members(methods, column, values)
+            groups = [_group(name, column, group, members, values, upwards) for group in members]
+            adjusted = holm([group.p_value for group in groups])
+            corrected = [
+                replace(group, p_holm=p_holm) for group, p_holm in zip(groups, adjusted, strict=True)
+            ]
+            found += sorted(corrected, key=lambda group: (-upwards * group.mean, group.value))
+    return tuple(found)
+
+
+def methods_rows(phase: PhaseLeaderboard, methods: Methods) -> list[dict[str, Any]]:
+    """Return a row for each team in the order of the leaderboard: places, methods, metrics of the ranking."""
+    ranked = [name for name, metric in phase.metrics.items() if metric.in_ranking]
+    return [
+        {
+            TEAM: team.team,
+            **{f"{name} place": board.place for name, board in team.boards.items()},
+            **{column: methods.cells.get(team.team, {}).get(column, "") for column in methods.columns},
+            **{name: team.metrics[name].value if name in team.metrics else None for name in ranked},
+        }
+        for team in phase.teams
+    ]
+
+
+def _members(methods: Methods, column: str, teams: Collection[str]) -> dict[str, list[str]]:
+    """Return the teams by value of a column; a team without a cell is in no group."""
+    members: dict[str, list[str]] = {}
+    for team in teams:
+        cell = methods.cells.get(team, {}).get(column, "")
+        for value in dict.fromkeys(part.strip() for part in cell.split(SEPARATOR)):
+            if value:
+                members.setdefault(value, []).append(team)
+    return members
+
+
+def _group(
+    metric: str,
+    column: str,
+    value: str,
+    members: Mapping[str, Sequence[str]],
+    values: Mapping[str, float],
+    upwards: int,
+) -> MethodGroup:
+    own = members[value]
+    others = sorted({team for teams in members.values() for team in teams} - set(own))
+    numbers = [values[team] for team in own]
+    best, worst = (max, min) if upwards > 0 else (min, max)
+    return MethodGroup(
+        metric,
+        column,
+        value,
+        len(own),
+        best(numbers),
+        math.fsum(numbers) / len(numbers),
+        float(np.median(numbers)),
+        worst(numbers),
+        min(team for team in own if values[team] == best(numbers)),
+        rank_sum_test(numbers, [values[team] for team in others]).p_value,
+        None,
+    )
+
+
+def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
+    """Write leaderboard.json and csv files, over several phases one more csv each; return the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    documents = {"leaderboard.json": render(board, organisers=True, compact=True)}
+    variations = [
+        _robustness_row(phase, variation) for phase in board.phases for variation in phase.robustness
+    ]
+    if variations:
+        documents["robustness.csv"] = csv_bytes(variations)
+    if comparisons := [row for phase in board.phases for row in _comparison_rows(phase)]:
+        documents["comparisons.csv"] = csv_bytes(comparisons)
+    if subgroups := [
+        {"phase": phase.role or phase.phase, **vars(test)}
+        for phase in board.phases
+        for test in phase.subgroup_tests
+    ]:
+        documents["subgroup-tests.csv"] = csv_bytes(subgroups)
+    if rows := leaderboard_rows(board):
+        documents["leaderboard.csv"] = csv_bytes(rows)
+    if len(board.phases) > 1:
+        documents |= {
+            f"leaderboard-{phase.role}.csv": csv_bytes(_phase_rows(phase)) for phase in board.phases
+        }
+    return _write(documents, folder)
+
+
+def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list[Path]:
+    """Write the non-empty tables of single cases; return the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {
+        f"difficulty{suffix}.csv": part.difficulties,
+        f"difficulty-groups{suffix}.csv": part.groups,
+        f"influence{suffix}.csv": part.influences,
+        f"annotator-points{suffix}.csv": part.annotator_points,
+        f"classifiers{suffix}.csv": part.classifiers.values,
+        f"classifier-tests{suffix}.csv": part.classifiers.tests,
+        f"operating-points{suffix}.csv": part.operating_points,
+        f"subgroups{suffix}.csv": part.subgroups,
+    }
+    documents = {name: csv_bytes([_cells(row) for row in rows]) for name, rows in tables.items() if rows}
+    if part.values or part.curves or part.free_response:
+        report = {
+            "format": "leaderboard-organiser/1",
+            "values": {name: vars(values) for name, values in part.values.items()},
+            "curves": _points_by_team(part.curves),
+            "classifiers": {"curves": [vars(curve) for curve in part.classifiers.curves]},
+        }
+        if part.free_response:
+            report["free_response"] = _points_by_team(part.free_response)
+        documents[f"organiser{suffix}.json"] = (json.dumps(report) + "\n").encode("ascii")
+    return _write(documents, folder)
+
+
+def write_differences(phase: RankedPhase, folder: Path, suffix: str) -> list[Path]:
+    """Write the non-empty tables of first places, variants and annotators; return the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables: dict[str, Sequence[Any]] = {
+        f"first-place{suffix}.csv": phase.first_place,
+        f"variants{suffix}.csv": phase.variants,
+        f"annotator-scores{suffix}.csv": phase.annotator_scores,
+    }
+    documents = {name: csv_bytes([vars(row) for row in rows]) for name, rows in tables.items() if rows}
+    return _write(documents, folder)
+
+
+def _points_by_team(curves: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, Any]]:
+    return {name: {team: vars(points) for team, points in of.items()} for name, of in curves.items()}
+
+
+def write_methods(
+    groups: Sequence[MethodGroup], rows: Sequence[Mapping[str, Any]], folder: Path, suffix: str
+) -> list[Path]:
+    """Write the table of methods, and the results by group; return the paths."""
+    documents = {
+        f"methods{suffix}.csv": csv_bytes([dict(row) for row in rows]),
+        f"method-groups{suffix}.csv": csv_bytes([_cells(group) for group in groups]),
+    }
+    return _write(documents, folder)
+
+
+def leaderboard_rows(board: Leaderboard, role: str | None = None) -> list[dict[str, Any]]:
+    """Return the rows of `leaderboard.csv`, or of one of several phases. Raises `KeyError`."""
+    if role is not None:
+        return _phase_rows({phase.role: phase for phase in board.phases}[role])
+    if len(board.phases) == 1:
+        return _phase_rows(board.phases[0])
+    if board.final is not None:
+        return _final_rows(board.final)
+    return [] if board.across is None else [vars(team) for team in board.across.teams]
+
+
+def _write(documents: dict[str, bytes], folder: Path) -> list[Path]:
+    for name, data in documents.items():
+        write_atomically(folder / name, data)
+    return [folder / name for name in documents]
+
+
+def _cells(row: Any) -> dict[str, Any]:
+    return {name: " ".join(value) if isinstance(value, tuple) else value for name, value in vars(row).items()}
+
+
+def _phase_rows(phase: PhaseLeaderboard) -> list[dict[str, Any]]:
+    """Return the rows of the csv; metric columns are named as in a phase's `leaderboard.csv`."""
+    metrics = [name for name in phase.metrics if any(name in team.metrics for team in phase.teams)]
+    rows = []
+    for team in phase.teams:
+        row: dict[str, Any] = {"team": team.team, "eligible": "yes" if team.eligible else "no"}
+        for name, board in team.boards.items():
+            row |= {f"{name} place": board.place, f"{name} score": board.exact_score}
+            distribution = board.distribution
+            row |= {
+                f"{name} place lower": distribution.lower if distribution else None,
+                f"{name} place upper": distribution.upper if distribution else None,
+            }
+        for name in metrics:
+            metric = team.metrics.get(name)
+            row |= {
+                name: metric.value if metric else None,
+                f"{name} rank": metric.rank if metric else None,
+                f"{name} lower": metric.lower if metric else None,
+                f"{name} upper": metric.upper if metric else None,
+            }
+        row["submission"], row["note"] = team.submission, team.note
+        rows.append(row)
+    return rows
+
+
+def _comparison_rows(phase: PhaseLeaderboard) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `comparisons.csv`: every pair of teams in every metric that was tested."""
+    for name, metric in phase.metrics.items():
+        pairs = metric.comparisons.pairs if metric.comparisons else ()
+        for pair in (*pairs, *metric.unranked):
+            yield {"phase": phase.role or phase.phase, "metric": name, **vars(pair)}
+
+
+def _robustness_row(phase: PhaseLeaderboard, variation: Variation) -> dict[str, Any]:
+    row: dict[str, Any] = {"phase": phase.role or phase.phase, "board": variation.board}
+    row |= {"kind": variation.kind, "change": variation.change, "tau_b": variation.tau_b}
+    ranked = [team.team for team in phase.teams if team.boards[variation.board].place is not None]
+    return row | {f"place of {team}": variation.places.get(team) for team in ranked}
+
+
+def _final_rows(final: tuple[FinalTeam, ...]) -> list[dict[str, Any]]:
+    return [
+        {"place": row.place, "team": row.team, "score": row.exact_score}
+        | {f"{role} place": place for role, place in row.phases.items()}
+        | {
+            "place lower": row.distribution.lower if row.distribution else None,
+            "place upper": row.distribution.upper if row.distribution else None,
+        }
+        for row in final
+    ]

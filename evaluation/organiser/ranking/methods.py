@@ -1,0 +1,330 @@
+"""Ranking methods on the values of the cases: rank then aggregate, quantiles, test then rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
+
+from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.metric import Aggregate, Metric
+from evaluation.core.places import competition_ranks, shared_ranks
+from evaluation.core.resampling import values_under
+from evaluation.core.scheme import Method, Ties
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.averages import weighted_means
+from evaluation.platform.result_file import as_written_values
+
+# --- Scores of teams from their values in every case: ranks by case, and weighted quantiles ---
+
+
+def case_ranks(values: ArrayLike, better: Literal["higher", "lower"], ties: Ties) -> Floats:
+    """Return the rank of every team in every case, 1 = best; a team without a value comes last.
+
+    values: shape (teams, cases), NaN for a missing value. Equal floats share a rank by the rule for ties.
+    Returns shape (teams, cases); NaN in a case in which no team has a value.
+    """
+    given = np.asarray(values, dtype=np.float64).T
+    missing = np.isnan(given)
+    last = -np.inf if better == "higher" else np.inf
+    # Infinite values come before missing ones, so they are replaced by finite ones.
+    largest = np.finfo(np.float64).max
+    known = np.where(missing, last, np.clip(given, -largest, largest))
+    numerators, denominator = shared_ranks(competition_ranks(known, better), ties)
+    ranks = numerators / denominator
+    ranks[missing.all(axis=1)] = np.nan
+    return np.asarray(ranks.T)
+
+
+def weighted_quantiles(values: ArrayLike, weights: ArrayLike, probability: float) -> Floats:
+    """Return a quantile over the cases of every team, each case repeated by its weight.
+
+    values: shape (teams, cases), NaN where a case does not enter. weights: shape (rows, cases), whole
+    numbers. Linear interpolation between order statistics (type 7 of Hyndman and Fan 1996, Am. Stat. 50:361),
+    so that ½ is the median. Returns shape (rows, teams), NaN where no case enters.
+    """
+    columns, rows = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    found = np.empty((len(rows), len(columns)))
+    for team, column in enumerate(columns):
+        order = np.argsort(column, kind="stable")[: np.count_nonzero(~np.isnan(column))]
+        cumulative = np.cumsum(rows[:, order], axis=1)
+        found[:, team] = _interpolated(column[order], cumulative, probability)
+    return found
+
+
+def _interpolated(ordered: Floats, cumulative: Floats, probability: float) -> Floats:
+    """Return the quantile of ordered values (cases,) by cumulative weights (rows, cases)."""
+    if not ordered.size:
+        return np.full(len(cumulative), np.nan)
+    total = cumulative[:, -1]
+    position = np.maximum(total - 1, 0) * probability
+    below = np.floor(position)
+    lower, upper = (
+        ordered[np.minimum((cumulative <= index[:, np.newaxis]).sum(axis=1), ordered.size - 1)]
+        for index in (below, np.minimum(below + 1, total - 1))
+    )
+    fraction = position - below
+    # Both neighbours are used as they are where there is nothing between them: ∞ − ∞ would be NaN.
+    between = (fraction > 0) & (lower != upper)
+    with np.errstate(invalid="ignore"):
+        mixed = np.where(between, lower * (1 - fraction) + upper * fraction, lower)
+    return np.where(total > 0, mixed, np.nan)
+
+
+# --- One-sided signed-rank tests of many pairs of teams, on every case once or on weighted cases ---
+
+# Equal decimals may differ as floats: 0.3 − 0.1 and 0.4 − 0.2.
+_DECIMALS = 12
+_ONE, _SIGN = np.uint64(1), np.uint64(63)
+
+
+def one_sided_p_values(differences: ArrayLike) -> Floats:
+    """Return the p-values of "differences are positive" and of "are negative", shape (pairs, 2).
+
+    differences: shape (pairs, cases), NaN where a case does not enter.
+    Wilcoxon's signed-rank test by the normal approximation, with corrections for ties and continuity; zeros
+    are left out. p = 1 where nothing is left.
+    Source: Wilcoxon 1945, Biometrics Bulletin 1:80; Hollander and Wolfe 1973, section 3.1.
+    """
+    given = np.round(np.asarray(differences, dtype=np.float64), _DECIMALS)
+    given[np.isnan(given)] = 0.0
+    given += 0.0  # no −0
+    # The bits of a float without its sign are in the order of the magnitudes. With the sign as the last bit,
+    # one sort of whole numbers gives magnitudes and signs.
+    bits = given.view(np.uint64)
+    keys = np.sort((bits << _ONE) | (bits >> _SIGN), axis=1)
+    cases = keys.shape[1]
+    negative = (keys & _ONE).astype(np.float64)
+    zeros = cases - np.count_nonzero(keys, axis=1)
+    total = (cases - zeros).astype(np.float64)
+    from_ties, ties = _tied(keys, negative)
+    # All sums are of halves, and so exact in any order.
+    sum_of_negatives = negative @ np.arange(1.0, cases + 1) - zeros * negative.sum(axis=1) + from_ties
+    statistic = total * (total + 1) / 4 - sum_of_negatives
+    return _p_values(statistic, total, ties)
+
+
+def weighted_p_values(differences: ArrayLike, weights: ArrayLike) -> Floats:
+    """Return the p-values of one pair under weights of the cases, shape (rows, 2), see `one_sided_p_values`.
+
+    differences: shape (cases,). weights: shape (rows, cases), whole numbers; a case is repeated by its
+    weight.
+    """
+    given, rows = np.asarray(differences, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    given = np.round(given, _DECIMALS)
+    entering = np.flatnonzero(np.nan_to_num(given) != 0)
+    if not entering.size:
+        return np.ones((len(rows), 2))
+    # The order of equal magnitudes does not matter: only whole numbers are summed over them.
+    order = entering[np.argsort(np.abs(given[entering]))]
+    magnitudes = np.abs(given[order])
+    starts = np.flatnonzero(np.r_[True, magnitudes[1:] != magnitudes[:-1]])
+    chosen = rows[:, order]
+    counts, positives = (
+        np.add.reduceat(entries, starts, axis=1) for entries in (chosen, chosen * (given[order] > 0))
+    )
+    total = counts.sum(axis=1)
+    mid_ranks = np.cumsum(counts, axis=1) - (counts - 1) / 2
+    statistic = (positives * mid_ranks).sum(axis=1) - total * (total + 1) / 4
+    return _p_values(statistic, total, (counts**3 - counts).sum(axis=1))
+
+
+def _tied(keys: NDArray[np.uint64], negative: Floats) -> tuple[Floats, Floats]:
+    """Return the ties' share of the sum of negative ranks of each row, and Σ(t³ − t) over the groups.
+
+    keys: sorted rows. Both are sums over groups of t equal magnitudes, without the zeros.
+    """
+    rows, cases = keys.shape
+    follows = np.zeros(keys.shape, dtype=np.bool_)  # the same magnitude as the one before
+    follows[:, 1:] = (keys[:, 1:] ^ keys[:, :-1]) <= _ONE
+    members = np.flatnonzero(follows)
+    # The first column follows nothing, and so no group reaches over the end of a row.
+    opens = np.diff(members, prepend=-2) != 1
+    starts = members[opens] - 1
+    sizes = np.diff(np.flatnonzero(opens), append=members.size) + 1
+    nonzero = keys.ravel()[starts] != 0
+    starts, sizes = starts[nonzero], sizes[nonzero]
+    row = starts // cases
+    if not starts.size:
+        return np.zeros(rows), np.zeros(rows)
+    within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    signs = negative.ravel()[np.repeat(starts, sizes) + within]
+    groups = np.cumsum(sizes) - sizes
+    negatives = np.add.reduceat(signs, groups)
+    # Relative to the first rank of the group, the mid-rank is (t − 1) / 2.
+    surplus = negatives * (sizes - 1) / 2 - np.add.reduceat(signs * within, groups)
+    counts = sizes.astype(np.float64)
+    by_row = (np.bincount(row, added, rows) for added in (surplus, counts**3 - counts))
+    found, ties = (np.asarray(sums, dtype=np.float64) for sums in by_row)
+    return found, ties
+
+
+def _p_values(statistic: Floats, total: Floats, ties: Floats) -> Floats:
+    """Return the two one-sided p-values, shape (rows, 2), of the surplus of the positive ranks."""
+    deviation = np.sqrt(total * (total + 1) * (2 * total + 1) / 24 - ties / 48)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        both = np.stack([(statistic - 0.5) / deviation, (-statistic - 0.5) / deviation], axis=1)
+    return np.where(deviation[:, np.newaxis] > 0, ndtr(-both), 1.0)
+
+
+# --- Test then rank: a team's score is the number of teams that it beats significantly ---
+
+_ENTRIES_PER_BLOCK = 1 << 17  # stays in the processor's cache
+
+
+def significant_wins(
+    values: ArrayLike,
+    weights: ArrayLike,
+    better: Literal["higher", "lower"],
+    alpha: float,
+    adjust: Literal["holm", "none"],
+) -> Floats:
+    """Return how many teams each team beats in a one-sided paired signed-rank test, shape (rows, teams).
+
+    values: shape (teams, cases), to the digits in which differences are compared; a case enters a pair where
+    both teams have a value. weights: shape (rows, cases), whole numbers; a case is repeated by its weight.
+    All ordered pairs are one family of tests, see `one_sided_p_values`; a team wins where p ≤ alpha.
+    Source: Wiesenfarth et al. 2021, Sci. Rep. 11:2369.
+    """
+    columns, rows = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    columns = columns if better == "higher" else -columns
+    first, second = np.triu_indices(len(columns), 1)
+    if not first.size:
+        return np.zeros((len(rows), len(columns)))
+    p_values = _repeated(columns, rows[0])[np.newaxis] if len(rows) == 1 else _weighted(columns, rows)
+    flat = p_values.reshape(len(rows), -1)
+    wins = flat <= alpha if adjust == "none" else _rejected_by_holm(flat, alpha)
+    beats = np.zeros((len(rows), len(columns), len(columns)), dtype=np.bool_)
+    beats[:, first, second], beats[:, second, first] = wins[:, ::2], wins[:, 1::2]
+    return np.asarray(beats.sum(axis=2), dtype=np.float64)
+
+
+def _repeated(columns: Floats, weights: Floats) -> Floats:
+    """Return both p-values of every pair of teams, shape (pairs, 2), with the cases repeated by weight."""
+    cases = np.repeat(columns, weights.astype(np.int64), axis=1)
+    step = max(1, _ENTRIES_PER_BLOCK // max(1, cases.shape[1]))
+    return np.concatenate(
+        [
+            one_sided_p_values(cases[team] - cases[start : start + step])
+            for team in range(len(cases))
+            for start in range(team + 1, len(cases), step)
+        ]
+    )
+
+
+def _weighted(columns: Floats, rows: Floats) -> Floats:
+    """Return both p-values of every pair of teams under each row of weights, shape (rows, pairs, 2)."""
+    pairs = zip(*np.triu_indices(len(columns), 1), strict=True)
+    return np.stack(
+        [weighted_p_values(columns[first] - columns[second], rows) for first, second in pairs], axis=1
+    )
+
+
+def _rejected_by_holm(p_values: Floats, alpha: float) -> NDArray[np.bool_]:
+    """Return which tests of each row (rows, tests) Holm's procedure rejects."""
+    tests = p_values.shape[1]
+    order = np.argsort(p_values, axis=1, kind="stable")
+    adjusted = np.take_along_axis(p_values, order, axis=1) * (tests - np.arange(tests))
+    kept = np.maximum.accumulate(adjusted, axis=1) <= alpha
+    rejected = np.empty(p_values.shape, dtype=bool)
+    np.put_along_axis(rejected, order, kept, axis=1)
+    return rejected
+
+
+# --- The scores of all teams in a metric by a ranking method, under any weights of the cases ---
+#
+# The teams' values are the columns of one table, and each team's score is a metric of that table. So scores
+# are resampled like every other metric.
+
+Better = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True)
+class TeamScores:
+    """One metric of several teams: their values by case, and a metric that gives each team's score.
+
+    ``better``: the direction of the scores; for ranks and wins it differs from the metric's.
+    """
+
+    table: CaseTable
+    metrics: Mapping[str, Metric]
+    better: Better
+
+    def under(self, weights: NDArray[np.float64]) -> Floats:
+        """Return the scores under weights of shape (rows, cases), shape (rows, teams)."""
+        found = values_under(self.metrics, [self.table], [weights])
+        return as_written_values(np.concatenate(list(found.values()), axis=1))
+
+    def resampled(self, blocks: Iterable[NDArray[np.float64]]) -> Floats:
+        """Return the scores under blocks of bootstrap weights, shape (resamples, teams)."""
+        return np.concatenate([self.under(weights) for weights in blocks])
+
+
+def is_by_method(metric: Metric, method: Method) -> bool:
+    """Return whether a method ranks other scores than the metric's own values: never "mean-then-rank".
+
+    A metric that is not a mean over cases, such as the area under a curve, keeps its own value.
+    """
+    return method.name != "mean-then-rank" and metric.aggregate.spread_column is not None
+
+
+def team_scores(
+    metric: Metric, tables: Mapping[str, CaseTable], method: Method, ties: Ties
+) -> TeamScores | None:
+    """Return the scores of the teams in ``tables``, which have the same cases.
+
+    None without any team, and where the metric's own value is ranked, see `is_by_method`.
+    """
+    column = metric.aggregate.spread_column
+    if column is None or not is_by_method(metric, method) or not tables:
+        return None
+    first = next(iter(tables.values()))
+    values = as_written_values(np.stack([table[column] for table in tables.values()]))
+    strata = metric.aggregate.strata(first)
+    better: Better = metric.better
+    if method.name in ("rank-then-mean", "rank-then-median"):
+        values, better = case_ranks(values, metric.better, ties), "lower"
+    elif method.name == "test-then-rank":
+        better = "higher"
+    # Strata are a column, so that they follow where cases are taken from the table.
+    table = CaseTable(
+        first.names,
+        [
+            {"values": case, "stratum": stratum}
+            for case, stratum in zip(values.T.tolist(), strata.tolist(), strict=True)
+        ],
+    )
+
+    def scores(cases: WeightedCases) -> Floats:
+        columns = np.array(cases.table.objects("values"), dtype=np.float64).T
+        return _scores(method, columns, cases.weights, metric.better)
+
+    def score_of(position: int) -> Aggregate:
+        return Aggregate(
+            values=lambda cases: cases.derive("scores", scores)[:, position],
+            strata=lambda given: given["stratum"].astype(np.int64),
+        )
+
+    return TeamScores(
+        table,
+        {
+            team: Metric(team, team, score_of(position), best=1, worst=0)
+            for position, team in enumerate(tables)
+        },
+        better,
+    )
+
+
+def _scores(method: Method, values: Floats, weights: NDArray[np.float64], better: Better) -> Floats:
+    if method.name == "rank-then-mean":
+        return weighted_means(values, weights)
+    if method.name in ("rank-then-median", "median-then-rank"):
+        return weighted_quantiles(values, weights, 0.5)
+    if method.name == "quantile-then-rank":
+        probability = method.quantile if better == "higher" else 1 - method.quantile
+        return weighted_quantiles(values, weights, probability)
+    return significant_wins(values, weights, better, method.alpha, method.adjust)

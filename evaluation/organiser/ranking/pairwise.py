@@ -1,0 +1,182 @@
+"""Tests between two teams: outcome, detectable difference, and correction for many tests."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
+
+from evaluation.core.places import mid_ranks
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.delong import Components, area_variance
+
+TOO_FEW_CASES = "fewer than two cases enter both means"
+NO_VARIANCE = "the areas differ and their difference has no variance"
+_LEVEL, _POWER = 0.05, 0.80
+_QUANTILES = NormalDist().inv_cdf(1 - _LEVEL / 2) + NormalDist().inv_cdf(_POWER)
+
+
+@dataclass(frozen=True, slots=True)
+class PairTest:
+    """A two-sided test of one pair of teams.
+
+    ``p_value`` is None where the test cannot be computed, and ``note`` then says why. ``standard_error``: of
+    the paired difference of the two metrics, or None. ``direction`` is 1 where the compared quantity is
+    larger for the first team, −1 where it is larger for the second, 0 where it is equal or unknown.
+    """
+
+    method: str
+    p_value: float | None
+    standard_error: float | None
+    direction: int = 0
+    note: str | None = None
+
+
+def sign(difference: float) -> int:
+    """Return 1, 0 or −1."""
+    return (difference > 0) - (difference < 0)
+
+
+def detectable_difference(standard_error: float) -> float:
+    """Return the true difference that a two-sided test at 5 % finds with 80 % power, in the metric's unit.
+
+    By the normal approximation: (z₀.₉₇₅ + z₀.₈) · standard error = 2.80 · standard error of the difference.
+    """
+    return _QUANTILES * standard_error
+
+
+def z_test(method: str, difference: float, standard_error: float) -> PairTest:
+    """Return the two-sided test of a difference of areas under the normal distribution.
+
+    Where its standard error is zero, p = 1 if the areas are equal, else it is not computable.
+    """
+    if standard_error > 0:
+        p_value = float(2 * ndtr(-abs(difference) / standard_error))
+        return PairTest(method, p_value, standard_error, sign(difference))
+    if difference == 0:
+        return PairTest(method, 1.0, 0.0)
+    return PairTest(method, None, 0.0, sign(difference), NO_VARIANCE)
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return Holm's adjusted p-values in the order given; None stays None, but is counted.
+
+    A test without a p-value counts in the family, which can only make the others larger. Source: Holm 1979,
+    Scand. J. Stat. 6:65.
+    """
+    adjusted: list[float | None] = [None] * len(p_values)
+    smallest = 0.0
+    computed = sorted((p, position) for position, p in enumerate(p_values) if p is not None)
+    for done, (p, position) in enumerate(computed):
+        smallest = max(smallest, min(1.0, p * (len(p_values) - done)))
+        adjusted[position] = smallest
+    return adjusted
+
+
+def holm_of_families(p_values: Sequence[float | None], families: Sequence[Hashable]) -> list[float | None]:
+    """Return Holm's adjusted p-values in the order given, adjusted within each family; see `holm`."""
+    members: dict[Hashable, list[int]] = defaultdict(list)
+    for position, family in enumerate(families):
+        members[family].append(position)
+    adjusted: list[float | None] = [None] * len(p_values)
+    for positions in members.values():
+        of_family = holm([p_values[position] for position in positions])
+        for position, p_value in zip(positions, of_family, strict=True):
+            adjusted[position] = p_value
+    return adjusted
+
+
+def significance_tiers(
+    teams: Sequence[int], worse: Callable[[int, int], bool | None]
+) -> list[tuple[int, ...]] | None:
+    """Return tiers of teams, best first; None where a test that decides about them could not be computed.
+
+    teams: in the order of their ranks. The best team not yet placed opens a tier; the next ones join until
+    the first that is significantly worse than the opener. worse: takes the opener and another team, and
+    returns whether the other is significantly worse, or None if that could not be tested.
+    """
+    tiers: list[list[int]] = []
+    for team in teams:
+        answer = worse(tiers[-1][0], team) if tiers else True
+        if answer is None:
+            return None
+        if answer:
+            tiers.append([team])
+        else:
+            tiers[-1].append(team)
+    return [tuple(tier) for tier in tiers]
+
+
+# --- DeLong's test of two areas under the ROC curve on the same cases ---
+
+
+@dataclass(frozen=True)
+class DelongTable:
+    """AUC of every team, shape (teams,), and the variance of every difference, shape (teams, teams)."""
+
+    auc: Floats
+    difference_variance: Floats
+
+    def test(self, first: int, second: int) -> PairTest:
+        """Return the two-sided test of two teams' areas, see `z_test`."""
+        difference = float(self.auc[first] - self.auc[second])
+        return z_test("DeLong", difference, float(np.sqrt(self.difference_variance[first, second])))
+
+
+def clustered_test(first: Components, second: Components) -> PairTest:
+    """Return the two-sided test of two teams' areas where cases belong together, see `z_test`.
+
+    Source: Obuchowski 1997, Biometrics 53:567; the variance is computed as in `metrics.delong`.
+    """
+    difference = first.minus(second)
+    area = float(difference.won.sum()) / (2 * difference.won.size * difference.lost.size)
+    return z_test("DeLong, clustered", area, math.sqrt(area_variance(difference).variance))
+
+
+def delong_table(score: ArrayLike, positive: ArrayLike) -> DelongTable:
+    """Return areas and the variances of their differences for all pairs of teams.
+
+    score: finite, shape (teams, cases). positive: shape (cases,), at least two cases of each class.
+    Counts are whole numbers, so that a variance of zero is found exactly.
+    Raises ValueError for other shapes, scores that are not finite, and fewer cases.
+    Source: DeLong et al. 1988, Biometrics 44:837; by mid-ranks, Sun and Xu 2014, IEEE SPL 21:1389.
+    """
+    scores, is_positive = np.asarray(score, dtype=np.float64), np.asarray(positive, dtype=np.bool_)
+    if scores.ndim != 2 or scores.shape[1:] != is_positive.shape:
+        raise ValueError(
+            "score and positive: expected shapes (teams, cases) and (cases,), "
+            f"found {scores.shape} and {is_positive.shape}"
+        )
+    positives, negatives = int(is_positive.sum()), int((~is_positive).sum())
+    if not np.isfinite(scores).all() or min(positives, negatives) < 2:
+        raise ValueError("expected finite scores and at least two cases of each class")
+    ranks = mid_ranks(scores)
+    won_by_positive = _twice_won(ranks, scores, is_positive)
+    lost_by_negative = 2 * positives - _twice_won(ranks, scores, ~is_positive)
+    return DelongTable(
+        auc=won_by_positive.sum(axis=1) / (2 * positives * negatives),
+        difference_variance=(
+            _difference_variance(won_by_positive) / (positives * (2 * negatives) ** 2)
+            + _difference_variance(lost_by_negative) / (negatives * (2 * positives) ** 2)
+        ),
+    )
+
+
+def _twice_won(ranks: Floats, scores: Floats, chosen: NDArray[np.bool_]) -> Floats:
+    """Return twice the number of cases of the other class below each chosen case's score, ties ½."""
+    return np.asarray(2 * (ranks[:, chosen] - mid_ranks(scores[:, chosen])), dtype=np.float64)
+
+
+def _difference_variance(counts: Floats) -> Floats:
+    """Return the variance (ddof = 1) over cases of the difference of two teams' counts, for all pairs."""
+    cases = counts.shape[1]
+    total = counts.sum(axis=1)
+    products = cases * (counts @ counts.T) - np.outer(total, total)
+    own = np.diag(products)
+    return np.asarray((own[:, np.newaxis] + own - 2 * products) / (cases * (cases - 1)))

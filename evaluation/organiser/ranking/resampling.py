@@ -1,0 +1,240 @@
+"""The teams' metrics over resampled cases; all teams share the weights of a resample.
+
+The interval of a metric is the one in the team's metrics.json. For ranks, a resample draws the cases of all
+tasks at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import Composite
+from evaluation.core.intervals import intervals
+from evaluation.core.metric import Metric, Strata
+from evaluation.core.resampling import Resampling, joint_weights, strata_or_reason, units_of, values_under
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.intervals import Interval
+from evaluation.organiser.ranking.results import RankingError
+from evaluation.platform.result_file import as_written_values
+
+Tables = Mapping[str, CaseTable]
+_ENTRIES_PER_BLOCK = 2_000_000
+_NO_CASES = "no team has results per case"
+
+
+@dataclass(frozen=True)
+class TeamCases:
+    """The case tables of several teams, by task; None for a team without any.
+
+    ``clusters``: the cluster of every case, None where cases are independent.
+    """
+
+    teams: tuple[str, ...]
+    tables: tuple[Tables | None, ...]
+    clusters: Mapping[str, str] | None = None
+
+    def task_tables(self, task: str) -> dict[int, CaseTable]:
+        """Return the tables of a task by the teams' positions. Raises `RankingError` where cases differ."""
+        found = {
+            position: tables[task] for position, tables in enumerate(self.tables) if tables and task in tables
+        }
+        first = next(iter(found), 0)
+        for position, table in found.items():
+            names = found[first].names
+            # Usually they are the same object, while a comparison looks at every name.
+            if table.names is not names and table.names != names:
+                raise RankingError(
+                    f"{self.teams[position]}: task {task}: other cases than those of {self.teams[first]}"
+                )
+        return found
+
+    def units(self, table: CaseTable) -> NDArray[np.int64] | None:
+        """Return the cluster of every case of a table as an integer, None where cases are independent."""
+        return units_of(self.clusters, table.names)
+
+    def columns(self, tables: Mapping[int, CaseTable], values: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Spread the values of some teams, shape (rows, tables), over all teams, with NaN for the rest."""
+        found = {}
+        for name, resampled_values in values.items():
+            found[name] = np.full((len(resampled_values), len(self.teams)), np.nan)
+            found[name][:, list(tables)] = resampled_values
+        return found
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """Metrics by name, shape (resamples, teams), and for every other one why it was not resampled."""
+
+    values: Mapping[str, Floats]
+    missing: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class TeamIntervals:
+    """Intervals by metric and team, and for every metric without any the reason."""
+
+    found: Mapping[str, Mapping[str, Interval]]
+    missing: Mapping[str, str]
+
+
+def intervals_of_teams(
+    metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resampling
+) -> TeamIntervals:
+    """Return the intervals of the metrics of all teams, as in each team's metrics.json.
+
+    Raises `RankingError` where the reference's columns differ between teams.
+    """
+    found: dict[str, dict[str, Interval]] = {}
+    missing: dict[str, str] = {}
+    for task, task_metrics in _by_task(metrics).items():
+        tables = cases.task_tables(task)
+        if not tables:
+            missing |= dict.fromkeys(task_metrics, _NO_CASES)
+            continue
+        _require_same_strata(task_metrics, cases.teams, tables)
+        of_task = intervals(task_metrics, list(tables.values()), resampling)
+        missing |= of_task.missing
+        for name, of_tables in of_task.found.items():
+            found[name] = {
+                cases.teams[position]: one.interval for position, one in zip(tables, of_tables, strict=True)
+            }
+    return TeamIntervals(found, missing)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """One bootstrap of the cases of all tasks, see `joint_weights`.
+
+    names: the cases, sorted. strata: by metric that can be resampled, shape (cases,). ``missing``: by every
+    other metric, the reason why it cannot.
+    """
+
+    names: tuple[str, ...]
+    units: NDArray[np.int64] | None
+    strata: Mapping[str, Strata]
+    missing: Mapping[str, str]
+    resampling: Resampling
+
+    def weights(self, names: Sequence[str]) -> Iterator[Floats]:
+        """Yield blocks of the weights of some of the cases, in their order."""
+        if not self.strata:
+            return
+        position = {name: place for place, name in enumerate(self.names)}
+        columns = np.array([position[name] for name in names])
+        is_all = np.array_equal(columns, np.arange(len(self.names)))
+        different = {strata.tobytes(): strata for strata in self.strata.values()}
+        for block in joint_weights(np.stack(list(different.values())), self.units, self.resampling):
+            yield block if is_all else block[:, columns]
+
+
+def draw_cases(metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resampling) -> Draws:
+    """Return the draws in which all these metrics exist.
+
+    They depend on the seed and the cases in the order of their names, not on the order of rows, tasks or
+    metrics, nor on the names of clusters. Raises `RankingError` where the reference's columns differ between
+    teams.
+    """
+    missing: dict[str, str] = {}
+    found: dict[str, tuple[tuple[str, ...], Strata]] = {}
+    for task, of_task in _by_task(metrics).items():
+        tables = cases.task_tables(task)
+        if not tables:
+            missing |= dict.fromkeys(of_task, _NO_CASES)
+            continue
+        _require_same_strata(of_task, cases.teams, tables)
+        table = next(iter(tables.values()))
+        units = cases.units(table)
+        for name, metric in of_task.items():
+            strata = strata_or_reason(metric, table, units, resampling)
+            if isinstance(strata, str):
+                missing[name] = strata
+            else:
+                found[name] = table.names, strata
+    names = tuple(sorted({name for of_metric, _ in found.values() for name in of_metric}))
+    position = {name: place for place, name in enumerate(names)}
+    strata_of_all = {}
+    for name, (of_metric, strata) in found.items():
+        strata_of_all[name] = np.full(len(names), -1, dtype=np.int64)
+        strata_of_all[name][[position[case] for case in of_metric]] = strata
+    return Draws(names, units_of(cases.clusters, names), strata_of_all, missing, resampling)
+
+
+def resample_teams(metrics: Mapping[str, Metric], cases: TeamCases, draws: Draws) -> Resampled:
+    """Return the values of the metrics of all teams in every resample, NaN where a team lacks one."""
+    values: dict[str, Floats] = {}
+    missing = dict(draws.missing)
+    for task, of_task in _by_task(metrics).items():
+        kept = {name: metric for name, metric in of_task.items() if name in draws.strata}
+        if not kept:
+            continue
+        tables = cases.task_tables(task)
+        names = next(iter(tables.values())).names
+        found = values_under(kept, list(tables.values()), draws.weights(names))
+        incomplete = [name for name, of_tables in found.items() if np.isnan(of_tables).any()]
+        missing |= dict.fromkeys(incomplete, "it does not exist in every resample")
+        values |= cases.columns(tables, {name: found[name] for name in kept if name not in incomplete})
+    return Resampled({name: values[name] for name in metrics if name in values}, missing)
+
+
+def leave_one_out(
+    metrics: Mapping[str, Metric], cases: TeamCases, names: Sequence[str]
+) -> Iterator[tuple[Sequence[str], dict[str, Floats]]]:
+    """Yield blocks of case names and the metrics of all teams without each, shape (names, teams).
+
+    Values are rounded like metrics.json, since they are ranked.
+    """
+    rows = max(1, _ENTRIES_PER_BLOCK // max(1, len(names)))
+    for start in range(0, len(names), rows):
+        left_out = names[start : start + rows]
+        block: dict[str, Floats] = {}
+        for task, task_metrics in _by_task(metrics).items():
+            tables = cases.task_tables(task)
+            if not tables:
+                continue
+            positions = {name: i for i, name in enumerate(next(iter(tables.values())).names)}
+            weights = np.ones((len(left_out), len(positions)))
+            for row, name in enumerate(left_out):
+                if name in positions:
+                    weights[row, positions[name]] = 0
+            values = values_under(task_metrics, list(tables.values()), [weights])
+            block |= cases.columns(
+                tables, {name: as_written_values(column) for name, column in values.items()}
+            )
+        yield left_out, block
+
+
+def _by_task(metrics: Mapping[str, Metric]) -> dict[str, dict[str, Metric]]:
+    groups: dict[str, dict[str, Metric]] = {}
+    for name, metric in metrics.items():
+        groups.setdefault(name.partition(".")[0], {})[name] = metric
+    return groups
+
+
+def _require_same_strata(
+    metrics: Mapping[str, Metric], teams: Sequence[str], tables: Mapping[int, CaseTable]
+) -> None:
+    first, *others = tables
+    for name, metric in metrics.items():
+        strata = metric.aggregate.strata(tables[first])
+        for position in others:
+            if not np.array_equal(metric.aggregate.strata(tables[position]), strata):
+                raise RankingError(
+                    f"{teams[position]}: {name}: the reference differs from that of {teams[first]}"
+                )
+
+
+def with_composites(values: Mapping[str, Floats], composites: Sequence[Composite]) -> dict[str, Floats]:
+    """Return values by metric and by composite, without composites that lack a metric."""
+    return {
+        **values,
+        **{
+            composite.name: np.asarray(composite.combine(*(values[name] for name in composite.metrics)))
+            for composite in composites
+            if values.keys() >= set(composite.metrics)
+        },
+    }

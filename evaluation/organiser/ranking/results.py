@@ -1,0 +1,335 @@
+"""The results of many teams in one phase, read as `evaluate` writes them, and the teams' roles."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import Challenge, Composite, Options, Task, metrics_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.metric import Metric
+from evaluation.core.resampling import Resampling
+from evaluation.phase.cases import organiser_table
+from evaluation.phase.leaderboard import ELIGIBLE, TEAM, is_yes
+from evaluation.phase.registry import rules_of
+from evaluation.phase.scores import RecordedCases, RecordedColumns, read_case_records
+from evaluation.phase.validation import InvalidTableError
+
+# --- The results of many teams in one phase, ready for ranking ---
+
+VARIANT_OF = "variant_of"
+"""The column of a table of teams that names the original of a variant."""
+
+
+class RankingError(PhaseError):
+    """Raised where results cannot be ranked; lists every problem."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One submission's metrics by name ("task.metric") and its case tables by task, if available.
+
+    ``absence``: why a submission has no metrics.
+    """
+
+    team: str
+    name: str
+    values: Mapping[str, float]
+    tables: Mapping[str, CaseTable] | None = None
+    absence: str | None = None
+
+
+@dataclass(frozen=True)
+class PhaseResults:
+    """All submissions of one phase, sorted by team and in their order.
+
+    ``compare_with``: the opponents of each team of ``ineligible`` that has any. ``variants``: the original
+    team by the variant's name; variants are not eligible.
+    """
+
+    challenge: Challenge
+    options: Options
+    tasks: tuple[Task, ...]
+    phase: str
+    manifest: str
+    submissions: tuple[Submission, ...]
+    ineligible: frozenset[str]
+    cases: RecordedColumns | None
+    resampling: Resampling | None
+    compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    variants: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """The metrics of the phase by name."""
+        return metrics_of(self.tasks)
+
+    @property
+    def figures(self) -> dict[str, Metric | Composite]:
+        """Metrics and composites by name: everything that can be ranked."""
+        return {**self.metrics, **{composite.name: composite for composite in self.challenge.composites}}
+
+
+def variant_faults(variants: Mapping[str, str], teams: Collection[str]) -> list[str]:
+    """Return the faults of variants: an original that is unknown or a variant itself."""
+    return [
+        f"{VARIANT_OF}: {team!r}, of which {variant!r} is a variant, "
+        + ("is a variant itself" if team in variants else "is not a team")
+        for variant, team in variants.items()
+        if team in variants or team not in teams
+    ]
+
+
+# --- The file `teams.csv` beside the results: which teams are ranked, listed, and compared with others ---
+#
+# team          a folder of results eligible      no: listed without a place listed        no: left out
+# altogether, as if there were no results variant_of    the team with the original method: the variant has no
+# place, and is shown beside it compare_with  of a team without a place: the teams it is tested against, with
+# ";" between; * for all ranked
+#
+# An empty cell or a missing column means yes, or no comparison. Other columns are remarks, or describe the
+# methods (see `method_groups`).
+
+LISTED, COMPARE_WITH, SEPARATOR = "listed", "compare_with", ";"
+
+
+@dataclass(frozen=True)
+class TeamRoles:
+    """The ineligible teams, the unlisted teams, and the opponents of teams without a place.
+
+    ``variants``: the original team by the variant's name; variants are not eligible.
+    """
+
+    ineligible: frozenset[str] = frozenset()
+    unlisted: frozenset[str] = frozenset()
+    compare_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    variants: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamRoles:
+    """Return the roles of the teams that have results; faults of the file are added to ``problems``."""
+    if not path.is_file():
+        return TeamRoles()
+    try:
+        with organiser_table(path, (TEAM,)) as table:
+            for row in table.rows:
+                if row.cells[TEAM] not in teams:
+                    row.fault(TEAM, f"{row.cells[TEAM]!r} has no folder")
+            ineligible = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, ELIGIBLE))
+            unlisted = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, LISTED))
+            variants = {
+                row.cells[TEAM]: base for row in table.rows if (base := row.cells.get(VARIANT_OF, ""))
+            }
+            table.faults.extend(f"{table.file}: {fault}" for fault in variant_faults(variants, teams))
+            compared = {row.cells[TEAM]: _names(row.cells.get(COMPARE_WITH, "")) for row in table.rows}
+    except PhaseError as error:
+        problems += (f"{path.parent}: {problem}" for problem in error.problems)
+        return TeamRoles()
+    return TeamRoles(
+        (ineligible | variants.keys()) - unlisted,
+        unlisted,
+        {team: names for team, names in compared.items() if names and team not in unlisted},
+        {variant: team for variant, team in variants.items() if not {variant, team} & unlisted},
+    )
+
+
+def _names(cell: str) -> tuple[str, ...]:
+    return tuple(name for part in cell.split(SEPARATOR) if (name := part.strip()))
+
+
+# --- Read the results of many teams in one phase, as `evaluate` writes them ---
+#
+# FOLDER/<team>/metrics.json               one submission; beside it cases.json, where there is one
+# FOLDER/<team>/<submission>/metrics.json  several, in the natural order of their names FOLDER/teams.csv
+# optional: see `evaluation.organiser.ranking.results`
+
+METRICS, CASES, REJECTED, TEAMS = "metrics.json", "cases.json", "rejected.txt", "teams.csv"
+
+
+@dataclass(frozen=True)
+class _Identity:
+    """The phase of a result: equal for all submissions that are ranked together."""
+
+    challenge: str
+    name: str
+    manifest: str
+    options: str
+
+
+def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
+    """Read the results below a folder. Raises `RankingError` listing every problem."""
+    if not folder.is_dir():
+        raise RankingError(f"{folder}: is not a folder")
+    problems: list[str] = []
+    found = [
+        (team.name, name, place)
+        for team in _folders(folder)
+        for name, place in _submissions_of(team, problems)
+    ]
+    if not found:
+        raise RankingError(f"{folder}: contains no results (expected FOLDER/<team>/{METRICS})", *problems)
+    metrics_files = {place: _read_json(place / METRICS, problems) for _, _, place in found}
+    identities = {place: _identity(place, content, problems) for place, content in metrics_files.items()}
+    known = {place: identity for place, identity in identities.items() if identity}
+    if problems or not known:
+        raise RankingError(*problems or [f"{folder}: no team has a result"])
+    identity = next(iter(known.values()))
+    _require_same(identity, known, problems)
+    challenge, options, tasks = _rules(identity)
+    ranked = {*metrics_of(tasks), *(composite.name for composite in challenge.composites)}
+    cases: RecordedColumns | None = None
+    resampling: Resampling | None = None
+    submissions = []
+    for team, name, place in found:
+        content = metrics_files[place]
+        if content is None:
+            submissions.append(Submission(team, name, {}, absence=_absence(place)))
+            continue
+        tables = None
+        if with_cases and (recorded := _read_json(place / CASES, problems)) is not None:
+            read = _read_cases(place / CASES, recorded, identity, tasks, problems)
+            if read:
+                tables, resampling = read.tables, read.resampling
+                if cases is not None and read.cases.names != cases.names:
+                    problems.append(f"{place / CASES}: has other cases than the results before it")
+                cases = cases or read.cases
+        submissions.append(Submission(team, name, _values(content, ranked, place, problems), tables))
+    roles = read_roles(folder / TEAMS, {team for team, _, _ in found}, problems)
+    if problems:
+        raise RankingError(*problems)
+    return PhaseResults(
+        challenge,
+        options,
+        tasks,
+        identity.name,
+        identity.manifest,
+        tuple(submission for submission in submissions if submission.team not in roles.unlisted),
+        roles.ineligible,
+        cases,
+        resampling,
+        roles.compare_with,
+        roles.variants,
+    )
+
+
+def _folders(folder: Path) -> list[Path]:
+    found = [path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    return sorted(found, key=lambda path: natural_order(path.name))
+
+
+def natural_order(name: str) -> list[tuple[int, int, str]]:
+    """Return a key that sorts "2" before "10"."""
+    return [
+        (0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part)
+        for part in re.split(r"([0-9]+)", name)
+        if part
+    ]
+
+
+def _submissions_of(team: Path, problems: list[str]) -> Iterator[tuple[str, Path]]:
+    def is_result(place: Path) -> bool:
+        return (place / METRICS).is_file() or (place / REJECTED).is_file()
+
+    nested = [place for place in _folders(team) if is_result(place)]
+    if is_result(team):
+        if nested:
+            problems.append(f"{team}: contains a result and also sub-folders with results")
+        yield "", team
+    elif nested:
+        yield from ((place.name, place) for place in nested)
+    else:
+        yield "", team
+
+
+def _read_json(path: Path, problems: list[str]) -> Any:
+    """Return the content of a JSON file, None where the file is missing."""
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        problems.append(f"{path}: cannot be read: {error}")
+        return None
+
+
+def _absence(place: Path) -> str:
+    try:
+        return (place / REJECTED).read_text(encoding="utf-8").splitlines()[0]
+    except (OSError, IndexError):
+        return f"no {METRICS}"
+
+
+def _identity(place: Path, content: Any, problems: list[str]) -> _Identity | None:
+    if content is None:
+        return None
+    try:
+        phase = content["phase"]
+        return _Identity(
+            str(phase["challenge"]),
+            str(phase["name"]),
+            str(phase["manifest"]),
+            json.dumps(phase["options"], sort_keys=True),
+        )
+    except (KeyError, TypeError):
+        problems.append(f"{place / METRICS}: is not a {METRICS} of this package")
+        return None
+
+
+def _require_same(expected: _Identity, identities: Mapping[Path, _Identity], problems: list[str]) -> None:
+    for place, identity in identities.items():
+        for key, value in vars(expected).items():
+            if getattr(identity, key) != value:
+                problems.append(
+                    f"{place / METRICS}: expected {key} {value!r} as in the first result, "
+                    f"found {getattr(identity, key)!r}"
+                )
+                break
+
+
+def _rules(identity: _Identity) -> tuple[Challenge, Options, tuple[Task, ...]]:
+    try:
+        rules = rules_of(identity.challenge, json.loads(identity.options))
+    except PhaseError as error:
+        raise RankingError(f"{METRICS}: phase: {error}") from None
+    except InvalidTableError as error:
+        raise RankingError(*error.problems(METRICS, "phase.options.")) from None
+    return rules.challenge, rules.options, rules.challenge.tasks(rules.options)
+
+
+def _values(content: Any, ranked: Collection[str], place: Path, problems: list[str]) -> dict[str, float]:
+    """Return the metrics and composites of a metrics.json by name."""
+    try:
+        found = {
+            f"{task}.{name}": estimate["value"]
+            for task, estimates in content["aggregates"].items()
+            for name, estimate in estimates.items()
+        } | content.get("ranking", {}).get("composites", {})
+    except (KeyError, TypeError, AttributeError):
+        problems.append(f"{place / METRICS}: is not a {METRICS} of this package")
+        return {}
+    values: dict[str, float] = {}
+    for name, value in found.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            problems.append(f"{place / METRICS}: {name}: expected a number, found {value!r}")
+        elif name in ranked:
+            values[name] = float(value)
+    return values
+
+
+def _read_cases(
+    path: Path, content: Any, identity: _Identity, tasks: Sequence[Task], problems: list[str]
+) -> RecordedCases | None:
+    try:
+        if content["manifest"] != identity.manifest:
+            problems.append(f"{path}: belongs to another phase than {METRICS}")
+            return None
+        return read_case_records(content, tasks)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        problems.append(f"{path}: is not a per-case file of this package ({error})")
+        return None

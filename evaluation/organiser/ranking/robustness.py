@@ -1,0 +1,250 @@
+"""The places of teams under other schemes and on parts of the cases, beside the places in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from evaluation.core.places import Better, IntArray, Leaderboards, place_teams
+from evaluation.core.resampling import values_under
+from evaluation.core.scheme import Board, MethodName, Rank, Scheme, Term
+from evaluation.metrics.arrays import Floats
+from evaluation.organiser.ranking.rank_statistics import kendall_tau_b
+from evaluation.organiser.ranking.resampling import TeamCases, with_composites
+from evaluation.organiser.ranking.results import PhaseResults, Submission
+from evaluation.organiser.ranking.scheme_scores import SchemeScores
+from evaluation.platform.result_file import as_written_values
+
+# --- Other schemes that could have been chosen: another method, a metric left out, another weight ---
+
+_FACTORS = ((Fraction(1, 2), "− 50 %"), (Fraction(3, 2), "+ 50 %"))
+
+
+def other_methods(scheme: Scheme) -> Iterator[tuple[str, Scheme]]:
+    """Yield the scheme with every other method, by the method's name."""
+    for name in get_args(MethodName):
+        if name != scheme.method.name:
+            yield name, replace(scheme, method=replace(scheme.method, name=name))
+
+
+def left_out_metrics(scheme: Scheme) -> Iterator[tuple[str, Scheme]]:
+    """Yield the scheme without each of its metrics, where any is left; a board without terms is left out."""
+    for metric in scheme.metrics:
+        if boards := _without(scheme.boards, metric):
+            overall = scheme.overall if any(board.name == scheme.overall for board in boards) else None
+            phases = scheme.phases if overall else {}
+            names = {board.name for board in boards}
+            ties = {role: name for role, name in scheme.phase_ties.items() if phases and name in names}
+            yield metric, replace(scheme, boards=boards, overall=overall, phases=phases, phase_ties=ties)
+
+
+def other_weights(scheme: Scheme) -> Iterator[tuple[str, str, Scheme]]:
+    """Yield the scheme with each term's weight halved and raised by half, and the term's board.
+
+    A mean becomes a sum, which orders teams alike. Medians have no weights.
+    """
+    for position, board in enumerate(scheme.boards):
+        if len(board.terms) < 2 or board.combination == "median":
+            continue
+        for index, term in enumerate(board.terms):
+            for factor, label in _FACTORS:
+                terms = list(board.terms)
+                terms[index] = replace(term, weight=term.weight * factor)
+                boards = list(scheme.boards)
+                boards[position] = replace(board, terms=tuple(terms), combination="sum")
+                if term.weight:
+                    change = f"{board.name}: {_name(term)} {label}"
+                    yield change, board.name, replace(scheme, boards=tuple(boards))
+
+
+def _without(boards: tuple[Board, ...], metric: str) -> tuple[Board, ...]:
+    kept: dict[str, Board] = {}
+    for board in boards:
+        terms, ties = (
+            tuple(term for term in given if _remains(term, metric, kept))
+            for given in (board.terms, board.ties)
+        )
+        if terms:
+            kept[board.name] = replace(board, terms=terms, ties=ties)
+    return tuple(kept.values())
+
+
+def _remains(term: Term, metric: str, kept: dict[str, Board]) -> bool:
+    return term.metric != metric if isinstance(term, Rank) else term.board in kept
+
+
+def _name(term: Term) -> str:
+    return term.metric if isinstance(term, Rank) else term.board
+
+
+Kind = Literal["method", "without metric", "weight", "subgroup"]
+_MIN_CASES = 2
+
+
+class Changed(NamedTuple):
+    """A change of the ranking, the boards in which it can move teams, and the new places."""
+
+    kind: Kind
+    change: str
+    boards: tuple[str, ...]
+    places: Leaderboards
+
+
+@dataclass(frozen=True)
+class Variation:
+    """The places of the ranked teams in one board after one change to the scheme in force.
+
+    ``places``: by team, without teams that have no place. ``tau_b``: Kendall's τ-b to the places in force,
+    over the teams that have both; None where it is undefined.
+    """
+
+    board: str
+    kind: Kind
+    change: str
+    places: dict[str, int]
+    tau_b: float | None
+
+
+def variations(
+    results: PhaseResults,
+    scheme: Scheme,
+    submissions: Sequence[Submission],
+    scores: SchemeScores,
+    subgroups: Iterable[str],
+    with_tests: bool = True,
+) -> tuple[Variation, ...]:
+    """Return the places under every other method, without each metric, with other weights, and by subgroup.
+
+    submissions: the ranked ones. scores: in force. subgroups: columns of the case table; a value with fewer
+    than two cases is left out. with_tests: whether test-then-rank is a method. The boards are the overall
+    one, or all where there is none. Methods are left out where they change no metric of the phase or where
+    results per case are missing.
+    """
+    names = [scheme.overall] if scheme.overall else [board.name for board in scheme.boards]
+    values = scores.values()
+    leaderboards = place_teams(scheme, values, scores.better)
+    found: list[Variation] = []
+    others = (
+        *_by_method(results, scheme, submissions, with_tests),
+        *_by_scheme(scheme, values, scores.better),
+        *_by_subgroup(results, scheme, submissions, scores, subgroups),
+    )
+    for kind, change, affected, places in others:
+        for name in names:
+            if name in places.boards and name in affected:
+                inforce = leaderboards.boards[name].places[0]
+                found.append(
+                    _variation(name, kind, change, submissions, inforce, places.boards[name].places[0])
+                )
+    return tuple(sorted(found, key=lambda variation: names.index(variation.board)))
+
+
+def _by_method(
+    results: PhaseResults, scheme: Scheme, submissions: Sequence[Submission], with_tests: bool
+) -> Iterator[Changed]:
+    if not _complete(submissions) or not _has_means(results, scheme):
+        return
+    for change, other in other_methods(scheme):
+        if with_tests or other.method.name != "test-then-rank":
+            places = SchemeScores(results, other, submissions).places()
+            yield Changed("method", change, scheme.board_names, places)
+
+
+def _by_scheme(
+    scheme: Scheme, values: Mapping[str, Floats], better: Mapping[str, Better]
+) -> Iterator[Changed]:
+    """Yield the places by schemes of the same method, which rank the same scores."""
+    for change, other in left_out_metrics(scheme):
+        affected = tuple(name for name in scheme.board_names if change in scheme.metrics_of(name))
+        yield Changed("without metric", change, affected, place_teams(other, values, better))
+    for change, board, other in other_weights(scheme):
+        places = place_teams(other, values, better)
+        yield Changed("weight", change, scheme.boards_on(board), places)
+
+
+def _by_subgroup(
+    results: PhaseResults,
+    scheme: Scheme,
+    submissions: Sequence[Submission],
+    scores: SchemeScores,
+    subgroups: Iterable[str],
+) -> Iterator[Changed]:
+    if results.cases is None or not _complete(submissions):
+        return
+    for column in subgroups:
+        if column not in results.cases.columns:
+            continue
+        labels = dict(zip(results.cases.names, results.cases.labels(column), strict=True))
+        for value in results.cases.values(column):
+            members = {case for case, label in labels.items() if label == value}
+            if len(members) >= _MIN_CASES:
+                places = _places_in(results, scheme, submissions, scores, members)
+                yield Changed("subgroup", f"{column} = {value}", scheme.board_names, places)
+
+
+def _complete(submissions: Sequence[Submission]) -> bool:
+    return all(submission.tables for submission in submissions if submission.values)
+
+
+def _has_means(results: PhaseResults, scheme: Scheme) -> bool:
+    return any(
+        name in results.metrics and results.metrics[name].aggregate.spread_column is not None
+        for name in scheme.metrics
+    )
+
+
+def _places_in(
+    results: PhaseResults,
+    scheme: Scheme,
+    submissions: Sequence[Submission],
+    scores: SchemeScores,
+    members: set[str],
+) -> Leaderboards:
+    """Return the leaderboards over some of the cases."""
+    cases = TeamCases(tuple(s.team for s in submissions), tuple(s.tables for s in submissions))
+    composites = {composite.name: composite for composite in results.challenge.composites}
+    needed = {
+        name
+        for metric in scheme.metrics
+        for name in (composites[metric].metrics if metric in composites else (metric,))
+    }
+    values: dict[str, Floats] = {}
+    for task in dict.fromkeys(name.partition(".")[0] for name in sorted(needed)):
+        metrics = {
+            name: metric
+            for name, metric in results.metrics.items()
+            if name in needed and name.partition(".")[0] == task
+        }
+        if tables := cases.task_tables(task):
+            weights = _weights(next(iter(tables.values())).names, members)
+            found = values_under(metrics, list(tables.values()), [weights])
+            values |= cases.columns(tables, {name: as_written_values(row) for name, row in found.items()})
+    values = with_composites(values, list(composites.values()))
+    values |= scores.under(
+        {name: _weights(part.table.names, members) for name, part in scores.by_method.items()}
+    )
+    return place_teams(scheme, values, scores.better)
+
+
+def _weights(names: Sequence[str], members: set[str]) -> Floats:
+    return np.array([[name in members for name in names]], dtype=np.float64)
+
+
+def _variation(
+    board: str,
+    kind: Kind,
+    change: str,
+    submissions: Sequence[Submission],
+    inforce: IntArray,
+    places: IntArray,
+) -> Variation:
+    both = (inforce > 0) & (places > 0)
+    tau = float(kendall_tau_b(inforce[both], places[both][np.newaxis])[0]) if both.sum() > 1 else np.nan
+    named = zip((submission.team for submission in submissions), places.tolist(), strict=True)
+    return Variation(
+        board, kind, change, {team: place for team, place in named if place}, None if np.isnan(tau) else tau
+    )

@@ -1,0 +1,130 @@
+"""A ranking scheme by its name, as a TOML file, and as a dictionary for reports."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, get_args
+
+from evaluation.core.places import PLATFORM_METHODS, platform_scheme, scheme_of
+from evaluation.core.scheme import MethodName, Rank, Scheme, Term
+from evaluation.organiser.ranking.results import PhaseResults, RankingError
+from evaluation.phase.config import PhaseConfig, read_config
+from evaluation.phase.leaderboard import platform_metrics
+from evaluation.phase.scheme_table import SchemeTable
+from evaluation.phase.validation import InvalidTableError, read_table
+
+# --- A ranking scheme as a TOML file and as a dictionary for reports ---
+#
+# overall = "overall" method = { name = "rank-then-mean" } ties = "average"
+#
+# [[boards]] name = "detection" terms = [{ rank = "disc.f1", weight = 0.4 }, { rank = "disc.dice", weight =
+# 0.6 }]
+#
+# [[boards]] name = "overall" terms = [{ place = "detection" }, { rank = "fovea.distance" }] ties = [{ rank =
+# "fovea.distance" }] combination = "mean"
+
+
+def read_scheme(path: Path) -> Scheme:
+    """Return the scheme in a TOML file; weights are the exact decimals in the file.
+
+    Raises `RankingError` listing every fault.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+        return read_table(SchemeTable, content).scheme()
+    except InvalidTableError as error:
+        raise RankingError(*error.problems(str(path))) from None
+    except (OSError, ValueError) as error:
+        raise RankingError(f"{path}: {error}") from None
+
+
+def qualified(scheme: Scheme, tasks: Sequence[str]) -> Scheme:
+    """Return a scheme in which metrics without a task's name belong to the only task."""
+    if len(tasks) != 1:
+        return scheme
+
+    def named(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+        return tuple(
+            replace(term, metric=f"{tasks[0]}.{term.metric}")
+            if isinstance(term, Rank) and "." not in term.metric
+            else term
+            for term in terms
+        )
+
+    boards = (replace(board, terms=named(board.terms), ties=named(board.ties)) for board in scheme.boards)
+    return replace(scheme, boards=tuple(boards))
+
+
+def describe_scheme(scheme: Scheme) -> dict[str, Any]:
+    """Return a scheme in the layout of the TOML file, weights as exact text."""
+    return {
+        "overall": scheme.overall,
+        "phases": {role: exact_text(weight) for role, weight in scheme.phases.items()},
+        "phase_ties": dict(scheme.phase_ties),
+        "complete_only": scheme.complete_only,
+        "method": asdict(scheme.method),
+        "ties": scheme.ties,
+        "boards": [
+            {
+                "name": board.name,
+                "terms": [_describe_term(term) for term in board.terms],
+                "ties": [_describe_term(term) for term in board.ties],
+                "combination": board.combination,
+            }
+            for board in scheme.boards
+        ],
+    }
+
+
+def _describe_term(term: Term) -> dict[str, str]:
+    kind = type(term).__name__.lower()
+    return {kind: term.metric if isinstance(term, Rank) else term.board, "weight": exact_text(term.weight)}
+
+
+def exact_text(value: Fraction) -> str:
+    """Return a fraction as a finite decimal number if there is one, else as "a/b"."""
+    twos = fives = 0
+    denominator = value.denominator
+    while denominator % 2 == 0:
+        denominator, twos = denominator // 2, twos + 1
+    while denominator % 5 == 0:
+        denominator, fives = denominator // 5, fives + 1
+    if denominator > 1:
+        return str(value)
+    digits = max(twos, fives)
+    shifted = value.numerator * 10**digits // value.denominator
+    return str(Decimal(shifted).scaleb(-digits)) if digits else str(shifted)
+
+
+# --- The scheme of a ranking by its name ---
+
+
+def scheme_named(name: str, results: PhaseResults, phase_folder: Path | None = None) -> Scheme:
+    """Return a scheme: "challenge", a method of ranking, one of the platform's, or else a TOML file.
+
+    ``phase_folder`` tells the score and columns for the platform's schemes. Raises `RankingError`.
+    """
+    if name == "challenge":
+        return scheme_of(results.challenge, results.options)
+    if name in get_args(MethodName):
+        own = scheme_of(results.challenge, results.options)
+        return replace(
+            own,
+            method=replace(own.method, name=next(known for known in get_args(MethodName) if known == name)),
+        )
+    if name not in PLATFORM_METHODS:
+        return qualified(read_scheme(Path(name)), [task.name for task in results.tasks])
+    if phase_folder is not None:
+        config = read_config(phase_folder)
+        if config.name != results.phase:
+            raise RankingError(f"{phase_folder}: is {config.name}, the results are of {results.phase}")
+    else:
+        config = PhaseConfig(
+            challenge=results.challenge.name, name=results.phase, title="", submission="archive"
+        )
+    return platform_scheme(name, platform_metrics(config, results.challenge, results.tasks))

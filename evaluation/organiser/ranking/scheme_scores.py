@@ -1,0 +1,151 @@
+"""The scores that a scheme ranks: the metrics' values, or a method's scores from the cases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.case_table import CaseTable
+from evaluation.core.metric import Metric
+from evaluation.core.places import Better, Leaderboards, place_teams
+from evaluation.core.scheme import Scheme
+from evaluation.metrics.arrays import Floats
+from evaluation.organiser.ranking.methods import TeamScores, is_by_method, team_scores
+from evaluation.organiser.ranking.resampling import Draws, TeamCases
+from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
+
+
+class SchemeScores:
+    """The scores of submissions in the metrics of a scheme.
+
+    ``by_method``: the metrics that are not ranked by their own values. ``better``: the direction of the
+    scores of every metric of the phase and of its composites.
+    Raises `RankingError` where a method needs results per case that are missing.
+    """
+
+    def __init__(self, results: PhaseResults, scheme: Scheme, submissions: Sequence[Submission]) -> None:
+        self._scheme, self._submissions = scheme, submissions
+        self._positions: dict[str, list[int]] = {}
+        self.by_method: dict[str, TeamScores] = {}
+        self.better: dict[str, Better] = {name: figure.better for name, figure in results.figures.items()}
+        cases = TeamCases(tuple(s.team for s in submissions), tuple(s.tables for s in submissions))
+        for name in scheme.metrics:
+            if name not in results.metrics:
+                continue
+            tables = cases.task_tables(name.partition(".")[0])
+            named = {f"{position}": table for position, table in tables.items()}
+            without = [s.team for i, s in enumerate(submissions) if name in s.values and i not in tables]
+            if without and is_by_method(results.metrics[name], scheme.method):
+                raise RankingError(
+                    f"{scheme.method.name} needs results per case of {name}, missing: {', '.join(without)}"
+                )
+            scores = team_scores(results.metrics[name], named, scheme.method, scheme.ties)
+            if scores is None:
+                continue
+            self.by_method[name], self._positions[name] = scores, list(tables)
+            self.better[name] = scores.better
+
+    def values(self) -> dict[str, Floats]:
+        """Return the scores by metric, shape (1, submissions), NaN where a submission has none."""
+        found = {
+            name: np.array([[submission.values.get(name, math.nan) for submission in self._submissions]])
+            for name in self._scheme.metrics
+            if name in self.better
+        }
+        for name, scores in self.by_method.items():
+            found[name] = self._wide(name, scores.under(np.ones((1, len(scores.table)))))
+        return found
+
+    def under(self, names: Mapping[str, NDArray[np.float64]]) -> dict[str, Floats]:
+        """Return the scores of ``by_method`` under the weights that ``names`` gives for their metrics."""
+        return {
+            name: self._wide(name, self.by_method[name].under(weights)) for name, weights in names.items()
+        }
+
+    def without(self, cases: Sequence[str]) -> dict[str, Floats]:
+        """Return the scores of ``by_method`` without each of some cases, shape (cases, submissions)."""
+        return self.under(
+            {name: _all_but_one(scores.table, cases) for name, scores in self.by_method.items()}
+        )
+
+    def resampled(self, draws: Draws) -> dict[str, Floats]:
+        """Return the bootstrap scores of ``by_method`` that can be resampled, (resamples, submissions)."""
+        return {
+            name: self._wide(name, scores.resampled(draws.weights(scores.table.names)))
+            for name, scores in self.by_method.items()
+            if name in draws.strata
+        }
+
+    def places(self) -> Leaderboards:
+        """Return the leaderboards of the submissions, in their order."""
+        return place_teams(self._scheme, self.values(), self.better)
+
+    def _wide(self, name: str, values: Floats) -> Floats:
+        wide = np.full((len(values), len(self._submissions)), np.nan)
+        wide[:, self._positions[name]] = values
+        return wide
+
+
+def _all_but_one(table: CaseTable, cases: Sequence[str]) -> NDArray[np.float64]:
+    at = {name: position for position, name in enumerate(table.names)}
+    weights = np.ones((len(cases), len(table)))
+    for row, name in enumerate(cases):
+        if name in at:
+            weights[row, at[name]] = 0
+    return weights
+
+
+# --- The metrics of a scheme without composites, and the ones that all ranked teams have per case ---
+
+
+@dataclass(frozen=True)
+class SchemeMetrics:
+    """The metrics of a phase that a ranking resamples and tests, by name.
+
+    ``cases`` are the results per case of the ``ranked`` teams, in their order.
+    """
+
+    results: PhaseResults
+    scheme: Scheme
+    ranked: Sequence[Submission]
+    cases: TeamCases
+
+    def of_scheme(self) -> dict[str, Metric]:
+        """Return the metrics that the scheme ranks, including the parts of its composites."""
+        metrics = self.results.metrics
+        return {name: metrics[name] for name in self._single(self.scheme.metrics)}
+
+    def of_ranked_teams(self) -> dict[str, Metric]:
+        """Return the metrics that the scheme ranks and any ranked team has."""
+        return {name: metric for name, metric in self.of_scheme().items() if self._is_given(name)}
+
+    def with_intervals(self) -> dict[str, Metric]:
+        """Return the metrics of the phase with a bootstrap interval that any ranked team has."""
+        return {
+            name: metric
+            for name, metric in self.results.metrics.items()
+            if metric.resampled and self._is_given(name)
+        }
+
+    def are_complete(self, names: Sequence[str]) -> bool:
+        """Return whether all ranked teams with these metrics or composites also have them per case."""
+        for name in self._single(names):
+            tables = self.cases.task_tables(name.partition(".")[0])
+            if any(
+                name in submission.values and position not in tables
+                for position, submission in enumerate(self.ranked)
+            ):
+                return False
+        return True
+
+    def _is_given(self, name: str) -> bool:
+        return any(name in submission.values for submission in self.ranked)
+
+    def _single(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return names with each composite replaced by its metrics."""
+        parts = {composite.name: composite.metrics for composite in self.results.challenge.composites}
+        return tuple(dict.fromkeys(single for name in names for single in parts.get(name, (name,))))

@@ -1,0 +1,491 @@
+"""The page of a cyst benchmark: figures and tables of the measurements that `fuse cysts` wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from evaluation.charts.chart import (
+    BLUE,
+    GREY,
+    ORANGE,
+    VERMILION,
+    Chart,
+    category,
+    colour_scale,
+    marks_of,
+    names_down,
+    quantity,
+    shape_scale,
+    tooltip,
+)
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.report.page import Block, Column, Figure, Gallery, Page, Section, Table, Text
+from evaluation.phase.cases import organiser_table
+
+# --- The tables of `fuse cysts`, as records for figures and pages ---
+
+Record = dict[str, str | float | None]
+TABLES = (
+    *("distinctions", "histograms", "transforms", "levels", "distributions", "intervals"),
+    *("accuracy", "accuracy_by_group", "interval_effect", "combinations"),
+    *("scanners", "assignment", "workload"),
+)
+
+
+@dataclass(frozen=True)
+class BenchmarkTables:
+    """The rows of every table by name; a table of a step that was not run has no rows."""
+
+    folder: Path
+    rows: dict[str, list[Record]]
+
+    def __getitem__(self, name: str) -> list[Record]:
+        """Return the rows of a table."""
+        return self.rows[name]
+
+
+def read_tables(folder: Path) -> BenchmarkTables:
+    """Return the tables in a folder by `fuse cysts --report`. Raises `PhaseError` without any."""
+    rows = {name: _rows(folder / f"{name}.csv") for name in TABLES}
+    if not any(rows.values()):
+        raise PhaseError(f"{folder}: expected the tables of fuse cysts, found none")
+    return BenchmarkTables(folder, rows)
+
+
+def numeric(record: Record, column: str) -> float | None:
+    """Return a cell as a number; None if it is empty. Raises `PhaseError` for text."""
+    value = record.get(column)
+    if isinstance(value, str):
+        raise PhaseError(f"{column}: expected a number, found {value!r}")
+    return value
+
+
+def _rows(path: Path) -> list[Record]:
+    if not path.exists():
+        return []
+    with organiser_table(path, ()) as table:
+        return [{name: _cell(cell) for name, cell in row.cells.items()} for row in table.rows]
+
+
+def _cell(text: str) -> str | float | None:
+    """Return a cell as a number if it is one, None if it is empty."""
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return text
+
+
+# --- Figures of distinctions: two cysts, distributions, means and intervals (the paper's Figs. 5 to 7) ---
+
+SUPERVISOR = "supervisor"
+_REGIONS = {"domain": ["inside", "ring"], "range": [VERMILION, BLUE]}
+_KEY = ("reader", "run", "volume", "b_scan", "cyst")
+
+
+def by_reader(rows: Sequence[Record], shape: bool = True) -> dict[str, Any]:
+    """Return the encodings of colour and shape that tell annotators apart, the same in every figure."""
+    marks = marks_of(str(row["reader"]) for row in rows)
+    of_reader = {"field": "reader", "type": "nominal", "title": None}
+    colour = {"color": {**of_reader, "scale": colour_scale(marks)}}
+    return {**colour, "shape": {**of_reader, "scale": shape_scale(marks)}} if shape else colour
+
+
+def confidences() -> dict[str, Any]:
+    """Return the encoding of the confidences 1 to 5 along an axis."""
+    return {"field": "confidence", "type": "ordinal", "title": "confidence", "axis": {"labelAngle": 0}}
+
+
+def distinction_charts(tables: BenchmarkTables) -> Iterator[Chart]:
+    """Yield the figures that have rows."""
+    yield from _two_cysts(tables)
+    if tables["distributions"]:
+        yield _distributions(tables["distributions"])
+    means = [row for row in tables["transforms"] if row["mean"] is not None]
+    if means:
+        yield _means(means)
+    intervals = [row for row in tables["intervals"] if row["interval"] is not None]
+    if intervals:
+        yield _intervals(intervals)
+    if means:
+        yield _scale(means)
+
+
+def _two_cysts(tables: BenchmarkTables) -> Iterator[Chart]:
+    """Yield histograms of the supervisor's most and least distinct cysts of at least median size."""
+    cysts = [
+        row
+        for row in tables["distinctions"]
+        if row["reader"] == SUPERVISOR and row["distinction"] is not None and row["pixels"] is not None
+    ]
+    if not cysts:
+        return
+    usual = median(numeric(row, "pixels") or 0.0 for row in cysts)
+    large = sorted(
+        (row for row in cysts if (numeric(row, "pixels") or 0.0) >= usual),
+        key=lambda row: (numeric(row, "distinction") or 0.0, *(str(row[name]) for name in _KEY)),
+    )
+    for which, cyst in (("most", large[-1]), ("least", large[0])):
+        found = [row for row in tables["histograms"] if all(row[name] == cyst[name] for name in _KEY)]
+        if found:
+            yield _histogram(which, cyst, found)
+
+
+def _histogram(which: str, cyst: Record, regions: Sequence[Record]) -> Chart:
+    bars = []
+    for row in regions:
+        lowest, highest = numeric(row, "lowest") or 0.0, numeric(row, "highest") or 0.0
+        counts = [numeric(row, f"bin_{number}") or 0.0 for number in range(1, 26)]
+        width, pixels = (highest - lowest) / len(counts), sum(counts)
+        bars += [
+            {
+                "region": row["region"],
+                "from": lowest + width * position,
+                "to": lowest + width * (position + 1),
+                "share": count / pixels,
+            }
+            for position, count in enumerate(counts)
+            if count
+        ]
+    x, y, distinction = (numeric(cyst, name) or 0.0 for name in ("x", "y", "distinction"))
+    return Chart(
+        f"{which}-distinct-cyst",
+        f"The {which} distinct cyst of the supervisor: D = {distinction:.2f}",
+        f"Intensities inside the cyst and in the ring of 15 pixels around it, volume {cyst['volume']}, "
+        f"B-scan {cyst['b_scan']:g}, at x = {x:.0f}, y = {y:.0f}, confidence {cyst['confidence']:g}. "
+        "Where the two overlap, the cyst cannot be told from its surroundings (Eq. 1).",
+        {"bars": bars},
+        {
+            "data": {"name": "bars"},
+            "mark": {"type": "bar", "opacity": 0.6},
+            "encoding": {
+                "x": {"field": "from", "type": "quantitative", "bin": {"binned": True}, "title": "intensity"},
+                "x2": {"field": "to"},
+                "y": {"field": "share", "type": "quantitative", "title": "share of pixels", "stack": None},
+                "color": {"field": "region", "type": "nominal", "title": None, "scale": _REGIONS},
+                "tooltip": tooltip("region", numbers=("from", "to", "share")),
+            },
+            "height": 220,
+        },
+        "Fig. 5 of the cyst benchmark",
+    )
+
+
+def _distributions(rows: Sequence[Record]) -> Chart:
+    bins = [name for name in rows[0] if name.startswith(("below_", "from_", "above_"))]
+    bars = [
+        {
+            "annotator": f"{row['reader']}, {row['stage']}",
+            "confidence": f"confidence {row['confidence']:g}",
+            "from": (position - 1) / 20,
+            "to": position / 20,
+            "cysts": numeric(row, name),
+        }
+        for row in rows
+        for position, name in enumerate(bins)
+    ]
+    in_order = list(dict.fromkeys(bar["annotator"] for bar in bars))
+    return Chart(
+        "distributions",
+        "Distinctions before and after the transform",
+        "Number of cysts by distinction, of every annotator and confidence. After the transform (Eq. 2) "
+        "every distribution has the supervisor's mean and variance. The outermost bars hold what lies below "
+        "0 and above 1.",
+        {"bars": bars},
+        {
+            "data": {"name": "bars"},
+            "mark": {"type": "bar"},
+            "encoding": {
+                "x": {
+                    "field": "from",
+                    "type": "quantitative",
+                    "bin": {"binned": True},
+                    "title": "distinction",
+                },
+                "x2": {"field": "to"},
+                "y": {"field": "cysts", "type": "quantitative", "title": None},
+                "row": {"field": "annotator", "type": "nominal", "title": None, "sort": in_order},
+                "column": {"field": "confidence", "type": "nominal", "title": None},
+                "tooltip": tooltip("annotator", "confidence", numbers=("from", "to", "cysts")),
+            },
+            "resolve": {"scale": {"y": "independent"}},
+            # The width of one panel: a figure of panels cannot fit itself to the page.
+            "autosize": "pad",
+            "width": 110,
+            "height": 60,
+        },
+        "Fig. 6 of the cyst benchmark",
+    )
+
+
+def _means(rows: Sequence[Record]) -> Chart:
+    return Chart(
+        "means",
+        "Mean distinction of every confidence",
+        "Of both runs, before the transform. Cysts of higher confidence should stand out more.",
+        {"means": rows},
+        {
+            "data": {"name": "means"},
+            "mark": {"type": "line", "point": {"filled": True, "size": 70}},
+            "encoding": {
+                "x": confidences(),
+                "y": quantity("mean", "mean distinction"),
+                **by_reader(rows),
+                "tooltip": tooltip("reader", "confidence", numbers=("mean", "variance", "cysts")),
+            },
+            "height": 260,
+        },
+        "Fig. 7a of the cyst benchmark",
+    )
+
+
+def _intervals(rows: Sequence[Record]) -> Chart:
+    bars = [
+        {**row, "pair": f"{row['from_confidence']:g} – {row['to_confidence']:g}"}
+        for row in sorted(rows, key=lambda row: numeric(row, "from_confidence") or 0.0)
+    ]
+    return Chart(
+        "intervals",
+        "Intervals between neighbouring confidences",
+        "The difference of the mean distinctions of two confidences. Unequal bars of one annotator mean that "
+        "the confidences are no equal steps; unequal annotators use them differently.",
+        {"intervals": bars},
+        {
+            "data": {"name": "intervals"},
+            "mark": {"type": "bar"},
+            "encoding": {
+                "x": category("pair", "confidences", axis={"labelAngle": 0}),
+                "xOffset": {"field": "reader", "type": "nominal"},
+                "y": {"field": "interval", "type": "quantitative", "title": "difference of means"},
+                **by_reader(rows, shape=False),
+                "tooltip": tooltip("reader", "pair", numbers=("from_mean", "to_mean", "interval")),
+            },
+            "height": 260,
+        },
+        "Fig. 7b of the cyst benchmark",
+    )
+
+
+def _scale(rows: Sequence[Record]) -> Chart:
+    labels = [{**row, "label": f"{row['confidence']:g}"} for row in rows]
+    encoding = {"x": quantity("mean", "mean distinction"), "y": names_down("reader")}
+    colour = by_reader(rows, shape=False)
+    colour["color"]["legend"] = None
+    return Chart(
+        "scale",
+        "Confidences on the scale of distinctions",
+        "Every number is a confidence at the mean distinction of an annotator's cysts.",
+        {"labels": labels},
+        {
+            "data": {"name": "labels"},
+            "encoding": encoding,
+            "layer": [
+                {"mark": {"type": "line", "opacity": 0.4}, "encoding": colour},
+                {
+                    "mark": {"type": "text", "fontSize": 14, "fontWeight": "bold", "dy": -8},
+                    "encoding": {
+                        "text": {"field": "label", "type": "nominal"},
+                        **colour,
+                        "tooltip": tooltip("reader", "label", numbers=("mean", "cysts")),
+                    },
+                },
+            ],
+            "height": 46 * len({str(row["reader"]) for row in rows}),
+        },
+        "Fig. 7c of the cyst benchmark",
+    )
+
+
+# --- Figures of accuracy by confidence (Table 4) and of combined annotators (Figs. 9 to 12) ---
+
+_METHODS = {"alone": (GREY, "circle"), "average": (ORANGE, "diamond"), "weighted": (BLUE, "square")}
+
+
+def agreement_charts(tables: BenchmarkTables) -> Iterator[Chart]:
+    """Yield the figures that have rows."""
+    for measure in ("accuracy", "reproducibility"):
+        rows = [row for row in tables["accuracy"] if row["measure"] == measure]
+        if rows:
+            yield _by_confidence(measure, rows)
+    combined = [row for row in tables["combinations"] if row["column"] == "all"]
+    if combined:
+        yield _combinations(combined)
+
+
+def _by_confidence(measure: str, rows: Sequence[Record]) -> Chart:
+    against = {
+        "accuracy": "Similarity to the supervisor (Eq. 3), over the voxels that either marked so in any run.",
+        "reproducibility": "Similarity of an annotator's two runs (Eq. 3), over the voxels marked so in one.",
+    }
+    points = [
+        {"reader": row["reader"], "confidence": confidence, "similarity": row[f"confidence_{confidence}"]}
+        for row in rows
+        for confidence in range(1, 6)
+        if row[f"confidence_{confidence}"] is not None
+    ]
+    return Chart(
+        measure,
+        f"{measure.capitalize()} by confidence",
+        against[measure],
+        {"points": points},
+        {
+            "data": {"name": "points"},
+            "mark": {"type": "line", "point": {"filled": True, "size": 70}},
+            "encoding": {
+                "x": confidences(),
+                "y": quantity("similarity", measure),
+                **by_reader(rows),
+                "tooltip": tooltip("reader", "confidence", numbers=("similarity",)),
+            },
+            "height": 260,
+        },
+        "Table 4 of the cyst benchmark" if measure == "accuracy" else "",
+    )
+
+
+def _combinations(rows: Sequence[Record]) -> Chart:
+    of_method = {"field": "method", "type": "nominal", "title": None}
+    colours, shapes = zip(*_METHODS.values(), strict=True)
+    return Chart(
+        "combinations",
+        "Combined annotators against the supervisor",
+        "Similarity to the supervisor on the evaluation set (Eq. 3): annotators alone, pairs and all "
+        "together, combined by Eq. 4 (weighted) and by the plain average. The weights come from the same "
+        "B-scans.",
+        {"combinations": rows},
+        {
+            "data": {"name": "combinations"},
+            "mark": {"type": "point", "filled": True, "size": 100, "opacity": 0.9},
+            "encoding": {
+                "x": quantity("overall", "similarity"),
+                "y": names_down("readers"),
+                "color": {**of_method, "scale": {"domain": list(_METHODS), "range": list(colours)}},
+                "shape": {**of_method, "scale": {"domain": list(_METHODS), "range": list(shapes)}},
+                "tooltip": tooltip("readers", "method", numbers=("overall", "cysts", "found", "false")),
+            },
+            "height": 34 * len({str(row["readers"]) for row in rows}),
+        },
+        "Figs. 9 to 12 of the cyst benchmark",
+    )
+
+
+# --- The sections of the page of a cyst benchmark ---
+
+BANNER = "Holds figures and pictures of the annotations: for the organisers of the challenge alone."
+_ONLY_WITH_CYST = (
+    "a and b change a value only with --interval cyst. By default a confidence has the mean of its "
+    "transformed distinctions, and Eq. 2 makes that the supervisor's mean."
+)
+_WIDE = frozenset({"distributions", "combinations"})
+_WHOLE = frozenset(
+    {"confidence", "cysts", "found", "false", "volumes", "b_scans", "parts", "part", "from", "to", "pixels"}
+)
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """B-scans with both runs of every annotator, with their combinations, and of the built benchmark."""
+
+    runs: Gallery | None = None
+    combinations: Gallery | None = None
+    parts: Gallery | None = None
+
+
+def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) -> Page:
+    """Return the page of the existing tables, with the requested ``pictures``."""
+    pictures = pictures or Pictures()
+    charts = {
+        "distinction": tuple(distinction_charts(tables)),
+        "agreement": tuple(agreement_charts(tables)),
+    }
+    figures: dict[str, list[Block]] = {
+        name: [Figure(chart, wide=chart.name in _WIDE) for chart in found] for name, found in charts.items()
+    }
+    accuracy = [figure for figure in figures["agreement"] if not _is(figure, "combinations")]
+    combined = [figure for figure in figures["agreement"] if _is(figure, "combinations")]
+    everything = [row for row in tables["combinations"] if row["column"] == "all"]
+    groups = [row for row in tables["combinations"] if row["column"] in ("vendor", "quality")]
+    sections: list[tuple[str, str, list[Block]]] = [
+        (
+            "distinctions",
+            "Distinctions",
+            [
+                *figures["distinction"],
+                *_table("values", "Value of every confidence", tables["levels"]),
+                *_table("transforms", "Transforms (Eq. 2)", tables["transforms"], _ONLY_WITH_CYST),
+            ],
+        ),
+        (
+            "accuracy",
+            "Accuracy",
+            [
+                *accuracy,
+                *_table("accuracies", "Reproducibility and accuracy", tables["accuracy"]),
+                *_table("groups", "By vendor and quality", tables["accuracy_by_group"]),
+                *_table("effect", "Effect of --interval", tables["interval_effect"]),
+                *([pictures.runs] if pictures.runs else []),
+            ],
+        ),
+        (
+            "combinations",
+            "Combinations",
+            [
+                *combined,
+                *_table("combined", "On all B-scans", everything),
+                *_table("combined-groups", "By vendor and quality", groups),
+                *([pictures.combinations] if pictures.combinations else []),
+            ],
+        ),
+        (
+            "work",
+            "Volumes and work",
+            [
+                *_table("scanners", "Scanners", tables["scanners"]),
+                *_table("parts", "Parts and their annotators", tables["assignment"]),
+                *_table("workload", "Work of every annotator", tables["workload"]),
+                *([pictures.parts] if pictures.parts else []),
+            ],
+        ),
+    ]
+    return Page(
+        title="Cyst benchmark",
+        subtitle=tables.folder.name,
+        banner=BANNER,
+        facts=tuple(_facts(tables)),
+        sections=tuple(
+            Section(name, title, tuple(blocks) or (Text(("This step was not run.",)),))
+            for name, title, blocks in sections
+        ),
+    )
+
+
+def _facts(tables: BenchmarkTables) -> Iterator[tuple[str, str]]:
+    cysts = tables["distinctions"]
+    if cysts:
+        yield "annotators", ", ".join(sorted({str(row["reader"]) for row in cysts}))
+        yield "marked cysts", str(len(cysts))
+        yield "volumes of the evaluation set", str(len({row["volume"] for row in cysts}))
+
+
+def _is(block: Block, name: str) -> bool:
+    return isinstance(block, Figure) and block.chart.name == name
+
+
+def _table(name: str, title: str, rows: Sequence[Record], note: str = "") -> Iterator[Table]:
+    """Yield the table of rows as they are, numbers to three decimals; none without rows."""
+    if rows:
+        names = list(rows[0])
+        yield Table(
+            name,
+            title,
+            tuple(Column(column.replace("_", " "), 0 if _is_whole(column) else 3) for column in names),
+            tuple(tuple(row[column] for column in names) for row in rows),
+            note,
+        )
+
+
+def _is_whole(column: str) -> bool:
+    return column in _WHOLE or column.endswith("_pixels") or column.startswith("quality_")

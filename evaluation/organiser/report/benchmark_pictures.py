@@ -1,0 +1,281 @@
+"""B-scans of a cyst benchmark with the marks of annotators and their combinations."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageColor, ImageDraw
+
+from evaluation.charts.chart import SKY, VERMILION, YELLOW
+from evaluation.core.fault import PhaseError
+from evaluation.metrics.crops import Box, box_of_content
+from evaluation.organiser.cyst_benchmark.accuracy import ValuedBScan, read_accuracy, valued
+from evaluation.organiser.cyst_benchmark.assignment import read_assignment
+from evaluation.organiser.cyst_benchmark.combination import (
+    ANNOTATIONS,
+    AVERAGE,
+    combined_values,
+    count_cysts,
+    groups_of_annotators,
+    marked_by,
+)
+from evaluation.organiser.cyst_benchmark.data import (
+    CONFIDENCES,
+    IMAGES,
+    RUNS,
+    SUPERVISOR,
+    AnnotatedBScan,
+    Scan,
+    open_evaluation_set,
+    read_strata,
+    scans_in,
+)
+from evaluation.organiser.cyst_benchmark.transform import (
+    EVERY_INTERVAL,
+    Interval,
+    read_distinctions,
+    read_scale,
+)
+from evaluation.organiser.report.page import Gallery, Picture
+
+# --- Confidences painted on a B-scan, and panels with titles in rows ---
+
+RAMP = ((0.0, SKY), (0.5, YELLOW), (1.0, VERMILION))
+"""Colours of confidences, interpolated between them."""
+
+_COVER = 0.6
+_MARGIN = 12
+_WIDTH, _GAP, _TITLE = 320, 8, 22
+_PAPER, _INK = (32, 36, 40), (236, 236, 236)
+
+Colours = NDArray[np.uint8]
+
+
+def around(box: Box, shape: Sequence[int]) -> tuple[slice, ...]:
+    """Return a box with a margin, as slices of an image of the given shape."""
+    return tuple(
+        slice(max(0, part.start - _MARGIN), min(size, part.stop + _MARGIN))
+        for part, size in zip(box.slices, shape, strict=True)
+    )
+
+
+def painted(image: NDArray[np.generic], confidence: NDArray[np.float64], brightest: float) -> Colours:
+    """Return a grey B-scan (y, x) painted with confidences above 0, as colours (y, x, 3).
+
+    ``brightest``: the intensity that is white.
+    """
+    grey = np.clip(image.astype(np.float64) / max(brightest, 1e-12), 0, 1) * 255
+    colours = np.repeat(grey[..., np.newaxis], 3, axis=2)
+    marked = confidence > 0
+    steps = [step for step, _ in RAMP]
+    ends = np.array([ImageColor.getrgb(name) for _, name in RAMP], dtype=np.float64)
+    mixed = np.stack([np.interp(confidence[marked], steps, of_channel) for of_channel in ends.T], axis=1)
+    colours[marked] = (1 - _COVER) * colours[marked] + _COVER * mixed
+    return np.round(colours).astype(np.uint8)
+
+
+def in_rows(panels: Sequence[tuple[str, Colours]], columns: int) -> Image.Image:
+    """Return panels of one size with titles, in rows of a given length; pixels are square, as in a viewer."""
+    rows = -(-len(panels) // columns)
+    height, width = panels[0][1].shape[:2]
+    size = (_WIDTH, max(1, round(_WIDTH * height / width)))
+    step_x, step_y = size[0] + _GAP, size[1] + _TITLE + _GAP
+    whole = Image.new("RGB", (columns * step_x - _GAP, rows * step_y - _GAP), _PAPER)
+    pen = ImageDraw.Draw(whole)
+    for position, (title, colours) in enumerate(panels):
+        left, top = position % columns * step_x, position // columns * step_y
+        pen.text((left + 4, top + 4), title, fill=_INK)
+        whole.paste(Image.fromarray(colours).resize(size, Image.Resampling.NEAREST), (left, top + _TITLE))
+    return whole
+
+
+def as_uri(picture: Image.Image) -> str:
+    """Return a picture as a data URI (PNG)."""
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", optimize=True)
+    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
+
+
+# --- B-scans with both runs of every annotator and with all combinations (the paper's Figs. 8 to 12) ---
+
+_COLUMNS = 4
+
+
+@dataclass(frozen=True)
+class ShownBScan:
+    """A B-scan of a vendor, and how often an annotator missed a cyst of the supervisor in it."""
+
+    vendor: str
+    b_scan: AnnotatedBScan
+    values: ValuedBScan
+    missed: int
+
+
+def run_gallery(b_scans: Sequence[ShownBScan]) -> Gallery:
+    """Return B-scans with every annotator's marks in each run, the supervisor first (Fig. 8)."""
+    pictures = []
+    for shown in b_scans:
+        levels = shown.b_scan.levels
+        panels = [("original", _painted(shown, np.zeros(shown.b_scan.image.shape)))]
+        for name in sorted({name for name, _ in levels}, key=lambda name: (name != SUPERVISOR, name)):
+            panels += [
+                (f"{name}, {run}", _painted(shown, levels[name, run] / CONFIDENCES[-1])) for run in RUNS
+            ]
+        pictures.append(_picture(shown, panels, 1 + len(RUNS), "each annotated twice"))
+    note = "Confidence 5 of an annotator is 1. The same B-scans as under Combinations. Fig. 8 of the paper."
+    return Gallery("First and second annotations", tuple(pictures), _legend(), note)
+
+
+def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
+    """Return B-scans with the means of both runs and with all combinations (Figs. 9 to 12).
+
+    ``work``: the tables of `fuse cysts`, up to the accuracy. Raises `PhaseError`.
+    """
+    accuracies = read_accuracy(work)
+    pictures = []
+    for shown in b_scans:
+        named = [
+            ("original", np.zeros_like(shown.values.mean(SUPERVISOR))),
+            (SUPERVISOR, shown.values.mean(SUPERVISOR)),
+        ]
+        for members in groups_of_annotators(sorted(accuracies)):
+            methods = combined_values(shown.values, members, accuracies)
+            named += [("+".join(members), value) for method, value in methods.items() if method != AVERAGE]
+        panels = [(name, _panel(shown, values)) for name, values in named]
+        missed = f"cysts of the supervisor missed {shown.missed} times by single annotators"
+        pictures.append(_picture(shown, panels, _COLUMNS, missed))
+    return Gallery(
+        "B-scans with their annotations",
+        tuple(pictures),
+        _legend(),
+        "Means of both runs; combinations by Eq. 4. Of every vendor, the B-scan in which annotators missed "
+        "most of the supervisor's cysts.",
+    )
+
+
+def chosen_b_scans(folder: Path, work: Path) -> list[ShownBScan]:
+    """Return each vendor's B-scan with the most missed cysts, the first of equal ones."""
+    best: dict[str, ShownBScan] = {}
+    for shown in _every_b_scan(folder, work):
+        if shown.vendor not in best or shown.missed > best[shown.vendor].missed:
+            best[shown.vendor] = shown
+    return [best[vendor] for vendor in sorted(best)]
+
+
+def _every_b_scan(folder: Path, work: Path) -> Iterator[ShownBScan]:
+    strata = read_strata(folder)
+    evaluation_set = open_evaluation_set(folder, strata, 0)
+    scale, measured = read_scale(work, _interval(work)), read_distinctions(work)
+    for b_scan in evaluation_set:
+        values = valued(b_scan, scale, measured)
+        true = marked_by(values, (SUPERVISOR,))
+        counts = [count_cysts(marked_by(values, (name,)), true) for name in evaluation_set.annotators]
+        missed = sum(found.cysts - found.found for found in counts)
+        yield ShownBScan(strata[b_scan.volume].vendor, b_scan, values, missed)
+
+
+def _panel(shown: ShownBScan, values: NDArray[np.float64]) -> Colours:
+    """Return the surroundings of the marks of a B-scan, with values in the box of the marks."""
+    confidence = np.zeros(shown.b_scan.image.shape)
+    confidence[shown.values.box.slices] = values
+    return _painted(shown, confidence)
+
+
+def _painted(shown: ShownBScan, confidence: NDArray[np.float64]) -> Colours:
+    """Return the surroundings of the marks of a B-scan, with confidences everywhere."""
+    image = shown.b_scan.image
+    window = around(shown.values.box, image.shape)
+    return painted(image[window], confidence[window], shown.b_scan.intensities.highest)
+
+
+def _picture(shown: ShownBScan, panels: Sequence[tuple[str, Colours]], columns: int, text: str) -> Picture:
+    volume, number = shown.b_scan.volume, shown.b_scan.b_scan
+    return Picture(
+        case=volume,
+        source=as_uri(in_rows(panels, columns)),
+        caption=f"{shown.vendor}, {volume}, B-scan {number}: {text}",
+        alternative=f"B-scan {number} of {volume}: {', '.join(name for name, _ in panels)}",
+    )
+
+
+def _legend() -> tuple[tuple[str, str], ...]:
+    return tuple((colour, f"confidence {confidence:g}") for confidence, colour in RAMP)
+
+
+def _interval(work: Path) -> Interval:
+    """Return the interval behind the accuracies."""
+    path = work / "report.json"
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))["accuracy"]["interval"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise PhaseError(f"{path}: expected the section of the step accuracy, found none") from None
+    if found not in EVERY_INTERVAL:
+        raise PhaseError(f"{path}: expected one of {', '.join(EVERY_INTERVAL)}, found {found!r}")
+    return "cyst" if found == "cyst" else "level"
+
+
+# --- B-scans of the built benchmark: the annotators of a part and their combination (Fig. 13) ---
+
+_CONFIDENCE = "confidence"
+
+
+def part_gallery(folder: Path, work: Path, phase: Path) -> Gallery:
+    """Return the B-scan with most combined marks of the first volume of every vendor.
+
+    ``folder``: the input of `fuse cysts`; ``work``: its tables; ``phase``: the folder that it built. Raises
+    `PhaseError`.
+    """
+    assigned, strata = read_assignment(work), read_strata(folder)
+    first = {stratum.vendor: name for name, stratum in sorted(strata.items(), reverse=True)}
+    combined, images = scans_in(phase / _CONFIDENCE), scans_in(folder / IMAGES)
+    pictures = []
+    for vendor, volume in sorted(first.items()):
+        annotators = {
+            name: _of(scans_in(folder / ANNOTATIONS / name), volume, folder / ANNOTATIONS / name)
+            for name in assigned[volume]
+        }
+        whole = _of(combined, volume, phase / _CONFIDENCE)
+        number = _most_marked(whole)
+        values = {name: scan.chosen([number])[number] / CONFIDENCES[-1] for name, scan in annotators.items()}
+        values[" + ".join(annotators)] = whole.chosen([number])[number].astype(np.float64)
+        scan = _of(images, volume, folder / IMAGES)
+        image, brightest = scan.chosen([number])[number], scan.intensities().highest
+        box = box_of_content(np.logical_or.reduce([found > 0 for found in values.values()]))
+        if box.is_empty:
+            box = Box(0, image.shape[0], 0, image.shape[1])
+        window = around(box, image.shape)
+        panels = [("original", painted(image[window], np.zeros(image.shape)[window], brightest))]
+        panels += [(name, painted(image[window], found[window], brightest)) for name, found in values.items()]
+        pictures.append(
+            Picture(
+                case=volume,
+                source=as_uri(in_rows(panels, len(panels))),
+                caption=f"{vendor}, {volume}, B-scan {number}",
+                alternative=f"B-scan {number} of {volume}: {', '.join(name for name, _ in panels)}",
+            )
+        )
+    return Gallery(
+        "The benchmark",
+        tuple(pictures),
+        tuple((colour, f"confidence {confidence:g}") for confidence, colour in RAMP),
+        "Of the first volume of every vendor, the B-scan with most combined marks: both annotators of its "
+        "part, confidence 5 as 1, and their combination. Fig. 13 of the paper.",
+    )
+
+
+def _of(scans: dict[str, Scan], volume: str, folder: Path) -> Scan:
+    if volume not in scans:
+        raise PhaseError(f"{folder}/{volume}: is missing")
+    return scans[volume]
+
+
+def _most_marked(scan: Scan) -> int:
+    """Return the number, from 1, of the B-scan with most marked pixels, the first of equal ones."""
+    return 1 + int(np.argmax([np.count_nonzero(plane) for plane in scan.planes()]))

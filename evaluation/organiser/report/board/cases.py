@@ -1,0 +1,226 @@
+"""Sections of single cases: the hardest ones, and their pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage
+
+from evaluation.charts.chart import Chart
+from evaluation.core.challenge import Task
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
+from evaluation.organiser.charts.stability import CaseInfluence, influence_chart
+from evaluation.organiser.report.board.metrics import complete_values
+from evaluation.organiser.report.board.reading import ReportedPhase, words_of
+from evaluation.organiser.report.case_images import CaseImage, is_shown
+from evaluation.organiser.report.page import (
+    Block,
+    Column,
+    Figure,
+    Gallery,
+    Picture,
+    Section,
+    SortableCaseTable,
+)
+from evaluation.organiser.report.page import Cell as TableCell
+from evaluation.organiser.report.pictures import LEGENDS
+from evaluation.organiser.report.sources import followed
+from evaluation.phase.phase import Phase
+
+# --- The section of single cases: the hardest ones by team, those that move places, and a table of all ---
+
+_HARDEST = 40
+_MOST_INFLUENTIAL = 25
+
+
+def cases_section(phase: ReportedPhase) -> Section | None:
+    """Return the section of single cases; None where none are known."""
+    blocks: list[Block] = [Figure(chart, wide=True) for chart in _hardest(phase)]
+    blocks += (Figure(chart) for chart in _influential(phase))
+    if table := _table(phase):
+        blocks.append(table)
+    return phase.section("cases", "Cases", blocks)
+
+
+def clustered(values: NDArray[np.float64]) -> list[int]:
+    """Return an order of columns in which similar ones stand together.
+
+    values: shape (teams, cases). Average linkage by the Euclidean distance.
+    """
+    if values.shape[1] < 3:
+        return list(range(values.shape[1]))
+    order: list[int] = leaves_list(linkage(values.T, "average")).tolist()
+    return order
+
+
+def _hardest(phase: ReportedPhase) -> Iterator[Chart]:
+    for name in phase.ranked_metrics:
+        teams, cases, values = complete_values(phase, name)
+        if not teams or not cases:
+            continue
+        sign = 1 if phase.board.metrics[name].better == "higher" else -1
+        hardest = np.argsort(sign * values.mean(axis=0), kind="stable")[:_HARDEST]
+        chosen = values[:, hardest]
+        order = clustered(chosen)
+        low, high = float(chosen.min()), float(chosen.max())
+        high = high if high > low else low + 1
+        yield heatmap_chart(
+            phase.identifier(name, "hardest-cases"),
+            f"Hardest cases: {phase.title_of(name)}",
+            f"The {len(hardest)} cases with the worst mean over the teams; similar cases stand together. The "
+            "darker, the worse.",
+            [
+                HeatmapCell(team, cases[hardest[column]], float(chosen[row, column]))
+                for row, team in enumerate(teams)
+                for column in order
+            ],
+            Axes("case", phase.axis_of(name), (high, low) if sign > 0 else (low, high), digits=4),
+            columns_are_cases=True,
+        )
+
+
+def _influential(phase: ReportedPhase) -> Iterator[Chart]:
+    for name in phase.boards:
+        found = [one for one in phase.organiser.influences if one.board == name][:_MOST_INFLUENTIAL]
+        if found:
+            yield influence_chart(
+                phase.identifier(name, "influence"),
+                f"Cases that move places: {words_of(name)}",
+                [
+                    CaseInfluence(one.case, one.teams_moved, one.max_move, ", ".join(one.winners))
+                    for one in found
+                ],
+            )
+
+
+def _table(phase: ReportedPhase) -> SortableCaseTable | None:
+    difficulties: dict[str, dict[str, float]] = {}
+    for one in phase.organiser.difficulties:
+        title = f"{phase.title_of(one.metric)}: {one.measure}"
+        difficulties.setdefault(title, {})[one.case] = one.value
+    board = phase.boards[0]
+    moved = {one.case: one.teams_moved for one in phase.organiser.influences if one.board == board}
+    cases = sorted({case for of_cases in difficulties.values() for case in of_cases} | set(moved))
+    if not cases:
+        return None
+    rows: list[tuple[TableCell, ...]] = [
+        (case, *(of_cases.get(case) for of_cases in difficulties.values()), moved.get(case, 0))
+        for case in cases
+    ]
+    columns = (
+        Column("case"),
+        *(Column(title, 4) for title in difficulties),
+        Column(f"teams moved without it: {words_of(board)}"),
+    )
+    note = "Difficulty is the mean over the ranked teams."
+    return SortableCaseTable(phase.identifier("cases"), "All cases", columns, rows, note)
+
+
+# --- The section of pictures: the hardest cases in the reference and by the best teams ---
+
+MOST_TEAMS = 3
+_CASES_OF_A_TASK = 3
+_MOST_TASKS = 4
+REFERENCE = "Reference"
+_EXTENSIONS = ("", ".zip", ".csv")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Pictures of the reference or of a team's submission, by case and task."""
+
+    name: str
+    pictures: Mapping[str, Mapping[str, CaseImage]]
+
+
+@dataclass(frozen=True)
+class PhasePictures:
+    """The pictures of a phase; ``shown`` has the reference first, then the teams from the best one on."""
+
+    tasks: tuple[Task, ...]
+    hardest: Mapping[str, tuple[str, ...]]
+    shown: tuple[Shown, ...]
+
+
+def hardest_cases(reported: ReportedPhase, tasks: Sequence[Task]) -> dict[str, tuple[str, ...]]:
+    """Return the cases with the worst mean over the teams of each task, at most three of four tasks.
+
+    By the first metric with a value for each case, preferably one in the ranking; a task without any is left
+    out.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for task in tasks:
+        if len(found) == _MOST_TASKS or not any(is_shown(field) for field in task.fields):
+            continue
+        for name in dict.fromkeys((*reported.ranked_metrics, *reported.board.metrics)):
+            teams, cases, values = complete_values(reported, name)
+            if name.startswith(f"{task.name}.") and teams and cases:
+                sign = 1 if reported.board.metrics[name].better == "higher" else -1
+                order = np.argsort(sign * values.mean(axis=0), kind="stable")
+                found[task.name] = tuple(cases[i] for i in order[:_CASES_OF_A_TASK].tolist())
+                break
+    return found
+
+
+def submissions_of(reported: ReportedPhase, folder: Path) -> dict[str, Path]:
+    """Return the submissions of the best teams by team, the best one first.
+
+    A submission is a folder, a zip archive or a csv file with the name of the team; several submissions of a
+    team lie in a folder with its name. Raises `PhaseError` where a file is missing.
+    """
+    found, missing = {}, []
+    for team, _ in reported.in_order_of(reported.boards[0])[:MOST_TEAMS]:
+        base = folder / team.team / team.submission if team.submission else folder / team.team
+        places = [base.with_name(f"{base.name}{extension}") for extension in _EXTENSIONS]
+        if path := next((place for place in places if place.exists()), None):
+            found[team.team] = path
+        else:
+            missing.append(f"{base}: expected the submission of team {team.team}, found none")
+    if missing:
+        raise PhaseError(*missing)
+    return found
+
+
+def phase_of(reported: Sequence[ReportedPhase], phases: Sequence[Phase]) -> tuple[ReportedPhase, Phase]:
+    """Return the first phase of a leaderboard that is among the sealed phases. Raises `PhaseError`."""
+    for one in reported:
+        for phase in phases:
+            if phase.manifest.digest == one.board.manifest:
+                return one, phase
+    expected = ", ".join(f"{one.board.phase} ({one.board.manifest[:12]}…)" for one in reported)
+    raise PhaseError(f"--ground-truth: expected a phase of the leaderboard, {expected}, for the pictures")
+
+
+def pictures_section(reported: ReportedPhase, pictures: PhasePictures | None) -> Section | None:
+    """Return the section; None without any picture."""
+    if pictures is None:
+        return None
+    return reported.section("pictures", "Pictures of the hardest cases", _galleries(reported, pictures))
+
+
+def _galleries(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Block]:
+    titles = {task.name: task.title for task in pictures.tasks}
+    for task, cases in pictures.hardest.items():
+        source = followed(reported.board.challenge, f"pictures of {task}")
+        for case in cases:
+            found = {
+                one.name: one.pictures[case][task]
+                for one in pictures.shown
+                if task in one.pictures.get(case, {})
+            }
+            if not found:
+                continue
+            kind = next(reversed(found.values())).kind
+            images = tuple(_picture(case, titles[task], name, image) for name, image in found.items())
+            follows = f"Follows {source}." if source else ""
+            yield Gallery(f"{titles[task]}: {case}", images, LEGENDS[kind], follows)
+
+
+def _picture(case: str, title: str, name: str, image: CaseImage) -> Picture:
+    panels = f" From left to right: {', '.join(image.panels)}." if image.panels else ""
+    return Picture(case, image.source, f"{name}.{panels}", f"{title}, case {case}, {name}.{panels}")

@@ -1,0 +1,156 @@
+"""The page of changes since earlier results: places, values by team, cases that moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from evaluation.charts.chart import marks_of
+from evaluation.organiser.charts.teams import TeamMarks, ValueChange, place_lines_chart, value_changes_chart
+from evaluation.organiser.report.board.reading import identifier, listed, words_of
+from evaluation.organiser.report.page import Block, Cell, Column, Figure, Page, Section, Table, Text
+from evaluation.organiser.rescoring.changes import Change, Changes, SubmissionChange
+
+BANNER = "Names the cases that moved, which reveals labels: for the organisers of the challenge alone."
+_MOST_IN_FIGURE = 40
+_NONE = Change(None, None)
+
+
+def changes_page(phases: Sequence[Changes]) -> Page:
+    """Return the report of the changes of some phases."""
+    return Page(
+        title="What has changed",
+        subtitle=listed([phase.phase for phase in phases]),
+        banner=BANNER if any(one.cases for phase in phases for one in phase.submissions) else "",
+        facts=tuple(fact for phase in phases for fact in _facts(phase)),
+        sections=tuple(section for phase in phases for section in _sections(phase, several=len(phases) > 1)),
+    )
+
+
+def _facts(phase: Changes) -> Iterator[tuple[str, str]]:
+    changed = sum(one.is_one for one in phase.submissions)
+    yield phase.phase, f"{changed} of {len(phase.submissions)} submissions have changed"
+    same = phase.seal.before == phase.seal.now
+    yield f"{phase.phase}: seal", "the same" if same else f"{phase.seal.before} → {phase.seal.now}"
+
+
+def _sections(phase: Changes, several: bool) -> Iterator[Section]:
+    marks = marks_of(name for one in phase.submissions for name in (one.team, _name(one)))
+    prefix, suffix = (f"{phase.phase}-", f" ({phase.phase})") if several else ("", "")
+    found = (
+        ("places", "Places", list(_places(phase, marks, prefix))),
+        ("values", "Values", list(_values(phase, marks, prefix))),
+        ("cases", "Cases that moved", list(_cases(phase, prefix))),
+    )
+    for name, title, blocks in found:
+        yield Section(identifier(f"{prefix}{name}"), title + suffix, tuple(blocks) or (_UNCHANGED,))
+
+
+_UNCHANGED = Text(("Nothing has changed.",))
+
+
+def _places(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
+    for board, places in phase.places.items():
+        moved = {team: place for team, place in places.items() if place.before != place.now}
+        if not moved:
+            continue
+        shown = dict(sorted(moved.items(), key=lambda one: -_distance(one[1]))[:_MOST_IN_FIGURE])
+        of_teams = {
+            when: {team: place for team in shown if (place := getattr(shown[team], when)) is not None}
+            for when in ("before", "now")
+        }
+        yield Figure(
+            place_lines_chart(
+                identifier(f"{prefix}{board}-places"),
+                f"Places: {words_of(board)}",
+                f"The teams whose place has changed{_up_to(moved)}.",
+                of_teams,
+                {team: marks[team] for team in shown},
+            )
+        )
+    columns = [Column("team")]
+    for board in phase.places:
+        columns += [Column(f"{words_of(board)}: before"), Column("now")]
+    rows: list[tuple[Cell, ...]] = []
+    for team in dict.fromkeys(team for places in phase.places.values() for team in places):
+        of_boards = [places.get(team, _NONE) for places in phase.places.values()]
+        if any(place.before != place.now for place in of_boards):
+            cells = [cell for place in of_boards for cell in (place.before, place.now)]
+            rows.append((team, *cells))
+    if rows:
+        yield Table(identifier(f"{prefix}places"), "Places before and now", tuple(columns), tuple(rows))
+
+
+def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
+    for metric in phase.ranked:
+        found = [
+            ValueChange(_name(one), value.before, value.now)
+            for one in phase.submissions
+            if (value := one.values.get(metric, _NONE)).before != value.now
+        ]
+        if found:
+            shown = sorted(found, key=lambda one: -_distance(Change(one.before, one.now)))[:_MOST_IN_FIGURE]
+            yield Figure(
+                value_changes_chart(
+                    identifier(f"{prefix}{metric}-changes"),
+                    metric,
+                    "Hollow: before; full: now. The submissions whose value has changed, the largest change "
+                    f"first{_up_to(found)}.",
+                    shown,
+                    {one.team: marks[one.team] for one in shown},
+                    metric,
+                )
+            )
+    columns = [Column("submission"), Column("result before"), Column("now"), Column("cases that moved")]
+    for metric in phase.ranked:
+        columns += [Column(f"{metric}: before", 4), Column("now", 4)]
+    rows: list[tuple[Cell, ...]] = []
+    for one in phase.submissions:
+        if one.is_one:
+            values = [one.values.get(metric, _NONE) for metric in phase.ranked]
+            moved = len({case.case for cases in one.cases.values() for case in cases})
+            cells = [cell for value in values for cell in (value.before, value.now)]
+            rows.append((_name(one), _result(one.absence.before), _result(one.absence.now), moved, *cells))
+    if rows:
+        yield Table(identifier(f"{prefix}values"), "Values before and now", tuple(columns), tuple(rows))
+
+
+def _cases(phase: Changes, prefix: str) -> Iterator[Block]:
+    """Yield the cases that moved, by descending number of submissions; `changes.json` has their values."""
+    found: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
+    for one in phase.submissions:
+        for task, cases in one.cases.items():
+            for case in cases:
+                found.setdefault((case.case, task), []).append((_name(one), tuple(case.columns)))
+    rows = tuple(
+        (
+            case,
+            task,
+            len(moved),
+            listed([name for name, _ in moved][:_MOST_IN_FIGURE]),
+            listed(sorted({column for _, columns in moved for column in columns})),
+        )
+        for (case, task), moved in sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
+    )
+    if rows:
+        titles = ("case", "task", "in submissions", "of", "columns")
+        note = f"At most {_MOST_IN_FIGURE} submissions are named. changes.json has all values before and now."
+        yield Table(identifier(f"{prefix}cases"), "Cases that moved", tuple(map(Column, titles)), rows, note)
+
+
+def _name(one: SubmissionChange) -> str:
+    return f"{one.team}/{one.submission}" if one.submission else one.team
+
+
+def _result(absence: str | None) -> str:
+    return "scored" if absence is None else absence
+
+
+def _up_to(found: Sequence[object] | dict[str, Change]) -> str:
+    return f", {_MOST_IN_FIGURE} of {len(found)}" if len(found) > _MOST_IN_FIGURE else ""
+
+
+def _distance(change: Change) -> float:
+    """Return how far a value has moved; added and removed values are farthest."""
+    if change.before is None or change.now is None:
+        return float("inf")
+    return float(abs(change.now - change.before))

@@ -1,0 +1,132 @@
+"""The sections of the page of a leaderboard."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from evaluation.charts.chart import marks_of
+from evaluation.organiser.output import tabular
+from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
+from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
+from evaluation.organiser.report.board.methods import methods_paragraphs
+from evaluation.organiser.report.board.metrics import curves_section, metrics_section, subgroups_section
+from evaluation.organiser.report.board.rankings import (
+    across_section,
+    final_section,
+    ranking_section,
+    significance_section,
+    stability_section,
+)
+from evaluation.organiser.report.board.reading import ReportedPhase, listed
+from evaluation.organiser.report.page import (
+    Block,
+    CopyableText,
+    Figure,
+    Page,
+    Section,
+    SortableCaseTable,
+    Table,
+    Text,
+)
+
+# --- Tables of a report for LaTeX ---
+
+
+def latex_table(table: Table) -> CopyableText:
+    """Return a table as a listing; columns of numbers are aligned right."""
+    numeric = [any(isinstance(row[i], int | float) for row in table.rows) for i in range(len(table.columns))]
+    text = tabular([column.title for column in table.columns], table.shown, numeric)
+    return CopyableText(f"{table.title}, for LaTeX (booktabs)", text)
+
+
+BANNER = "Holds figures of single cases, which reveal labels: for the organisers of the challenge alone."
+
+
+def reported_phases(board: Leaderboard, parts: Sequence[OrganiserPart]) -> list[ReportedPhase]:
+    """Return the phases of a leaderboard with the organiser's files of each, in their order."""
+    marks = marks_of(team.team for phase in board.phases for team in phase.teams)
+    return [ReportedPhase(phase, part, marks) for phase, part in zip(board.phases, parts, strict=True)]
+
+
+def leaderboard_page(
+    board: Leaderboard,
+    parts: Sequence[OrganiserPart],
+    data: Section | None = None,
+    pictures: Mapping[str, PhasePictures] | None = None,
+) -> Page:
+    """Return the report of a leaderboard.
+
+    ``parts``: the organiser's results of each phase, in their order; ``data``: a section on their data;
+    ``pictures``: drawn from submissions, by the digest of their phase.
+    """
+    phases = reported_phases(board, parts)
+    marks = phases[0].marks if phases else {}
+    sections: list[Section | None] = [final_section(board, marks), across_section(board.across, "phases")]
+    for phase in phases:
+        sections += (
+            ranking_section(phase),
+            metrics_section(phase),
+            stability_section(phase),
+            significance_section(phase),
+            curves_section(phase),
+            cases_section(phase),
+            pictures_section(phase, (pictures or {}).get(phase.board.manifest)),
+            subgroups_section(phase),
+            across_section(phase.board.across, "tasks", phase.board.role),
+            phase.section("methods", "Methods", [Text(methods_paragraphs(phase))]),
+        )
+    found = [section for section in (*sections, data) if section]
+    if board.notices:
+        found.append(Section("notices", "Notices", (Text(board.notices),)))
+    secret = data is not None or bool(pictures) or any(part != OrganiserPart() for part in parts)
+    return Page(
+        title=f"Leaderboard of {listed(sorted({phase.challenge for phase in board.phases}))}",
+        subtitle=listed([phase.phase for phase in board.phases]),
+        banner=BANNER if secret else "",
+        facts=tuple(_facts(phases)),
+        sections=tuple(_with_unique_names([*found, *_latex(found)])),
+    )
+
+
+def _facts(phases: Sequence[ReportedPhase]) -> Iterator[tuple[str, str]]:
+    for phase in phases:
+        board = phase.board
+        label = f"Phase {board.role}" if board.role else "Phase"
+        cases = "" if board.cases is None else f", {board.cases} cases"
+        yield label, f"{board.phase}: {len(board.teams)} teams{cases}"
+        name = phase.boards[0]
+        if best := [team.team for team, one in phase.in_order_of(name) if one.place == 1]:
+            yield f"{label}: first in {name.replace('_', ' ')}", listed(best)
+
+
+def _latex(sections: Iterable[Section]) -> Iterator[Section]:
+    tables = [block for section in sections for block in section.blocks if isinstance(block, Table)]
+    if tables:
+        yield Section("latex", "Tables for LaTeX", tuple(latex_table(table) for table in tables))
+
+
+def _with_unique_names(sections: Iterable[Section]) -> Iterator[Section]:
+    """Yield sections with unique names of figures, tables and sections; repeated names get a number."""
+    sections_used, figures_used, tables_used = Counter[str](), Counter[str](), Counter[str]()
+
+    def renamed(block: Block) -> Block:
+        if isinstance(block, Figure):
+            name = _unique(block.chart.name, figures_used)
+            return replace(block, chart=replace(block.chart, name=name))
+        if isinstance(block, Table | SortableCaseTable):
+            return replace(block, name=_unique(block.name, tables_used))
+        return block
+
+    for section in sections:
+        name = _unique(section.name, sections_used)
+        yield replace(section, name=name, blocks=tuple(map(renamed, section.blocks)))
+
+
+def _unique(name: str, used: Counter[str]) -> str:
+    while used[name]:
+        used[name] += 1
+        name = f"{name}-{used[name]}"
+    used[name] += 1
+    return name

@@ -1,0 +1,310 @@
+"""Sections of metrics: values by team, curves of all teams, subgroups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.charts.chart import Chart
+from evaluation.charts.roc import MarkedPoint, RocCurve, roc_chart
+from evaluation.organiser.charts.curves import FrocLine, froc_chart, thinned
+from evaluation.organiser.charts.distributions import Distribution, distribution_chart
+from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
+from evaluation.organiser.charts.teams import (
+    MOST_POINTS,
+    SubgroupMeans,
+    TeamValue,
+    podium_chart,
+    ranks_by_case,
+    subgroup_means_chart,
+    team_values_chart,
+)
+from evaluation.organiser.ranking.difficulty import SubgroupTest
+from evaluation.organiser.ranking.leaderboard_file import CurvePoints, FrocPoints
+from evaluation.organiser.report.board.reading import ReportedPhase, words_of
+from evaluation.organiser.report.page import Block, Column, Figure, Section, Table
+from evaluation.organiser.report.page import Cell as TableCell
+from evaluation.organiser.report.sources import followed, wiesenfarth
+
+# The section of the metrics: values by team with intervals, box plots, podiums and ranking heat maps.
+
+
+def metrics_section(phase: ReportedPhase) -> Section | None:
+    """Return the section of all metrics."""
+    blocks: list[Block] = [metrics_table(phase)]
+    for name in phase.board.metrics:
+        blocks += (Figure(chart) for chart in _charts(phase, name))
+    return phase.section("metrics", "Metrics", blocks)
+
+
+def metrics_table(phase: ReportedPhase) -> Table:
+    """Return every metric of every team with its interval and rank."""
+    rows: list[tuple[TableCell, ...]] = []
+    for name, metric in phase.board.metrics.items():
+        for team in phase.by_value(name):
+            value = team.metrics[name]
+            simultaneous = "–".join(map(str, value.rank_set)) if value.rank_set else None
+            rows.append(
+                (
+                    phase.title_of(name),
+                    "↑" if metric.better == "higher" else "↓",
+                    team.team,
+                    value.value,
+                    value.lower,
+                    value.upper,
+                    value.rank,
+                    simultaneous,
+                )
+            )
+    columns = (
+        Column("metric"),
+        Column("better"),
+        Column("team"),
+        *(Column(title, 4) for title in ("value", "lower", "upper")),
+        Column("rank"),
+        Column("ranks with 95 % confidence"),
+    )
+    note = "Lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
+    return Table(phase.identifier("metrics"), "All metrics by team", columns, tuple(rows), note)
+
+
+def complete_values(phase: ReportedPhase, metric: str) -> tuple[list[str], list[str], NDArray[np.float64]]:
+    """Return teams in the order of the leaderboard, cases, and values of shape (teams, cases).
+
+    Cases in which any team has no value are left out.
+    """
+    given = phase.organiser.values.get(metric)
+    if given is None:
+        return [], [], np.empty((0, 0))
+    teams = [team for team in phase.teams if team in given.teams]
+    values = np.array([given.teams[team] for team in teams], dtype=np.float64)
+    defined = np.flatnonzero(np.isfinite(values).all(axis=0))
+    return teams, [given.cases[position] for position in defined.tolist()], values[:, defined]
+
+
+def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
+    metric, title, axis = phase.board.metrics[name], phase.title_of(name), phase.axis_of(name)
+    arrow = "higher is better" if metric.better == "higher" else "lower is better"
+    values = [
+        TeamValue(team.team, value.value, value.lower, value.upper)
+        for team in phase.by_value(name)
+        if (value := team.metrics[name])
+    ]
+    if values:
+        described = f"The metric by team, the best one first; {arrow}."
+        if any(value.lower is not None for value in values):
+            described += " Lines are 95 % intervals."
+        yield team_values_chart(
+            phase.identifier(name, "by-team"),
+            title,
+            described,
+            values,
+            phase.marks,
+            axis,
+            followed(phase.board.challenge, f"team values of {name}"),
+        )
+    if name not in phase.ranked_metrics:
+        return
+    if (given := phase.organiser.values.get(name)) is not None:
+        yield _boxes(phase, name, title, axis, len(given.cases) * len(given.teams))
+    teams, cases, matrix = complete_values(phase, name)
+    if len(teams) > 1 and cases:
+        yield podium_chart(
+            phase.identifier(name, "podium"),
+            f"Podium: {title}",
+            matrix,
+            teams,
+            cases,
+            metric.better,
+            phase.marks,
+            axis,
+            wiesenfarth("podium plot"),
+        )
+        yield _rank_heatmap(phase, name, title, teams, ranks_by_case(matrix, metric.better))
+
+
+def _boxes(phase: ReportedPhase, name: str, title: str, axis: str, points: int) -> Chart:
+    given = phase.organiser.values[name]
+    ordered = [team.team for team in phase.by_value(name) if team.team in given.teams]
+    return distribution_chart(
+        phase.identifier(name, "boxes"),
+        f"Cases by team: {title}",
+        [Distribution(team, np.array(given.teams[team], dtype=np.float64), given.cases) for team in ordered],
+        axis,
+        follows=followed(
+            phase.board.challenge, f"values of {name.partition('.')[0]}", wiesenfarth("dot- and boxplot")
+        ),
+        marks=phase.marks,
+        most_points=MOST_POINTS if points <= MOST_POINTS else 0,
+    )
+
+
+def _rank_heatmap(
+    phase: ReportedPhase, name: str, title: str, teams: list[str], ranks: NDArray[np.int64]
+) -> Chart:
+    cells = []
+    for team, of_team in zip(teams, ranks, strict=True):
+        counts = np.bincount(of_team, minlength=len(teams) + 1)[1:]
+        cells += [
+            HeatmapCell(team, str(rank), int(count), str(count) if count else "")
+            for rank, count in enumerate(counts.tolist(), start=1)
+        ]
+    most = max(cell.value for cell in cells)
+    return heatmap_chart(
+        phase.identifier(name, "rank-counts"),
+        f"Ranks in single cases: {title}",
+        "In how many cases a team takes a rank; equal values share the lowest rank.",
+        cells,
+        Axes("rank in the case", "cases", (0, most), digits=0),
+        wiesenfarth("ranking heatmap"),
+    )
+
+
+# --- The section of curves: ROC and free-response curves of all teams in one figure, with annotators ---
+
+_STEPS = 150
+"""Positions along each axis of a curve that is drawn among many others."""
+
+
+def curves_section(phase: ReportedPhase) -> Section | None:
+    """Return the section of curves and annotators; None without any."""
+    blocks: list[Block] = [Figure(chart) for chart in (*_curve_charts(phase), *_free_response(phase))]
+    if phase.board.annotators is not None:
+        blocks += _annotators(phase)
+    return phase.section("curves", "Curves", blocks)
+
+
+def _curve_charts(phase: ReportedPhase) -> Iterator[Chart]:
+    annotators = phase.board.annotators
+    points = [
+        MarkedPoint(name, 1 - point.specificity, point.sensitivity)
+        for name, point in (annotators.points if annotators else {}).items()
+        if point.specificity is not None and point.sensitivity is not None
+    ]
+    for name, of_teams in phase.organiser.curves.items():
+        curves = [_curve(team, of_teams[team]) for team in phase.teams if team in of_teams]
+        if curves:
+            yield roc_chart(
+                phase.identifier(name, "roc"),
+                f"ROC of all teams: {phase.title_of(name)}",
+                curves,
+                points=points,
+                follows=followed(phase.board.challenge, "ROC"),
+                marks={team: mark for team, mark in phase.marks.items() if team in of_teams},
+            )
+
+
+def _free_response(phase: ReportedPhase) -> Iterator[Chart]:
+    for name, of_teams in phase.organiser.free_response.items():
+        lines = [_line(team, of_teams[team]) for team in phase.teams if team in of_teams]
+        if lines:
+            yield froc_chart(
+                phase.identifier(name, "froc"),
+                f"FROC of all teams: {phase.title_of(name)}",
+                lines,
+                "Hits are those of the metric, of all classes together.",
+                marks={team: mark for team, mark in phase.marks.items() if team in of_teams},
+            )
+
+
+def _line(team: str, given: FrocPoints) -> FrocLine:
+    x, y = np.array(given.false_positives_per_case), np.array(given.sensitivity)
+    # The grid on which a curve is thinned has as many steps over the whole axis.
+    kept = thinned(x / max(1.0, float(x[-1])), y, _STEPS)
+    return FrocLine(team, x[kept], y[kept])
+
+
+def _curve(team: str, given: CurvePoints) -> RocCurve:
+    x, y = np.array(given.false_positive_rate), np.array(given.sensitivity)
+    kept = thinned(x, y, _STEPS)
+    return RocCurve(team, x[kept], y[kept])
+
+
+def _annotators(phase: ReportedPhase) -> Iterator[Table]:
+    section = phase.board.annotators
+    assert section is not None
+    rows = tuple(
+        (name, point.sensitivity, point.specificity, point.accuracy) for name, point in section.points.items()
+    )
+    if rows:
+        columns = (
+            Column("annotator"),
+            *(Column(title, 3) for title in ("sensitivity", "specificity", "accuracy")),
+        )
+        yield Table(phase.identifier("annotators"), "Annotators", columns, rows)
+    pairs = tuple((one.first, one.second, one.agreed, one.cases) for one in section.agreement)
+    if pairs:
+        titles = ("first", "second", "cases on which they agree", "cases of both")
+        yield Table(
+            phase.identifier("agreement"), "Agreement of annotators", tuple(map(Column, titles)), pairs
+        )
+
+
+# --- The section of subgroups of cases: means by team with tests, and difficulty ---
+
+
+def subgroups_section(phase: ReportedPhase) -> Section | None:
+    """Return the section of subgroups; None where none were requested."""
+    blocks: list[Block] = [Figure(chart) for chart in _subgroup_charts(phase)]
+    if tests := phase.board.subgroup_tests:
+        blocks.append(_tests(phase, tests))
+    if groups := phase.organiser.groups:
+        columns = (
+            *(Column(title) for title in ("metric", "measure", "column", "subgroup", "cases")),
+            Column("mean", 4),
+        )
+        rows = tuple(
+            (phase.title_of(one.metric), one.measure, one.column, one.value, one.cases, one.mean)
+            for one in groups
+        )
+        blocks.append(Table(phase.identifier("difficulty"), "Difficulty by subgroup", columns, rows))
+    return phase.section("subgroups", "Subgroups", blocks)
+
+
+def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
+    grouped: dict[tuple[str, str, str, str], list[SubgroupTest]] = {}
+    for one in phase.board.subgroup_tests:
+        if one.metric in phase.ranked_metrics:
+            grouped.setdefault((one.metric, one.column, one.first, one.second), []).append(one)
+    for (metric, column, first, second), tests in grouped.items():
+        by_team = {one.team: one for one in tests}
+        yield subgroup_means_chart(
+            phase.identifier(metric, column, first, second),
+            f"{phase.title_of(metric)} by {words_of(column)}",
+            (first, second),
+            [
+                SubgroupMeans(
+                    team, by_team[team].first_mean, by_team[team].second_mean, by_team[team].p_value
+                )
+                for team in phase.teams
+                if team in by_team
+            ],
+            phase.axis_of(metric),
+            followed(phase.board.challenge, f"subgroups by {column}"),
+        )
+
+
+def _tests(phase: ReportedPhase, tests: tuple[SubgroupTest, ...]) -> Table:
+    columns = (
+        *(Column(title) for title in ("metric", "team", "column", "first", "second")),
+        Column("mean of the first", 4),
+        Column("mean of the second", 4),
+        Column("p", 4),
+    )
+    rows = tuple(
+        (
+            phase.title_of(one.metric),
+            one.team,
+            one.column,
+            one.first,
+            one.second,
+            one.first_mean,
+            one.second_mean,
+            one.p_value,
+        )
+        for one in tests
+    )
+    note = "Rank-sum tests within each team, not corrected for their number."
+    return Table(phase.identifier("subgroup-tests"), "Tests between subgroups", columns, rows, note)

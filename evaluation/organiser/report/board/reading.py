@@ -1,0 +1,232 @@
+"""The files that `rank` and `evaluate --each --since` wrote, as the sections need them."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import re
+import types
+import typing
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import TypeAdapter, ValidationError
+
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.charts.teams import TeamMarks
+from evaluation.organiser.ranking.leaderboard_file import (
+    BoardOfTeam,
+    Leaderboard,
+    MetricOfPhase,
+    OrganiserPart,
+    PhaseLeaderboard,
+    Team,
+)
+from evaluation.organiser.report.page import Block, Section
+from evaluation.organiser.rescoring.changes import FILE_NAME, Changes
+
+# --- Reading of the files that `rank --output` writes ---
+
+LEADERBOARD_FILE = "leaderboard.json"
+_ORGANISER_FORMAT = "leaderboard-organiser/1"
+
+
+def read_leaderboard(folder: Path) -> tuple[Leaderboard, tuple[OrganiserPart, ...]]:
+    """Return a leaderboard and the organiser's files of each of its phases, in their order.
+
+    The organiser's files may be missing. Raises `PhaseError` where `leaderboard.json` is missing, and for
+    files that are not of this package.
+    """
+    path = folder / LEADERBOARD_FILE
+    if not path.is_file():
+        raise PhaseError(f"{path}: is missing; `rank {folder} --output FOLDER` writes it into another folder")
+    board: Leaderboard = _validated(path, Leaderboard, _json(path))
+    parts = (_organiser_part(folder, f"-{phase.role}" if phase.role else "") for phase in board.phases)
+    return board, tuple(parts)
+
+
+def with_absent(content: Any, kind: Any) -> Any:
+    """Return a JSON value with null for a type's fields that were left out when written."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if content is None:
+        return None
+    is_dataclass = dataclasses.is_dataclass(kind)
+    if is_dataclass and isinstance(content, dict):
+        hints = _hints(kind)
+        filled = {name: with_absent(content[name], hint) for name, hint in hints.items() if name in content}
+        absent = {name: None for name, hint in hints.items() if name not in content and _may_be_none(hint)}
+        return {**content, **absent, **filled}
+    if origin in (Union, types.UnionType):
+        others = [one for one in arguments if one is not type(None)]
+        return with_absent(content, others[0]) if len(others) == 1 else content
+    if origin is tuple and isinstance(content, list):
+        return [with_absent(item, arguments[0]) for item in content]
+    if origin in (dict, Mapping) and isinstance(content, dict):
+        return {key: with_absent(item, arguments[1]) for key, item in content.items()}
+    return content
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _may_be_none(hint: Any) -> bool:
+    return type(None) in get_args(hint)
+
+
+def _organiser_part(folder: Path, suffix: str) -> OrganiserPart:
+    path = folder / f"organiser{suffix}.json"
+    content: dict[str, Any] = {}
+    if path.is_file():
+        found = _json(path)
+        if not isinstance(found, dict) or found.pop("format", None) != _ORGANISER_FORMAT:
+            raise PhaseError(f"{path}: expected the format {_ORGANISER_FORMAT}")
+        content |= found
+    content["difficulties"] = _rows(folder / f"difficulty{suffix}.csv")
+    content["groups"] = _rows(folder / f"difficulty-groups{suffix}.csv")
+    content["influences"] = [
+        # The names of winners are joined by spaces, but may contain spaces themselves.
+        {**row, "winners": [row["winners"]] if row.get("winners") else []}
+        for row in _rows(folder / f"influence{suffix}.csv")
+    ]
+    part: OrganiserPart = _validated(path, OrganiserPart, content)
+    return part
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise PhaseError(f"{path}: cannot be read: {error}") from None
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    if not path.is_file():
+        return []
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    except (OSError, ValueError, csv.Error) as error:
+        raise PhaseError(f"{path}: cannot be read: {error}") from None
+
+
+def _validated(path: Path, kind: Any, content: Any) -> Any:
+    try:
+        return TypeAdapter(kind).validate_python(with_absent(content, kind))
+    except (ValidationError, TypeError, AttributeError) as error:
+        raise PhaseError(f"{path}: is not a file of this package ({error})") from None
+
+
+# --- One phase of a leaderboard, for the sections of its report ---
+
+
+@dataclass(frozen=True)
+class ReportedPhase:
+    """A phase's leaderboard, the organiser's part, and the marks of the teams of all phases."""
+
+    board: PhaseLeaderboard
+    organiser: OrganiserPart
+    marks: TeamMarks
+
+    @property
+    def teams(self) -> tuple[str, ...]:
+        """The teams in the order of the leaderboard."""
+        return tuple(team.team for team in self.board.teams)
+
+    @property
+    def ranked_metrics(self) -> dict[str, MetricOfPhase]:
+        """The metrics of the scheme and of its composites."""
+        return {
+            name: metric
+            for name, metric in self.board.metrics.items()
+            if metric.in_ranking or metric.comparisons is not None
+        }
+
+    @property
+    def boards(self) -> tuple[str, ...]:
+        """The names of the boards, the overall one first."""
+        names = [board["name"] for board in self.board.scheme["boards"]]
+        overall = self.board.scheme.get("overall")
+        return tuple(sorted(names, key=lambda name: name != overall))
+
+    def identifier(self, *words: str) -> str:
+        """Return the name of a figure or table: lower-case letters, digits and hyphens."""
+        return identifier(self.board.role or "", *words)
+
+    def title_of(self, metric: str) -> str:
+        """Return the title of a metric, with its task where another metric has the same title."""
+        known = self.board.metrics
+        if metric not in known:
+            return metric
+        titles = [one.title for one in known.values()]
+        title = known[metric].title
+        return title if titles.count(title) == 1 else f"{title} ({metric.partition('.')[0]})"
+
+    def axis_of(self, metric: str) -> str:
+        """Return the title of a metric with its unit, for an axis."""
+        known = self.board.metrics.get(metric)
+        return f"{self.title_of(metric)} in {known.unit}" if known and known.unit else self.title_of(metric)
+
+    def in_order_of(self, board: str) -> list[tuple[Team, BoardOfTeam]]:
+        """Return the teams with a place in a board, best first."""
+        found = [(team, team.boards[board]) for team in self.board.teams if board in team.boards]
+        return sorted((one for one in found if one[1].place is not None), key=lambda one: one[1].place or 0)
+
+    def by_value(self, metric: str) -> list[Team]:
+        """Return the teams that have a metric, best first."""
+        sign = -1 if self.board.metrics[metric].better == "higher" else 1
+        found = [team for team in self.board.teams if metric in team.metrics]
+        return sorted(found, key=lambda team: sign * team.metrics[metric].value)
+
+    def section(self, name: str, title: str, blocks: Iterable[Block]) -> Section | None:
+        """Return a section, with the role of the phase in its title; None without any block."""
+        found = tuple(blocks)
+        role = self.board.role
+        return (
+            Section(self.identifier(name), f"{title} ({role})" if role else title, found) if found else None
+        )
+
+
+def identifier(*words: str) -> str:
+    """Return words as one name of lower-case letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", "-".join(words).casefold()).strip("-") or "unnamed"
+
+
+def words_of(name: str) -> str:
+    """Return the name of a board or group as words."""
+    return name.replace("_", " ")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+# --- Reading of `changes.json`, which `evaluate --each --since` writes ---
+
+
+def read_changes(location: Path) -> tuple[Changes, ...]:
+    """Return the changes of all phases from a file or a folder of results.
+
+    Raises `PhaseError` where it is missing or not of this package.
+    """
+    path = location / FILE_NAME if location.is_dir() else location
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise PhaseError(
+            f"{path}: is missing; `evaluate --each FOLDER --since RESULTS` writes it beside its results"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise PhaseError(f"{path}: cannot be read: {error}") from None
+    kind: Any = tuple[Changes, ...]
+    try:
+        changes: tuple[Changes, ...] = TypeAdapter(kind).validate_python(with_absent(content["phases"], kind))
+    except (ValidationError, TypeError, AttributeError, KeyError) as error:
+        raise PhaseError(f"{path}: is not a file of this package ({error})") from None
+    return changes

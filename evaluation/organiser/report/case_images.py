@@ -1,0 +1,439 @@
+"""Pictures of single cases, from predictions and references that are read again."""
+
+from __future__ import annotations
+
+import base64
+import io
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from evaluation.core.challenge import Task, Values, fields_of, references_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.field import Field
+from evaluation.core.form import CaseForm, name_key
+from evaluation.core.outcome import Progress
+from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
+from evaluation.io.kinds.points import Point, PointInImage
+from evaluation.metrics.boxes import iou_of_corners
+from evaluation.metrics.segmentation import VerticalDiameter, overlap_of
+from evaluation.organiser.report.objects import (
+    HIT,
+    VIEW_NAMES,
+    Drawn,
+    Objects,
+    are_single,
+    case_hits,
+    inclusive_corners,
+    landmark_names,
+    object_panels,
+    objects_of,
+    space_of,
+)
+from evaluation.organiser.report.overlays import (
+    AGREEMENT,
+    FALSE,
+    MISSED,
+    Colours,
+    Greys,
+    Ratio,
+    Region,
+    StructureSize,
+    fitted,
+    has_regions,
+    has_solids,
+    ratios,
+    region_panels,
+    regions,
+    sizes,
+    solid_panels,
+    solids,
+)
+from evaluation.phase.phase import Phase, load_phase
+from evaluation.phase.reference import OpenReference, ReferenceValues
+from evaluation.platform import machine
+from evaluation.platform.submission import index_submission, unpacked
+from evaluation.workers.case_reader import CaseReader
+
+# --- The original images of cases, from the organiser's folder ---
+
+_EXTENSIONS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
+_VOLUMES = (".mha", ".mhd", ".nii", ".nii.gz", ".tif", ".tiff")
+_WINDOW = (0.5, 99.5)
+"""Percentiles of a volume's values that are drawn as black and as white."""
+Shape = tuple[int, int, int]
+
+
+class Photographs:
+    """The images of a folder by case; a file has the name of its case, with any extension."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._paths: dict[str, Path] = {}
+        self._volumes: dict[str, Path] = {}
+        if folder is not None:
+            if not folder.is_dir():
+                raise PhaseError(f"{folder}: is not a folder")
+            for path in sorted(folder.rglob("*")):
+                if path.suffix.casefold() in _EXTENSIONS:
+                    self._paths.setdefault(name_key(path.name), path)
+                if path.name.casefold().endswith(_VOLUMES):
+                    self._volumes.setdefault(name_key(path.name), path)
+
+    def of(self, case: CaseForm) -> NDArray[np.uint8] | None:
+        """Return the colours of a case's image at the size of the case, shape (height, width, 3).
+
+        None without an image. Raises `PhaseError` for one that cannot be decoded.
+        """
+        path = self._paths.get(name_key(case.name))
+        if path is None or not (case.width and case.height):
+            return None
+        try:
+            with Image.open(path) as image:
+                colours = image.convert("RGB")
+        except (OSError, ValueError, Image.DecompressionBombError) as error:
+            raise PhaseError(f"{path}: cannot be read: {error}") from None
+        if colours.size != (case.width, case.height):
+            colours = colours.resize((case.width, case.height), Image.Resampling.BILINEAR)
+        return np.asarray(colours)
+
+    def volume_of(self, case: CaseForm, shape: Shape) -> NDArray[np.uint8] | None:
+        """Return the grey values of a case's volume, shape (z, y, x); None without an image.
+
+        Raises `PhaseError` for one that cannot be read or has another shape.
+        """
+        path = self._volumes.get(name_key(case.name))
+        if path is None:
+            return None
+        import SimpleITK
+
+        try:
+            values = SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path))).astype(np.float64)
+        except RuntimeError as error:
+            raise PhaseError(f"{path}: cannot be read: {error}") from None
+        if values.shape != shape:
+            expected, found = (" × ".join(map(str, sides[::-1])) for sides in (shape, values.shape))
+            raise PhaseError(f"{path}: expected the size of the reference, {expected}, found {found}")
+        low, high = np.percentile(values, _WINDOW)
+        scaled = (values - low) / max(float(high - low), 1e-12)
+        return np.asarray((255 * scaled.clip(0, 1)).round().astype(np.uint8))
+
+
+# --- The picture of one case in one task: its masks, its volume, its boxes or its points ---
+
+PictureKind = Literal["regions", "boxes", "box", "points", "objects", "photograph"]
+"""Masks or volumes; boxes that hit or not; one box; landmarks; points that hit or not; the image alone."""
+
+_KINDS_OF_BOXES: tuple[PictureKind, PictureKind] = ("box", "boxes")
+_KINDS_OF_POINTS: tuple[PictureKind, PictureKind] = ("points", "objects")
+_MOST_PANELS = 3
+_PLANES = ("plane of a scan", "plane across y", "plane across x")
+
+
+@dataclass(frozen=True)
+class Location:
+    """Predicted and true position (x, y) of a landmark in pixels, both visible."""
+
+    predicted: tuple[float, float]
+    reference: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class CaseImage:
+    """A picture of a case in a task: caption, data URI, and its panels from left to right.
+
+    ``numbered``: the meanings of the numbers in the picture, from 1 on.
+    """
+
+    kind: PictureKind
+    source: str
+    panels: tuple[str, ...] = ()
+    numbered: tuple[str, ...] = ()
+
+
+def picture_of(
+    phase: Phase,
+    task: Task,
+    case: CaseForm,
+    submitted: Values,
+    references: Values,
+    photograph: Colours | None,
+    volume: Callable[[Shape], Greys | None] = lambda shape: None,
+) -> CaseImage | None:
+    """Return the picture of a case in a task: its first volume, boxes, points, or all of its masks.
+
+    If a task's values cannot be drawn, it is the photograph. ``submitted``: the submitted values of the case
+    that have a reference. ``volume`` returns the original image, of shape (z, y, x), of a value with three
+    axes.
+    """
+    size, lossy = (case.height, case.width), photograph is not None
+    if photograph is not None and not any(is_shown(field) for field in task.fields):
+        return CaseImage("photograph", _encoded(fitted(photograph), lossy))
+    found: list[Region] = []
+    for field in task.fields_for(case):
+        if field.name not in submitted:
+            continue
+        predicted, reference = submitted[field.name], references[field.name]
+        if has_solids(field.kind):
+            return _picture_of_volume(field, case, predicted, reference, volume)
+        if has_regions(field.kind):
+            found += regions(field, predicted, reference)
+        elif space_of(field.kind) is not None:
+            if objects := objects_of(phase, task, field, predicted, references):
+                return _picture_of_objects(field, objects, size, photograph)
+        elif isinstance(field.kind, BoxList):
+            inclusive = inclusive_corners(phase)
+            boxes = Objects(tuple(_boxes(predicted, reference, inclusive)))
+            return CaseImage("boxes", _encoded(object_panels(boxes, size, photograph), lossy))
+        elif isinstance(predicted, Point) and (location := location_of(field, predicted, reference)):
+            return _picture_of_point(location, size, photograph)
+    there = [region for region in found if region.predicted.values.any() or region.reference.values.any()]
+    most = sorted(there, key=_difference, reverse=True)[:_MOST_PANELS]
+    shown = [region for region in there if any(region is one for one in most)]
+    if not shown:
+        return None
+    panels = _encoded(region_panels(shown, size, photograph), lossy)
+    return CaseImage("regions", panels, tuple(region.structure for region in shown))
+
+
+def is_shown(field: Field) -> bool:
+    """Return whether values of a field can be drawn."""
+    kind = field.kind
+    if has_regions(kind) or has_solids(kind) or isinstance(kind, BoxList | PointInImage):
+        return True
+    return space_of(kind) is not None
+
+
+def location_of(field: Field, predicted: Point, reference: Point) -> Location | None:
+    """Return both positions of a landmark, None unless both are visible."""
+    kind = field.kind
+    if isinstance(kind, PointInImage) and kind.is_visible(predicted) and kind.is_visible(reference):
+        return Location((predicted.x, predicted.y), (reference.x, reference.y))
+    return None
+
+
+def _picture_of_volume(
+    field: Field,
+    case: CaseForm,
+    predicted: Any,
+    reference: Any,
+    volume: Callable[[Shape], Greys | None],
+) -> CaseImage:
+    one = max(
+        solids(field, case, predicted, reference),
+        key=lambda solid: int(np.count_nonzero(solid.predicted != solid.reference)),
+    )
+    planes = tuple(f"{one.structure}, {plane}" for plane in _PLANES)
+    depth, height, width = one.predicted.shape
+    original = volume((depth, height, width))
+    return CaseImage("regions", _encoded(solid_panels(one, original), original is not None), planes)
+
+
+def _picture_of_point(location: Location, size: tuple[int, int], photograph: Colours | None) -> CaseImage:
+    ring = Drawn("ring", location.reference, location.reference, AGREEMENT)
+    cross = Drawn("cross", location.predicted, location.predicted, FALSE)
+    joined = ((location.predicted, location.reference),)
+    found = Objects((ring, cross), joined, surroundings=True)
+    return CaseImage("points", _encoded(object_panels(found, size, photograph), photograph is not None))
+
+
+def _picture_of_objects(
+    field: Field, found: Objects, size: tuple[int, int], photograph: Colours | None
+) -> CaseImage:
+    lossy = photograph is not None and found.axes == 2 and found.in_pixels
+    boxes = isinstance(field.kind, BoxesInSpace)
+    single, several = _KINDS_OF_BOXES if boxes else _KINDS_OF_POINTS
+    kind = single if are_single(field.kind) else several
+    panels = VIEW_NAMES if found.axes == 3 else ()
+    picture = _encoded(object_panels(found, size, photograph), lossy)
+    return CaseImage(kind, picture, panels, landmark_names(field.kind))
+
+
+def _boxes(predicted: Boxes, reference: Boxes, inclusive: bool) -> Iterator[Drawn]:
+    """Yield hits, false boxes and missed boxes with their colours, at the threshold of `HIT`."""
+    hit = case_hits(predicted.rows, reference.rows, HIT, inclusive).hit
+    iou = iou_of_corners(predicted.rows[hit, None, 2:], reference.rows[None, :, 2:], inclusive)
+    same = predicted.rows[hit, None, 0] == reference.rows[None, :, 0]
+    missed = np.ones(len(reference.rows), dtype=np.bool_)
+    if iou.size:
+        missed[np.argmax(np.where(same, iou, -1), axis=1)] = False
+    sides = (
+        (predicted.rows[hit], AGREEMENT),
+        (predicted.rows[~hit], FALSE),
+        (reference.rows[missed], MISSED),
+    )
+    for rows, colour in sides:
+        for x1, y1, x2, y2 in rows[:, 2:].tolist():
+            yield Drawn("box", (x1, y1), (x2, y2), colour)
+
+
+def _difference(region: Region) -> int:
+    """Return the number of pixels in which prediction and reference differ."""
+    counts = overlap_of(region.predicted, region.reference)
+    return counts.prediction + counts.reference - 2 * counts.intersection
+
+
+def _encoded(picture: Image.Image, lossy: bool) -> str:
+    """Return a picture as a data URI: a photograph as JPEG, any other as PNG of few colours."""
+    buffer = io.BytesIO()
+    if lossy:
+        picture.save(buffer, "JPEG", quality=85)
+    else:
+        picture.quantize(64, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
+    data = base64.b64encode(buffer.getvalue()).decode("ascii")
+    return f"data:image/{'jpeg' if lossy else 'png'};base64,{data}"
+
+
+# --- Read predictions and references again: sizes and positions of all cases, pictures of some ---
+#
+# Runs in a process of its own (see `evaluation.isolated`), since it decodes files of a submission.
+
+_PORTION = 16
+
+
+@dataclass(frozen=True)
+class CaseReading:
+    """The drawn values of one case: sizes, locations by field, and pictures by task."""
+
+    name: str
+    sizes: tuple[StructureSize, ...]
+    ratios: tuple[Ratio, ...]
+    locations: Mapping[str, Location]
+    pictures: Mapping[str, CaseImage]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request for values of a phase and a submission, with the cases to draw by task.
+
+    submission: None for the reference itself, which shows only fields submitted in the reference's form.
+    only_pictures: leave out the sizes and positions of all cases.
+    """
+
+    phase: str
+    submission: str | None
+    pictures: Mapping[str, Sequence[str]]
+    images: str | None
+    workers: int
+    only_pictures: bool = False
+
+
+def read_cases(request: Request, progress: Progress) -> list[CaseReading]:
+    """Return the values of every case, in the order of the phase.
+
+    Raises `PhaseError` where the submission or a photograph cannot be read.
+    """
+    with unpacked(Path(request.submission)) if request.submission else nullcontext() as folder:
+        reader = _SubmissionReader(request, folder)
+        chosen = list(reader.positions())
+        portions = [chosen[start : start + _PORTION] for start in range(0, len(chosen), _PORTION)]
+        found: list[CaseReading] = []
+        if request.workers > 1 and machine.CAN_ISOLATE:
+            # Arguments of a forked process are not pickled.
+            with multiprocessing.get_context("fork").Pool(request.workers, _begin, (reader,)) as pool:
+                for values in pool.imap(_read_portion, portions):
+                    found += values
+                    progress(len(found))
+        else:
+            _begin(reader)
+            for portion in portions:
+                found += _read_portion(portion)
+                progress(len(found))
+    return found
+
+
+class _SubmissionReader:
+    """Reads the cases of one submission and its phase in one process."""
+
+    def __init__(self, request: Request, folder: Path | None) -> None:
+        self.phase: Phase = load_phase(Path(request.phase))
+        self._fields = {field.name: field for field in fields_of(self.phase.tasks) if is_shown(field)}
+        self._submitted = self._of_reference if folder is None else self._of(folder)
+        self._reference = OpenReference(self.phase.reference, references_of(self.phase.tasks))
+        self._photographs = Photographs(Path(request.images) if request.images else None)
+        self._wanted = request.pictures
+        self._only_pictures = request.only_pictures
+        self._definition: VerticalDiameter = getattr(self.phase.options, "vertical_diameter", "column_count")
+
+    def positions(self) -> Iterator[int]:
+        """Yield the positions of the cases to read."""
+        shown = {name for names in self._wanted.values() for name in names}
+        for position, case in enumerate(self.phase.cases.forms):
+            if not self._only_pictures or case.name in shown:
+                yield position
+
+    def read(self, position: int) -> CaseReading:
+        """Return the values of a case, without fields that were not submitted or have no reference."""
+        case = self.phase.cases.forms[position]
+        references = ReferenceValues(self._reference, case, self.phase.rows[position])
+        predicted = self._submitted(position, references)
+        submitted = {name: value for name, value in predicted.items() if references[name] is not None}
+        pictures = self._pictures(case, submitted, references)
+        if self._only_pictures:
+            return CaseReading(case.name, (), (), {}, pictures)
+        pairs = {name: (value, references[name]) for name, value in submitted.items()}
+        return CaseReading(
+            case.name,
+            tuple(size for name, pair in pairs.items() for size in sizes(self._fields[name], case, *pair)),
+            tuple(
+                ratio
+                for name, pair in pairs.items()
+                for ratio in ratios(self._fields[name], *pair, self._definition)
+            ),
+            {
+                name: location
+                for name, pair in pairs.items()
+                if isinstance(pair[0], Point) and (location := location_of(self._fields[name], *pair))
+            },
+            pictures,
+        )
+
+    def _of(self, folder: Path) -> Callable[[int, Values], Values]:
+        """Return the reader of the submitted values. Raises `PhaseError` for a faulty submission."""
+        index = index_submission(folder, self.phase.form, self.phase.tasks)
+        if index.faults:
+            raise PhaseError(*map(str, index.faults))
+        files = CaseReader(index.root, self.phase.tasks, self.phase.missing)
+
+        def read(position: int, references: Values) -> Values:
+            sources = index.sources[position].items()
+            of_case = {name: source for name, source in sources if name in self._fields}
+            return files.read(self.phase.cases.forms[position], of_case)[0]
+
+        return read
+
+    def _of_reference(self, position: int, references: Values) -> Values:
+        same = [
+            name for name, field in self._fields.items() if type(field.kind) is type(field.reference.kind)
+        ]
+        return {name: references[name] for name in same}
+
+    def _pictures(self, case: CaseForm, submitted: Values, references: Values) -> dict[str, CaseImage]:
+        """Return the requested pictures of a case by task."""
+        wanted = [task for task in self.phase.tasks if case.name in self._wanted.get(task.name, ())]
+        if not wanted:
+            return {}
+        photograph, volume = self._photographs.of(case), partial(self._photographs.volume_of, case)
+        pictures = {
+            task.name: picture_of(self.phase, task, case, submitted, references, photograph, volume)
+            for task in wanted
+        }
+        return {name: picture for name, picture in pictures.items() if picture}
+
+
+_readers: list[_SubmissionReader] = []
+
+
+def _begin(reader: _SubmissionReader) -> None:
+    _readers[:] = [reader]
+
+
+def _read_portion(positions: Sequence[int]) -> list[CaseReading]:
+    return [_readers[0].read(position) for position in positions]

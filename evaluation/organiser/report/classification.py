@@ -1,0 +1,332 @@
+"""The section of classification tasks: curves, calibration, confusion matrices, decision curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.challenges.justraigs.kinds import LABEL_COLUMNS
+from evaluation.challenges.justraigs.rules import NOT_REFERABLE, REFERABLE
+from evaluation.charts.chart import Chart
+from evaluation.charts.roc import MarkedPoint, roc_chart
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import Task
+from evaluation.core.field import Field
+from evaluation.core.metric import Curve as CurveColumns
+from evaluation.io.kinds.classes import ClassProbabilities
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.classification import RocTable, roc_table
+from evaluation.metrics.probabilities import weighted_brier_score, weighted_expected_calibration_error
+from evaluation.organiser.charts.curves import (
+    CALIBRATION_BINS,
+    calibration_bins,
+    calibration_chart,
+    decision_curve_chart,
+    point_at_threshold,
+    point_on_curve,
+    precision_band,
+    precision_recall_chart,
+    precision_recall_curve,
+    recall_and_precision,
+    roc_band,
+    roc_curve,
+)
+from evaluation.organiser.charts.matrices import confusion_chart
+from evaluation.organiser.report.page import Figure, Section, identifier
+from evaluation.organiser.report.results import SubmissionResults, curve_weights
+from evaluation.organiser.report.sources import followed
+
+# --- Figures of several classes: confusion matrices, and each class against the rest ---
+
+_MOST_CALIBRATIONS = 6
+_MATRIX = "_confusion_matrix"
+_WITHOUT = "no result"
+
+
+def class_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
+    """Yield the figures of decided classes and of class probabilities."""
+    table = results.tables[task.name]
+    matrices = {name: one for name, one in task.details(table).items() if name.endswith(_MATRIX)}
+    for name, matrix in matrices.items():
+        of = name.removesuffix(_MATRIX).replace("_", " ")
+        counts, without = np.array(matrix["by_true_and_decided"]), np.array(matrix["without_result"])
+        missing = bool(without.any())
+        yield confusion_chart(
+            identifier(f"{task.name}-{name}"),
+            f"Confusion matrix. {task.title}" + (f": {of}" if len(matrices) > 1 else ""),
+            np.column_stack([counts, without]) if missing else counts,
+            matrix["classes"],
+            "Decided classes.",
+            (_WITHOUT,) if missing else (),
+        )
+    for field in task.fields:
+        if isinstance(field.kind, ClassProbabilities):
+            yield from _figures_of_classes(task, field, field.kind.classes, table)
+
+
+def _figures_of_classes(
+    task: Task, field: Field, classes: tuple[str, ...], table: CaseTable
+) -> Iterator[Chart]:
+    """Yield ROC curves of each class against the rest, and the calibration of each."""
+    columns, true = [f"{field.name}_probability_{i}" for i in range(len(classes))], f"{field.name}_true"
+    if not {*columns, true} <= set(table.column_names):
+        return
+    labelled = ~np.isnan(table[true])
+    labels = table[true][labelled]
+    scores = {name: table[column][labelled] for name, column in zip(classes, columns, strict=True)}
+    of_class = {name: labels == position for position, name in enumerate(classes)}
+    both = [name for name in classes if of_class[name].any() and not of_class[name].all()]
+    tables = {name: roc_table(_ranked(scores[name], of_class[name]), of_class[name]) for name in both}
+    if both:
+        yield roc_chart(
+            identifier(f"{task.name}-{field.name}-classes-roc"),
+            f"ROC of each class against the rest. {field.title}",
+            [roc_curve(name, table) for name, table in tables.items()],
+        )
+    for name in both[:_MOST_CALIBRATIONS]:
+        probability, positive = scores[name], of_class[name].astype(np.float64)
+        answered, weights = ~np.isnan(probability), np.ones((1, positive.size))
+        yield calibration_chart(
+            identifier(f"{task.name}-{field.name}-{name}-calibration"),
+            f"Calibration. {field.title}: {name}",
+            list(calibration_bins(probability[answered], positive[answered], CALIBRATION_BINS)),
+            float(weighted_expected_calibration_error(probability, positive, weights, CALIBRATION_BINS)[0]),
+            float(weighted_brier_score(probability, positive, weights)[0]),
+        )
+
+
+def _ranked(score: NDArray[np.float64], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return scores that rank a case without a result wrong against every other."""
+    return np.where(np.isnan(score), np.where(positive, -np.inf, np.inf), score)
+
+
+# --- Confusion matrices of decisions, and their sensitivity and specificity ---
+
+
+@dataclass(frozen=True)
+class RightDecisions:
+    """Numbers of cases and of right decisions, first for positive, then for negative cases."""
+
+    cases: tuple[int, int]
+    right: tuple[int, int]
+
+    @property
+    def sensitivity(self) -> float:
+        """Share of the positive cases that are decided right."""
+        return self.right[0] / self.cases[0]
+
+    @property
+    def specificity(self) -> float:
+        """Share of the negative cases that are decided right."""
+        return self.right[1] / self.cases[1]
+
+
+def decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
+    """Yield the confusion matrices of decisions, one for each pair of columns."""
+    table = results.tables[task.name]
+    for metric in task.metrics:
+        decision = metric.aggregate.decision
+        if decision is None or metric.name not in results.estimates[task.name]:
+            continue
+        predicted, present = table[decision.predicted], table[decision.present]
+        entering = ~np.isnan(present)
+        yield confusion_chart(
+            identifier(f"{task.name}-{metric.name}-confusion"),
+            f"Confusion matrix. {metric.title}",
+            counts_of_decisions(predicted[entering] > 0, present[entering] > 0),
+            classes_of(decision.present),
+            f"Decisions of {task.title}.",
+        )
+    if decided := right_decisions(results, task):
+        positives, negatives = decided.cases
+        found, cleared = decided.right
+        yield confusion_chart(
+            identifier(f"{task.name}-confusion"),
+            f"Confusion matrix. {task.title}",
+            np.array([[cleared, negatives - cleared], [positives - found, found]]),
+            ("negative", "positive"),
+            "Decisions as submitted.",
+        )
+
+
+def right_decisions(results: SubmissionResults, task: Task) -> RightDecisions | None:
+    """Return the decisions of a task that have sensitivity and specificity as shares of cases."""
+    table = results.tables[task.name]
+    columns = [metric.aggregate.share_column for metric in task.metrics]
+    if [metric.name for metric in task.metrics] != ["sensitivity", "specificity"] or not all(columns):
+        return None
+    sides = [table[str(column)] for column in columns]
+    cases = [int(np.count_nonzero(~np.isnan(side))) for side in sides]
+    if not all(cases):
+        return None
+    right = [int(np.nansum(side)) for side in sides]
+    return RightDecisions((cases[0], cases[1]), (right[0], right[1]))
+
+
+def counts_of_decisions(called: NDArray[np.bool_], positive: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the numbers of cases by true and predicted class, negative first."""
+    return np.array(
+        [[int((called[positive == true] == say).sum()) for say in (False, True)] for true in (False, True)]
+    )
+
+
+def classes_of(label: str) -> tuple[str, str]:
+    """Return the names of the classes of a 0/1 label, negative first."""
+    name = label.replace("_", " ")
+    return f"no {name}", name
+
+
+# --- The decisions of single graders, as operating points beside a submission's curve ---
+
+_FEWEST = 10
+
+
+def grader_points(
+    results: SubmissionResults, label: str, names: tuple[str, ...], table: RocTable
+) -> Iterator[MarkedPoint]:
+    """Yield the sensitivity and specificity of each grader of JustRAIGS against the final label.
+
+    Only graders with at least ten positive and ten negative eyes among ``names``. Where graders agree, their
+    label is the final one, which favours their points over anyone else's.
+    """
+    if results.phase.challenge.name != "justraigs" or label != "referable":
+        return
+    cells = {case.name: case.cells for case in results.cases}
+    for column in LABEL_COLUMNS:
+        labels = np.array([cells[name].get(column, "") for name in names])
+        called, answered = labels == REFERABLE, np.isin(labels, (REFERABLE, NOT_REFERABLE))
+        positive, negative = answered & table.positive, answered & ~table.positive
+        if min(positive.sum(), negative.sum()) >= _FEWEST:
+            name = f"grader {column.rpartition('_')[2].upper()}"
+            yield MarkedPoint(name, float(called[negative].mean()), float(called[positive].mean()))
+
+
+_THRESHOLD = 0.5
+
+
+@dataclass(frozen=True)
+class LabelledScores:
+    """The scores of a task and the labels of its cases, each of shape (cases,)."""
+
+    task: Task
+    columns: CurveColumns
+    names: tuple[str, ...]
+    table: RocTable
+
+    @property
+    def identifier(self) -> str:
+        """The start of the names of its figures."""
+        return identifier(f"{self.task.name}-{self.columns.label}")
+
+    @property
+    def probabilities(self) -> Floats | None:
+        """The scores if they can be probabilities, with NaN for missing ones; otherwise None."""
+        scores = np.where(np.isfinite(self.table.score), self.table.score, np.nan)
+        given = scores[~np.isnan(scores)]
+        return scores if given.size and given.min() >= 0 and given.max() <= 1 else None
+
+
+def classification_section(results: SubmissionResults) -> Section | None:
+    """Return the section, None without a task that has scores or decisions."""
+    charts = [chart for task in results.tasks for chart in _charts(results, task)]
+    figures = tuple(Figure(chart) for chart in charts)
+    return Section("classification", "Classification", figures) if figures else None
+
+
+def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
+    for scored in _scored(results, task):
+        yield from _curves(results, scored)
+        yield from _of_probabilities(scored)
+    yield from decision_charts(results, task)
+    yield from class_charts(results, task)
+
+
+def _scored(results: SubmissionResults, task: Task) -> Iterator[LabelledScores]:
+    """Yield the scores of a task by pairs of columns, those with both classes."""
+    table = results.tables[task.name]
+    pairs = dict.fromkeys(
+        (curve.score, curve.label) for metric in task.metrics if (curve := metric.aggregate.curve)
+    )
+    for score, label in pairs:
+        labels = table[label]
+        entering = ~np.isnan(labels)
+        if {0.0, 1.0} <= set(labels[entering].tolist()):
+            names = tuple(name for name, enters in zip(table.names, entering.tolist(), strict=True) if enters)
+            found = roc_table(table[score][entering], labels[entering] > 0)
+            yield LabelledScores(task, CurveColumns(score, label, is_area=True), names, found)
+
+
+def _curves(results: SubmissionResults, scored: LabelledScores) -> Iterator[Chart]:
+    title = f"{scored.task.title}: {scored.columns.score} for {scored.columns.label}".replace("_", " ")
+    table, strata = scored.table, scored.table.positive.astype(np.int64)
+    weights = list(curve_weights(results.resampling, scored.names, strata))
+    points = [
+        *_operating_points(results, scored),
+        *grader_points(results, scored.columns.label, scored.names, table),
+    ]
+    band = roc_band(table, weights) if weights else None
+    yield roc_chart(
+        f"{scored.identifier}-roc",
+        f"ROC. {title}",
+        [roc_curve("submission", table)],
+        band,
+        points,
+        followed(results.phase.challenge.name, "ROC"),
+    )
+    yield precision_recall_chart(
+        f"{scored.identifier}-precision-recall",
+        f"Precision and recall. {title}",
+        [precision_recall_curve("submission", table)],
+        [precision_band("submission", (recall_and_precision(table, block) for block in weights))]
+        if weights
+        else (),
+        float(table.positive.mean()),
+    )
+
+
+def _operating_points(results: SubmissionResults, scored: LabelledScores) -> Iterator[MarkedPoint]:
+    for metric in scored.task.metrics:
+        curve = metric.aggregate.curve
+        estimate = results.estimates[scored.task.name].get(metric.name)
+        same = curve and (curve.score, curve.label) == (scored.columns.score, scored.columns.label)
+        if estimate and curve and same and not curve.is_area:
+            yield point_on_curve(metric.title, scored.table, estimate.value)
+    for task in results.tasks:
+        decided = right_decisions(results, task)
+        if decided and decided.cases == (
+            int(scored.table.positive.sum()),
+            int((~scored.table.positive).sum()),
+        ):
+            yield MarkedPoint(task.title, 1 - decided.specificity, decided.sensitivity)
+    if scored.probabilities is not None:
+        yield point_at_threshold(f"threshold {_THRESHOLD:g}", scored.table, _THRESHOLD)
+
+
+def _of_probabilities(scored: LabelledScores) -> Iterator[Chart]:
+    probabilities, positive = scored.probabilities, scored.table.positive.astype(np.float64)
+    if probabilities is None:
+        return
+    answered = ~np.isnan(probabilities)
+    weights = np.ones((1, positive.size))
+    yield calibration_chart(
+        f"{scored.identifier}-calibration",
+        f"Calibration. {scored.task.title}",
+        list(calibration_bins(probabilities[answered], positive[answered], CALIBRATION_BINS)),
+        float(weighted_expected_calibration_error(probabilities, positive, weights, CALIBRATION_BINS)[0]),
+        float(weighted_brier_score(probabilities, positive, weights)[0]),
+    )
+    # A missing probability is the wrong decision at every threshold.
+    decided = np.where(answered, probabilities, 1 - positive)
+    yield decision_curve_chart(
+        f"{scored.identifier}-decision-curve", f"Decision curve. {scored.task.title}", decided, positive
+    )
+    yield confusion_chart(
+        f"{scored.identifier}-confusion",
+        f"Confusion matrix. {scored.task.title}",
+        counts_of_decisions(decided >= _THRESHOLD, positive > 0),
+        classes_of(scored.columns.label),
+        f"Called positive from a probability of {_THRESHOLD:g} on.",
+    )

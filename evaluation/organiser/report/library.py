@@ -1,0 +1,250 @@
+"""The reports as a library: pages of a submission and of a leaderboard, from any program.
+
+Nothing is printed; submissions are read in a separate process.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import fspath
+from pathlib import Path
+from typing import Any
+
+from evaluation.charts.chart import complete
+from evaluation.core.fault import PhaseError
+from evaluation.core.places import scheme_of
+from evaluation.io.files import write_atomically
+from evaluation.isolated import run_isolated
+from evaluation.library import AnyPath, Evaluation, evaluate
+from evaluation.organiser.describe import describe
+from evaluation.organiser.ranking.analysis import RankOptions
+from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
+from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
+from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
+from evaluation.organiser.ranking.results import read_results
+from evaluation.organiser.report.board.cases import (
+    REFERENCE,
+    PhasePictures,
+    Shown,
+    hardest_cases,
+    phase_of,
+    submissions_of,
+)
+from evaluation.organiser.report.board.leaderboard import leaderboard_page, reported_phases
+from evaluation.organiser.report.board.methods import data_section
+from evaluation.organiser.report.board.reading import LEADERBOARD_FILE, read_leaderboard
+from evaluation.organiser.report.case_images import CaseReading, Request
+from evaluation.organiser.report.page import WIDTH, Page, render_page, write_figures
+from evaluation.organiser.report.pictures import chosen_cases, classified_cases
+from evaluation.organiser.report.results import SubmissionResults, read_submission_results, results_of
+from evaluation.organiser.report.submission import organiser_page, public_page
+from evaluation.phase.named import named_phase, phase_folder
+from evaluation.phase.phase import Phase, load_phase
+from evaluation.platform import machine
+
+# --- Reports from results and files, for the command and the library ---
+#
+# Submissions are read in a separate process.
+
+
+def submission_page(
+    results: SubmissionResults, submission: Path | None, images: Path | None, workers: int | None
+) -> Page:
+    """Return the organiser's report; without the submission itself, nothing is read of its files.
+
+    Raises `PhaseError` where the submission or an image cannot be read.
+    """
+    chosen = {**chosen_cases(results), **({} if images is None else classified_cases(results))}
+    if submission is None or not chosen:
+        return organiser_page(results)
+    request = Request(
+        str(results.phase.folder),
+        str(submission),
+        {task: tuple(cases) for task, cases in chosen.items()},
+        None if images is None else str(images),
+        machine.worker_count(workers),
+    )
+    return organiser_page(results, _read(request), chosen)
+
+
+def board_page(
+    board: Leaderboard,
+    parts: Sequence[OrganiserPart],
+    phases: Sequence[Phase] = (),
+    submissions: Path | None = None,
+    images: Path | None = None,
+    workers: int | None = None,
+) -> Page:
+    """Return the report of a leaderboard, with a section on the data of ``phases``, if there are any.
+
+    ``submissions``: the folder of the teams' submissions, ``images``: of the original images, for pictures of
+    the hardest cases of the first phase of the leaderboard that is among ``phases``. Raises `PhaseError`.
+    """
+    data = data_section(describe(list(phases))) if phases else None
+    pictures: Mapping[str, PhasePictures] = {}
+    if submissions is not None or images is not None:
+        if not phases:
+            raise PhaseError("--submissions, --images: expected --ground-truth PHASE too, found none")
+        reported, phase = phase_of(reported_phases(board, parts), phases)
+        hardest = hardest_cases(reported, phase.tasks)
+        of_teams = {} if submissions is None else submissions_of(reported, submissions)
+        places = {REFERENCE: None, **of_teams}
+        shown = []
+        for name, place in places.items():
+            request = Request(
+                str(phase.folder),
+                None if place is None else str(place),
+                hardest,
+                None if images is None else str(images),
+                machine.worker_count(workers),
+                only_pictures=True,
+            )
+            shown.append(Shown(name, {value.name: value.pictures for value in _read(request)}))
+        pictures = {phase.manifest.digest: PhasePictures(phase.tasks, hardest, tuple(shown))}
+    return leaderboard_page(board, parts, data, pictures)
+
+
+def _read(request: Request) -> Sequence[CaseReading]:
+    found: Sequence[CaseReading] = run_isolated(
+        "evaluation.organiser.report.case_images:read_cases", {"request": request}
+    )
+    return found
+
+
+# --- A leaderboard from its files, or from results that have not been ranked yet ---
+
+_RESULTS = ("*/metrics.json", "*/*/metrics.json")
+
+
+def leaderboard_in(folder: Path) -> tuple[Leaderboard, tuple[OrganiserPart, ...]]:
+    """Return the leaderboard in a folder; if it has only results, they are ranked with `rank`'s defaults.
+
+    Raises `PhaseError` where there is neither.
+    """
+    if (folder / LEADERBOARD_FILE).exists() or not any(found for of in _RESULTS for found in folder.glob(of)):
+        return read_leaderboard(folder)
+    results = read_results(folder)
+    scheme = scheme_of(results.challenge, results.options)
+    ranked = rank_phase(results, scheme, RankOptions())
+    # Written and read, so that the page is the same as after `rank`.
+    with tempfile.TemporaryDirectory() as written:
+        write_leaderboard(leaderboard_of({"": ranked}, {"": scheme}), Path(written))
+        write_organiser_part(ranked.organiser, Path(written), "")
+        return read_leaderboard(Path(written))
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report that was made: its page, with all figures and tables."""
+
+    page: Page
+
+    def to_html(self) -> str:
+        """Return the page as one HTML file without any outside reference."""
+        return render_page(self.page)
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """Return the figures by name, each a Vega-Lite v5 object with its data."""
+        return {chart.name: complete(chart, width=WIDTH) for chart in self.page.charts()}
+
+    def write(self, path: AnyPath) -> Path:
+        """Write the HTML file and return its path. Raises `OSError`."""
+        target = Path(path)
+        write_atomically(target, self.to_html().encode())
+        return target
+
+    def write_figures(self, folder: AnyPath) -> list[Path]:
+        """Write every figure as SVG, PDF, PNG, CSV and Vega-Lite, and return the paths. Raises `OSError`."""
+        return write_figures(self.page.charts(), Path(folder))
+
+
+def report_submission(
+    phase: AnyPath,
+    submission: AnyPath | None = None,
+    *,
+    results: Evaluation | AnyPath | None = None,
+    images: AnyPath | None = None,
+    public: bool = False,
+    workers: int | None = None,
+) -> Report:
+    """Return the report of one submission.
+
+    Parameters
+    ----------
+    phase
+        As for `evaluate`.
+    submission
+        As for `evaluate`. None makes a report of ``results`` without pictures and sizes.
+    results
+        The results of `evaluate`, or a folder with `metrics.json` and `cases.json`. By default the submission
+        is scored.
+    images
+        A folder of original images with the names of the cases, to be drawn below the pictures.
+    public
+        Leave out labels, everything that reveals them, and every single case.
+    workers
+        Number of worker processes, by default one per processor; 0 for none.
+
+    Raises
+    ------
+    SubmissionRejected
+        For a submission that is not scored, with all its faults.
+    PhaseError
+        Without submission and results, for a phase that cannot be used, and for results of another phase.
+
+    """
+    if submission is None and results is None:
+        raise PhaseError("expected a submission or results, found none")
+    folder = phase_folder(fspath(phase))
+    loaded = load_phase(folder)
+    if results is None and submission is not None:
+        results = evaluate(folder, submission, workers=workers)
+    if isinstance(results, Evaluation):
+        found = results_of(loaded, results.to_dict(), results.records)
+    else:
+        assert results is not None
+        found = read_submission_results(loaded, Path(results))
+    if public:
+        return Report(public_page(found))
+    return Report(submission_page(found, _path(submission), _path(images), workers))
+
+
+def report_leaderboard(
+    results: AnyPath,
+    *,
+    ground_truth: Sequence[AnyPath] = (),
+    submissions: AnyPath | None = None,
+    images: AnyPath | None = None,
+    workers: int | None = None,
+) -> Report:
+    """Return the report of a leaderboard.
+
+    Parameters
+    ----------
+    results
+        The folder that `rank --output` wrote, or the results of the teams, which are then ranked.
+    ground_truth
+        Sealed phases, as `evaluate` takes one: adds a section on their data.
+    submissions
+        A folder with a folder, zip archive or csv file for each team: adds pictures of the hardest cases by
+        the three best teams, of the first phase of the leaderboard that is in ``ground_truth``.
+    images
+        A folder of original images with the names of the cases, to be drawn below these pictures.
+    workers
+        Number of worker processes that read submissions, by default one per processor; 0 for none.
+
+    Raises
+    ------
+    PhaseError
+        For files that are missing or not of this package, and pictures without their phase.
+
+    """
+    board, parts = leaderboard_in(Path(results))
+    phases = [named_phase(fspath(name)) for name in ground_truth]
+    return Report(board_page(board, parts, phases, _path(submissions), _path(images), workers))
+
+
+def _path(path: AnyPath | None) -> Path | None:
+    return None if path is None else Path(path)

@@ -1,0 +1,340 @@
+"""Pictures of points and boxes: hits and misses, in the image, a plane, or seen along each axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from evaluation.challenges.declared.boxes import BoxMetric
+from evaluation.challenges.declared.detections import Verdicts
+from evaluation.challenges.declared.points import PointMetric
+from evaluation.challenges.declared.rules import DeclaredOptions
+from evaluation.core.challenge import Task, Values
+from evaluation.core.field import Field, Kind
+from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
+from evaluation.io.kinds.objects import Space
+from evaluation.io.kinds.points import Keypoints, Points, PointSet
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.boxes import iou_of_corners, match_boxes
+from evaluation.metrics.crops import Box
+from evaluation.metrics.points import match_pairs
+from evaluation.organiser.report.overlays import (
+    AGREEMENT,
+    BACKGROUND,
+    FALSE,
+    LEFT_OUT,
+    MISSED,
+    PANEL,
+    Colours,
+    beside,
+    fitted,
+    ground,
+)
+from evaluation.phase.phase import Phase
+
+# --- The hits among the boxes of one image at one threshold ---
+
+HIT = 0.5
+"""Least intersection over union of a hit, in figures of one threshold."""
+
+
+@dataclass(frozen=True)
+class BoxHits:
+    """The predicted boxes of one image: hit or not, shape (boxes,); numbers found, false and missed."""
+
+    hit: NDArray[np.bool_]
+    found: int
+    false: int
+    missed: int
+
+
+def case_hits(predicted: Floats, reference: Floats, threshold: float, inclusive: bool) -> BoxHits:
+    """Return the hits of one image, and the numbers of hits, false and missed boxes.
+
+    predicted, reference: shape (boxes, 6), class index, confidence and corners in pixels.
+    """
+    matches = match_boxes(
+        predicted[:, 2:],
+        predicted[:, 0].astype(np.int64),
+        predicted[:, 1],
+        reference[:, 2:],
+        reference[:, 0].astype(np.int64),
+        inclusive,
+    )
+    hit = (matches.claimed < threshold) & (threshold <= matches.iou)
+    found = int(hit.sum())
+    return BoxHits(hit, found, len(predicted) - found, len(reference) - found)
+
+
+def inclusive_corners(phase: Phase) -> bool:
+    """Return whether both corners of a box belong to it, as the phase chose."""
+    return bool(getattr(phase.options, "inclusive_corners", False))
+
+
+# --- The drawing of points and boxes: where each is, in which colour, and which belong together ---
+
+Position = tuple[float, ...]
+Shape = Literal["ring", "cross", "box"]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A point or a box: its lower and its upper corner along x, y and, with three axes, z.
+
+    The corners of a point are equal, unless its size is known. ``wide`` lines stay visible below others in
+    the same place.
+    """
+
+    shape: Shape
+    lower: Position
+    upper: Position
+    colour: str
+    label: str = ""
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class Objects:
+    """The objects drawn for one case in one field, at least one.
+
+    joined: pairs of positions between which a line is drawn. surroundings: show the surroundings of the
+    objects rather than the whole image. in_pixels: positions are pixels of the case's image.
+    """
+
+    drawn: tuple[Drawn, ...]
+    joined: tuple[tuple[Position, Position], ...] = ()
+    surroundings: bool = False
+    in_pixels: bool = True
+
+    @property
+    def axes(self) -> int:
+        """The number of axes of the positions."""
+        return len(self.drawn[0].lower)
+
+
+def space_of(kind: Kind) -> Space | None:
+    """Return the space of points and boxes, None for any other kind."""
+    return kind.space if isinstance(kind, Points | Keypoints | BoxesInSpace) else None
+
+
+def are_single(kind: Kind) -> bool:
+    """Return whether values of a kind are one point or box per case."""
+    return isinstance(kind, Keypoints) or (isinstance(kind, Points | BoxesInSpace) and kind.single)
+
+
+def landmark_names(kind: Kind) -> tuple[str, ...]:
+    """Return the names of landmarks that are numbered in a picture; none where there is only one."""
+    return kind.names if isinstance(kind, Keypoints) and len(kind.names) > 1 else ()
+
+
+def objects_of(phase: Phase, task: Task, field: Field, predicted: Any, references: Values) -> Objects | None:
+    """Return the drawing of a field that has positions in space; None where there is no object."""
+    kind, reference = field.kind, references[field.name]
+    space = space_of(kind)
+    if space is None:
+        raise TypeError(f"nothing is drawn of {type(kind).__name__}")
+    in_pixels = space.unit == "pixels"
+    if are_single(kind):
+        single = _landmarks if isinstance(predicted, PointSet) else _pair_of_boxes
+        return replace(single(predicted, reference), surroundings=True, in_pixels=in_pixels)
+    verdicts = _verdicts(phase, task, field, predicted, references)
+    sides = _boxes if isinstance(kind, BoxesInSpace) else _points
+    drawn = tuple(sides(predicted, reference, verdicts))
+    return Objects(drawn, in_pixels=in_pixels) if drawn else None
+
+
+def matching_metric(phase: Phase, task: Task, field: Field) -> tuple[str, BoxMetric | PointMetric] | None:
+    """Return the first metric of a declared task that finds hits in a field, and its name, or None."""
+    if not isinstance(phase.options, DeclaredOptions) or task.name not in phase.options.tasks:
+        return None
+    for name, table in phase.options.tasks[task.name].metrics.items():
+        of_field = table.field == field.name or (table.field is None and len(phase.options.fields) == 1)
+        if of_field and isinstance(table, BoxMetric | PointMetric):
+            return name, table
+    return None
+
+
+def _verdicts(phase: Phase, task: Task, field: Field, predicted: Any, references: Values) -> Verdicts:
+    if found := matching_metric(phase, task, field):
+        return found[1].verdicts(field.name, predicted, references)
+    return _verdicts_by_overlap(predicted.rows, references[field.name].rows)
+
+
+def _verdicts_by_overlap(found: NDArray[np.float64], true: NDArray[np.float64]) -> Verdicts:
+    """Return the hits at `HIT`; each box takes the best free one of its class."""
+    same = found[:, 0, None] == true[None, :, 0]
+    overlap = np.where(
+        same, iou_of_corners(found[:, None, 2:], true[None, :, 2:], inclusive_corners=False), 0.0
+    )
+    matches = match_pairs(1 - overlap, overlap >= HIT, "by_confidence", found[:, 1])
+    return Verdicts(~matches.false, matches.false, matches.hit >= 0)
+
+
+def _landmarks(predicted: PointSet, reference: PointSet) -> Objects:
+    """Return a ring at every reference and a cross at every prediction, joined, and numbered if several."""
+    pairs = list(zip(_positions(predicted.positions), _positions(reference.positions), strict=True))
+    labels = [str(number) for number in range(1, len(pairs) + 1)] if len(pairs) > 1 else [""]
+    rings = (Drawn("ring", at, at, AGREEMENT, label) for (_, at), label in zip(pairs, labels, strict=True))
+    crosses = (Drawn("cross", at, at, FALSE) for at, _ in pairs)
+    return Objects((*rings, *crosses), tuple(pairs))
+
+
+def _pair_of_boxes(predicted: Boxes, reference: Boxes) -> Objects:
+    below = replace(_box(reference.rows[0, 2:].tolist(), AGREEMENT), wide=True)
+    return Objects((below, _box(predicted.rows[0, 2:].tolist(), FALSE)))
+
+
+def _points(predicted: PointSet, reference: PointSet, verdicts: Verdicts) -> Iterator[Drawn]:
+    radii = np.nan_to_num(reference.diameters / 2)[:, None]
+    lower, upper = (_positions(reference.positions + sign * radii) for sign in (-1, 1))
+    for low, high, found in zip(lower, upper, verdicts.found.tolist(), strict=True):
+        yield Drawn("ring", low, high, AGREEMENT if found else MISSED)
+    for at, colour in zip(_positions(predicted.positions), _colours(verdicts), strict=True):
+        yield Drawn("cross", at, at, colour)
+
+
+def _boxes(predicted: Boxes, reference: Boxes, verdicts: Verdicts) -> Iterator[Drawn]:
+    for corners, colour in zip(predicted.rows[:, 2:].tolist(), _colours(verdicts), strict=True):
+        yield _box(corners, colour)
+    for corners in reference.rows[~verdicts.found, 2:].tolist():
+        yield _box(corners, MISSED)
+
+
+def _box(corners: list[float], colour: str) -> Drawn:
+    axes = len(corners) // 2
+    return Drawn("box", tuple(corners[:axes]), tuple(corners[axes:]), colour)
+
+
+def _colours(verdicts: Verdicts) -> list[str]:
+    kinds = zip(verdicts.hit.tolist(), verdicts.false.tolist(), strict=True)
+    return [AGREEMENT if hit else FALSE if false else LEFT_OUT for hit, false in kinds]
+
+
+def _positions(positions: NDArray[np.float64]) -> list[Position]:
+    return [tuple(position) for position in positions.tolist()]
+
+
+# --- Pictures of points and boxes: in the image, in a plane, or along each of three axes ---
+
+_MARK = 7
+"""Half of the width of the mark of a point, in pixels of the picture."""
+_LINE, _WIDE = 3, 7
+_LABEL_SIZE = 15
+_MARGIN = 0.15
+_SURROUNDINGS = 0.08
+_SMALLEST = 1.0
+_VIEWS = ((0, 1), (0, 2), (1, 2))
+"""Axes to the right and down (y) or up (z) of each panel of three axes."""
+VIEW_NAMES = ("seen along z", "seen along y", "seen along x")
+
+
+@dataclass(frozen=True)
+class _View:
+    """A rectangle of a plane: its ends along the axes to the right and down, and which axes these are."""
+
+    axes: tuple[int, int]
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    @property
+    def upwards(self) -> bool:
+        """Whether the second axis points up: z does, and y points down as in an image."""
+        return self.axes[1] == 2
+
+    def place(self, position: Position, scale: float) -> tuple[float, float]:
+        """Return a position's coordinates in a picture."""
+        x, y = (position[axis] for axis in self.axes)
+        down = self.bottom - y if self.upwards else y - self.top
+        return (x - self.left) * scale, down * scale
+
+
+def object_panels(found: Objects, size: tuple[int, int], photograph: Colours | None) -> Image.Image:
+    """Return one panel, or with three axes three panels side by side.
+
+    size: height and width of the case's image in pixels, 0 where they are not known. photograph: None, or
+    colours of shape (height, width, 3).
+    """
+    if found.axes == 3:
+        return beside([_on_nothing(found, axes) for axes in _VIEWS])
+    if not (found.in_pixels and all(size)):
+        return _on_nothing(found, (0, 1))
+    window = _window(found, size)
+    view = _View((0, 1), window.left, window.right, window.top, window.bottom)
+    return _drawn(found, view, fitted(ground(window, photograph)))
+
+
+def _window(found: Objects, size: tuple[int, int]) -> Box:
+    """Return the part of an image that is shown, in whole pixels."""
+    height, width = size
+    if not found.surroundings:
+        return Box(0, height, 0, width)
+    reach = _SURROUNDINGS * max(size)
+    (left, right), (top, bottom) = _ends(found, 0), _ends(found, 1)
+    return Box(
+        max(0, int(top - reach)),
+        min(height, int(bottom + reach) + 1),
+        max(0, int(left - reach)),
+        min(width, int(right + reach) + 1),
+    )
+
+
+def _around(found: Objects, axes: tuple[int, int]) -> _View:
+    """Return a square that holds all objects with a margin, of one size in all views."""
+    ends = [_ends(found, axis) for axis in range(found.axes)]
+    half = (0.5 + _MARGIN) * max(_SMALLEST, *(high - low for low, high in ends))
+    (x, y) = ((ends[axis][0] + ends[axis][1]) / 2 for axis in axes)
+    return _View(axes, x - half, x + half, y - half, y + half)
+
+
+def _ends(found: Objects, axis: int) -> tuple[float, float]:
+    return min(one.lower[axis] for one in found.drawn), max(one.upper[axis] for one in found.drawn)
+
+
+def _on_nothing(found: Objects, axes: tuple[int, int]) -> Image.Image:
+    """Return the objects in a plane without an image, with a margin."""
+    return _drawn(found, _around(found, axes), Image.new("RGB", (PANEL, PANEL), BACKGROUND))
+
+
+def _drawn(found: Objects, view: _View, picture: Image.Image) -> Image.Image:
+    """Return a picture of a view with the objects in it."""
+    scale = picture.width / (view.right - view.left)
+    draw = ImageDraw.Draw(picture)
+    for ends in found.joined:
+        draw.line([view.place(end, scale) for end in ends], fill="#ffffff", width=1)
+    for one in found.drawn:
+        _draw(draw, one, *_corners(one, view, scale))
+    return picture
+
+
+def _corners(one: Drawn, view: _View, scale: float) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the corners of an object in a picture, at the upper left and at the lower right."""
+    ends = [view.place(end, scale) for end in (one.lower, one.upper)]
+    (left, right), (top, bottom) = (sorted(along) for along in zip(*ends, strict=True))
+    if one.shape == "box":
+        return (left, top), (right, bottom)
+    x, y = (left + right) / 2, (top + bottom) / 2
+    wide, high = (max(_MARK, (end - start) / 2) for start, end in ((left, right), (top, bottom)))
+    return (x - wide, y - high), (x + wide, y + high)
+
+
+def _draw(
+    draw: ImageDraw.ImageDraw, one: Drawn, first: tuple[float, float], last: tuple[float, float]
+) -> None:
+    width = _WIDE if one.wide else _LINE
+    if one.shape == "box":
+        draw.rectangle((first, last), outline=one.colour, width=width)
+    elif one.shape == "ring":
+        draw.ellipse((first, last), outline=one.colour, width=width)
+    else:
+        draw.line((first, last), fill=one.colour, width=width)
+        draw.line((first[0], last[1], last[0], first[1]), fill=one.colour, width=width)
+    if one.label:
+        at, size = (last[0] + 2, first[1] - _LABEL_SIZE / 2), _LABEL_SIZE
+        draw.text(at, one.label, fill="#ffffff", stroke_width=1, stroke_fill="#000000", font_size=size)

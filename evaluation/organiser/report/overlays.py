@@ -1,0 +1,301 @@
+"""Pictures of regions as colour images: agreement, missed and false regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from evaluation.charts.chart import SKY, VERMILION, YELLOW
+from evaluation.core.field import Field, Kind
+from evaluation.core.form import CaseForm
+from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
+from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.volume import ConfidenceVolume
+from evaluation.io.volume_header import geometry_of
+from evaluation.metrics.crops import Box, Crop
+from evaluation.metrics.segmentation import (
+    VerticalDiameter,
+    overlap_of,
+    region_of,
+    vertical_cup_to_disc_ratio,
+    vertical_diameter,
+)
+
+# --- Regions of a case: each structure of a mask or a volume, predicted and in the reference ---
+
+Mask = NDArray[np.bool_]
+Spacing = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Region:
+    """A structure of an image, cropped, as booleans (y, x)."""
+
+    structure: str
+    predicted: Crop
+    reference: Crop
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A structure of a volume, as booleans (z, y, x); ``spacing_mm`` likewise, None where it is not known."""
+
+    structure: str
+    predicted: Mask
+    reference: Mask
+    spacing_mm: Spacing | None
+
+
+@dataclass(frozen=True)
+class StructureSize:
+    """The size of a structure in prediction, reference and both, in ``unit``."""
+
+    structure: str
+    unit: str
+    predicted: float
+    reference: float
+    shared: float
+
+    @property
+    def dice(self) -> float:
+        """Twice the shared size over the sum of both sizes; 0 where both are empty."""
+        total = self.predicted + self.reference
+        return 2 * self.shared / total if total else 0.0
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The ratio of the vertical extents of two nested structures, inner over outer."""
+
+    title: str
+    predicted: float
+    reference: float
+
+
+def has_regions(kind: Kind) -> bool:
+    """Return whether values of a kind are masks of images."""
+    return isinstance(kind, LabelMask | MultilabelMask) or (
+        isinstance(kind, LabelMap) and kind.dimensions == 2
+    )
+
+
+def has_solids(kind: Kind) -> bool:
+    """Return whether values of a kind are masks of volumes."""
+    return isinstance(kind, ConfidenceVolume) or (isinstance(kind, LabelMap) and kind.dimensions == 3)
+
+
+def regions(field: Field, predicted: Any, reference: Any) -> Iterator[Region]:
+    """Yield the structures of a mask; nested labels include the ones inside."""
+    for structure, one, other in zip(
+        _structures(field.kind),
+        _regions(field.kind, predicted),
+        _regions(field.reference.kind, reference),
+        strict=True,
+    ):
+        yield Region(structure, one, other)
+
+
+def sizes(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[StructureSize]:
+    """Yield the sizes of the structures of a mask (pixels) or a volume (mm³)."""
+    if has_regions(field.kind):
+        for region in regions(field, predicted, reference):
+            counts = overlap_of(region.predicted, region.reference)
+            yield StructureSize(
+                region.structure, "pixels", counts.prediction, counts.reference, counts.intersection
+            )
+    elif has_solids(field.kind):
+        for one in solids(field, case, predicted, reference):
+            voxel = 1.0 if one.spacing_mm is None else float(np.prod(one.spacing_mm))
+            parts = (one.predicted, one.reference, one.predicted & one.reference)
+            numbers = (voxel * float(np.count_nonzero(part)) for part in parts)
+            yield StructureSize(one.structure, "voxels" if one.spacing_mm is None else "mm³", *numbers)
+
+
+def ratios(field: Field, predicted: Any, reference: Any, definition: VerticalDiameter) -> Iterator[Ratio]:
+    """Yield the vertical ratio of each structure to the next one around it, for nested labels."""
+    if not isinstance(field.kind, LabelMask) or not field.kind.nested:
+        return
+    found = list(regions(field, predicted, reference))
+    for inner, outer in pairwise(found):
+        pairs = ((inner.predicted, outer.predicted), (inner.reference, outer.reference))
+        one, other = (
+            vertical_cup_to_disc_ratio(*(vertical_diameter(crop.values, definition) for crop in pair))
+            for pair in pairs
+        )
+        yield Ratio(f"Vertical ratio of {inner.structure} to {outer.structure}", one, other)
+
+
+def solids(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[Solid]:
+    """Yield the structures of a volume: where its values are above 0, or of each label."""
+    if isinstance(field.kind, LabelMap):
+        for position, structure in enumerate(field.kind.labels.values(), start=1):
+            one, other = predicted.whole == position, reference.whole == position
+            yield Solid(structure, one, other, predicted.spacing_mm)
+        return
+    geometry = geometry_of(case)
+    depth, height, width = geometry.shape
+    whole = np.zeros((depth, height, width), dtype=np.bool_)
+    for z, plane in enumerate(predicted):
+        whole[z] = plane.in_image(height, width) > 0
+    true = np.stack([plane.in_image(height, width) > 0 for plane in reference.planes()])
+    spacing = geometry.spacing_mm
+    yield Solid(field.title, whole, true, None if spacing is None else (spacing[2], spacing[1], spacing[0]))
+
+
+def _structures(kind: Kind) -> tuple[str, ...]:
+    if isinstance(kind, LabelMask | LabelMap):
+        return tuple(kind.labels.values())
+    return kind.classes if isinstance(kind, MultilabelMask) else ()
+
+
+def _regions(kind: Kind, value: Any) -> tuple[Crop, ...]:
+    if isinstance(value, LabelMapValue):
+        _, top, left = value.corner
+        return tuple(Crop(_plane(value) == i, top, left) for i in range(1, len(_structures(kind)) + 1))
+    if not isinstance(kind, LabelMask):
+        return tuple(value)
+    labels = list(kind.labels)
+    chosen = [labels[: i + 1] if kind.nested else [label] for i, label in enumerate(labels)]
+    return tuple(region_of(value, members) for members in chosen)
+
+
+def _plane(value: LabelMapValue) -> NDArray[np.uint8]:
+    """Return the only plane of an image's positions, shape (y, x); (0, 0) where all is background."""
+    found: NDArray[np.uint8] = value.positions[0] if len(value.positions) else np.zeros((0, 0), np.uint8)
+    return found
+
+
+# --- Pictures of a case as colour images: agreement, missed and false regions, points and boxes ---
+
+Colours = NDArray[np.uint8]
+Greys = NDArray[np.uint8]
+
+AGREEMENT, MISSED, FALSE = SKY, VERMILION, YELLOW
+"""Colours that differ in brightness too."""
+LEFT_OUT = "#9a9a9a"
+"""Colour of predictions that are neither hits nor false."""
+LEGEND = ((AGREEMENT, "agreement"), (MISSED, "missed"), (FALSE, "false"))
+BACKGROUND = (32, 36, 40)
+_MARGIN = 0.15
+PANEL = 300
+_FILL = 0.55
+
+
+def region_panels(found: Sequence[Region], size: tuple[int, int], photograph: Colours | None) -> Image.Image:
+    """Return one panel for each region side by side, each cropped to its content.
+
+    size: height and width of the image in pixels. photograph: None, or colours of shape (height, width, 3).
+    """
+    around = Box(0, 0, 0, 0)
+    for region in found:
+        around = around.union(region.predicted.box).union(region.reference.box)
+    part = _window(around, size)
+    below = ground(part, photograph)
+    return beside([fitted(_painted(_within(region, part), below)) for region in found])
+
+
+def solid_panels(volume: Solid, original: Greys | None = None) -> Image.Image:
+    """Return the planes across each axis in which prediction and reference differ most, side by side.
+
+    The axes are z (the plane of a scan), y and x; pixels are stretched to equal lengths. Without a
+    difference, the planes with the largest reference are shown. original: grey values of the same shape (z,
+    y, x).
+    """
+    different = volume.predicted != volume.reference
+    if not different.any():
+        different = volume.reference
+    spacing = volume.spacing_mm or (1.0, 1.0, 1.0)
+    panels = []
+    for axis in range(3):
+        others = tuple(other for other in range(3) if other != axis)
+        position = int(np.argmax(different.sum(axis=others)))
+        pair = (np.take(volume.predicted, position, axis), np.take(volume.reference, position, axis))
+        if original is None:
+            below = np.full((*pair[0].shape, 3), BACKGROUND, np.uint8)
+        else:
+            below = np.repeat(np.take(original, position, axis)[..., np.newaxis], 3, axis=-1)
+        panels.append(fitted(_painted(pair, below), spacing[others[0]] / spacing[others[1]]))
+    return beside(panels)
+
+
+def _window(around: Box, size: tuple[int, int]) -> Box:
+    """Return a rectangle with a margin, within the image; the whole image where there is nothing."""
+    height, width = size
+    if around.is_empty:
+        return Box(0, height, 0, width)
+    margin = int(_MARGIN * max(around.shape)) + 4
+    return Box(
+        max(0, around.top - margin),
+        min(height, around.bottom + margin),
+        max(0, around.left - margin),
+        min(width, around.right + margin),
+    )
+
+
+def ground(window: Box, photograph: Colours | None) -> Colours:
+    """Return the background of a part of an image: the photograph, or one dark colour."""
+    if photograph is not None:
+        return photograph[window.slices]
+    return np.full((*window.shape, 3), BACKGROUND, np.uint8)
+
+
+def _within(region: Region, window: Box) -> tuple[Mask, Mask]:
+    return _cut(region.predicted, window), _cut(region.reference, window)
+
+
+def _cut(crop: Crop, window: Box) -> Mask:
+    """Return a region in a window that contains its box."""
+    found: Mask = (
+        crop.within(window).astype(np.bool_) if crop.values.size else np.zeros(window.shape, np.bool_)
+    )
+    return found
+
+
+def _painted(pair: tuple[Mask, Mask], ground: Colours) -> Colours:
+    """Return the ground under the three kinds of regions, with opaque edges."""
+    predicted, reference = pair
+    painted = ground.astype(np.float64)
+    kinds = (
+        (AGREEMENT, predicted & reference),
+        (MISSED, reference & ~predicted),
+        (FALSE, predicted & ~reference),
+    )
+    for colour, members in kinds:
+        rgb = np.array([int(colour[start : start + 2], 16) for start in (1, 3, 5)], dtype=np.float64)
+        painted[members] = (1 - _FILL) * painted[members] + _FILL * rgb
+        painted[_edge(members)] = rgb
+    return painted.round().astype(np.uint8)
+
+
+def _edge(members: Mask) -> Mask:
+    """Return the pixels of a region that have a neighbour outside of it."""
+    padded = np.pad(members, 1)
+    inner = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
+    edge: Mask = members & ~inner
+    return edge
+
+
+def fitted(colours: Colours, stretch: float = 1.0) -> Image.Image:
+    """Return a picture resized to a panel; ``stretch`` is the height of a pixel over its width."""
+    height, width = colours.shape[0] * stretch, float(colours.shape[1])
+    scale = PANEL / max(height, width, 1.0)
+    target = max(1, round(width * scale)), max(1, round(height * scale))
+    method = Image.Resampling.NEAREST if scale > 1 else Image.Resampling.BOX
+    return Image.fromarray(np.ascontiguousarray(colours)).resize(target, method)
+
+
+def beside(panels: Sequence[Image.Image], gap: int = 6) -> Image.Image:
+    """Return panels side by side."""
+    width = sum(panel.width for panel in panels) + gap * (len(panels) - 1)
+    whole = Image.new("RGB", (max(1, width), max(panel.height for panel in panels)), "#ffffff")
+    left = 0
+    for panel in panels:
+        whole.paste(panel, (left, 0))
+        left += panel.width + gap
+    return whole

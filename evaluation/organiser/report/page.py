@@ -1,0 +1,306 @@
+"""A report's page: its content, one HTML file without outside references, and its figures as files."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from evaluation import __version__
+from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, theme
+from evaluation.io.files import write_atomically
+
+# --- The parts of a page: sections of figures, tables, pictures and paragraphs ---
+
+Cell = str | int | float | None
+"""An entry of a table; None is shown as a dash."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart in a page; ``wide`` takes the whole width of a large screen instead of half."""
+
+    chart: Chart
+    wide: bool = False
+    kind: ClassVar[str] = "figure"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table; ``digits``: number of decimals, None to show numbers unchanged."""
+
+    title: str
+    digits: int | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with sortable rows; ``name`` is its identifier, unique in the page."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    kind: ClassVar[str] = "table"
+
+    @property
+    def shown(self) -> list[list[str]]:
+        """The cells as text."""
+        return [
+            [shown(cell, column.digits) for cell, column in zip(row, self.columns, strict=True)]
+            for row in self.rows
+        ]
+
+
+@dataclass(frozen=True)
+class SortableCaseTable:
+    """The table of cases: sortable, filterable, linked with the marks of cases in the figures.
+
+    The first column holds the names of the cases.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: Sequence[tuple[Cell, ...]]
+    note: str = ""
+    kind: ClassVar[str] = "cases"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of a case: a data URI, a caption and a text for those who cannot see it."""
+
+    case: str
+    source: str
+    caption: str
+    alternative: str
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Pictures side by side, with the legend of their colours: pairs of colour and meaning."""
+
+    title: str
+    pictures: tuple[Picture, ...]
+    legend: tuple[tuple[str, str], ...] = ()
+    note: str = ""
+    kind: ClassVar[str] = "gallery"
+
+
+@dataclass(frozen=True)
+class Text:
+    """Paragraphs of plain text."""
+
+    paragraphs: tuple[str, ...]
+    kind: ClassVar[str] = "text"
+
+
+@dataclass(frozen=True)
+class CopyableText:
+    """Text to be copied, such as a table for LaTeX."""
+
+    title: str
+    text: str
+    kind: ClassVar[str] = "listing"
+
+
+Block = Figure | Table | SortableCaseTable | Gallery | Text | CopyableText
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page with an entry in the navigation; ``name`` is its identifier."""
+
+    name: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: title, facts below it (label and value), a warning on top, and sections."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    sections: tuple[Section, ...]
+    subtitle: str = ""
+    banner: str = ""
+    footer: tuple[str, ...] = field(default=())
+
+    def charts(self) -> Iterator[Chart]:
+        """Yield the charts of all sections in their order."""
+        for section in self.sections:
+            for block in section.blocks:
+                if isinstance(block, Figure):
+                    yield block.chart
+
+
+def shown(cell: Cell, digits: int | None = None) -> str:
+    """Return a cell as text: numbers with a true minus sign, None as a dash."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, float):
+        text = f"{cell:.{digits}f}" if digits is not None else f"{cell:g}"
+        return text.replace("-", "−")
+    return str(cell)
+
+
+def identifier(text: str) -> str:
+    """Return a text as the name of a figure: lower-case letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
+
+
+# --- From a page to one HTML file without any outside reference ---
+
+# It draws specifications of version 5; Vega-Lite 5 itself warns of the newer Vega bundled with it.
+_VEGA_VERSION = "6.4"
+_TEMPLATES = "templates"
+# The ends of script elements and comments, and the ends of lines in some parsers.
+_UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+
+
+def render_page(page: Page) -> str:
+    """Return the HTML of a page: figures, styles and programs included, every text escaped.
+
+    The page's own policy (Content-Security-Policy) forbids any connection and any other program. Raises
+    `ValueError` where two figures have one name.
+    """
+    names = [chart.name for chart in page.charts()]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"more than one figure is called {', '.join(twice)}")
+    environment = _environment()
+    scripts = [*([_bundle()] if names else []), _source("page.js")]
+    return environment.get_template("page.html").render(
+        page=page,
+        policy=_policy(scripts),
+        style=Markup(_source("page.css")),  # noqa: S704 - ours
+        scripts=[Markup(script) for script in scripts],  # noqa: S704 - ours
+        settings={
+            "themes": {name: theme(name) for name in ("light", "dark")},
+            "schema": SCHEMA,
+            "selectedCase": SELECTED_CASE,
+        },
+        version=__version__,
+    )
+
+
+def as_script(content: Any) -> Markup:
+    """Return a value as JSON that can be put into a script element: it cannot end that element."""
+    text = json.dumps(content, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return Markup(text.translate(_UNSAFE))  # noqa: S704 - nothing of markup is left in it
+
+
+def compact(content: Any, significant: int = 6) -> Any:
+    """Return a value with floats rounded to more significant digits than a figure shows."""
+    if isinstance(content, float):
+        rounded = float(f"{content:.{significant}g}")
+        return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
+    if isinstance(content, Mapping):
+        return {key: compact(value, significant) for key, value in content.items()}
+    if isinstance(content, Sequence) and not isinstance(content, str):
+        return [compact(value, significant) for value in content]
+    return content
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("evaluation.organiser.report", _TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["as_script"] = as_script
+    environment.filters["specification"] = lambda chart: as_script(compact(layered(chart)))
+    environment.filters["case_rows"] = lambda table: as_script(
+        {
+            "columns": [[column.title, column.digits] for column in table.columns],
+            "rows": compact(table.rows),
+        }
+    )
+    return environment
+
+
+@cache
+def _bundle() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one program, which defines ``vegaEmbed``."""
+    program: str = vl_convert.javascript_bundle("Object.assign(window, { vegaEmbed });", _VEGA_VERSION)
+    return program
+
+
+def _source(name: str) -> str:
+    loader = _environment().loader
+    assert loader is not None
+    return loader.get_source(_environment(), name)[0]
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """Return the content security policy: these scripts alone, pictures of the page itself, no connection."""
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return (
+        # Vega compiles its expressions, which come from this package alone.
+        f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+# --- The figures of a page as files: SVG, PDF, PNG, CSV, and Vega-Lite ---
+
+WIDTH = 480
+"""Width of a figure without a width of its own, in pixels."""
+_VEGA_LITE_VERSION = "5.21"
+_PIXELS_PER_POINT = 3.0
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_figures(charts: Iterable[Chart], folder: Path) -> list[Path]:
+    """Write each chart in five formats, named after it, and return the paths. Raises `OSError`."""
+    paths = []
+    for chart in charts:
+        specification = complete(chart, width=WIDTH)
+        files = {
+            "vl.json": f"{json.dumps(specification, indent=1, ensure_ascii=False)}\n".encode(),
+            "csv": csv_of(chart).encode(),
+            "svg": vl_convert.vegalite_to_svg(specification, vl_version=_VEGA_LITE_VERSION).encode(),
+            "pdf": vl_convert.vegalite_to_pdf(specification, vl_version=_VEGA_LITE_VERSION),
+            "png": vl_convert.vegalite_to_png(
+                specification, vl_version=_VEGA_LITE_VERSION, scale=_PIXELS_PER_POINT
+            ),
+        }
+        for extension, data in files.items():
+            path = folder / f"{chart.name}.{extension}"
+            write_atomically(path, data)
+            paths.append(path)
+    return paths
+
+
+def csv_of(chart: Chart) -> str:
+    """Return the data of a chart as one table; its first column names the part of the figure."""
+    columns = dict.fromkeys(column for rows in chart.data.values() for row in rows for column in row)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(["table", *columns])
+    for name, rows in chart.data.items():
+        writer.writerows([name, *(_cell(row.get(column)) for column in columns)] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """Return a cell that spreadsheets do not run as a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -1,0 +1,245 @@
+"""The choice of cases that are shown as pictures, and their section."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import Task
+from evaluation.core.metric import Metric
+from evaluation.metrics.arrays import Floats, ratio_or_nan
+from evaluation.organiser.report.case_images import CaseImage, CaseReading, PictureKind, is_shown
+from evaluation.organiser.report.objects import HIT, case_hits, inclusive_corners, matching_metric
+from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, LEGEND, MISSED
+from evaluation.organiser.report.page import Gallery, Picture, Section, shown
+from evaluation.organiser.report.results import SubmissionResults
+from evaluation.organiser.report.sources import followed
+from evaluation.organiser.report.value_figures import averaged_metrics
+
+# --- How good each case of a task is, to choose the worst, the median and the best ---
+
+Counts = NDArray[np.float64]
+"""Numbers of hits, false predictions and objects by case, shape (3, cases)."""
+
+_SUMMED = ("true_positives", "false_positives", "false_negatives")
+
+
+def goodness_of_cases(results: SubmissionResults, task: Task) -> Floats:
+    """Return how good each case of a task is, higher is better, NaN if unknown.
+
+    For detections, the F1 at any confidence. Else the mean over the task's averaged metrics of their position
+    between worst and best; where none has a worst value, the first metric, with its sign such that higher is
+    better.
+    """
+    table = results.tables[task.name]
+    counts = next(_counts(results, task, table), None)
+    if counts is not None:
+        hits, false, objects = counts
+        return ratio_or_nan(2 * hits, hits + false + objects)
+    metrics = [metric for metric in task.metrics if metric.ordered and metric.aggregate.spread_column]
+    bounded = [metric for metric in metrics if math.isfinite(metric.best) and math.isfinite(metric.worst)]
+    if bounded:
+        places = np.array([_place(metric, _values(table, metric)) for metric in bounded])
+        entering = ~np.isnan(places)
+        total = np.where(entering, places, 0.0).sum(axis=0)
+        count = entering.sum(axis=0)
+        return ratio_or_nan(total, count.astype(np.float64))
+    if metrics:
+        sign = 1.0 if metrics[0].better == "higher" else -1.0
+        turned: Floats = sign * _values(table, metrics[0])
+        return turned
+    return np.full(len(table), np.nan)
+
+
+def _counts(results: SubmissionResults, task: Task, table: CaseTable) -> Iterator[Counts]:
+    """Yield the counts in the columns of detection metrics, the first metric first."""
+    columns = table.column_names
+    if {"predicted", "reference"} <= set(columns):
+        inclusive = inclusive_corners(results.phase)
+        sides = zip(table.objects("predicted"), table.objects("reference"), strict=True)
+        matched = (case_hits(*pair, HIT, inclusive) for pair in sides)
+        yield _as_counts((one.found, one.false, one.found + one.missed) for one in matched)
+    for metric in task.metrics:
+        hits, false, found, objects = (
+            f"{metric.name}_{part}" for part in ("hits", "false", "found", "objects")
+        )
+        # of the metric itself, or of each class
+        of_metric = [column for column in columns if column.startswith(f"{metric.name}_")]
+        summed = [[table[one] for one in of_metric if one.endswith(f"_{part}")] for part in _SUMMED]
+        if all(summed):
+            right, wrong, missed = (np.sum(values, axis=0) for values in summed)
+            yield np.array([right, wrong, right + missed])
+        elif {hits, false, objects} <= set(columns):
+            rows = zip(table.objects(hits), table.objects(false), table[objects].tolist(), strict=True)
+            yield _as_counts((len(right), len(wrong), number) for right, wrong, number in rows)
+        elif {found, objects} <= set(columns):
+            # all classes, at the first threshold
+            pairs = zip(table.objects(found), table.objects(objects), strict=True)
+            sums = (
+                (int(of_case[:, 0].sum()), len(of_case), int(numbers.sum())) for of_case, numbers in pairs
+            )
+            yield _as_counts((right, made - right, number) for right, made, number in sums)
+
+
+def _as_counts(rows: Iterator[tuple[float, float, float]]) -> Counts:
+    return np.array(list(rows), dtype=np.float64).reshape(-1, 3).T
+
+
+def _values(table: CaseTable, metric: Metric) -> Floats:
+    column = metric.aggregate.spread_column
+    assert column is not None  # of the metrics that are asked for
+    return table[column]
+
+
+def _place(metric: Metric, values: Floats) -> Floats:
+    """Return the position of values between the worst (0) and the best (1)."""
+    return (values - metric.worst) / (metric.best - metric.worst)
+
+
+MOST_PICTURES = 12
+_RANKS = {
+    4: ("worst", "second worst", "median", "best"),
+    3: ("worst", "median", "best"),
+    2: ("worst", "best"),
+    1: ("worst",),
+}
+_MOST_VALUES = 6
+_EXTREMES = (
+    ("true positive", 1, 1),
+    ("true negative", 0, -1),
+    ("false positive", 0, 1),
+    ("false negative", 1, -1),
+)
+LEGENDS: Mapping[PictureKind, tuple[tuple[str, str], ...]] = {
+    "regions": LEGEND,
+    "boxes": (
+        (AGREEMENT, "hit (predicted box)"),
+        (MISSED, "missed (reference)"),
+        (FALSE, "false"),
+        (LEFT_OUT, "does not count"),
+    ),
+    "box": ((AGREEMENT, "reference"), (FALSE, "prediction")),
+    "points": ((AGREEMENT, "reference (ring)"), (FALSE, "prediction (cross)")),
+    "objects": (
+        (AGREEMENT, "hit: prediction (cross), object (ring)"),
+        (MISSED, "missed (ring)"),
+        (FALSE, "false (cross)"),
+        (LEFT_OUT, "does not count (cross)"),
+    ),
+    "photograph": (),
+}
+_NOTES: Mapping[PictureKind, str] = {
+    "regions": "Predicted pixels inside the reference agree, those of the reference alone are missed.",
+    "boxes": f"A predicted box hits from an intersection over union of {HIT:g} on.",
+    "box": "The box of the prediction and that of the reference.",
+    "points": "The line joins the prediction with the reference.",
+    "objects": "The ring of an object has its diameter, where the reference tells it.",
+    "photograph": "Of the positive and of the negative cases, those with the highest and the lowest score.",
+}
+
+
+def chosen_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
+    """Return the cases to be shown of each task that can be drawn, each with its role, such as "worst".
+
+    At most twelve cases are shown in all, one to four of each of the first twelve tasks; cases without a
+    submitted value are not.
+    """
+    shown_tasks = [task for task in results.tasks if any(is_shown(field) for field in task.fields)]
+    shown_tasks = shown_tasks[:MOST_PICTURES]
+    ranks = _RANKS[min(max(_RANKS), MOST_PICTURES // max(1, len(shown_tasks)))]
+    absent = {(task, case.name) for case in results.cases for task in case.worst}
+    chosen: dict[str, dict[str, str]] = {}
+    for task in shown_tasks:
+        names = results.tables[task.name].names
+        goodness = goodness_of_cases(results, task)
+        known = [
+            position
+            for position in np.argsort(goodness, kind="stable").tolist()
+            if not math.isnan(goodness[position]) and (task.name, names[position]) not in absent
+        ]
+        places = {"worst": 0, "second worst": 1, "median": len(known) // 2, "best": len(known) - 1}
+        rank_of: dict[str, str] = {}
+        # The best of two cases is neither called the median nor the second worst.
+        for rank in sorted(ranks, key=("worst", "best", "second worst", "median").index):
+            if 0 <= places[rank] < len(known):
+                rank_of.setdefault(names[known[places[rank]]], rank)
+        chosen[task.name] = dict(sorted(rank_of.items(), key=lambda item: ranks.index(item[1])))
+    return chosen
+
+
+def classified_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
+    """Return the cases of the first task of scores that are shown as photographs: four named extremes.
+
+    The positive and the negative cases with the highest and with the lowest score.
+    """
+    for task in results.tasks:
+        curve = next((curve for metric in task.metrics if (curve := metric.aggregate.curve)), None)
+        if curve is None or any(is_shown(field) for field in task.fields):
+            continue
+        table = results.tables[task.name]
+        score, label = table[curve.score], table[curve.label]
+        chosen: dict[str, str] = {}
+        for kind, of_class, sign in _EXTREMES:
+            members = np.flatnonzero((label == of_class) & np.isfinite(score))
+            if members.size:
+                at = members[np.argmax(sign * score[members])]
+                chosen.setdefault(table.names[at], f"{kind} (score {shown(float(score[at]), 3)})")
+        return {task.name: chosen}
+    return {}
+
+
+def pictures_section(
+    results: SubmissionResults, chosen: Mapping[str, Mapping[str, str]], values: Sequence[CaseReading]
+) -> Section | None:
+    """Return the section of the pictures, None without any."""
+    by_name = {value.name: value.pictures for value in values}
+    galleries = []
+    for task in results.tasks:
+        images = {
+            name: by_name[name][task.name]
+            for name in chosen.get(task.name, {})
+            if task.name in by_name.get(name, {})
+        }
+        if images:
+            kind = next(iter(images.values())).kind
+            pictures = tuple(
+                _picture(results, task, name, chosen[task.name][name], image)
+                for name, image in images.items()
+            )
+            shows = "classified photographs" if kind == "photograph" else f"pictures of {task.name}"
+            source = followed(results.phase.challenge.name, shows)
+            follows = f" Follows {source}." if source else ""
+            note = f"{_note(results, task, kind)}{follows}"
+            galleries.append(Gallery(task.title, pictures, LEGENDS[kind], note))
+    return Section("pictures", "Pictures", tuple(galleries)) if galleries else None
+
+
+def _note(results: SubmissionResults, task: Task, kind: PictureKind) -> str:
+    """Return the legend of a task's pictures; for detections it depends on the metric."""
+    if kind in ("boxes", "objects"):
+        for field in task.fields:
+            if found := matching_metric(results.phase, task, field):
+                title = next(metric.title for metric in task.metrics if metric.name == found[0])
+                of_kind = f" {_NOTES[kind]}" if kind == "objects" else ""
+                return f"Hits and misses are those of the metric “{title}”.{of_kind}"
+    return _NOTES[kind]
+
+
+def _picture(results: SubmissionResults, task: Task, name: str, rank: str, image: CaseImage) -> Picture:
+    table = results.tables[task.name]
+    row = table.names.index(name)
+    values = [
+        f"{metric.title} {shown(float(table[column][row]), 3)}"
+        for metric, column in averaged_metrics(results, task)
+        if metric.ordered and not math.isnan(table[column][row])
+    ][:_MOST_VALUES]
+    panels = f" From left to right: {', '.join(image.panels)}." if image.panels else ""
+    if image.numbered:
+        names = (f"{number} {name}" for number, name in enumerate(image.numbered, start=1))
+        panels += f" Numbers: {', '.join(names)}."
+    caption = f"{rank.capitalize()}: {name}. {'; '.join(values)}{'.' if values else ''}{panels}"
+    return Picture(name, image.source, caption, f"{task.title}, case {name}, {rank}.{panels}")

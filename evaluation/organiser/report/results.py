@@ -1,0 +1,168 @@
+"""The results of one submission as a report needs them, from an evaluation or from its files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
+
+from evaluation.core.aggregation import Estimate, Estimates
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import Task
+from evaluation.core.fault import PhaseError
+from evaluation.core.metric import Metric
+from evaluation.core.resampling import Resampling, units_of
+from evaluation.library import CASES_FILE
+from evaluation.metrics.bootstrap import bootstrap_weights
+from evaluation.phase.leaderboard import digits_of
+from evaluation.phase.phase import Phase
+from evaluation.phase.scores import read_case_records
+from evaluation.platform.result_file import FILE_NAME, MetricsFile
+from evaluation.summary import Subgroups
+
+
+@dataclass(frozen=True)
+class CaseRecord:
+    """Facts on a case beside its values: cells of `cases.csv`, failures, run time in seconds.
+
+    ``worst`` names the tasks in which the case takes worst values.
+    """
+
+    name: str
+    cells: Mapping[str, str]
+    worst: tuple[str, ...]
+    failure: str | None
+    run_seconds: float | None
+
+
+@dataclass(frozen=True)
+class SubmissionResults:
+    """The results of a submission: the published ``metrics`` and the organiser's files.
+
+    ``estimates`` and ``subgroups`` have all digits; ``tables`` hold labels.
+    """
+
+    phase: Phase
+    metrics: MetricsFile
+    tasks: tuple[Task, ...]
+    tables: Mapping[str, CaseTable]
+    cases: tuple[CaseRecord, ...]
+    estimates: Estimates
+    subgroups: Subgroups
+    resampling: Resampling
+
+
+def results_of(phase: Phase, metrics: Mapping[str, Any], records: Mapping[str, Any]) -> SubmissionResults:
+    """Return the results from the contents of `metrics.json` and `cases.json`.
+
+    Raises `PhaseError` where they are results of another phase or no results at all.
+    """
+    try:
+        content = TypeAdapter(MetricsFile).validate_python(metrics)
+        recorded = read_case_records(records, phase.tasks)
+        estimates = TypeAdapter(Estimates).validate_python(records["figures"]["aggregates"])
+        subgroups = TypeAdapter(Subgroups).validate_python(records["figures"]["subgroups"])
+        cases = tuple(_case(case) for case in records["cases"])
+        digests = {FILE_NAME: content.phase.manifest, CASES_FILE: records["manifest"]}
+    except (ValidationError, KeyError, TypeError, AttributeError, ValueError) as error:
+        raise PhaseError(f"{FILE_NAME}, {CASES_FILE}: are not results of this package ({error})") from None
+    if other := [name for name, digest in digests.items() if digest != phase.manifest.digest]:
+        raise PhaseError(
+            *(
+                f"{name}: expected the seal {phase.manifest.digest[:12]}… of {phase.config.name}, "
+                f"found the seal {digests[name][:12]}…"
+                for name in other
+            )
+        )
+    tasks = tuple(task for task in phase.tasks if task.name in recorded.tables)
+    return SubmissionResults(
+        phase, content, tasks, recorded.tables, cases, estimates, subgroups, recorded.resampling
+    )
+
+
+def read_submission_results(phase: Phase, folder: Path) -> SubmissionResults:
+    """Return the results in a folder: `metrics.json` and the organiser's `cases.json`.
+
+    Raises `PhaseError` listing every problem.
+    """
+    contents, problems = [], []
+    for name in (FILE_NAME, CASES_FILE):
+        try:
+            contents.append(json.loads((folder / name).read_bytes()))
+        except FileNotFoundError:
+            hint = "" if name == FILE_NAME else f"; `evaluate --cases {folder / CASES_FILE}` writes it"
+            problems.append(f"{folder / name}: is missing{hint}")
+        except ValueError as error:
+            problems.append(f"{folder / name}: cannot be read: {error}")
+    if problems:
+        raise PhaseError(*problems)
+    return results_of(phase, contents[0], contents[1])
+
+
+def _case(record: Mapping[str, Any]) -> CaseRecord:
+    worst: Sequence[str] = record["worst"]
+    return CaseRecord(
+        record["name"], record["table"], tuple(worst), record.get("failure"), record.get("run_seconds")
+    )
+
+
+# --- The metrics of a submission with titles, directions, units and intervals, for tables and charts ---
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """A metric of a task with its published value.
+
+    Decimals: ``digits`` of the value, ``spread_digits`` of its interval and spread.
+    """
+
+    task: str
+    task_title: str
+    metric: Metric
+    estimate: Estimate
+    digits: int
+    spread_digits: int
+
+    @property
+    def name(self) -> str:
+        """The name under which rankings and settings know it."""
+        return f"{self.task}.{self.metric.name}"
+
+
+def metric_rows(results: SubmissionResults) -> Iterator[MetricRow]:
+    """Yield the published metrics of all tasks in the order of `metrics.json`."""
+    for task in results.tasks:
+        published = results.metrics.aggregates.get(task.name, {})
+        for metric in task.metrics:
+            if metric.name in published:
+                digits = digits_of(results.phase.config, f"{task.name}.{metric.name}")
+                yield MetricRow(
+                    task.name, task.title, metric, published[metric.name], digits.value, digits.spread
+                )
+
+
+# --- The case weights of the band around a curve, as in the phase's intervals ---
+
+_LARGEST_BAND = 20_000_000
+"""Resamples times points above which a curve has no band."""
+
+
+def curve_weights(
+    resampling: Resampling, names: Sequence[str], strata: NDArray[np.int64], points: int | None = None
+) -> list[NDArray[np.float64]]:
+    """Return the blocks of weights of the cases, shape (rows, cases), as the phase's intervals draw them.
+
+    strata: of every case, −1 where it does not enter. points: of the curve, where there are more than cases.
+    Empty where the phase draws none, or for a curve that would take too long.
+    """
+    most = max(len(names), points or 0)
+    if not resampling.resamples or not most or resampling.resamples * most > _LARGEST_BAND:
+        return []
+    units = units_of(resampling.clusters, names)
+    return list(bootstrap_weights(strata, units, resampling.seed, resampling.resamples))

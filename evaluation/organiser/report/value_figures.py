@@ -1,0 +1,249 @@
+"""Sections of values: distributions, sizes and their agreement, and subgroups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from evaluation.charts.chart import Chart
+from evaluation.charts.forest import ForestValue, forest_chart
+from evaluation.core.challenge import Task, fields_of, metrics_of
+from evaluation.core.intervals import intervals
+from evaluation.core.metric import Metric
+from evaluation.organiser.charts.distributions import Distribution, cumulative_chart, distribution_chart
+from evaluation.organiser.charts.scatter import (
+    Axis,
+    CasePoint,
+    Pair,
+    PointError,
+    bland_altman_chart,
+    error_cloud_chart,
+    scatter_chart,
+)
+from evaluation.organiser.report.case_images import CaseReading
+from evaluation.organiser.report.overlays import StructureSize
+from evaluation.organiser.report.page import Block, Cell, Column, Figure, Section, Table, identifier
+from evaluation.organiser.report.results import SubmissionResults
+from evaluation.phase.cases import key_of, subgroup_masks
+from evaluation.phase.leaderboard import digits_of, platform_metrics
+from evaluation.summary import Subgroups
+
+# --- The section of values by case: distributions and cumulative errors ---
+
+
+def values_section(results: SubmissionResults) -> Section | None:
+    """Return the section of all metrics that are means over cases, None if there is none."""
+    figures = tuple(Figure(chart) for task in results.tasks for chart in _charts(results, task))
+    return Section("values", "Values of the cases", figures) if figures else None
+
+
+def averaged_metrics(results: SubmissionResults, task: Task) -> list[tuple[Metric, str]]:
+    """Return the metrics of a task that exist and are means of a column, with the column."""
+    return [
+        (metric, metric.aggregate.spread_column)
+        for metric in task.metrics
+        if metric.aggregate.spread_column and metric.name in results.estimates[task.name]
+    ]
+
+
+def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
+    table = results.tables[task.name]
+    metrics = sorted(averaged_metrics(results, task), key=lambda found: _scale(found[0]))
+    for number, (scale, group) in enumerate(groupby(metrics, key=lambda found: _scale(found[0]))):
+        members = list(group)
+        unit, *ends = scale
+        yield distribution_chart(
+            identifier(f"{task.name}-distribution-{number + 1}"),
+            f"Distribution over the cases. {task.title}",
+            [Distribution(metric.title, table[column], table.names) for metric, column in members],
+            unit or ("share" if sorted(ends) == [0, 1] else "value"),
+        )
+        for metric, column in members:
+            if not math.isfinite(metric.worst) and metric.ordered:
+                yield cumulative_chart(
+                    identifier(f"{task.name}-{metric.name}-cumulative"),
+                    f"Cumulative distribution. {metric.title}",
+                    table[column],
+                    metric.unit or metric.title,
+                )
+
+
+def _scale(metric: Metric) -> tuple[str, float, float]:
+    return metric.unit, metric.best, metric.worst
+
+
+# --- Figures from masks and points: sizes, their agreement, and errors of landmarks ---
+
+_MOST_STRUCTURES = 6
+_FEWEST = 3
+
+
+def sizes_section(results: SubmissionResults, values: Sequence[CaseReading]) -> Section | None:
+    """Return the section of sizes and positions, None where no case has any."""
+    charts = [*_agreement(values), *_dice_by_size(values), *_clouds(results, values)]
+    return Section("sizes", "Sizes and positions", tuple(map(Figure, charts))) if charts else None
+
+
+def _agreement(values: Sequence[CaseReading]) -> Iterator[Chart]:
+    """Yield Bland–Altman plots of the sizes and ratios of each structure in the reference."""
+    for (structure, unit), found in list(_by_structure(values).items())[:_MOST_STRUCTURES]:
+        pairs = [Pair(case, size.predicted, size.reference) for case, size in found if size.reference]
+        if len(pairs) >= _FEWEST:
+            yield bland_altman_chart(
+                identifier(f"{structure}-agreement"), f"Bland–Altman. Size of {structure}", pairs, unit
+            )
+    ratios = [(value.name, ratio) for value in values for ratio in value.ratios]
+    for title in dict.fromkeys(ratio.title for _, ratio in ratios):
+        pairs = [
+            Pair(case, ratio.predicted, ratio.reference) for case, ratio in ratios if ratio.title == title
+        ]
+        if len(pairs) >= _FEWEST:
+            yield bland_altman_chart(identifier(f"{title}-agreement"), f"Bland–Altman. {title}", pairs, "")
+
+
+def _dice_by_size(values: Sequence[CaseReading]) -> Iterator[Chart]:
+    """Yield one plot of Dice against the size of the reference for each unit."""
+    found = _by_structure(values)
+    for unit in dict.fromkeys(unit for _, unit in found):
+        points = [
+            CasePoint(case, size.reference, size.dice, structure)
+            for (structure, of_unit), sizes in found.items()
+            if of_unit == unit
+            for case, size in sizes
+            if size.reference
+        ]
+        if len(points) >= _FEWEST:
+            yield scatter_chart(
+                identifier(f"dice-by-size-{unit}"),
+                "Dice against size",
+                "Overlap of each structure in each case against its size in the reference.",
+                points,
+                Axis(f"size in the reference, {unit}", logarithmic=True),
+                Axis("Dice", (0, 1)),
+            )
+
+
+def _clouds(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterator[Chart]:
+    titles = {field.name: field.title for field in fields_of(results.tasks)}
+    for name in dict.fromkeys(name for value in values for name in value.locations):
+        errors = [
+            PointError(value.name, at.predicted[0] - at.reference[0], at.predicted[1] - at.reference[1])
+            for value in values
+            if (at := value.locations.get(name))
+        ]
+        if len(errors) >= _FEWEST:
+            yield error_cloud_chart(f"{identifier(name)}-errors", f"Errors. {titles[name]}", errors)
+
+
+def _by_structure(values: Sequence[CaseReading]) -> dict[tuple[str, str], list[tuple[str, StructureSize]]]:
+    """Return the sizes of each structure with the names of their cases."""
+    found: dict[tuple[str, str], list[tuple[str, StructureSize]]] = {}
+    for value in values:
+        for size in value.sizes:
+            found.setdefault((size.structure, size.unit), []).append((value.name, size))
+    return found
+
+
+# --- The section of subgroups: forest plots and the table of all their figures ---
+
+_MOST_FORESTS = 6
+
+
+def subgroups_section(results: SubmissionResults) -> Section | None:
+    """Return the section with all subgroups, intervals and numbers of cases included; None without any."""
+    if not results.subgroups:
+        return None
+    names = main_metrics(results)
+    figures = [Figure(chart) for name in names[:_MOST_FORESTS] if (chart := _forest(results, name))]
+    blocks: list[Block] = [*figures, subgroup_table(results, results.subgroups)]
+    return Section("subgroups", "Subgroups", tuple(blocks))
+
+
+def public_subgroups_section(results: SubmissionResults) -> Section | None:
+    """Return the section with the published figures of the public subgroups alone; None without any."""
+    published = results.metrics.subgroups
+    if not published:
+        return None
+    blocks: list[Block] = []
+    for name in main_metrics(results)[:_MOST_FORESTS]:
+        task, metric = name.split(".")
+        found = list(_values(published, task, metric))
+        whole = results.metrics.aggregates.get(task, {}).get(metric)
+        if found and whole:
+            overall = ForestValue("", "all cases", whole.value)
+            title = metrics_of(results.tasks)[name].title
+            blocks.append(Figure(forest_chart(identifier(f"{name}-forest"), title, title, overall, found)))
+    return Section("subgroups", "Subgroups", (*blocks, subgroup_table(results, published)))
+
+
+def main_metrics(results: SubmissionResults) -> tuple[str, ...]:
+    """Return the metrics ("task.metric") of the platform's leaderboard that this submission has."""
+    phase = results.phase
+    ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
+    return tuple(name for name in ranked if name in metrics_of(results.tasks))
+
+
+def subgroup_table(results: SubmissionResults, subgroups: Subgroups) -> Table:
+    """Return the figures of subgroups by column, group and metric."""
+    titles = metrics_of(results.tasks)
+    rows: list[tuple[Cell, ...]] = [
+        (column, group.replace("_", " "), titles[f"{task}.{name}"].title, round(value, 6))
+        for column, groups in subgroups.items()
+        for group, tasks in groups.items()
+        for task, values in tasks.items()
+        for name, value in values.items()
+    ]
+    digits = max((digits_of(results.phase.config, name).value for name in titles), default=4)
+    columns = (Column("column"), Column("subgroup"), Column("metric"), Column("value", digits))
+    return Table("subgroups", "All figures of subgroups", columns, tuple(rows))
+
+
+def _values(subgroups: Subgroups, task: str, metric: str) -> Iterator[ForestValue]:
+    for column, groups in subgroups.items():
+        for group, tasks in groups.items():
+            if metric in tasks.get(task, {}):
+                yield ForestValue(column, group.replace("_", " "), tasks[task][metric])
+
+
+def _forest(results: SubmissionResults, name: str) -> Chart | None:
+    task_name, metric_name = name.split(".")
+    task = next(task for task in results.tasks if task.name == task_name)
+    metric = next(metric for metric in task.metrics if metric.name == metric_name)
+    found = list(_with_intervals(results, task, metric))
+    estimate = results.estimates[task_name].get(metric_name)
+    if not found or estimate is None:
+        return None
+    interval = estimate.confidence_interval
+    overall = ForestValue(
+        "",
+        "all cases",
+        estimate.value,
+        len(results.tables[task_name]),
+        interval.lower if interval else None,
+        interval.upper if interval else None,
+    )
+    title = f"{metric.title} by subgroup"
+    return forest_chart(identifier(f"{name}-forest"), title, metric.title, overall, found)
+
+
+def _with_intervals(results: SubmissionResults, task: Task, metric: Metric) -> Iterator[ForestValue]:
+    """Yield the subgroups of a metric; subgroups of cases have the phase's intervals."""
+    phase, table = results.phase, results.tables[task.name]
+    for subgroup in phase.config.subgroups:
+        groups = results.subgroups.get(key_of(subgroup.column), {})
+        for group, members in subgroup_masks(subgroup, phase.cases, table.names).items():
+            value = groups.get(group, {}).get(task.name, {}).get(metric.name)
+            if value is None:
+                continue
+            lower = upper = None
+            if subgroup.compare == "cases" and metric.resampled:
+                part = table.take(np.flatnonzero(members))
+                name = f"{task.name}.{metric.name}"
+                if found := intervals({name: metric}, [part], results.resampling).found.get(name):
+                    lower, upper = found[0].interval.lower, found[0].interval.upper
+            yield ForestValue(
+                subgroup.column, group.replace("_", " "), value, int(members.sum()), lower, upper
+            )

@@ -1,0 +1,213 @@
+"""The changes from earlier to present results of a phase: values, places and cases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluation.core.case_table import CaseTable
+from evaluation.core.places import scheme_of
+from evaluation.organiser.ranking.results import PhaseResults, Submission, read_results
+from evaluation.organiser.ranking.scheme_scores import SchemeScores
+from evaluation.organiser.ranking.selection import select
+from evaluation.platform.result_file import render
+
+FILE_NAME = "changes.json"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A value before and now; None where there was or is none."""
+
+    before: Any | None
+    now: Any | None
+
+
+@dataclass(frozen=True)
+class CaseChange:
+    """A case of a task with its changed columns; an added or removed case has all columns."""
+
+    case: str
+    columns: Mapping[str, Change]
+
+
+@dataclass(frozen=True)
+class SubmissionChange:
+    """One submission: the reasons for missing results, all its values, and the changes of its cases."""
+
+    team: str
+    submission: str
+    absence: Change
+    values: Mapping[str, Change]
+    cases: Mapping[str, tuple[CaseChange, ...]]
+
+    @property
+    def is_one(self) -> bool:
+        """Whether anything has changed."""
+        values = (self.absence, *self.values.values())
+        return bool(self.cases) or any(change.before != change.now for change in values)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """All changes of a phase: its seals, its submissions, and the places of the teams by leaderboard.
+
+    ``ranked``: the metrics of the ranking. ``overall``: the leaderboard that combines them, if any.
+    """
+
+    phase: str
+    seal: Change
+    ranked: tuple[str, ...]
+    overall: str | None
+    submissions: tuple[SubmissionChange, ...]
+    places: Mapping[str, Mapping[str, Change]]
+
+
+def changes_between(before: Path, now: Path) -> Changes:
+    """Return the changes between two folders of results of one phase. Raises `RankingError`.
+
+    Values are compared as written. Places follow the challenge's own ranking.
+    """
+    earlier, later = read_results(before), read_results(now)
+    scheme = scheme_of(later.challenge, later.options)
+    old, new = _by_name(earlier), _by_name(later)
+    return Changes(
+        phase=later.phase,
+        seal=Change(earlier.manifest, later.manifest),
+        ranked=tuple(scheme.metrics),
+        overall=scheme.overall,
+        submissions=tuple(
+            _submission_change(name, old.get(name), new.get(name)) for name in sorted({*old, *new})
+        ),
+        places=_pairs_of_pairs(_places(earlier), _places(later)),
+    )
+
+
+def changes_json(phases: Sequence[Changes]) -> bytes:
+    """Return the content of `changes.json`, with figures of single cases, which reveal labels."""
+    return render({"phases": phases}, organisers=True, rounded=False)
+
+
+def table_of(changes: Changes) -> Iterator[str]:
+    """Yield the changes of a phase as lines of text: a row for each submission that has changed."""
+    changed = [submission for submission in changes.submissions if submission.is_one]
+    cases = {case.case for one in changed for task in one.cases.values() for case in task}
+    yield (
+        f"{changes.phase}: {len(changed)} of {len(changes.submissions)} submissions have changed, "
+        f"{'1 case' if len(cases) == 1 else f'{len(cases)} cases'} moved"
+    )
+    moved = {
+        team: place
+        for team, place in changes.places.get(changes.overall or "", {}).items()
+        if place.before != place.now
+    }
+    if not changed and not moved:
+        return
+    ranked = [name for name in changes.ranked if any(name in one.values for one in changed)]
+    rows = [["submission", "place", "cases", *ranked]]
+    for one in changes.submissions:
+        if not one.is_one and one.team not in moved:
+            continue
+        name = f"{one.team}/{one.submission}" if one.submission else one.team
+        place = changes.places.get(changes.overall or "", {}).get(one.team, Change(None, None))
+        count = len({case.case for task in one.cases.values() for case in task})
+        values = [_text(one.values.get(metric, Change(None, None))) for metric in ranked]
+        rows.append([name, _text(place), str(count), *values])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _text(change: Change) -> str:
+    before, now = ("–" if value is None else f"{value:.6g}" for value in (change.before, change.now))
+    return now if change.before == change.now else f"{before} → {now}"
+
+
+def _by_name(results: PhaseResults) -> dict[tuple[str, str], Submission]:
+    return {(submission.team, submission.name): submission for submission in results.submissions}
+
+
+def _submission_change(
+    name: tuple[str, str], before: Submission | None, now: Submission | None
+) -> SubmissionChange:
+    team, submission = name
+    return SubmissionChange(
+        team,
+        submission,
+        Change(_absence(before), _absence(now)),
+        _pairs(before.values if before else {}, now.values if now else {}),
+        _case_changes((before and before.tables) or {}, (now and now.tables) or {}),
+    )
+
+
+def _absence(submission: Submission | None) -> str | None:
+    return "no submission" if submission is None else submission.absence
+
+
+def _case_changes(
+    before: Mapping[str, CaseTable], now: Mapping[str, CaseTable]
+) -> dict[str, tuple[CaseChange, ...]]:
+    """Return the changed cases by task; none for an added or removed task."""
+    found = {}
+    for task in before.keys() & now.keys():
+        old, new = (dict(zip(table.names, table.rows, strict=True)) for table in (before[task], now[task]))
+        changes = tuple(
+            CaseChange(case, columns)
+            for case in sorted({*old, *new})
+            if (columns := _column_changes(old.get(case, {}), new.get(case, {})))
+        )
+        if changes:
+            found[task] = changes
+    return dict(sorted(found.items()))
+
+
+def _column_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Change]:
+    plain = _pairs(
+        {key: _plain(value) for key, value in before.items()}, {k: _plain(v) for k, v in now.items()}
+    )
+    return {name: change for name, change in plain.items() if change.before != change.now}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that can be compared and written: NaN and infinity as text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _places(results: PhaseResults) -> dict[str, dict[str, int]]:
+    """Return the places of the teams by leaderboard."""
+    scheme = scheme_of(results.challenge, results.options)
+    better = {name: figure.better for name, figure in results.figures.items()}
+    chosen = select(results.submissions, results.ineligible, results.challenge.counts, scheme, better)
+    ranked = [submission for submission in chosen if submission.team not in results.ineligible]
+    if not any(submission.values for submission in ranked):
+        return {}
+    boards = SchemeScores(results, scheme, ranked).places().boards
+    return {
+        name: {
+            submission.team: place
+            for position, submission in enumerate(ranked)
+            if (place := board.place(position)) is not None
+        }
+        for name, board in boards.items()
+    }
+
+
+def _pairs(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Change]:
+    names = dict.fromkeys((*before, *now))
+    return {name: Change(before.get(name), now.get(name)) for name in names}
+
+
+def _pairs_of_pairs(
+    before: Mapping[str, Mapping[str, int]], now: Mapping[str, Mapping[str, int]]
+) -> dict[str, dict[str, Change]]:
+    names = dict.fromkeys((*before, *now))
+    return {name: _pairs(before.get(name, {}), now.get(name, {})) for name in names}

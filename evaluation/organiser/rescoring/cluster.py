@@ -1,0 +1,382 @@
+"""Submissions scored by the workers of a Dask scheduler; the extra `cluster` installs Dask.
+
+A task is one submission, or a slice of a large one. Only few more than there are threads are handed over at
+once, which limits memory. If a worker dies, Dask runs its tasks elsewhere. A task with several dead workers
+then runs alone, and fails only if more die.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import pickle
+import queue
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import resource_tracker
+from types import TracebackType
+from typing import Any
+
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.rescoring.cluster_worker import score_on_worker
+from evaluation.organiser.rescoring.task import ATTEMPTS, Answer, Answers, ScoringTask, failed
+from evaluation.platform import machine
+
+# Start of a Dask cluster, on this machine or through Dask's packages for batch systems and Kubernetes.
+
+QUEUES = {
+    "slurm": "SLURMCluster",
+    "pbs": "PBSCluster",
+    "sge": "SGECluster",
+    "lsf": "LSFCluster",
+    "oar": "OARCluster",
+    "htcondor": "HTCondorCluster",
+    "moab": "MoabCluster",
+}
+"""Batch systems by their name here and in the configuration of dask-jobqueue, and its class for each."""
+
+
+@contextlib.contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Block SIGINT in all threads that are started within, and in their processes.
+
+    A terminal sends it to the workers too, which would each print a traceback. The handler is restored
+    afterwards, since importing dask_jobqueue replaces it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # The first started process unblocks the signal in its thread, unless this runs already.
+    resource_tracker.ensure_running()
+    handler = signal.getsignal(signal.SIGINT)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def start_cluster(where: str, workers: int | None) -> Any:
+    """Start and return a cluster; None where ``where`` is the address of a scheduler."""
+    try:
+        import distributed
+
+        if where == "local":
+            count = machine.worker_count(workers) or 1
+            start = partial(
+                distributed.LocalCluster,
+                n_workers=count,
+                threads_per_worker=1,
+                silence_logs=logging.CRITICAL,
+                dashboard_address=":0",
+            )
+        elif where == "kubernetes":
+            # By default it draws its own progress on the terminal.
+            start = partial(importlib.import_module("dask_kubernetes.operator").KubeCluster, quiet=True)
+        elif where in QUEUES:
+            start = getattr(importlib.import_module("dask_jobqueue"), QUEUES[where])
+        else:
+            if workers is not None:
+                raise PhaseError(f"--workers: the scheduler at {where} has workers of its own")
+            return None
+    except ModuleNotFoundError as error:
+        extra = "cluster" if where in ("local",) or "://" in where else where
+        raise PhaseError(
+            f"--cluster {where} needs the Python package {error.name!r}: install this package with its extra "
+            f"{extra!r}"
+        ) from None
+    try:
+        cluster = start()
+    except Exception as error:  # Dask's packages report a lacking configuration in many ways
+        raise PhaseError(f"--cluster {where}: {str(error) or type(error).__name__}") from None
+    if where == "local":
+        return cluster
+    if workers is None:
+        cluster.adapt()
+    else:
+        cluster.scale(workers)
+    return cluster
+
+
+# --- The connection to a Dask scheduler; if it breaks, its pending tasks go to the next one ---
+
+# Sent as text: the scheduler does not need this package, and a worker without it answers with an error. It
+# would die if it could not unpickle the task.
+_CALL = "getattr(__import__('importlib').import_module(module), function)(__import__('pickle').loads(task))"
+_TASKS_PER_THREAD = 2
+_LEAST_WINDOW = 4
+_LOOK_SECONDS = 2.0
+_RECONNECTIONS = 5
+
+
+@dataclass
+class HandedOver:
+    """A task that was handed over, its future, and whether it runs alone.
+
+    ``failed_on``: workers that failed. ``only_on``: workers that may do it now; empty: all.
+    """
+
+    task: ScoringTask
+    future: Any
+    alone: bool
+    failed_on: tuple[str, ...]
+    only_on: tuple[str, ...]
+
+
+class Scheduler:
+    """Hands tasks to a scheduler, and returns finished ones.
+
+    ``where`` names it in messages; ``score`` is called by its workers; ``tell`` gets lines for the organiser.
+    """
+
+    def __init__(
+        self,
+        where: str,
+        score: Callable[[ScoringTask], Answer],
+        tell: Callable[[str], None],
+        reconnect_seconds: float,
+    ) -> None:
+        self._where, self._score, self._tell = where, score, tell
+        self._reconnect_seconds = reconnect_seconds
+        self._client: Any = None
+        self._to: Any = where
+        self._reconnections = 0
+        self._given: dict[str, HandedOver] = {}
+        self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._numbers = 0
+        self._is_waiting = False
+        self._window, self._looked = _LEAST_WINDOW, 0.0
+
+    @property
+    def dashboard(self) -> str:
+        """The address of Dask's dashboard."""
+        return str(self._client.dashboard_link)
+
+    def connect(self, cluster: Any) -> None:
+        """Connect to a cluster that was started here, None for the address. Raises `PhaseError`."""
+        self._to = self._where if cluster is None else cluster
+        self._connect()
+
+    def close(self) -> None:
+        """Cancel pending tasks, and disconnect."""
+        with contextlib.suppress(Exception):  # a scheduler that has ended
+            self._client.cancel([given.future for given in self._given.values()], force=True)
+        self._disconnect()
+
+    def is_idle(self) -> bool:
+        """Return whether no task is pending."""
+        return not self._given
+
+    def has_room(self) -> bool:
+        """Return whether another task may be handed over; there may be slightly more than threads."""
+        return len(self._given) < self._room()
+
+    def others_than(self, failed_on: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the addresses of all other workers."""
+        with contextlib.suppress(Exception):  # as in `_room`
+            return tuple(address for address in self._client.nthreads() if address not in failed_on)
+        return ()
+
+    def give(
+        self,
+        task: ScoringTask,
+        alone: bool = False,
+        failed_on: tuple[str, ...] = (),
+        only_on: tuple[str, ...] = (),
+    ) -> None:
+        """Hand over a task, to all workers or to some of them."""
+        self._numbers += 1
+        key = f"{task.place}#{self._numbers}"
+        names = {
+            "module": self._score.__module__,
+            "function": self._score.__name__,
+            "task": pickle.dumps(task),
+        }
+        future = self._client.submit(
+            eval,
+            _CALL,
+            names,
+            key=key,
+            pure=False,
+            workers=list(only_on) or None,
+        )
+        self._given[key] = HandedOver(task, future, alone, failed_on, only_on)
+        self._listen(future)
+
+    def next(self) -> HandedOver | None:
+        """Wait for a while, and return a finished task or None."""
+        try:
+            key = self._ended.get(timeout=_LOOK_SECONDS)
+        except queue.Empty:
+            if self._client.status != "running":
+                self._reconnect()
+            return None
+        given = self._given.pop(key, None)
+        if given is None or given.future.status in ("finished", "error"):
+            return given
+        self._given[key] = given
+        if given.future.status == "cancelled":
+            # The scheduler has ended, and all pending tasks with it.
+            self._reconnect()
+        else:
+            # Its worker ended before the answer was fetched; Dask does it again.
+            self._listen(given.future)
+        return None
+
+    def _listen(self, future: Any) -> None:
+        future.add_done_callback(lambda done: self._ended.put(done.key))
+
+    def _room(self) -> int:
+        """Return how many tasks may be handed over: slightly more than there are threads."""
+        if time.monotonic() - self._looked > _LOOK_SECONDS:
+            with contextlib.suppress(Exception):  # a scheduler that has ended is noticed elsewhere
+                threads_of = self._client.nthreads()
+                self._free(set(threads_of))
+                threads = sum(threads_of.values())
+                self._window = max(_LEAST_WINDOW, _TASKS_PER_THREAD * threads)
+                if threads == 0 and not self._is_waiting:
+                    self._tell("The cluster has no worker; waiting for one")
+                self._is_waiting = threads == 0
+            self._looked = time.monotonic()
+        return self._window
+
+    def _free(self, workers: set[str]) -> None:
+        """Release tasks for workers that have ended to all workers, even ones that failed before."""
+        for key, given in list(self._given.items()):
+            if given.only_on and workers.isdisjoint(given.only_on):
+                del self._given[key]
+                given.future.cancel()
+                self.give(given.task, given.alone, given.failed_on)
+
+    def _connect(self) -> None:
+        from distributed import Client
+
+        try:
+            self._client = Client(self._to, timeout=min(30.0, self._reconnect_seconds))
+        except (OSError, ValueError) as error:
+            raise PhaseError(f"--cluster {self._where}: no scheduler answers ({error})") from None
+
+    def _disconnect(self) -> None:
+        if self._client is not None:
+            with contextlib.suppress(Exception):  # as above
+                self._client.close(timeout=5)
+
+    def _reconnect(self) -> None:
+        """Find the next scheduler and hand all tasks over again. Raises `PhaseError` without any."""
+        self._reconnections += 1
+        if self._reconnections > _RECONNECTIONS:
+            raise PhaseError(f"--cluster {self._where}: the scheduler ended {self._reconnections} times")
+        self._tell("The scheduler has ended; waiting for the next one")
+        self._disconnect()
+        until = time.monotonic() + self._reconnect_seconds
+        while True:
+            try:
+                self._connect()
+                break
+            except PhaseError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(1.0)
+        lost, self._given = self._given, {}
+        for given in lost.values():
+            self.give(given.task, given.alone, given.failed_on)
+
+
+_RECONNECT_SECONDS = 120.0
+
+
+class OnCluster:
+    """Scores submissions on the workers of a scheduler; a context manager.
+
+    ``where`` is the address of a scheduler, "local", "kubernetes" or the name of a batch system. ``workers``
+    is how many to ask for, None for Dask's own configuration. ``tell`` gets lines for the organiser.
+    """
+
+    def __init__(
+        self,
+        where: str,
+        workers: int | None,
+        tell: Callable[[str], None],
+        score: Callable[[ScoringTask], Answer] = score_on_worker,
+        reconnect_seconds: float = _RECONNECT_SECONDS,
+    ) -> None:
+        self._where, self._workers, self._tell = where, workers, tell
+        self._scheduler = Scheduler(where, score, tell, reconnect_seconds)
+        self._closing = contextlib.ExitStack()
+
+    def __enter__(self) -> OnCluster:
+        """Start or find the cluster. Raises `PhaseError`."""
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        try:
+            with without_interrupts():
+                cluster = start_cluster(self._where, self._workers)
+            if cluster is not None:
+                self._closing.enter_context(cluster)
+            self._scheduler.connect(cluster)
+        except BaseException:
+            self._closing.close()
+            raise
+        self._tell(f"Dask's dashboard: {self._scheduler.dashboard}")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._scheduler.close()
+        self._closing.close()
+
+    def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
+        """Yield every task with its answer, as they end. Raises `PhaseError` where the scheduler is lost."""
+        scheduler = self._scheduler
+        suspects: deque[ScoringTask] = deque()
+        while True:
+            while scheduler.has_room() and (task := next(tasks, None)) is not None:
+                scheduler.give(task)
+            if scheduler.is_idle():
+                if not suspects:
+                    return
+                scheduler.give(suspects.popleft(), alone=True)
+            given = scheduler.next()
+            if given is not None:
+                answer = self._answer(given)
+                if answer is None:
+                    suspects.append(given.task)
+                elif not self._tries_elsewhere(given, answer):
+                    yield given.task, answer
+
+    def _tries_elsewhere(self, given: HandedOver, answer: Answer) -> bool:
+        """Hand a task over again after a failure of the worker's own, if there are other workers."""
+        failed_on = (*given.failed_on, answer.worker)
+        if not answer.elsewhere or len(failed_on) == ATTEMPTS:
+            return False
+        others = self._scheduler.others_than(failed_on)
+        if others:
+            self._scheduler.give(given.task, given.alone, failed_on, others)
+        return bool(others)
+
+    def _answer(self, given: HandedOver) -> Answer | None:
+        """Return the answer of a finished task, None if it must run again alone."""
+        from distributed import KilledWorker
+
+        try:
+            answer: Answer = given.future.result()
+        except KilledWorker as killed:
+            reason = (
+                f"its worker ended each time it was run alone (the last was {killed.last_worker.address})"
+            )
+            return failed(reason) if given.alone else None
+        except ModuleNotFoundError as error:
+            raise PhaseError(
+                f"the cluster's workers have no Python package {error.name!r}: install this package there too"
+            ) from None
+        except Exception as error:
+            return failed(f"{type(error).__name__}: {error}")
+        return answer

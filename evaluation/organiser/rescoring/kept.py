@@ -1,0 +1,152 @@
+"""Results on disk, kept with the digests of their inputs and found again while these hold.
+
+    OUTPUT/<place>/             metrics.json, cases.json and the charts of the phase, or rejected.txt
+    OUTPUT/.kept/<place>.json   the record: the digests of the result's inputs and files
+
+A result is withdrawn before another takes its place, `metrics.json` is written last and the record after it.
+So a folder holds a whole result or none, and a result without a record is made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import importlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from evaluation.charts.published import file_of as chart_file
+from evaluation.io.files import sha256_of, sha256_of_file, write_atomically
+from evaluation.organiser.ranking.results import CASES, METRICS, REJECTED
+from evaluation.organiser.rescoring.task import Answer, Environment
+from evaluation.phase.config import ChartName
+
+FOLDER = ".kept"
+_CHARTS = tuple(map(chart_file, get_args(ChartName)))
+_FILES = (CASES, REJECTED, *_CHARTS, METRICS)
+
+
+@dataclass(frozen=True)
+class Ingredients:
+    """The inputs of a result besides its submission: the seal of the phase, its origin, the code."""
+
+    seal: str
+    source: str
+    environment: Environment
+
+
+class Results:
+    """The results below one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def kept(self, place: str, ingredients: Ingredients) -> str | None:
+        """Return the digest of the submission of a whole result with these inputs; None without one."""
+        try:
+            record = json.loads(self._record(place).read_bytes())
+            if record["made_of"] != dataclasses.asdict(ingredients) or record["files"] != self._digests(
+                place
+            ):
+                return None
+            return str(record["submission"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def publish(self, place: str, ingredients: Ingredients, answer: Answer) -> None:
+        """Replace the result; only a lasting one gets a record. Raises `OSError`."""
+        folder = self._folder / place
+        self._record(place).unlink(missing_ok=True)
+        for name in reversed(_FILES):
+            (folder / name).unlink(missing_ok=True)
+        files = dict(answer.files) or {REJECTED: f"{answer.line}\n".encode()}
+        for name in _FILES:
+            if name in files:
+                write_atomically(folder / name, files[name])
+        if answer.lasting:
+            record = {
+                "made_of": dataclasses.asdict(ingredients),
+                "submission": answer.digest,
+                "files": {name: sha256_of(data) for name, data in files.items()},
+            }
+            write_atomically(self._record(place), _json(record))
+
+    def is_rejection(self, place: str) -> bool:
+        """Return whether the present result is a rejection."""
+        return (self._folder / place / REJECTED).exists()
+
+    def _record(self, place: str) -> Path:
+        return self._folder / FOLDER / f"{place}.json"
+
+    def _digests(self, place: str) -> dict[str, str]:
+        digests = {}
+        for name in _FILES:
+            with contextlib.suppress(FileNotFoundError):
+                digests[name] = sha256_of_file(self._folder / place / name)
+        return digests
+
+
+def _json(content: Any) -> bytes:
+    return (json.dumps(content, indent=1, sort_keys=True) + "\n").encode("ascii")
+
+
+# Locks that keep two runs, on one machine or several, from scoring one submission into a folder at once.
+
+# Windows has no such module; there, claims do not work.
+_fcntl: Any = None if sys.platform == "win32" else importlib.import_module("fcntl")
+_OFFSET_BYTES = 7
+
+
+class Claims:
+    """The claims of this process, each a lock on one byte of a file, which ends with the process.
+
+    A file system without locks grants every claim.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def take(self, place: str, wait: bool = False) -> bool:
+        """Claim a place, and return whether it was free; with ``wait``, first wait until it is."""
+        if _fcntl is None:
+            return True
+        try:
+            _fcntl.lockf(
+                self._descriptor, _fcntl.LOCK_EX | (0 if wait else _fcntl.LOCK_NB), 1, _offset(place)
+            )
+        except (BlockingIOError, PermissionError):
+            return False
+        except OSError:
+            return True
+        return True
+
+    def release(self, place: str) -> None:
+        """Give up a claim, which may not be held."""
+        if _fcntl is not None:
+            try:
+                _fcntl.lockf(self._descriptor, _fcntl.LOCK_UN, 1, _offset(place))
+            except OSError:
+                return
+
+
+@contextmanager
+def open_claims(output: Path) -> Iterator[Claims]:
+    """Create a folder and yield the claims on the results below it. Raises `OSError`."""
+    folder = output / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder / ".claims", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        yield Claims(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _offset(place: str) -> int:
+    return int.from_bytes(hashlib.sha256(place.encode("utf-8", "surrogateescape")).digest()[:_OFFSET_BYTES])

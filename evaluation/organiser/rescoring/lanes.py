@@ -1,0 +1,251 @@
+"""A process that scores submissions in turn, and the caller's view of it.
+
+Imports and the server of the workers start once. The process ends with its caller, and its temporary files
+are removed even if it was killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from evaluation.organiser.rescoring.scoring import Scorer
+from evaluation.organiser.rescoring.task import ATTEMPTS, Answer, Answers, ScoringTask, failed
+
+_LOG_CHARACTERS = 400
+
+
+class LaneDied(Exception):  # noqa: N818 - named like `Died`, a result
+    """Raised if the process died before it answered; the text says how."""
+
+
+class Lane:
+    """One such process; its temporary files are below a folder, by default the system's."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = tempfile.mkdtemp(prefix="lane-", dir=folder)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the lane
+        # The process must find the same modules.
+        path = [entry for entry in sys.path if isinstance(entry, str)]
+        program = f"import sys; sys.path[:] = {path!r}; from evaluation.organiser.rescoring.lanes import main; main()"
+        environment = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
+        self._process = subprocess.Popen(  # noqa: S603 - this Python and this module
+            [sys.executable, "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env={**environment, **os.environ, "TMPDIR": self._folder},
+        )
+
+    def fileno(self) -> int:
+        """Return the descriptor that becomes readable with an answer, for `selectors`."""
+        assert self._process.stdout is not None
+        return self._process.stdout.fileno()
+
+    def give(self, task: ScoringTask) -> None:
+        """Hand over a task. Raises `LaneDied`."""
+        assert self._process.stdin is not None
+        try:
+            _send(self._process.stdin, task)
+        except OSError:
+            raise LaneDied(self._cause()) from None
+
+    def answer(self) -> Answer:
+        """Return the answer to the task, waiting for it. Raises `LaneDied`."""
+        try:
+            answer: Answer = pickle.load(self._process.stdout)  # type: ignore[arg-type]  # noqa: S301 - ours
+        except (EOFError, pickle.UnpicklingError):
+            raise LaneDied(self._cause()) from None
+        return answer
+
+    def close(self) -> None:
+        """End the process and its children, and remove its files."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._log):
+            with contextlib.suppress(OSError):
+                stream.close()  # type: ignore[union-attr]
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _cause(self) -> str:
+        status = self._process.wait()
+        if status < 0:
+            return f"its process was killed by {signal.Signals(-status).name}"
+        self._log.seek(0)
+        words = self._log.read().decode("utf-8", "replace").strip()[-_LOG_CHARACTERS:]
+        return f"its process ended with {status}" + (f" ({words})" if words else "")
+
+
+class SteadyLane:
+    """A lane that is replaced when its process dies."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._lane: Lane | None = None
+
+    def score(self, task: ScoringTask) -> Answer:
+        """Return the answer to a task, which fails if its process dies at every attempt."""
+        reason = ""
+        for _ in range(ATTEMPTS):
+            if self._lane is None:
+                self._lane = Lane(self._folder)
+            try:
+                self._lane.give(task)
+                return self._lane.answer()
+            except LaneDied as died:
+                reason = str(died)
+                self.close()
+        return died_each_time(reason)
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        if self._lane is not None:
+            self._lane.close()
+            self._lane = None
+
+
+def died_each_time(reason: str) -> Answer:
+    """Return the answer for a submission after its process died at every attempt."""
+    return failed(f"{reason}, {ATTEMPTS} times out of {ATTEMPTS}", elsewhere=True)
+
+
+def main() -> None:
+    """Do tasks until there are no more; the entry point of the process."""
+    from evaluation.core.side_by_side import end_with_parent
+    from evaluation.organiser.rescoring.scoring import Scorer
+    from evaluation.platform import machine
+    from evaluation.workers.processes import collect_rarely, warm_up
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the caller ends us
+    end_with_parent()
+    if machine.CAN_ISOLATE:
+        warm_up()
+        collect_rarely()
+    scorer = Scorer()
+    with os.fdopen(os.dup(0), "rb") as tasks, os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)  # other output goes to the log
+        with contextlib.suppress(EOFError):
+            while True:
+                _send(answers, scorer.answer(pickle.load(tasks)))  # noqa: S301 - from our caller
+
+
+def _send(stream: Any, content: object) -> None:
+    pickle.dump(content, stream)
+    stream.flush()
+
+
+# --- Submissions scored on this machine: in several processes at once, or in this one ---
+
+
+@dataclass
+class _AssignedTask:
+    """A task, its lane, and the number of attempts."""
+
+    task: ScoringTask
+    attempts: int = 0
+
+
+class Lanes:
+    """Several processes that each score one submission at a time; a context manager."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._lanes: set[Lane] = set()
+
+    def __enter__(self) -> Lanes:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for lane in list(self._lanes):
+            self._end(lane)
+
+    def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
+        """Yield every task with its answer, as they end.
+
+        If its process dies, a task is given to a new one, three times in all.
+        """
+        again: deque[_AssignedTask] = deque()
+        idle = list(self._lanes)
+        with selectors.DefaultSelector() as busy:
+            while True:
+                while len(busy.get_map()) < self._count:
+                    given = again.popleft() if again else _next(tasks)
+                    if given is None:
+                        break
+                    lane = idle.pop() if idle else self._start()
+                    given.attempts += 1
+                    try:
+                        lane.give(given.task)
+                    except LaneDied as died:
+                        self._end(lane)
+                        yield from _after_death(given, died, again)
+                        continue
+                    busy.register(lane, selectors.EVENT_READ, given)
+                if not busy.get_map():
+                    return
+                for key, _ in busy.select():
+                    lane, given = key.fileobj, key.data  # type: ignore[assignment]
+                    busy.unregister(lane)
+                    try:
+                        answer = lane.answer()
+                    except LaneDied as died:
+                        self._end(lane)
+                        yield from _after_death(given, died, again)
+                    else:
+                        idle.append(lane)
+                        yield given.task, answer
+
+    def _start(self) -> Lane:
+        lane = Lane()
+        self._lanes.add(lane)
+        return lane
+
+    def _end(self, lane: Lane) -> None:
+        self._lanes.discard(lane)
+        lane.close()
+
+
+def _next(tasks: Iterator[ScoringTask | None]) -> _AssignedTask | None:
+    task = next(tasks, None)
+    return None if task is None else _AssignedTask(task)
+
+
+def _after_death(given: _AssignedTask, died: LaneDied, again: deque[_AssignedTask]) -> Answers:
+    # A process does one task at a time, so no other submission can be to blame.
+    if given.attempts < ATTEMPTS:
+        again.append(given)
+    else:
+        yield given.task, died_each_time(str(died))
+
+
+class ScoringInThisProcess:
+    """Scores one submission after the other in this process, without workers; a context manager."""
+
+    def __enter__(self) -> ScoringInThisProcess:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave everything as it is."""
+
+    def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
+        """Yield every task with its answer, in order."""
+        scorer = Scorer()
+        while (task := next(tasks, None)) is not None:
+            yield task, scorer.answer(task)

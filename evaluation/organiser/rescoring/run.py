@@ -1,0 +1,96 @@
+"""One run over many submissions: finds the missing results, scores, and writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from evaluation.io.files import sha256_of
+from evaluation.organiser.rescoring.kept import Claims, Ingredients, Results, open_claims
+from evaluation.organiser.rescoring.task import Answer, Answers, Engine, ScoringTask
+from evaluation.phase import registry
+
+
+@dataclass
+class Summary:
+    """The number of submissions by result, and the reasons of failures."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def add(self, place: str, answer: Answer) -> None:
+        """Count an answer."""
+        self.counts[answer.kind] = self.counts.get(answer.kind, 0) + 1
+        if answer.kind == "failed":
+            self.failures[place] = answer.line
+
+    @property
+    def done(self) -> int:
+        """How many submissions are finished."""
+        return sum(self.counts.values())
+
+    def lines(self) -> Iterator[str]:
+        """Yield the failures, one a line, and the counts in the last line."""
+        for place, reason in sorted(self.failures.items()):
+            yield f"FAILED {place}: {reason}"
+        parts = ("scored", "kept", "rejected", "failed")
+        noun = "submission" if self.done == 1 else "submissions"
+        yield f"{self.done} {noun}: " + ", ".join(f"{self.counts.get(part, 0)} {part}" for part in parts)
+
+
+def score_all(tasks: Sequence[ScoringTask], output: Path, engine: Engine) -> Answers:
+    """Score submissions into OUTPUT/<place>/, and yield each with its answer once its result is written.
+
+    A submission that another run has claimed comes last, when that run is done with it. Raises `OSError`
+    where no result can be written, and the engine's errors.
+    """
+    results = Results(output)
+    with open_claims(output) as claims, engine:
+        busy: list[ScoringTask] = []
+        yield from _published(engine.run(_claimed(tasks, claims, results, busy)), claims, results)
+        for task in busy:
+            # One at a time, and none of our own claims held: two runs never wait for each other.
+            claims.take(task.place, wait=True)
+            yield from _published(engine.run(iter([_with_kept(task, results)])), claims, results)
+
+
+def _claimed(
+    tasks: Sequence[ScoringTask], claims: Claims, results: Results, busy: list[ScoringTask]
+) -> Iterator[ScoringTask]:
+    for task in tasks:
+        if claims.take(task.place):
+            yield _with_kept(task, results)
+        else:
+            busy.append(task)
+
+
+def _published(answers: Answers, claims: Claims, results: Results) -> Answers:
+    for task, answer in answers:
+        # A failure says nothing about an earlier result that may still hold.
+        if answer.kind == "kept" and results.is_rejection(task.place):
+            answer = replace(answer, line="kept: rejected as before")
+        elif answer.kind != "kept" and not (answer.kind == "failed" and task.kept):
+            results.publish(task.place, _ingredients(task), answer)
+        claims.release(task.place)
+        yield task, answer
+
+
+def _with_kept(task: ScoringTask, results: Results) -> ScoringTask:
+    return replace(task, kept=results.kept(task.place, _ingredients(task)))
+
+
+def _ingredients(task: ScoringTask) -> Ingredients:
+    return Ingredients(_seal_and_rules(task), task.source, task.environment)
+
+
+def _seal_and_rules(task: ScoringTask) -> str:
+    """Return the seal, with the digest of a challenge that is programmed one folder above the phase.
+
+    One beside `phase.toml` is sealed with it.
+    """
+    folder = Path(task.phase)
+    file = registry.find_file(folder)
+    if file is None or file.parent == folder.absolute():
+        return task.seal
+    return f"{task.seal}, {registry.CHALLENGE_FILE} {sha256_of(file.read_bytes())}"

@@ -1,0 +1,234 @@
+"""The submissions in a folder or at an address: fetched, listed, and their digests."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import posixpath
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from evaluation.core.fault import PhaseError
+from evaluation.io.files import MAX_ENTRIES, sha256_of_file
+from evaluation.platform.submission import MAX_SUBMISSION_BYTES
+
+# --- Folders and files by path or by address (`s3://…`, `file://…`); fsspec provides the file systems ---
+
+_LOCAL = ("file", "local")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file or folder in a folder: its name, and its path or address."""
+
+    name: str
+    location: str
+    is_folder: bool
+    is_file: bool
+
+
+def is_address(location: str) -> bool:
+    """Return whether a location is an address, and not a path of this machine."""
+    return "://" in location
+
+
+def local_path(location: str) -> Path | None:
+    """Return the path of a location on this machine, None for one elsewhere."""
+    if not is_address(location):
+        return Path(location)
+    parts = urlsplit(location)
+    return Path(url2pathname(parts.netloc + parts.path)) if parts.scheme in _LOCAL else None
+
+
+def entries_of(folder: str) -> list[Entry]:
+    """Return the entries of a folder, sorted by name, without hidden ones.
+
+    Raises `OSError`, and `PhaseError` where fsspec or its file system is not installed.
+    """
+    path = local_path(folder)
+    if path is not None:
+        found = [Entry(inner.name, str(inner), inner.is_dir(), inner.is_file()) for inner in path.iterdir()]
+    else:
+        system, root = _open(folder)
+        found = [
+            Entry(
+                posixpath.basename(entry["name"].rstrip("/")),
+                system.unstrip_protocol(entry["name"].rstrip("/")),
+                entry["type"] == "directory",
+                entry["type"] == "file",
+            )
+            for entry in system.ls(root, detail=True)
+            if entry["name"].rstrip("/") != root
+        ]
+    return sorted((entry for entry in found if not entry.name.startswith(".")), key=lambda entry: entry.name)
+
+
+def fetch(location: str, folder: Path) -> Path:
+    """Copy a file or a folder with its content from an address into a folder; return its path there.
+
+    Raises `OSError`, and `PhaseError` for names that lead out of the folder, for more than 100,000 files or
+    8 GiB, and where fsspec or its file system is not installed.
+    """
+    system, root = _open(location)
+    target = folder / posixpath.basename(root)
+    if system.isfile(root):
+        _require(location, 1, system.size(root) or 0)
+        system.get_file(root, str(target))
+        return target
+    files = system.find(root, detail=True)
+    if not files and not system.isdir(root):
+        raise FileNotFoundError(2, "no such file or folder", location)
+    _require(location, len(files), sum(entry["size"] or 0 for entry in files.values()))
+    target.mkdir()
+    for path in files:
+        parts = path.removeprefix(root).strip("/").split("/")
+        if not path.startswith(f"{root}/") or not all(part.strip(".") for part in parts) or "\\" in path:
+            raise PhaseError(f"{location}: expected files below it, found {path}")
+        copy = target.joinpath(*parts)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        system.get_file(path, str(copy))
+    return target
+
+
+def _require(location: str, files: int, size_bytes: int) -> None:
+    for what, count, limit in (("files", files, MAX_ENTRIES), ("bytes", size_bytes, MAX_SUBMISSION_BYTES)):
+        if count > limit:
+            raise PhaseError(f"{location}: expected at most {limit} {what}, found {count}")
+
+
+def _open(location: str) -> tuple[Any, str]:
+    """Return the file system of an address and the path there, without a slash at its end."""
+    try:
+        import fsspec
+
+        system, root = fsspec.core.url_to_fs(location)
+    except ImportError as error:
+        raise PhaseError(
+            f"{location}: {error}; an address needs this package with its extra 'cluster', and fsspec's "
+            "package for its file system (s3fs for s3://)"
+        ) from None
+    except ValueError as error:
+        raise PhaseError(f"{location}: {error}") from None
+    return system, root.rstrip("/")
+
+
+# --- The submissions in a folder: sub-folders, zips and tables as the platform hands them out ---
+
+_FILES = (".zip", ".csv")
+
+
+@dataclass(frozen=True)
+class LocatedSubmission:
+    """A submission and its location; ``name`` is the team's, or "team/submission" for one of several."""
+
+    name: str
+    location: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """The submissions in a folder, sorted by name, and the names of other entries."""
+
+    submissions: tuple[LocatedSubmission, ...]
+    others: tuple[str, ...]
+
+
+def find_submissions(folder: str) -> Found:
+    """Return the submissions in a folder, a path or an address.
+
+    FOLDER/<team>/               one submission, unpacked
+    FOLDER/<team>.zip, .csv      one submission, as it was uploaded
+    FOLDER/<team>/<name>.zip     several of one team, in a folder that holds nothing but zips
+
+    Hidden entries are left out. Raises `PhaseError` for repeated names and for a folder without any, and
+    `OSError`.
+    """
+    found: list[LocatedSubmission] = []
+    others: list[str] = []
+    for entry in entries_of(folder):
+        if entry.is_folder:
+            found += _of_team(entry)
+        elif entry.is_file and _is_upload(entry):
+            found.append(LocatedSubmission(_stem(entry), entry.location))
+        else:
+            others.append(entry.name)
+    if not found:
+        ignored = f"; it holds {', '.join(others)}" if others else ""
+        raise PhaseError(f"{folder}: expected a folder or a zip for each team, found none{ignored}")
+    if problems := _duplicates(found):
+        raise PhaseError(*problems)
+    return Found(tuple(sorted(found, key=lambda submission: submission.name)), tuple(others))
+
+
+def shard_of(
+    submissions: Sequence[LocatedSubmission], number: int, shards: int
+) -> tuple[LocatedSubmission, ...]:
+    """Return one of several shares of the submissions; ``number`` counts from 1."""
+    return tuple(submissions[number - 1 :: shards])
+
+
+def _of_team(team: Entry) -> list[LocatedSubmission]:
+    inner = entries_of(team.location)
+    if inner and all(entry.is_file and entry.name.casefold().endswith(".zip") for entry in inner):
+        return [LocatedSubmission(f"{team.name}/{_stem(entry)}", entry.location) for entry in inner]
+    return [LocatedSubmission(team.name, team.location)]
+
+
+def _is_upload(entry: Entry) -> bool:
+    return entry.name.casefold().endswith(_FILES)
+
+
+def _stem(entry: Entry) -> str:
+    return PurePosixPath(entry.name).stem
+
+
+def _duplicates(found: Sequence[LocatedSubmission]) -> list[str]:
+    places: dict[str, list[str]] = {}
+    for submission in found:
+        places.setdefault(submission.name, []).append(submission.location)
+    return [
+        f"{name}: expected one submission of this name, found {', '.join(locations)}"
+        for name, locations in places.items()
+        if len(locations) > 1
+    ]
+
+
+# --- The digest of a submission: of a file's bytes, or of a folder's content ---
+
+
+def submission_digest(submission: Path) -> str:
+    """Return the SHA-256 of a file, or of the names, kinds and contents of everything in a folder.
+
+    Links are not followed and devices not opened; a file that cannot be read counts with its error. Raises
+    `OSError` where the submission itself cannot be read.
+    """
+    if not submission.is_dir():
+        return sha256_of_file(submission)
+    digest = hashlib.sha256()
+    for line in sorted(_lines(submission, "", os.listdir(submission))):  # noqa: PTH208 - names alone
+        digest.update(line.encode("utf-8", "surrogateescape") + b"\0")
+    return digest.hexdigest()
+
+
+def _lines(root: Path, folder: str, names: list[str]) -> Iterator[str]:
+    for name in names:
+        path = f"{folder}{name}"
+        here = root / path
+        try:
+            mode = here.lstat().st_mode
+            if stat.S_ISDIR(mode):
+                yield f"{path}/"
+                yield from _lines(root, f"{path}/", os.listdir(here))  # noqa: PTH208
+            elif stat.S_ISREG(mode):
+                yield f"{path} {sha256_of_file(here)}"
+            elif stat.S_ISLNK(mode):
+                yield f"{path} -> {os.readlink(here)}"  # noqa: PTH115
+            else:
+                yield f"{path} {stat.S_IFMT(mode)}"
+        except OSError as error:
+            yield f"{path} error {error.errno}"

@@ -1,0 +1,214 @@
+"""Synthetic EDD2020 phases: overlapping lesions in two sets of images, and submissions of known quality."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import pi
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.challenges.edd2020.rules import CHALLENGE, SET, Edd2020Options
+from evaluation.core.challenge import Values
+from evaluation.io.kinds.boxes import Boxes
+from evaluation.organiser.samples.synthesis import Ellipse, Patch, Quality, jitter, rasterise
+from evaluation.organiser.submission_writer import ArchiveSample, SampleCase
+
+CLASSES = Edd2020Options().classes
+# Annotations of each class in the table of the paper's section III.
+_FREQUENCY = np.array([160, 88, 74, 53, 127]) / 502
+# Dysplasia and cancer arise within Barrett's oesophagus.
+_BARRETT, _WITHIN_BARRETT = 0, (1, 2, 3)
+_EMPTY_IMAGES = 0.05
+
+
+@dataclass(frozen=True)
+class SimulatedDetector:
+    """Error of a submission relative to lesion size, share of missed lesions, mean number of false ones."""
+
+    error: float
+    missed: float
+    invented: float
+    confidence: tuple[float, float]
+
+
+_DETECTORS = {
+    Quality.PERFECT: SimulatedDetector(0.0, 0.0, 0.0, (1.0, 1.0)),
+    Quality.GOOD: SimulatedDetector(0.06, 0.08, 0.15, (0.55, 0.99)),
+    Quality.POOR: SimulatedDetector(0.2, 0.35, 0.6, (0.3, 0.95)),
+    Quality.RANDOM: SimulatedDetector(0.0, 1.0, 2.0, (0.0, 1.0)),
+}
+
+
+@dataclass(frozen=True)
+class Lesion:
+    """One object: the index of its class, and its outline."""
+
+    label: int
+    outline: Ellipse
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One image: name, size in pixels, set and lesions."""
+
+    name: str
+    width: int
+    height: int
+    out_of_sample: bool
+    lesions: tuple[Lesion, ...]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of an EDD2020 sample."""
+    parser.add_argument("--cases", type=int, default=100, help="number of images of the first set")
+    parser.add_argument("--out-of-sample", type=int, default=40, help="number of images of the second set")
+    parser.add_argument("--width", type=int, default=640, help="in pixels")
+    parser.add_argument("--height", type=int, default=512, help="in pixels")
+    parser.add_argument("--boxes-only", action="store_true", help="without the segmentation task")
+
+
+def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
+    """Write a phase and four submissions below ``arguments.output`` and return their folders.
+
+    Raises ValueError where a number is out of range.
+    """
+    if arguments.cases < 1 or arguments.out_of_sample < 0 or min(arguments.width, arguments.height) < 32:
+        raise ValueError("expected at least one case and images of at least 32 × 32 pixels")
+    rng = np.random.Generator(np.random.PCG64(arguments.seed))
+    chosen = _tasks(arguments)
+    sample = ArchiveSample(
+        arguments.output,
+        arguments.name,
+        _configuration(arguments),
+        [task for task in CHALLENGE.tasks(Edd2020Options()) if task.name in chosen],
+    )
+
+    def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
+        frame = _draw_frame(position, arguments, rng)
+        return _reference(frame, arguments.boxes_only), lambda quality: _values(
+            frame, _found(frame, _DETECTORS[quality], rng), arguments.boxes_only
+        )
+
+    return sample.write(
+        arguments.cases + arguments.out_of_sample, draw, lambda done: progress(min(done, arguments.cases))
+    )
+
+
+def _draw_frame(position: int, arguments: argparse.Namespace, rng: np.random.Generator) -> Frame:
+    out_of_sample = position >= arguments.cases
+    number = position - arguments.cases + 1 if out_of_sample else position + 1
+    lesions: list[Lesion] = []
+    if rng.random() >= _EMPTY_IMAGES:
+        for _ in range(int(rng.integers(1, 4))):
+            lesion = _draw_lesion(arguments.width, arguments.height, rng)
+            lesions.append(lesion)
+            if lesion.label == _BARRETT and rng.random() < 0.5:
+                outline = lesion.outline
+                inner = Ellipse(
+                    outline.center_x + 0.3 * outline.semi_axis_x * float(rng.uniform(-1, 1)),
+                    outline.center_y + 0.3 * outline.semi_axis_y * float(rng.uniform(-1, 1)),
+                    outline.semi_axis_x * float(rng.uniform(0.3, 0.6)),
+                    outline.semi_axis_y * float(rng.uniform(0.3, 0.6)),
+                    outline.tilt_radians,
+                )
+                lesions.append(Lesion(int(rng.choice(_WITHIN_BARRETT)), inner))
+    name = f"{'G' if out_of_sample else 'E'}{number:05d}"
+    return Frame(name, arguments.width, arguments.height, out_of_sample, tuple(lesions))
+
+
+def _draw_lesion(width: int, height: int, rng: np.random.Generator) -> Lesion:
+    outline = Ellipse(
+        center_x=float(rng.uniform(0.2, 0.8)) * width,
+        center_y=float(rng.uniform(0.2, 0.8)) * height,
+        semi_axis_x=float(rng.uniform(0.08, 0.3)) * width,
+        semi_axis_y=float(rng.uniform(0.08, 0.3)) * height,
+        tilt_radians=float(rng.uniform(0, pi)),
+    )
+    return Lesion(int(rng.choice(len(CLASSES), p=_FREQUENCY)), outline)
+
+
+def _found(frame: Frame, detector: SimulatedDetector, rng: np.random.Generator) -> list[tuple[Lesion, float]]:
+    """Return the lesions that a submission finds and their confidences; it is worse out of sample."""
+    strain = 1.5 if frame.out_of_sample else 1.0
+    low, high = detector.confidence
+    found = [
+        (
+            Lesion(lesion.label, jitter(lesion.outline, rng, strain * detector.error)),
+            float(rng.uniform(low, high)),
+        )
+        for lesion in frame.lesions
+        if rng.random() >= min(1.0, strain * detector.missed)
+    ]
+    invented = [
+        (_draw_lesion(frame.width, frame.height, rng), float(rng.uniform(0.0, (low + high) / 2)))
+        for _ in range(int(rng.poisson(strain * detector.invented)))
+    ]
+    return [*found, *invented]
+
+
+def _reference(frame: Frame, boxes_only: bool) -> SampleCase:
+    columns = {
+        "width": str(frame.width),
+        "height": str(frame.height),
+        SET.name: SET.values[int(frame.out_of_sample)],
+    }
+    return SampleCase(
+        frame.name, columns, _values(frame, [(lesion, 1.0) for lesion in frame.lesions], boxes_only)
+    )
+
+
+def _values(frame: Frame, found: Sequence[tuple[Lesion, float]], boxes_only: bool) -> dict[str, Any]:
+    drawn = [
+        (lesion.label, confidence, patch)
+        for lesion, confidence in found
+        if (patch := rasterise(lesion.outline, frame.width, frame.height)).values.any()
+    ]
+    rows = [[label, round(confidence, 4), *_corners(patch)] for label, confidence, patch in drawn]
+    boxes = Boxes(np.array(rows, dtype=np.float64).reshape(-1, 6))
+    if frame.out_of_sample:
+        return {"generalisation_boxes": boxes}
+    if boxes_only:
+        return {"detection_boxes": boxes}
+    mask: NDArray[np.bool_] = np.zeros((len(CLASSES), frame.height, frame.width), dtype=np.bool_)
+    for label, _, patch in drawn:
+        mask[label, patch.top : patch.bottom, patch.left : patch.right] |= patch.values
+    return {"detection_boxes": boxes, "masks": mask}
+
+
+def _corners(patch: Patch) -> tuple[int, int, int, int]:
+    """Return the first and last pixel of a region as x1, y1, x2, y2, both inclusive."""
+    rows = np.flatnonzero(patch.values.any(axis=1))
+    columns = np.flatnonzero(patch.values.any(axis=0))
+    return (
+        patch.left + int(columns[0]),
+        patch.top + int(rows[0]),
+        patch.left + int(columns[-1]),
+        patch.top + int(rows[-1]),
+    )
+
+
+def _tasks(arguments: argparse.Namespace) -> list[str]:
+    tasks = ["detection"]
+    if not arguments.boxes_only:
+        tasks.append("segmentation")
+    if arguments.out_of_sample:
+        tasks.append("generalisation")
+    return tasks
+
+
+def _configuration(arguments: argparse.Namespace) -> str:
+    tasks = ", ".join(f'"{name}"' for name in _tasks(arguments))
+    return f"""\
+challenge = "edd2020"
+name = "{arguments.name}"
+title = "EDD2020, synthetic sample of {arguments.cases} and {arguments.out_of_sample} images"
+submission = "archive"
+tasks = [{tasks}]
+seed = {arguments.seed}
+public_detail = "full"
+"""

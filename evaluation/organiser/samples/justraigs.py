@@ -1,0 +1,269 @@
+"""Synthetic JustRAIGS phases: eyes of persons, disagreeing graders, stacks, submissions of known quality."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders
+from evaluation.challenges.justraigs.rules import (
+    CHALLENGE,
+    FEATURES,
+    NOT_REFERABLE,
+    REFERABLE,
+    UNGRADABLE,
+    JustraigsOptions,
+)
+from evaluation.core.challenge import fields_of
+from evaluation.io.kinds.flags import Flags
+from evaluation.io.tables import write_csv
+from evaluation.organiser.justraigs_graders.assignment import assign_pairs
+from evaluation.organiser.justraigs_graders.grading import (
+    ABBREVIATIONS,
+    GRADERS,
+    MAIN_LABELS,
+    write_case_table,
+)
+from evaluation.organiser.samples.synthesis import Quality, likelihoods_by_quality
+from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
+
+# --- Synthetic eyes of JustRAIGS: persons, three graders who disagree, and predicted features ---
+
+# How often a grader chooses RG, NRG and U for an eye, by its true label.
+_CONFUSION = {REFERABLE: (0.85, 0.14, 0.01), NOT_REFERABLE: (0.04, 0.95, 0.01), UNGRADABLE: (0.03, 0.17, 0.8)}
+_PREVALENCE = (0.7, 0.75, 0.3, 0.4, 0.25, 0.3, 0.3, 0.1, 0.35, 0.6)
+_GRADER_FEATURE_ERROR = 0.2
+_SHARE_OF_FELLOWS = 0.8
+
+
+@dataclass(frozen=True)
+class GradedEyes:
+    """All eyes of a sample; arrays are (eyes,), (eyes, grader) and (eyes, grader, feature)."""
+
+    names: tuple[str, ...]
+    fellows: tuple[str, ...]
+    ages: NDArray[np.int64]
+    final: NDArray[np.str_]
+    labels: NDArray[np.str_]
+    true_features: NDArray[np.bool_]
+    graded_features: NDArray[np.bool_]
+
+    def agreed(self, position: int) -> Flags:
+        """Return the agreed features of a referable eye."""
+        counting = counting_graders(self.labels[position].tolist())
+        return agreed_labels([self.graded_features[position, grader].tolist() for grader in counting])
+
+
+def draw_eyes(
+    count: int, referable_share: float, ungradable_share: float, rng: np.random.Generator
+) -> GradedEyes:
+    """Draw the eyes: first the final labels, then graders' labels that lead to them.
+
+    Raises ValueError unless there are referable and not referable eyes.
+    """
+    referable, ungradable = round(referable_share * count), round(ungradable_share * count)
+    if not 0 < referable <= count - ungradable - 1 or ungradable < 0:
+        raise ValueError(f"referable and ungradable: expected eyes of both classes among {count}")
+    rest = count - referable - ungradable
+    final = rng.permutation(np.repeat([REFERABLE, UNGRADABLE, NOT_REFERABLE], [referable, ungradable, rest]))
+    labels = np.full((count, 3), "", dtype="<U3")
+    for label, shares in _CONFUSION.items():
+        members = np.flatnonzero(final == label)
+        labels[members, :2] = rng.choice(MAIN_LABELS, p=shares, size=(members.size, 2))
+    both_wrong = (labels[:, 0] == labels[:, 1]) & (labels[:, 0] != final)
+    labels[both_wrong, 1] = final[both_wrong]
+    disagree = labels[:, 0] != labels[:, 1]
+    labels[disagree, 2] = final[disagree]
+    true_features = rng.random((count, len(FEATURES))) < _PREVALENCE
+    wrong = rng.random((count, 3, len(FEATURES))) < _GRADER_FEATURE_ERROR
+    return GradedEyes(
+        names := tuple(f"J{number:05d}" for number in rng.permutation(np.arange(1, count + 1)).tolist()),
+        _fellows(names, rng),
+        rng.integers(35, 90, count),
+        final,
+        labels,
+        true_features,
+        true_features[:, np.newaxis] ^ wrong,
+    )
+
+
+def _fellows(names: tuple[str, ...], rng: np.random.Generator) -> tuple[str, ...]:
+    """Return the fellow eye of every eye, empty where there is none."""
+    fellows = [""] * len(names)
+    order = rng.permutation(len(names))[: round(_SHARE_OF_FELLOWS * len(names)) // 2 * 2].tolist()
+    for left, right in zip(order[::2], order[1::2], strict=True):
+        fellows[left], fellows[right] = names[right], names[left]
+    return tuple(fellows)
+
+
+def predicted_features(eyes: GradedEyes, error: float, rng: np.random.Generator) -> list[Flags]:
+    """Return features that differ from the agreed ones (or the true ones, if not agreed) at a given rate."""
+    wrong = rng.random(eyes.true_features.shape) < error
+    flags: list[Flags] = []
+    for position, eye_errors in enumerate(wrong):
+        agreed = eyes.agreed(position)
+        true = eyes.true_features[position].tolist()
+        flags.append(
+            tuple(
+                bool((fallback if label is None else label) ^ flip)
+                for label, fallback, flip in zip(agreed, true, eye_errors.tolist(), strict=True)
+            )
+        )
+    return flags
+
+
+# Synthetic JustRAIGS phases: eyes of persons, disagreeing graders, stacks, submissions of known quality.
+
+INPUT_SOCKET = "stacked-color-fundus-images"
+MAPPING = "archive_item_to_content_mapping.json"
+_FEATURE_ERROR = {Quality.PERFECT: 0.0, Quality.GOOD: 0.15, Quality.POOR: 0.3, Quality.RANDOM: 0.5}
+_SUBMISSIONS = {"phase1": 10, "phase2": 1}
+_SHARE_OF_PHASE_1 = 0.1
+_PERFECT_THRESHOLD = 0.5
+_MOST_GRADERS = 99
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of a JustRAIGS sample."""
+    parser.add_argument("--cases", type=int, default=9741, help="number of eyes")
+    parser.add_argument("--referable", type=float, default=0.16, help="share of referable eyes")
+    parser.add_argument("--ungradable", type=float, default=0.01, help="share of ungradable eyes")
+    parser.add_argument("--stack", type=int, default=500, help="most eyes of a stack")
+    parser.add_argument("--inline", action="store_true", help="values in predictions.json, not in files")
+    parser.add_argument(
+        "--graders", type=int, default=0, help="name so many graders and two specialists; 0: no names"
+    )
+    parser.add_argument("--delimiter", choices=[",", ";"], default=",", help="of the graders' table")
+
+
+def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
+    """Write two phases (10 % of the eyes, and all), and four submissions to each; return their folders.
+
+    The organisers' files for building the phases are in ``organisers``.
+    """
+    if arguments.stack < 1 or arguments.cases < 1:
+        raise ValueError("cases and stack: expected at least 1")
+    if arguments.graders not in (0, *range(2, _MOST_GRADERS + 1)):
+        raise ValueError(f"graders: expected 0 or 2 to {_MOST_GRADERS}, found {arguments.graders}")
+    rng = np.random.Generator(np.random.PCG64(arguments.seed))
+    eyes = draw_eyes(arguments.cases, arguments.referable, arguments.ungradable, rng)
+    graders = arguments.output / "organisers" / "graders.csv"
+    _write_graders(graders, eyes, arguments)
+    likelihoods = likelihoods_by_quality(eyes.final == REFERABLE, rng)
+    features = {quality: predicted_features(eyes, error, rng) for quality, error in _FEATURE_ERROR.items()}
+    everyone = np.arange(arguments.cases)
+    phases = {"phase1": _part(eyes, rng), "phase2": everyone}
+    folders = []
+    for suffix, members in phases.items():
+        name = f"{arguments.name}-{suffix}"
+        stacks = _stacks(eyes, rng.permutation(members), arguments.stack)
+        folder = arguments.output / "ground-truth" / name
+        mapping = arguments.output / "organisers" / name / MAPPING
+        _write_mapping(mapping, stacks)
+        folder.mkdir(parents=True, exist_ok=True)
+        configuration = _configuration(name, suffix, len(members), arguments.seed)
+        (folder / "phase.toml").write_text(configuration, "utf-8")
+        write_case_table(graders, mapping, folder / "cases.csv")
+        folders.append(folder)
+        for quality in Quality:
+            folders.append(arguments.output / "submissions" / name / quality.value)
+            fields = fields_of(CHALLENGE.tasks(JustraigsOptions()))
+            writer = AlgorithmWriter(folders[-1], fields, stacks, INPUT_SOCKET, inline=arguments.inline)
+            threshold = _threshold(eyes, likelihoods[quality], quality)
+            for position in members.tolist():
+                likelihood = float(likelihoods[quality][position])
+                decision = likelihood >= threshold
+                values = {"likelihood": likelihood, "decision": decision}
+                writer.add(eyes.names[position], values | {"features": features[quality][position]})
+            writer.close()
+    progress(arguments.cases)
+    return folders
+
+
+def _part(eyes: GradedEyes, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return the eyes of phase 1: a tenth of those with each final label."""
+    chosen = []
+    for label in MAIN_LABELS:
+        members = rng.permutation(np.flatnonzero(eyes.final == label))
+        chosen.append(members[: round(_SHARE_OF_PHASE_1 * members.size)])
+    return np.sort(np.concatenate(chosen))
+
+
+def _stacks(eyes: GradedEyes, order: NDArray[np.intp], size: int) -> tuple[InputImage, ...]:
+    parts = [order[start : start + size].tolist() for start in range(0, order.size, size)]
+    return tuple(
+        InputImage(f"stack_{number:04d}.tiff", tuple(eyes.names[position] for position in part))
+        for number, part in enumerate(parts, start=1)
+    )
+
+
+def _threshold(eyes: GradedEyes, likelihoods: NDArray[np.float64], quality: Quality) -> float:
+    """Return the threshold of the decisions: the lowest positive for perfect, else 0.5."""
+    if quality is Quality.PERFECT:
+        return float(likelihoods[eyes.final == REFERABLE].min())
+    return _PERFECT_THRESHOLD
+
+
+def _write_graders(path: Path, eyes: GradedEyes, arguments: argparse.Namespace) -> None:
+    header = [
+        "Eye ID",
+        "Final Label",
+        "Fellow Eye ID",
+        "Age",
+        *(f"Label {grader}" for grader in GRADERS),
+    ]
+    header += [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
+    names: dict[str, tuple[str, ...]] = {}
+    if arguments.graders:
+        header += [f"Grader {grader}" for grader in GRADERS]
+        pool = [f"grader{number:02d}" for number in range(1, arguments.graders + 1)]
+        pairs = assign_pairs(sorted(eyes.names), pool, arguments.seed)
+        names = {one.image: (*one.graders, f"specialist{one.block % 2 + 1}") for one in pairs}
+    rows = []
+    for position in np.argsort(eyes.names).tolist():
+        labels = eyes.labels[position].tolist()
+        marks = [
+            str(int(flag)) if label == REFERABLE else ""
+            for label, flags in zip(labels, eyes.graded_features[position].tolist(), strict=True)
+            for flag in flags
+        ]
+        row = [eyes.names[position], str(eyes.final[position]), eyes.fellows[position]]
+        given = names.get(eyes.names[position], ())
+        named = [name if label else "" for name, label in zip(given, labels, strict=False)]
+        rows.append([*row, str(eyes.ages[position]), *labels, *marks, *named])
+    write_csv(path, header, rows, arguments.delimiter)
+
+
+def _write_mapping(path: Path, stacks: tuple[InputImage, ...]) -> None:
+    content = [
+        {"stack_name": stack.name, "stack_index": index, "image": f"{case}.jpg"}
+        for stack in stacks
+        for index, case in enumerate(stack.cases)
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _configuration(name: str, suffix: str, cases: int, seed: int) -> str:
+    return f"""\
+challenge = "justraigs"
+name = "{name}"
+title = "JustRAIGS, synthetic sample of {cases} eyes"
+submission = "algorithm"
+input_socket = "{INPUT_SOCKET}"
+seed = {seed}
+
+[[subgroups]]
+column = "age"
+bins = [50, 65]
+
+# JustRAIGS takes ten algorithms of each team in phase 1, and one in phase 2.
+[submissions]
+limit = {_SUBMISSIONS[suffix]}
+"""

@@ -1,0 +1,96 @@
+"""Synthetic REFUGE phases: references of simulated graders, and submissions of known quality."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
+from evaluation.core.challenge import Values
+from evaluation.io.kinds.points import Point
+from evaluation.organiser.samples.synthesis import (
+    AUC,
+    FundusCase,
+    Quality,
+    draw_cases,
+    likelihoods_by_quality,
+    predicted_fovea,
+    predicted_mask,
+    reference_fovea,
+    reference_mask,
+)
+from evaluation.organiser.submission_writer import ArchiveSample, SampleCase
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of a REFUGE sample."""
+    parser.add_argument("--cases", type=int, default=400, help="number of images")
+    parser.add_argument("--width", type=int, default=1634, help="in pixels")
+    parser.add_argument("--height", type=int, default=1634, help="in pixels")
+    parser.add_argument("--glaucoma", type=float, default=0.1, help="share of glaucomatous eyes")
+    parser.add_argument("--auc", type=float, default=AUC[Quality.GOOD], help="of the good submission")
+    parser.add_argument(
+        "--extension", default=".bmp", choices=[".bmp", ".png", ".tif"], help="of submitted masks"
+    )
+
+
+def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
+    """Write a phase and four submissions below ``arguments.output`` and return their folders."""
+    rng = np.random.Generator(np.random.PCG64(arguments.seed))
+    prefix = arguments.name[:1].upper()
+    cases = draw_cases(arguments.cases, arguments.width, arguments.height, arguments.glaucoma, rng, prefix)
+    glaucoma = np.array([case.glaucoma for case in cases])
+    likelihoods = likelihoods_by_quality(glaucoma, rng, arguments.auc)
+    sample = ArchiveSample(
+        arguments.output,
+        arguments.name,
+        _configuration(arguments),
+        CHALLENGE.tasks(RefugeOptions()),
+        extensions={"segmentation": arguments.extension},
+    )
+
+    def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
+        case = cases[position]
+        drawn = _reference(case, rng)
+
+        def predict(quality: Quality) -> Values:
+            return {
+                "glaucoma_risk": likelihoods[quality][position],
+                "segmentation": predicted_mask(case, drawn.reference["segmentation"], quality, rng),
+                "fovea": predicted_fovea(case, drawn.reference["fovea"], quality, rng),
+            }
+
+        return drawn, predict
+
+    return sample.write(arguments.cases, draw, progress)
+
+
+def _reference(case: FundusCase, rng: np.random.Generator) -> SampleCase:
+    fovea = reference_fovea(case, rng)
+    return SampleCase(
+        case.name,
+        {"width": str(case.width), "height": str(case.height), "eye": case.eye.value},
+        {
+            "glaucoma_risk": int(case.glaucoma),
+            "segmentation": reference_mask(case, rng),
+            "fovea": Point(round(fovea.x, 2), round(fovea.y, 2)),
+        },
+    )
+
+
+def _configuration(arguments: argparse.Namespace) -> str:
+    return f"""\
+challenge = "refuge"
+name = "{arguments.name}"
+title = "REFUGE, synthetic sample of {arguments.cases} images"
+submission = "archive"
+seed = {arguments.seed}
+public_detail = "full"
+
+[[subgroups]]
+column = "glaucoma"
+audience = "organiser"
+"""

@@ -1,0 +1,508 @@
+"""Synthetic images and likelihoods of known quality: ellipses, fundus photographs, likelihoods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import ceil, cos, exp, floor, hypot, isfinite, log10, pi, sin, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.io.kinds.points import Point
+
+# --- Tilted ellipses on a pixel grid: rasterising, jittering, majority vote ---
+#
+# Pixel (x, y) represents the point at its centre, so the first pixel is the point (0, 0); x runs to the right
+# and y downwards. Shapes are rasterised into patches (their bounding boxes) instead of whole images: a fundus
+# photograph has 3 to 4 million pixels, its optic disc about ten thousand.
+
+
+@dataclass(frozen=True)
+class Ellipse:
+    """A filled ellipse: centre and semi-axes in pixels, tilt in radians.
+
+    A positive tilt turns the x semi-axis towards the y axis (clockwise on the screen, y runs downwards).
+    Raises ValueError where a semi-axis is not positive or a number is not finite.
+    """
+
+    center_x: float
+    center_y: float
+    semi_axis_x: float
+    semi_axis_y: float
+    tilt_radians: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not all(isfinite(value) for value in (self.center_x, self.center_y, self.tilt_radians)):
+            raise ValueError(f"ellipse: expected a finite centre and tilt, found {self}")
+        if not all(isfinite(axis) and axis > 0 for axis in (self.semi_axis_x, self.semi_axis_y)):
+            raise ValueError(f"ellipse: expected finite semi-axes above 0, found {self}")
+
+    @property
+    def half_width(self) -> float:
+        """Half the horizontal extent in pixels."""
+        return hypot(self.semi_axis_x * cos(self.tilt_radians), self.semi_axis_y * sin(self.tilt_radians))
+
+    @property
+    def half_height(self) -> float:
+        """Half the vertical extent in pixels."""
+        return hypot(self.semi_axis_x * sin(self.tilt_radians), self.semi_axis_y * cos(self.tilt_radians))
+
+    def moved(self, x: float, y: float) -> Ellipse:
+        """Return the ellipse moved by a vector in pixels."""
+        return replace(self, center_x=self.center_x + x, center_y=self.center_y + y)
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A rectangle of a mask, boolean (y, x); its first pixel lies at row `top` and column `left`."""
+
+    values: NDArray[np.bool_]
+    top: int
+    left: int
+
+    @property
+    def bottom(self) -> int:
+        """The first row below the patch."""
+        return self.top + int(self.values.shape[0])
+
+    @property
+    def right(self) -> int:
+        """The first column to the right of the patch."""
+        return self.left + int(self.values.shape[1])
+
+
+def rasterise(ellipse: Ellipse, width: int, height: int) -> Patch:
+    """Mark the pixels with centres in the ellipse or on its border.
+
+    The patch is the bounding box, clipped to the image of `width` × `height` pixels; an ellipse outside
+    the image, or one that contains no pixel centre of any row or column, gives a patch without pixels.
+    """
+    half_width, half_height = ellipse.half_width, ellipse.half_height
+    top, bottom = _pixel_span(ellipse.center_y, half_height, height)
+    left, right = _pixel_span(ellipse.center_x, half_width, width)
+    # Every row meets the ellipse in one interval: cheaper than the quadratic form at every pixel.
+    below_center = np.arange(top, bottom) - ellipse.center_y
+    sheared = (ellipse.semi_axis_x**2 - ellipse.semi_axis_y**2) * (
+        sin(ellipse.tilt_radians) * cos(ellipse.tilt_radians)
+    )
+    middle = ellipse.center_x + below_center * (sheared / half_height**2)
+    half_chord = (
+        ellipse.semi_axis_x
+        * ellipse.semi_axis_y
+        / half_height**2
+        * np.sqrt(np.maximum(half_height**2 - below_center**2, 0.0))
+    )
+    columns = np.arange(left, right)
+    values = (columns >= (middle - half_chord)[:, None]) & (columns <= (middle + half_chord)[:, None])
+    return Patch(values=values, top=top, left=left)
+
+
+def intersection(first: Patch, second: Patch) -> Patch:
+    """Return the pixels that both patches mark, in the box that they share."""
+    top, bottom = max(first.top, second.top), min(first.bottom, second.bottom)
+    left, right = max(first.left, second.left), min(first.right, second.right)
+    if top >= bottom or left >= right:
+        return Patch(values=np.zeros((0, 0), dtype=np.bool_), top=first.top, left=first.left)
+    window_of_first = first.values[
+        top - first.top : bottom - first.top, left - first.left : right - first.left
+    ]
+    window_of_second = second.values[
+        top - second.top : bottom - second.top, left - second.left : right - second.left
+    ]
+    return Patch(values=window_of_first & window_of_second, top=top, left=left)
+
+
+def jitter(ellipse: Ellipse, rng: np.random.Generator, relative: float) -> Ellipse:
+    """Vary an ellipse randomly, like a second grader.
+
+    `relative` is the standard deviation of the centre in semi-axes, of the logarithm of each semi-axis
+    and of the tilt in radians, all independent and normal; 0 returns an equal ellipse.
+    """
+    shift_x, shift_y, scale_x, scale_y, turn = (relative * rng.standard_normal(5)).tolist()
+    return Ellipse(
+        center_x=ellipse.center_x + shift_x * ellipse.semi_axis_x,
+        center_y=ellipse.center_y + shift_y * ellipse.semi_axis_y,
+        semi_axis_x=ellipse.semi_axis_x * exp(scale_x),
+        semi_axis_y=ellipse.semi_axis_y * exp(scale_y),
+        tilt_radians=ellipse.tilt_radians + turn,
+    )
+
+
+def inner_ellipse(outer: Ellipse, ratio: float, rng: np.random.Generator) -> Ellipse:
+    """Draw an ellipse inside another one, with its tilt; `ratio`: inner over outer y semi-axis.
+
+    In the frame where the outer ellipse is the unit circle, the inner one has the semi-axes `ratio_x` and
+    `ratio`, so it lies inside if its centre is nearer than 1 − max(ratio_x, ratio).
+    """
+    ratio_x = ratio * float(rng.uniform(0.92, 1.05))
+    distance = 0.7 * (1 - max(ratio_x, ratio)) * sqrt(rng.random())
+    direction = float(rng.uniform(-pi, pi))
+    along_x = distance * cos(direction) * outer.semi_axis_x
+    along_y = distance * sin(direction) * outer.semi_axis_y
+    cosine, sine = cos(outer.tilt_radians), sin(outer.tilt_radians)
+    return Ellipse(
+        center_x=outer.center_x + along_x * cosine - along_y * sine,
+        center_y=outer.center_y + along_x * sine + along_y * cosine,
+        semi_axis_x=ratio_x * outer.semi_axis_x,
+        semi_axis_y=ratio * outer.semi_axis_y,
+        tilt_radians=outer.tilt_radians,
+    )
+
+
+def majority_vote(patches: Sequence[Patch], width: int, height: int, graders: int) -> NDArray[np.bool_]:
+    """Mark the pixels that more than half of the graders mark.
+
+    Returns a boolean mask (height, width). A grader without a patch marked nothing; exactly half of the
+    graders is not a majority. Raises ValueError if there are more patches than graders or a patch leaves the
+    image.
+
+    Source: REFUGE, section 3.1 (majority voting of seven experts).
+    """
+    if len(patches) > graders:
+        raise ValueError(
+            f"majority vote: expected at most {graders} patches, one a grader, found {len(patches)}"
+        )
+    if any(
+        patch.top < 0 or patch.left < 0 or patch.bottom > height or patch.right > width for patch in patches
+    ):
+        raise ValueError(
+            f"majority vote: expected patches inside {width} × {height} pixels, found one outside"
+        )
+    majority = np.zeros((height, width), dtype=np.bool_)
+    marked = [patch for patch in patches if patch.values.size]
+    if not marked:
+        return majority
+    top, bottom = min(patch.top for patch in marked), max(patch.bottom for patch in marked)
+    left, right = min(patch.left for patch in marked), max(patch.right for patch in marked)
+    votes = np.zeros((bottom - top, right - left), dtype=np.int32)
+    for patch in marked:
+        votes[patch.top - top : patch.bottom - top, patch.left - left : patch.right - left] += patch.values
+    majority[top:bottom, left:right] = 2 * votes > graders
+    return majority
+
+
+def _pixel_span(center: float, half_extent: float, size: int) -> tuple[int, int]:
+    """First pixel within the extent and first one after it, clipped to the image."""
+    first = min(max(ceil(center - half_extent), 0), size)
+    return first, max(min(floor(center + half_extent) + 1, size), first)
+
+
+# Synthetic fundus cases: optic disc, optic cup and fovea, their reference, and predictions of known quality.
+#
+# Sizes and ratios follow REFUGE (section 3.1): seven graders draw tilted ellipses, a majority vote gives the
+# mask and the mean of the graders' points the fovea; glaucomatous eyes have larger cups.
+
+CUP_VALUE = 0
+DISC_VALUE = 128
+ELSEWHERE_VALUE = 255
+
+# Below this the smallest cups would fall between the pixel centres.
+MIN_SIDE_PIXELS = 64
+
+_RATIO_HEALTHY, _RATIO_GLAUCOMA = (0.46, 0.09), (0.68, 0.10)  # mean and standard deviation
+_RATIO_RANGE = (0.25, 0.90)
+_GRADER_JITTER = 0.05
+_GRADER_FOVEA_DEVIATION = 0.05
+
+
+class Laterality(StrEnum):
+    """Which eye; in a photograph of a right eye, the optic disc lies to the right of the fovea."""
+
+    RIGHT = "right"
+    LEFT = "left"
+
+
+class Quality(StrEnum):
+    """Quality of a synthetic submission, best first."""
+
+    PERFECT = "perfect"
+    GOOD = "good"
+    POOR = "poor"
+    RANDOM = "random"
+
+
+@dataclass(frozen=True)
+class Outlines:
+    """The two ellipses that a grader draws, in pixels."""
+
+    disc: Ellipse
+    cup: Ellipse
+
+
+@dataclass(frozen=True)
+class FundusCase:
+    """The true anatomy of one synthetic photograph; sizes and positions in pixels."""
+
+    name: str
+    width: int
+    height: int
+    camera: str
+    glaucoma: bool
+    eye: Laterality
+    disc: Ellipse
+    cup: Ellipse
+    fovea_x: float
+    fovea_y: float
+
+
+@dataclass(frozen=True)
+class _Deviation:
+    """How far predictions of one quality deviate from the truth."""
+
+    jitter: float  # for both ellipses, see `ellipses.jitter`
+    shift: float  # of both together, in semi-axes of the disc
+    fovea: float  # in diameters of the disc, per axis
+
+
+_DEVIATIONS = {
+    Quality.GOOD: _Deviation(jitter=0.05, shift=0.03, fovea=0.15),
+    Quality.POOR: _Deviation(jitter=0.18, shift=0.40, fovea=0.60),
+}
+
+
+def draw_cases(
+    count: int,
+    width: int,
+    height: int,
+    glaucoma_fraction: float,
+    rng: np.random.Generator,
+    name_prefix: str,
+    camera: str = "Canon CR-2",
+) -> list[FundusCase]:
+    """Draw cases of one size, named `<prefix>0001` onwards.
+
+    Exactly `round(count · glaucoma_fraction)` of them, at random positions, are glaucomatous. The disc's
+    vertical diameter is 1/8 to 1/6 of the shorter side, the cup lies inside it, and the fovea lies 2.5 disc
+    diameters to the temporal side. Raises ValueError if the count or the fraction is out of range or a side
+    is below 64 pixels.
+    """
+    if count < 1:
+        raise ValueError(f"count: expected at least 1 case, found {count}")
+    if not 0.0 <= glaucoma_fraction <= 1.0:
+        raise ValueError(f"glaucoma_fraction: expected a number from 0 to 1, found {glaucoma_fraction}")
+    if min(width, height) < MIN_SIDE_PIXELS:
+        expected = f"{MIN_SIDE_PIXELS} × {MIN_SIDE_PIXELS} pixels"
+        raise ValueError(f"size: expected at least {expected}, found {width} × {height}")
+    glaucomatous = rng.permutation(count) < round(count * glaucoma_fraction)
+    digits = max(4, len(str(count)))
+    cases = []
+    for number, glaucoma in enumerate(glaucomatous.tolist(), start=1):
+        eye = Laterality.RIGHT if rng.random() < 0.5 else Laterality.LEFT
+        drawn = _draw_outlines(width, height, glaucoma, eye, rng)
+        fovea = _draw_fovea(drawn.disc, eye, rng)
+        name = f"{name_prefix}{number:0{digits}d}"
+        cases.append(
+            FundusCase(name, width, height, camera, glaucoma, eye, drawn.disc, drawn.cup, fovea.x, fovea.y)
+        )
+    return cases
+
+
+def reference_mask(case: FundusCase, rng: np.random.Generator, graders: int = 7) -> NDArray[np.uint8]:
+    """Draw the reference of several graders by majority vote: uint8 (height, width), 0 cup, 128 disc, 255.
+
+    Every grader's cup is clipped to the same grader's disc, so the vote's cup lies in the vote's disc.
+    Raises ValueError if there is no grader.
+    """
+    _check_graders(graders)
+    drawn = [
+        Outlines(*(jitter(ellipse, rng, _GRADER_JITTER) for ellipse in (case.disc, case.cup)))
+        for _ in range(graders)
+    ]
+    return _mask_of_majority(drawn, case.width, case.height)
+
+
+def reference_fovea(case: FundusCase, rng: np.random.Generator, graders: int = 7) -> Point:
+    """Draw the mean of the graders' points, in pixels inside the image; ValueError without graders."""
+    _check_graders(graders)
+    deviation = _GRADER_FOVEA_DEVIATION * 2 * case.disc.semi_axis_y
+    shift_x, shift_y = (deviation * rng.standard_normal((graders, 2)).mean(axis=0)).tolist()
+    return _inside(case.fovea_x + shift_x, case.fovea_y + shift_y, case.width, case.height)
+
+
+def predicted_mask(
+    case: FundusCase, reference: NDArray[np.uint8], quality: Quality, rng: np.random.Generator
+) -> NDArray[np.uint8]:
+    """Draw a prediction of a quality: uint8 (height, width), 0 cup, 128 disc, 255 elsewhere.
+
+    Perfect is a copy of the reference mask. Good and poor deviate mildly and strongly from the case's true
+    outlines. Random outlines depend on the size of the image only.
+    """
+    if quality is Quality.PERFECT:
+        return reference.copy()
+    if quality is Quality.RANDOM:
+        outlines = _random_outlines(case.width, case.height, rng)
+    else:
+        deviation = _DEVIATIONS[quality]
+        shift_x, shift_y = (deviation.shift * case.disc.semi_axis_y * rng.standard_normal(2)).tolist()
+        varied = [jitter(ellipse, rng, deviation.jitter) for ellipse in (case.disc, case.cup)]
+        outlines = Outlines(*(ellipse.moved(shift_x, shift_y) for ellipse in varied))
+    return _mask_of_majority([outlines], case.width, case.height)
+
+
+def predicted_fovea(case: FundusCase, reference: Point, quality: Quality, rng: np.random.Generator) -> Point:
+    """Draw a predicted fovea of a quality, in pixels inside the image.
+
+    Perfect is the reference, good and poor are normally distributed around it, random is anywhere.
+    """
+    if quality is Quality.PERFECT:
+        return reference
+    if quality is Quality.RANDOM:
+        return Point(x=float(rng.uniform(0, case.width - 1)), y=float(rng.uniform(0, case.height - 1)))
+    deviation = _DEVIATIONS[quality].fovea * 2 * case.disc.semi_axis_y
+    shift_x, shift_y = (deviation * rng.standard_normal(2)).tolist()
+    return _inside(reference.x + shift_x, reference.y + shift_y, case.width, case.height)
+
+
+def _draw_outlines(
+    width: int, height: int, glaucoma: bool, eye: Laterality, rng: np.random.Generator
+) -> Outlines:
+    """Draw a disc on the nasal side and a cup inside it."""
+    nasal = 1.0 if eye is Laterality.RIGHT else -1.0
+    disc_semi_axis_y = min(width, height) * float(rng.uniform(1 / 8, 1 / 6)) / 2
+    disc = Ellipse(
+        center_x=width * (0.5 + nasal * float(rng.uniform(0.22, 0.28))),
+        center_y=height * float(rng.uniform(0.45, 0.52)),
+        semi_axis_x=disc_semi_axis_y * float(rng.uniform(0.90, 1.00)),
+        semi_axis_y=disc_semi_axis_y,
+        tilt_radians=float(rng.uniform(-pi / 8, pi / 8)),
+    )
+    ratio = float(np.clip(rng.normal(*(_RATIO_GLAUCOMA if glaucoma else _RATIO_HEALTHY)), *_RATIO_RANGE))
+    return Outlines(disc, inner_ellipse(disc, ratio, rng))
+
+
+def _random_outlines(width: int, height: int, rng: np.random.Generator) -> Outlines:
+    """Draw a disc anywhere in the image, with a cup of any size inside it."""
+    semi_axis_x, semi_axis_y = (min(width, height) * rng.uniform(1 / 16, 1 / 6, size=2)).tolist()
+    margin = max(semi_axis_x, semi_axis_y)
+    disc = Ellipse(
+        center_x=float(rng.uniform(margin, width - 1 - margin)),
+        center_y=float(rng.uniform(margin, height - 1 - margin)),
+        semi_axis_x=semi_axis_x,
+        semi_axis_y=semi_axis_y,
+        tilt_radians=float(rng.uniform(-pi / 2, pi / 2)),
+    )
+    # Ratios at both ends of the range: far from most eyes of either class.
+    ratio = float(rng.uniform(0.10, 0.25) if rng.random() < 0.5 else rng.uniform(0.85, 0.95))
+    return Outlines(disc, inner_ellipse(disc, ratio, rng))
+
+
+def _draw_fovea(disc: Ellipse, eye: Laterality, rng: np.random.Generator) -> Point:
+    """Draw the fovea: about 2.5 disc diameters temporal of the disc's centre and a little below it."""
+    temporal = -1.0 if eye is Laterality.RIGHT else 1.0
+    diameter = 2 * disc.semi_axis_y
+    return Point(
+        x=disc.center_x + temporal * diameter * float(rng.uniform(2.35, 2.65)),
+        y=disc.center_y + diameter * float(rng.uniform(0.15, 0.45)),
+    )
+
+
+def _mask_of_majority(drawn: list[Outlines], width: int, height: int) -> NDArray[np.uint8]:
+    """Vote over the graders' discs and over their cups, each clipped to its disc."""
+    discs = [rasterise(outlines.disc, width, height) for outlines in drawn]
+    uncut = [rasterise(outlines.cup, width, height) for outlines in drawn]
+    cups = list(map(intersection, uncut, discs))
+    mask = np.full((height, width), ELSEWHERE_VALUE, dtype=np.uint8)
+    mask[majority_vote(discs, width, height, len(drawn))] = DISC_VALUE
+    mask[majority_vote(cups, width, height, len(drawn))] = CUP_VALUE
+    return mask
+
+
+def _inside(x: float, y: float, width: int, height: int) -> Point:
+    return Point(x=min(max(x, 0.0), width - 1.0), y=min(max(y, 0.0), height - 1.0))
+
+
+def _check_graders(graders: int) -> None:
+    if graders < 1:
+        raise ValueError(f"graders: expected at least 1, found {graders}")
+
+
+# --- Likelihoods of two classes with a chosen area under the ROC curve ---
+
+AUC = {Quality.PERFECT: 1.0, Quality.GOOD: 0.95, Quality.POOR: 0.8, Quality.RANDOM: 0.5}
+"""The AUC of a synthetic submission of each quality."""
+
+# With this offset most negatives lie below 0.5, as with a real classifier of a rare disease.
+_LOGIT_OF_MEAN_NEGATIVE = -1.5
+_MIN_DECIMALS = 5
+_STEPS_PER_CASE = 100
+# A double has 53 bits and the first interval is some ten units long: further halving changes nothing.
+_MAX_BISECTIONS = 64
+
+
+def likelihoods_by_quality(
+    positive: NDArray[np.bool_], rng: np.random.Generator, good: float = AUC[Quality.GOOD]
+) -> dict[Quality, NDArray[np.float64]]:
+    """Draw the likelihoods of a submission of each quality; ``good`` is the AUC of the good one."""
+    chosen = AUC | {Quality.GOOD: good}
+    return {quality: likelihoods_with_auc(positive, chosen[quality], rng) for quality in Quality}
+
+
+def likelihoods_with_auc(
+    positive: NDArray[np.bool_], auc: float, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw likelihoods with the empirical AUC that is nearest to the chosen one.
+
+    `positive` is boolean (cases,), `auc` in [0, 1]: 1 separates the classes, 0.5 is chance. Returns
+    floats (cases,) strictly between 0 and 1, all different, with 5 decimals (more above 1000 cases).
+    The binormal model draws normal scores and shifts the positives'. Without ties, the AUC is a step function
+    of the shift and comes within 1 / (2 · positives · negatives) of any target.
+
+    Raises ValueError where a class is empty, the labels are not one-dimensional or boolean, or `auc` is
+    not in [0, 1].
+    """
+    positive = np.asarray(positive)
+    if positive.dtype != np.bool_ or positive.ndim != 1:
+        raise ValueError(
+            f"labels: expected a boolean array (cases,), found {positive.dtype} of shape {positive.shape}"
+        )
+    positives = int(np.count_nonzero(positive))
+    negatives = positive.size - positives
+    if positives == 0 or negatives == 0:
+        raise ValueError(
+            "labels: an AUC needs at least one positive and one negative case, "
+            f"found {positives} positive and {negatives} negative"
+        )
+    if not 0.0 <= auc <= 1.0:
+        raise ValueError(f"auc: expected a number from 0 to 1, found {auc}")
+    scores = rng.standard_normal(positive.size)
+    scores[positive] += _separation(
+        scores[positive], np.sort(scores[~positive]), round(auc * positives * negatives)
+    )
+    return _distinct_likelihoods(scores)
+
+
+def _separation(
+    positive_scores: NDArray[np.float64], sorted_negative_scores: NDArray[np.float64], ordered_pairs: int
+) -> float:
+    """Find the shift of the positives that puts the given number of pairs in the right order."""
+    low = float(sorted_negative_scores[0] - positive_scores.max()) - 1.0
+    high = float(sorted_negative_scores[-1] - positive_scores.min()) + 1.0
+    if ordered_pairs == 0:
+        return low
+    if ordered_pairs == positive_scores.size * sorted_negative_scores.size:
+        return high
+    for _ in range(_MAX_BISECTIONS):
+        middle = (low + high) / 2
+        found = int(np.searchsorted(sorted_negative_scores, positive_scores + middle).sum())
+        if found == ordered_pairs:
+            return middle
+        if found < ordered_pairs:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _distinct_likelihoods(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Map scores into (0, 1) in their order, on a decimal grid; ties are moved up."""
+    decimals = max(_MIN_DECIMALS, ceil(log10(_STEPS_PER_CASE * scores.size)))
+    order = np.argsort(scores, kind="stable")
+    # From 0.01 to 0.98, because the moves add up to at most 1 / _STEPS_PER_CASE = 0.01.
+    smooth = 0.01 + 0.97 / (1.0 + np.exp(-(scores[order] + _LOGIT_OF_MEAN_NEGATIVE)))
+    rank = np.arange(scores.size)
+    steps = np.maximum.accumulate(np.rint(smooth * 10**decimals).astype(np.int64) - rank) + rank
+    likelihoods = np.empty(scores.size, dtype=np.float64)
+    likelihoods[order] = steps / 10**decimals
+    return likelihoods

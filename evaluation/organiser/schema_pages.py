@@ -1,0 +1,323 @@
+"""The JSON schema of `phase.toml`, and the pages `docs/phase.md` and `docs/catalogue.md` made from it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evaluation.challenges.declared.rules import FIELDS, METRICS, name_of
+from evaluation.challenges.declared.tables import FieldTable, MetricTable
+from evaluation.phase.config import DECLARED, FILE_NAME, PhaseConfig
+from evaluation.phase.registry import challenge_named, known_challenges
+from evaluation.platform.result_file import without_null
+
+# --- The JSON schema of `phase.toml`, the options of every known challenge included ---
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+# Titles only repeat the names; editors do not use the other keys.
+_LEFT_OUT = ("title", "discriminator")
+
+
+def phase_schema() -> dict[str, Any]:
+    """Return the schema; which options are valid depends on the challenge.
+
+    Editors complete and check the keys with it. Values that depend on other files or on the tasks, such as
+    names of metrics, are only checked when the phase is loaded.
+    """
+    schema = tidied(PhaseConfig.model_json_schema())
+    definitions, conditions = schema.setdefault("$defs", {}), []
+    for name in known_challenges():
+        prefix = f"options.{name}"
+        template = f"#/$defs/{prefix}.{{model}}"
+        options = tidied(challenge_named(name).options.model_json_schema(ref_template=template))
+        nested = options.pop("$defs", {})
+        definitions |= {f"{prefix}.{inner}": part for inner, part in nested.items()}
+        if name == DECLARED:
+            _declare(schema, options, definitions, prefix)
+            continue
+        definitions[prefix] = options
+        conditions.append(
+            {
+                "if": {"properties": {"challenge": {"const": name}}},
+                "then": {"properties": {"options": {"$ref": f"#/$defs/{prefix}"}}},
+            }
+        )
+    challenge = schema["properties"]["challenge"]
+    challenge.pop("pattern")
+    challenge["enum"] = list(known_challenges())
+    return {"$schema": _DIALECT, "title": FILE_NAME, **schema, "allOf": conditions}
+
+
+def _declare(
+    schema: dict[str, Any], options: Mapping[str, Any], definitions: Mapping[str, Any], prefix: str
+) -> None:
+    """Add the tables that declare a challenge to the keys of a phase, which then names no challenge."""
+    properties = schema["properties"]
+    for key, part in options["properties"].items():
+        if key in properties:
+            description = (
+                f"{properties[key].pop('description')} Of a declared challenge: {part['description']}"
+            )
+            table = {name: value for name, value in part.items() if name != "description"}
+            properties[key] = {"anyOf": [properties[key], table], "description": description}
+        else:
+            properties[key] = part
+    schema["required"] = [key for key in schema["required"] if key != "challenge"]
+    schema["anyOf"] = [{"required": ["challenge"]}, {"required": options["required"]}]
+    metrics = definitions[f"{prefix}.TaskTable"]["properties"]["metrics"]
+    names = []
+    (tables,) = metrics["patternProperties"].values()
+    for table in tables["anyOf"]:
+        metric = definitions[table["$ref"].removeprefix("#/$defs/")]
+        names.append(metric["properties"]["metric"]["const"])
+        # A metric may be named by the key of its table, or all of them by a list.
+        metric["required"] = [key for key in metric["required"] if key != "metric"]
+    listed = {"type": "array", "items": {"enum": names}, "minItems": 1}
+    table = {key: metrics.pop(key) for key in list(metrics) if key != "description"}
+    metrics["anyOf"] = [table, listed]
+
+
+def tidied(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema without pydantic's own keys, and without null, which TOML does not have."""
+    schema = without_null(schema)
+    tidy = {key: value for key, value in schema.items() if key not in _LEFT_OUT}
+    if tidy.get("default") is None or "$ref" in tidy:
+        tidy.pop("default", None)
+    for key in ("properties", "patternProperties", "$defs"):
+        if key in tidy:
+            tidy[key] = {name: tidied(part) for name, part in tidy[key].items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(tidy.get(key), dict):
+            tidy[key] = tidied(tidy[key])
+    # A constant in each table of a choice tells the tables apart.
+    alternatives = tidy.pop("oneOf", None) or tidy.get("anyOf")
+    if alternatives:
+        tidy["anyOf"] = [tidied(part) for part in alternatives]
+    return tidy
+
+
+# --- The page `docs/phase.md`: every key of `phase.toml` in words, made of its JSON schema ---
+
+Schema = Mapping[str, Any]
+
+_INTRODUCTION = """\
+# The keys of phase.toml
+
+`phase.toml` describes a phase. Four keys are required, all others have a default. A challenge that is not one
+of the package's is declared with the tables `[fields]` and `[tasks]` in place of the key `challenge`, see
+[kinds and metrics](catalogue.md).
+
+```toml
+challenge = "refuge"
+name = "my-phase"
+title = "My phase"
+submission = "archive"
+```
+
+An unknown key or a value of the wrong type is an error. All errors are listed at once. A metric is named by
+its task and its own name, for example `"segmentation.dice_cup"`.
+
+Editors with a TOML language server complete and check the keys with the
+[JSON schema](../schemas/phase.schema.json). For Taplo, the first line of the file is then
+`#:schema ../../schemas/phase.schema.json`. These commands print the schema and this page; run them again if
+you have added challenges of your own:
+
+```sh
+python -m evaluation schema phase
+python -m evaluation schema phase --words
+```
+"""
+_TYPES = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "`true` or `false`",
+    "object": "table",
+}
+
+
+def config_page(schema: Schema) -> str:
+    """Return the page for the schema of `evaluation.organiser.schema_pages.phase_schema`, in Markdown."""
+    return "\n".join([_INTRODUCTION, *_sections(schema)])
+
+
+def _sections(schema: Schema) -> Iterator[str]:
+    definitions: Mapping[str, Schema] = schema["$defs"]
+    yield "## Keys of the phase\n"
+    yield from _keys(schema, "", definitions)
+    for key, part in schema["properties"].items():
+        if table := _table_of(part):
+            header = f"[[{key}]]" if part.get("type") == "array" else f"[{key}]"
+            yield f"## `{header}`\n\n{_description(part, definitions)}\n"
+            yield from _keys(definitions[table], f"{key}.", definitions)
+        for table in _named_tables(part):
+            yield f"## `[{key}.<name>]`\n\n{_description(definitions[table], definitions)}\n"
+            yield from _keys(definitions[table], f"{key}.<name>.", definitions)
+    for condition in schema["allOf"]:
+        challenge = condition["if"]["properties"]["challenge"]["const"]
+        options = definitions[f"options.{challenge}"]
+        yield f"## Options of {challenge}\n\n{_description(options, definitions)}\n"
+        yield from _keys(options, "options.", definitions)
+        for key, part in options.get("properties", {}).items():
+            if table := _table_of(part):
+                yield from _keys(definitions[table], f"options.{key}.", definitions)
+
+
+def _keys(table: Schema, prefix: str, definitions: Mapping[str, Schema]) -> Iterator[str]:
+    required = table.get("required", ())
+    for key, part in table.get("properties", {}).items():
+        facts = f"{_type(part)}, {'required' if key in required else _default(part)}"
+        yield f"### `{prefix}{key}`\n\n*{facts}*\n\n{_description(part, definitions)}\n"
+
+
+def keys_in_words(table: Schema, definitions: Mapping[str, Schema]) -> Iterator[str]:
+    """Yield an entry of a list for every key of a table, in Markdown."""
+    required = table.get("required", ())
+    for key, part in table.get("properties", {}).items():
+        facts = f"{_type(part)}, {'required' if key in required else _default(part)}"
+        yield f"- `{key}` ({facts}): {_description(part, definitions)}"
+    yield ""
+
+
+def _table_of(part: Schema) -> str:
+    """Return the name of the definition that a key's value, or each of its entries, follows; else nothing."""
+    reference: str = part.get("$ref", "") or part.get("items", {}).get("$ref", "")
+    return reference.removeprefix("#/$defs/")
+
+
+def _named_tables(part: Schema) -> Iterator[str]:
+    """Yield the definition that each table in a table of tables follows, unless it is a choice of several."""
+    for alternative in part.get("anyOf", (part,)):
+        for table in alternative.get("patternProperties", {}).values():
+            if name := _table_of(table):
+                yield name
+
+
+def _type(part: Schema, plural: str = "") -> str:
+    if "$ref" in part:
+        return f"table{plural}"
+    if "enum" in part:
+        return " or ".join(f"`{json.dumps(value)}`" for value in part["enum"])
+    if "anyOf" in part:
+        return " or ".join(_type(alternative) for alternative in part["anyOf"])
+    if part.get("format") == "date-time":
+        return f"date and time{plural}"
+    if part["type"] == "array":
+        return f"list of {_type(part['items'], 's')}"
+    values = next(iter(part.get("patternProperties", {}).values()), part.get("additionalProperties"))
+    if isinstance(values, Mapping):
+        tables = "$ref" in values or all("$ref" in table for table in values.get("anyOf", ({},)))
+        return f"table of tables{plural}" if tables else f"table, each value {_type(values)}"
+    return _TYPES[part["type"]] + plural + _bounds(part)
+
+
+def _bounds(part: Schema) -> str:
+    low, high = part.get("minimum"), part.get("maximum")
+    above, length = part.get("exclusiveMinimum"), part.get("maxLength")
+    words = [
+        f" of at most {length} characters" if length is not None else "",
+        f" above {above:g}" if above is not None else "",
+        f" and at most {high:g}" if above is not None and high is not None else "",
+        f" from {low:g} to {high:,}" if low is not None and high is not None else "",
+        f" of at least {low:g}" if low is not None and high is None else "",
+    ]
+    return "".join(words)
+
+
+def _default(part: Schema) -> str:
+    default = part.get("default")
+    return "optional" if default in (None, [], {}) else f"default `{_toml(default)}`"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _description(part: Schema, definitions: Mapping[str, Schema]) -> str:
+    """Return the description of a key or of its table's definition, each paragraph on one line."""
+    text: str = part["description"] if "description" in part else definitions[_table_of(part)]["description"]
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
+
+
+# --- The page `docs/catalogue.md`: every kind of field and every metric that can be declared ---
+
+_CATALOGUE_INTRODUCTION = """\
+# Kinds and metrics
+
+A challenge of the usual kinds needs no Python: `phase.toml` declares what is submitted and how it is scored.
+
+```toml
+name = "screening"
+title = "Screening for glaucoma"
+submission = "archive"
+
+[fields.likelihood]
+kind = "number"
+minimum = 0
+maximum = 1
+reference = "class"
+positive = ["glaucoma"]
+negative = ["healthy"]
+
+[tasks.screening]
+metrics = ["auc"]
+```
+
+A submission to this phase is a csv file with the columns `case` and `likelihood`; the reference is the column
+`class` of `cases.csv`. `[fields.<name>]` declares a value that is submitted for each case, by its `kind`.
+`[tasks.<name>]` is a part of the challenge that is scored by itself, with its `metrics`. A metric with
+options is a table of its own, whose name is that of the figure:
+
+```toml
+[tasks.screening.metrics.early]
+metric = "auc"
+field = "likelihood"
+title = "AUC of early glaucoma"
+```
+
+[Keys of phase.toml](phase.md) lists all other keys. A value of the wrong type, an unknown key and a metric
+that does not fit its field are errors, all listed at once when the phase is sealed. This page is printed by:
+
+```sh
+python -m evaluation schema catalogue
+```
+"""
+_INHERITED = {*FieldTable.model_fields, *MetricTable.model_fields} - {"kind", "metric"}
+
+
+def catalogue_page() -> str:
+    """Return the page in Markdown."""
+    return "\n".join([_CATALOGUE_INTRODUCTION, *_catalogue_sections()])
+
+
+def _catalogue_sections() -> Iterator[str]:
+    yield "## Kinds of fields\n\nEvery kind has these keys:\n"
+    yield from _catalogue_keys(FieldTable, set(FieldTable.model_fields) - _INHERITED)
+    for field in sorted(FIELDS, key=name_of):
+        scored_by = sorted(name_of(metric) for metric in METRICS if issubclass(field, metric.kinds))
+        links = ", ".join(f"[`{name}`](#metric-{name})" for name in scored_by)
+        yield f"### Kind `{name_of(field)}`\n\n{_prose(field)}\n\nMetrics: {links}\n"
+        yield from _catalogue_keys(field, _INHERITED | {"kind"})
+    yield "## Metrics\n\nEvery metric has these keys:\n"
+    yield from _catalogue_keys(MetricTable, set(MetricTable.model_fields) - _INHERITED)
+    for metric in sorted(METRICS, key=name_of):
+        kinds = ", ".join(f"`{name_of(kind)}`" for kind in metric.kinds)
+        yield f"### Metric `{name_of(metric)}`\n\n{_prose(metric)}\n\nKinds: {kinds}\n"
+        yield from _catalogue_keys(metric, _INHERITED | {"metric"})
+
+
+def _catalogue_keys(table: type[FieldTable] | type[MetricTable], left_out: set[str]) -> Iterator[str]:
+    schema: dict[str, Any] = tidied(table.model_json_schema())
+    definitions = schema.pop("$defs", {})
+    properties = {key: part for key, part in schema["properties"].items() if key not in left_out}
+    yield from keys_in_words({**schema, "properties": properties}, definitions)
+
+
+def _prose(table: type) -> str:
+    """Return a docstring with each paragraph on one line."""
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(table.__doc__ or ""))

@@ -1,0 +1,243 @@
+"""The files of a new repository."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+import evaluation
+from evaluation.core.fault import PhaseError
+
+# Synthetic cases for the phases of a new repository: references, and a submission of middling quality.
+#
+# The files are plain csv, PNG and NIfTI, as an organiser and a participant write them.
+
+Row = Sequence[object]
+_CASES = 12
+_IMAGE = (96, 128)  # (y, x)
+_VOLUME = (24, 64, 64)  # (z, y, x)
+_SPACING_MM = (0.9, 0.9, 2.5)  # (x, y, z)
+_TABLE = "predictions.csv"
+
+
+def write_sample(like: str, phase: Path, submission: Path) -> None:
+    """Write the cases of a phase and a submission to it; the same ones each time. KeyError if unknown."""
+    _WRITERS[like](phase, submission, np.random.Generator(np.random.PCG64(0)))
+
+
+def _names() -> list[str]:
+    return [f"case{number:02d}" for number in range(1, _CASES + 1)]
+
+
+def _write_table(path: Path, header: Row, rows: Sequence[Row]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def _write_columns(path: Path, columns: Mapping[str, Any]) -> None:
+    _write_table(path, tuple(columns), list(zip(*columns.values(), strict=True)))
+
+
+def _disc(shape: Sequence[int], centre: NDArray[Any], radii: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return an ellipse or ellipsoid, its centre and semi-axes in pixels in the order of the shape."""
+    parts = zip(np.indices(shape), centre, radii, strict=True)
+    inside: NDArray[np.bool_] = np.sum([((index - c) / r) ** 2 for index, c, r in parts], axis=0) <= 1
+    return inside
+
+
+def _segmentation(phase: Path, submission: Path, random: np.random.Generator) -> None:
+    for name in _names():
+        centre = random.uniform((40, 50), (56, 78))
+        radii = random.uniform((20, 20), (30, 30))
+        for folder, deviation in ((phase / "labels", 0.0), (submission / "segmentation", 1.5)):
+            image = np.zeros(_IMAGE, np.uint8)
+            moved = centre + random.normal(0, deviation, 2)
+            image[_disc(_IMAGE, moved, radii)] = 1
+            image[_disc(_IMAGE, moved, radii * (0.5 + random.normal(0, deviation / 40)))] = 2
+            folder.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(image).save(folder / f"{name}.png")
+    rows = [(name, _IMAGE[1], _IMAGE[0]) for name in _names()]
+    _write_table(phase / "cases.csv", ("name", "width", "height"), rows)
+
+
+def _ct_segmentation(phase: Path, submission: Path, random: np.random.Generator) -> None:
+    import SimpleITK
+
+    organs = np.array([((12, 28, 20), (7, 16, 12)), ((11, 26, 50), (5, 8, 7)), ((10, 44, 36), (3, 5, 12))])
+    for name in _names():
+        shift = random.normal(0, 1.5, 3)
+        for folder, deviation in ((phase / "labels", 0.0), (submission / "organs", 0.6)):
+            volume = np.zeros(_VOLUME, np.uint8)
+            for label, (centre, radii) in enumerate(organs, start=1):
+                moved = centre + shift + random.normal(0, deviation, 3)
+                volume[_disc(_VOLUME, moved, radii)] = label
+            image = SimpleITK.GetImageFromArray(volume)
+            image.SetSpacing(_SPACING_MM)
+            folder.mkdir(parents=True, exist_ok=True)
+            SimpleITK.WriteImage(image, str(folder / f"{name}.nii.gz"), useCompression=True)
+    depth, height, width = _VOLUME
+    spacing = " ".join(map(str, _SPACING_MM))
+    header = ("name", "width", "height", "depth", "spacing_mm", "origin_mm", "direction")
+    rows = [(name, width, height, depth, spacing, "0 0 0", "1 0 0 0 1 0 0 0 1") for name in _names()]
+    _write_table(phase / "cases.csv", header, rows)
+
+
+def _classification(phase: Path, submission: Path, random: np.random.Generator) -> None:
+    names = [f"case{number:03d}" for number in range(1, 61)]
+    classes = random.choice(["diseased", "healthy", "ungradable"], len(names), p=[0.3, 0.6, 0.1])
+    likelihood = random.normal(0.35 + 0.3 * (classes == "diseased"), 0.2).clip(0, 1).round(3)
+    _write_columns(phase / "cases.csv", {"name": names, "class": classes})
+    _write_columns(submission / _TABLE, {"case": names, "likelihood": likelihood})
+
+
+def _multiclass(phase: Path, submission: Path, random: np.random.Generator) -> None:
+    names = [f"case{number:03d}" for number in range(1, 61)]
+    grades = random.integers(0, 5, len(names))
+    found = (grades + random.choice([-1, 0, 0, 1], len(names))).clip(0, 4)
+    _write_columns(phase / "cases.csv", {"name": names, "grade": grades})
+    _write_columns(submission / _TABLE, {"case": names, "grade": found})
+
+
+def _regression(phase: Path, submission: Path, random: np.random.Generator) -> None:
+    names = [f"case{number:03d}" for number in range(1, 61)]
+    ages = random.integers(20, 91, len(names))
+    found = (ages + random.normal(0, 6, len(names))).clip(0, 120).round(1)
+    _write_columns(phase / "cases.csv", {"name": names, "age": ages})
+    _write_columns(submission / _TABLE, {"case": names, "age": found})
+
+
+def _survival(phase: Path, submission: Path, random: np.random.Generator) -> None:
+    names = [f"case{number:03d}" for number in range(1, 61)]
+    months = random.exponential(30, len(names)).round(1)
+    events = random.integers(0, 2, len(names))
+    found = (months * random.lognormal(0, 0.6, len(names))).round(1)
+    _write_columns(phase / "cases.csv", {"name": names, "time": months, "event": events})
+    _write_columns(submission / _TABLE, {"case": names, "months": found})
+
+
+def _points(phase: Path, submission: Path, random: np.random.Generator) -> None:
+    true: list[Row] = []
+    found: list[Row] = []
+    for name in _names():
+        positions = random.uniform(0, 2, (random.integers(2, 8), 2))
+        true += [(name, *position) for position in positions.round(4).tolist()]
+        kept = positions[random.random(len(positions)) < 0.8]
+        hits = (kept + random.normal(0, 0.002, kept.shape)).round(4)
+        false = random.uniform(0, 2, (random.integers(0, 3), 2)).round(4)
+        found += [(name, *hit, round(random.uniform(0.4, 1), 3)) for hit in hits.tolist()]
+        found += [(name, *miss, round(random.uniform(0, 0.6), 3)) for miss in false.tolist()]
+    _write_columns(phase / "cases.csv", {"name": _names()})
+    _write_table(phase / "mitoses.csv", ("case", "x", "y"), true)
+    _write_table(submission / _TABLE, ("case", "x", "y", "probability"), found)
+
+
+def _detection(phase: Path, submission: Path, random: np.random.Generator) -> None:
+    height, width = _IMAGE
+    true: list[Row] = []
+    found: list[Row] = []
+    for name in _names():
+        for _ in range(random.integers(1, 4)):
+            corner = random.integers((0, 0), (width - 40, height - 40))
+            size = random.integers(15, 40, 2)
+            label = str(random.choice(["polyp", "cancer"]))
+            true.append((name, *corner.tolist(), *(corner + size).tolist(), label))
+            if random.random() < 0.85:
+                moved = (corner + random.integers(-3, 4, 2)).clip(0)
+                end = np.minimum(moved + size, (width, height))
+                found.append((name, *moved.tolist(), *end.tolist(), label, round(random.uniform(0.3, 1), 3)))
+    sizes = [(name, width, height) for name in _names()]
+    _write_table(phase / "cases.csv", ("name", "width", "height"), sizes)
+    corners = ("case", "x1", "y1", "x2", "y2", "class")
+    _write_table(phase / "polyps.csv", corners, true)
+    _write_table(submission / _TABLE, (*corners, "probability"), found)
+
+
+_WRITERS: Mapping[str, Callable[[Path, Path, Any], None]] = {
+    "segmentation": _segmentation,
+    "ct-segmentation": _ct_segmentation,
+    "classification": _classification,
+    "multiclass": _multiclass,
+    "regression": _regression,
+    "detection": _detection,
+    "points": _points,
+    "survival": _survival,
+}
+KINDS = tuple(_WRITERS)
+"""The templates of a new repository."""
+
+
+BASE_IMAGE, BUILDER_IMAGE = "evaluation-base", "evaluation-builder"
+"""The images with the package and without any phase, which `build.sh --base` makes.
+
+The builder has the whole package, and seals and rehearses a phase; the image of the phase starts from the
+base, which has no code for organisers.
+"""
+
+PHASE, SUBMISSION = "phase", "submission"
+_PLACES = {
+    "Dockerfile": "Dockerfile",
+    "README.md": "README.md",
+    "evaluate.yml": ".github/workflows/evaluate.yml",
+    "gitignore": ".gitignore",
+    "dockerignore": ".dockerignore",
+}
+
+
+def write_repository(folder: Path, like: str) -> None:
+    """Write a repository with a declared phase and a synthetic sample into a folder that is new or empty.
+
+    The phase is named after the folder. Raises `PhaseError` if the folder holds anything.
+    """
+    require_empty(folder)
+    name = phase_name(folder)
+    title = name.replace("-", " ").capitalize()
+    head = Template(_template("head.toml")).substitute(name=name, title=title, version=evaluation.__version__)
+    (folder / PHASE).mkdir(parents=True)
+    (folder / PHASE / "phase.toml").write_text(f"{head}\n{_template(f'{like}.toml')}", encoding="utf-8")
+    write_sample(like, folder / PHASE, folder / SUBMISSION)
+    write_surroundings(folder, name, title)
+
+
+def write_surroundings(folder: Path, name: str, title: str) -> None:
+    """Write the files of a repository other than its phase and submission."""
+    values = {
+        "name": name,
+        "title": title,
+        "version": evaluation.__version__,
+        "base": f"{BASE_IMAGE}:{evaluation.__version__}",
+        "builder": f"{BUILDER_IMAGE}:{evaluation.__version__}",
+    }
+    for template, place in _PLACES.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        text = Template(_template(template)).substitute(values)
+        (folder / place).write_text(text, encoding="utf-8")
+
+
+def require_empty(folder: Path) -> None:
+    """Raise `PhaseError` unless a folder is new or empty."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise PhaseError(f"{folder}: expected a new or empty folder, found one with content")
+
+
+def phase_name(folder: Path) -> str:
+    """Return the name of the phase in a repository of that folder. Raises `PhaseError` if it has none."""
+    name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-")[:64]
+    if not name:
+        raise PhaseError(f"{folder}: expected a name with letters or digits")
+    return name
+
+
+def _template(name: str) -> str:
+    return (files("evaluation.organiser.starter") / "templates" / name).read_text(encoding="utf-8")

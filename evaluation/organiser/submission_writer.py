@@ -1,0 +1,318 @@
+"""Writes submissions and phase folders through the fields' own declarations."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evaluation.core.challenge import Task, Values, fields_of, references_of
+from evaluation.core.field import AnyField, CaseColumns, Field, Files, Kind, TableColumns, TableRows
+from evaluation.io.tables import write_csv
+from evaluation.organiser.samples.synthesis import Quality
+
+# --- Writes submissions through the fields' own declarations, in the platform's layout ---
+
+_SITE = "https://grand-challenge.org"
+
+
+@dataclass
+class ArchiveWriter:
+    """Writes a submission of a predictions phase case by case; tables are written at the end.
+
+    ``extensions`` replaces the default extension of fields that are files.
+    """
+
+    folder: Path
+    fields: Sequence[Field]
+    extensions: Mapping[str, str] = field(default_factory=dict)
+    _rows: dict[str, list[list[str]]] = field(default_factory=dict)
+
+    def add(self, case: str, values: Values) -> None:
+        """Write the values of one case; fields that are absent from ``values`` are left out."""
+        for item in self.fields:
+            if item.name not in values:
+                continue
+            if isinstance(item.archive, Files):
+                extension = self.extensions.get(item.name, item.archive.extensions[0])
+                write_case_file(self.folder, item.kind, item.archive, case, values[item.name], extension)
+            else:
+                rows = rows_of(item.kind, item.archive, values[item.name])
+                self._rows.setdefault(item.name, []).extend([case, *cells] for cells in rows)
+
+    def close(self) -> None:
+        """Write the tables; fields with one row per case may share a table."""
+        shared: dict[tuple[str, str], list[Field]] = {}
+        for item in self.fields:
+            if isinstance(item.archive, Files) or item.name not in self._rows:
+                continue
+            if isinstance(item.archive, TableColumns):
+                shared.setdefault((item.archive.files[0], item.archive.key), []).append(item)
+            else:
+                header = [item.archive.key, *item.archive.columns]
+                write_csv(self.folder / item.archive.files[0], header, self._rows[item.name])
+        for (file, key), fields in shared.items():
+            self._write_shared(file, key, fields)
+
+    def _write_shared(self, file: str, key: str, fields: Sequence[Field]) -> None:
+        """Write one table with the columns of several fields; a value that a case lacks is an empty cell."""
+        cells = [{row[0]: row[1:] for row in self._rows[item.name]} for item in fields]
+        columns = [item.archive.columns for item in fields if isinstance(item.archive, TableColumns)]
+        cases = dict.fromkeys(case for found in cells for case in found)
+        rows = [
+            [
+                case,
+                *(
+                    cell
+                    for found, names in zip(cells, columns, strict=True)
+                    for cell in found.get(case, [""] * len(names))
+                ),
+            ]
+            for case in cases
+        ]
+        write_csv(self.folder / file, [key, *(name for names in columns for name in names)], rows)
+
+
+@dataclass(frozen=True)
+class InputImage:
+    """The input of one job of an algorithm: the name of its image, and its cases in their order."""
+
+    name: str
+    cases: tuple[str, ...]
+
+
+@dataclass
+class AlgorithmWriter:
+    """Writes a submission of an algorithm phase in the platform's layout; jobs are written at the end.
+
+    Each of ``inputs``, an image or a stack, becomes a job. JSON values go into files, or with ``inline`` into
+    `predictions.json`; an image goes into a folder of its own in the format ``extension``. ``socket_keys``
+    are the keys of a socket: both in current files, "interface" alone in older ones. The missing value of a
+    case in a stack is null. An output without any value is left out, and so is a job without output.
+    """
+
+    folder: Path
+    fields: Sequence[Field]
+    inputs: Sequence[InputImage]
+    input_socket: str
+    extension: str = ".mha"
+    inline: bool = False
+    socket_keys: tuple[str, ...] = ("socket", "interface")
+    _values: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def add(self, case: str, values: Values) -> None:
+        """Add the values of one case; images are written at once."""
+        case_values = self._values.setdefault(case, {})
+        for item in self.fields:
+            if item.name not in values:
+                continue
+            if item.socket.is_image:
+                (image,) = (image for image in self.inputs if case in image.cases)
+                key = _key(image.name, item.name)
+                path = self.folder / self._output(image, item) / f"{key}{self.extension}"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(item.kind.write_file(values[item.name], self.extension))
+                case_values[item.name] = {"pk": key, "name": path.name}
+            else:
+                case_values[item.name] = item.kind.write_json(values[item.name])
+
+    def close(self) -> None:
+        """Write `predictions.json` and the JSON files; the order of the jobs has no meaning."""
+        jobs = []
+        for image in self.inputs:
+            outputs = [
+                output
+                for item in self.fields
+                if any(item.name in self._values.get(case, {}) for case in image.cases)
+                for output in [self._write_output(image, item)]
+            ]
+            if outputs:
+                jobs.append(_job(_key(image.name), len(image.cases), self._input(image), outputs))
+        _write_json(self.folder / "predictions.json", sorted(jobs, key=lambda job: str(job["pk"])))
+
+    def _output(self, image: InputImage, item: Field) -> str:
+        return f"{_key(image.name)}/output/{item.socket.file_name}"
+
+    def _input(self, image: InputImage) -> dict[str, Any]:
+        socket = {
+            "slug": self.input_socket,
+            "kind": "Image",
+            "super_kind": "Image",
+            "relative_path": f"images/{self.input_socket}",
+        }
+        named = {"pk": _key(image.name, "image"), "name": image.name}
+        return {
+            **dict.fromkeys(self.socket_keys, socket),
+            "value": None,
+            "file": None,
+            "image": named,
+            "pk": 1,
+        }
+
+    def _write_output(self, image: InputImage, item: Field) -> dict[str, Any]:
+        values = [self._values.get(case, {}).get(item.name) for case in image.cases]
+        content: Any = values if item.socket.stacked else values[0]
+        kind = "Anything" if item.socket.stacked else item.kind.socket_kind
+        kind = "Image" if item.socket.is_image else kind
+        socket = {
+            "slug": item.socket.slug,
+            "kind": kind,
+            "super_kind": "Image" if item.socket.is_image else "Value" if self.inline else "File",
+            "relative_path": item.socket.file_name,
+        }
+        output: dict[str, Any] = {
+            **dict.fromkeys(self.socket_keys, socket),
+            "value": None,
+            "file": None,
+            "image": None,
+            "pk": 2,
+        }
+        if item.socket.is_image:
+            output["image"] = content
+        elif self.inline:
+            output["value"] = content
+        else:
+            path = self._output(image, item)
+            _write_json(self.folder / path, content)
+            output["file"] = f"{_SITE}/media/components/componentinterfacevalue/{path}?Signature=s"
+        return output
+
+
+def _job(
+    key: str, cases: int, given: Mapping[str, Any], outputs: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return a job with all fields of the platform; its run time is 2 s, plus half a second per case."""
+    hours, seconds = divmod(2 + cases / 2, 3600)
+    minutes, seconds = divmod(seconds, 60)
+    return {
+        "pk": key,
+        "url": f"{_SITE}/algorithms/sample/jobs/{key}/",
+        "api_url": f"{_SITE}/api/v1/algorithms/jobs/{key}/",
+        "algorithm_image": f"{_SITE}/api/v1/algorithms/images/{_key('sample')}/",
+        "inputs": [given],
+        "outputs": list(outputs),
+        "status": "Succeeded",
+        "hanging_protocol": None,
+        "optional_hanging_protocols": [],
+        "view_content": {},
+        "exec_duration": f"P0DT{int(hours):02d}H{int(minutes):02d}M{seconds:09.6f}S",
+        "invoke_duration": None,
+    }
+
+
+def _key(*names: str) -> str:
+    """Return a key in the platform's format, the same for the same names."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, "/".join(names)))
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+def rows_of(kind: Kind, layout: TableColumns | TableRows, value: Any) -> list[tuple[str, ...]]:
+    """Return the cells of the rows of one case behind its name; exactly one row in a table of cases."""
+    return kind.write_rows(value) if isinstance(layout, TableRows) else [kind.write_cells(value)]
+
+
+def write_case_file(folder: Path, kind: Kind, layout: Files, case: str, value: Any, extension: str) -> None:
+    """Write the file of one case into a folder, in the given layout."""
+    path = folder / layout.path(case, extension)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(kind.write_file(value, extension))
+
+
+# --- Writes phase folders through the fields' own declarations ---
+
+
+@dataclass(frozen=True)
+class SampleCase:
+    """One case to be written: its name, its further columns of the case table, and its reference values."""
+
+    name: str
+    columns: Mapping[str, str]
+    reference: Values
+
+
+def write_phase(
+    folder: Path, configuration: str, fields: Sequence[AnyField], cases: Iterable[SampleCase]
+) -> None:
+    """Write a phase folder: `phase.toml`, `cases.csv` and the reference files; the phase is not sealed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "phase.toml").write_text(configuration, encoding="utf-8")
+    rows: list[list[str]] = []
+    header: list[str] = []
+    locations = (item.reference.location for item in fields)
+    lists: dict[TableRows, list[list[str]]] = {
+        location: [] for location in locations if isinstance(location, TableRows)
+    }
+    for case in cases:
+        columns = dict(case.columns)
+        for item in fields:
+            kind, location = item.reference.kind, item.reference.location
+            if item.name not in case.reference:
+                continue
+            if isinstance(location, CaseColumns):
+                cells = kind.write_cells(case.reference[item.name])
+                columns |= zip(location.columns, cells, strict=True)
+            elif isinstance(location, TableRows):
+                found = kind.write_rows(case.reference[item.name])
+                lists[location].extend([case.name, *cells] for cells in found)
+            else:
+                value = case.reference[item.name]
+                write_case_file(folder, kind, location, case.name, value, location.extensions[0])
+        header = ["name", *columns]
+        rows.append([case.name, *columns.values()])
+    write_csv(folder / "cases.csv", header, rows)
+    for location, rows in lists.items():
+        write_csv(folder / location.files[0], [location.key, *location.columns], rows)
+
+
+@dataclass(frozen=True)
+class ArchiveSample:
+    """A synthetic phase, and one archive submission of each quality, in folders below ``output``.
+
+    ``extensions`` chooses the submitted files' extensions by the name of their field.
+    """
+
+    output: Path
+    name: str
+    configuration: str
+    tasks: Sequence[Task]
+    qualities: Sequence[Quality] = tuple(Quality)
+    extensions: Mapping[str, str] = field(default_factory=dict)
+
+    def write(
+        self,
+        cases: int,
+        draw: Callable[[int], tuple[SampleCase, Callable[[Quality], Values]]],
+        progress: Callable[[int], None],
+    ) -> list[Path]:
+        """Write the phase and its submissions case by case, and return their folders.
+
+        ``draw`` takes a case's position and returns the case and a function from a quality to its prediction,
+        so that one prediction at a time is in memory.
+        """
+        writers = {
+            quality: ArchiveWriter(
+                self.output / "submissions" / quality.value, fields_of(self.tasks), self.extensions
+            )
+            for quality in self.qualities
+        }
+
+        def references() -> Iterator[SampleCase]:
+            for position in range(cases):
+                case, predict = draw(position)
+                for quality, writer in writers.items():
+                    writer.add(case.name, predict(quality))
+                progress(position + 1)
+                yield case
+
+        folder = self.output / "ground-truth" / self.name
+        write_phase(folder, self.configuration, references_of(self.tasks), references())
+        for writer in writers.values():
+            writer.close()
+        return [folder, *(writer.folder for writer in writers.values())]

@@ -1,1 +1,0 @@
-"""Tests, corrections and correlations behind a leaderboard: pure functions on arrays."""

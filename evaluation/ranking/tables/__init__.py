@@ -1,1 +1,0 @@
-"""Results of any origin in one table, with the organiser's definition of it."""

@@ -1,1 +1,0 @@
-"""The page of a cyst benchmark: the results of `fuse cysts` as figures and tables."""

@@ -1,1 +1,0 @@
-"""Whole reports: for the command and for programs."""

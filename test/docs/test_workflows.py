@@ -1,0 +1,84 @@
+"""The workflows of GitHub, here and in a new repository: pinned actions, and commands that exist."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from evaluation.cli.main import COMMANDS
+
+from .pages import REPOSITORY
+
+WORKFLOW = ".github/workflows/test.yml"
+TEMPLATE = next(
+    path.relative_to(REPOSITORY).as_posix()
+    for path in (REPOSITORY / "evaluation").rglob("templates/evaluate.yml")
+)
+
+
+def steps_of(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the name of each job with each of its steps."""
+    workflow = yaml.safe_load((REPOSITORY / name).read_text(encoding="utf-8"))
+    for job, content in workflow["jobs"].items():
+        yield from ((job, step) for step in content["steps"])
+
+
+@pytest.mark.parametrize("name", [WORKFLOW, TEMPLATE])
+def test_actions_are_pinned_by_commit_with_their_version(name):
+    actions = re.findall(r"uses: *(.*)", (REPOSITORY / name).read_text(encoding="utf-8"))
+    assert len(actions) == sum("uses" in step for _, step in steps_of(name)) > 0
+    for action in actions:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action
+
+
+def test_both_take_the_same_actions():
+    ours, new = (
+        {step["uses"] for _, step in steps_of(name) if "uses" in step} for name in (WORKFLOW, TEMPLATE)
+    )
+    assert new == ours
+
+
+def test_what_the_commands_name_exists():
+    commands = [shlex.split(step["run"]) for _, step in steps_of(WORKFLOW) if "run" in step]
+    named = [word for command in commands for word in command if "/" in word or word.endswith(".txt")]
+    assert {"scripts/lint.sh", "./test.sh", "requirements-dev.txt", "test/metrics"} <= set(named)
+    assert [name for name in named if not (REPOSITORY / name).exists()] == []
+    for command in commands:
+        if command[0].endswith(".sh"):
+            assert (REPOSITORY / command[0]).stat().st_mode & 0o100, command
+
+
+def test_linux_runs_what_continuous_integration_runs():
+    text = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
+    scripts = re.findall(r"^(\S+\.sh)\b", text, re.MULTILINE)
+    assert scripts
+    assert [step["run"] for job, step in steps_of(WORKFLOW) if job == "linux" and "run" in step] == scripts
+
+
+def test_macos_and_windows_run_the_commands_and_the_metrics():
+    workflow = yaml.safe_load((REPOSITORY / WORKFLOW).read_text(encoding="utf-8"))
+    job = workflow["jobs"]["other-systems"]
+    assert [name.partition("-")[0] for name in job["strategy"]["matrix"]["system"]] == ["macos", "windows"]
+    tests = [
+        word for step in job["steps"] for word in step.get("run", "").split() if word.startswith("test/")
+    ]
+    assert tests == ["test/systems/test_this_system.py", "test/metrics"]
+    assert workflow["permissions"] == {"contents": "read"}
+
+
+def test_a_new_repository_runs_commands_that_exist():
+    commands = [
+        step["run"].split() for _, step in steps_of(TEMPLATE) if step.get("run", "").startswith("eval")
+    ]
+    assert [command[1] for command in commands] == [
+        "seal",
+        "rehearse",
+        "form",
+        "check",
+        "evaluate",
+        "summary",
+    ]
+    assert {command[1] for command in commands} <= COMMANDS.keys()

@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from evaluation.metrics.arrays import distinct, order_in_groups, quantiles, ratio_or_nan
+
+
+def test_a_denominator_of_zero_gives_no_value():
+    found = ratio_or_nan(np.array([[1.0], [0.0]]), np.array([2.0, 0.0]))
+    np.testing.assert_array_equal(found, [[0.5, np.nan], [0.0, np.nan]])
+
+
+@given(st.lists(st.integers(-5, 5)))
+def test_has_every_value_once_and_ascending(values: list[int]) -> None:
+    found = distinct(np.array(values, dtype=np.int64))
+    assert found.tolist() == sorted(set(values))
+    assert found.dtype == np.int64
+
+
+def test_takes_any_shape_and_infinite_scores() -> None:
+    values = np.array([[np.inf, -np.inf], [0.5, np.inf]])
+    assert distinct(values).tolist() == [-np.inf, 0.5, np.inf]
+
+
+NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
+
+
+@given(
+    arrays(np.float64, array_shapes(min_dims=1, max_dims=2, max_side=20), elements=NUMBERS),
+    st.lists(st.floats(0, 1) | st.sampled_from([0.025, 0.25, 0.5, 0.975]), min_size=1, max_size=4),
+)
+def test_has_the_digits_of_numpy(values, levels):
+    np.testing.assert_array_equal(quantiles(values, levels), np.quantile(values, levels, axis=0))
+
+
+def test_between_the_values():
+    assert quantiles([3, 1, 2], [0, 0.25, 0.5, 1]).tolist() == [1, 1.5, 2, 3]
+
+
+CONFIDENCES = st.floats(0, 1) | st.sampled_from([0.0, -0.0, 0.5, 1.0, np.inf, -np.inf])
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), CONFIDENCES), max_size=40), st.sampled_from([1, 1 << 60]))
+def test_is_that_of_a_stable_sort(detections: list[tuple[int, float]], apart: int) -> None:
+    groups = np.array([group for group, _ in detections], dtype=np.int64) * apart
+    confidence = np.array([value for _, value in detections], dtype=np.float64)
+    found = order_in_groups(groups, confidence).tolist()
+    assert found == sorted(range(len(detections)), key=lambda i: (detections[i][0], -detections[i][1]))
+
+
+@pytest.mark.parametrize("largest", [1 << 20, 1 << 40])
+def test_many_detections_with_ties(largest: int) -> None:
+    rng = np.random.default_rng(3)
+    groups = rng.integers(0, largest, 5000) // 7 * 7
+    groups[::2] = groups[0]
+    confidence = rng.random(5000).round(2)
+    np.testing.assert_array_equal(order_in_groups(groups, confidence), np.lexsort((-confidence, groups)))

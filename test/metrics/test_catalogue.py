@@ -1,0 +1,88 @@
+"""Public functions have the options of the catalogue's metrics: the same names and defaults."""
+
+import inspect
+
+import pytest
+
+from evaluation import metrics
+from evaluation.challenges.declared.rules import METRICS, name_of
+from evaluation.challenges.declared.tables import MetricTable
+
+# Metrics of the catalogue whose public function has another name.
+NAMES = {
+    "average_surface_distance": "label_average_surface_distance",
+    "calibration_error": "expected_calibration_error",
+    "detected_lesions": "detection_ratio",
+    "f1": "f1_score",
+    "false_lesions": "false_components",
+    "froc": "froc_sensitivity",
+    "lesion_count_difference": "lesion_difference",
+    "macro_f1": "mean_f1",
+    "point_f1": "match_points",
+    "point_precision": "match_points",
+    "point_recall": "match_points",
+    "recognition_quality": "panoptic_quality",
+    "segmentation_quality": "panoptic_quality",
+    "voxel_precision": "precision",
+    "voxel_sensitivity": "recall",
+    "weighted_f1": "mean_f1",
+}
+# Names that mean something else: overlap of regions here, decisions between classes in the catalogue.
+OTHER_MEANING = {"f_beta", "precision"}
+# Options that choose or complete the cases of a phase; a function is given its arrays.
+OF_PHASES = {
+    "threshold": "decisions are made of scores by the caller",
+    "of": "the class that counts as positive is the caller's 1",
+    "labels": "the caller chooses a label; the functions for label maps require them",
+    "absent": "the caller leaves a label out",
+    "minimum_probability": "the caller leaves predictions out",
+}
+# Options of one metric that its function has in another form, and why.
+EXCEPTIONS = {
+    ("bias", "worst"): "of a missing result",
+    ("mean_absolute_error", "worst"): "of a missing result",
+    ("mean_radial_error", "worst"): "of a missing result",
+    ("normalised_absolute_error", "worst"): "of a missing result",
+    ("root_mean_squared_error", "worst"): "of a missing result",
+    ("lesion_count_difference", "worst"): "of a missing result",
+    ("false_lesions", "worst"): "of a missing result",
+    ("froc", "radius"): "an array has no diameter that could be the default: required",
+    ("point_f1", "radius"): "as froc",
+    ("point_precision", "radius"): "as froc",
+    ("point_recall", "radius"): "as froc",
+}
+COMMON = set(MetricTable.model_fields)
+
+
+def options():
+    for table in METRICS:
+        name = name_of(table)
+        if NAMES.get(name, name) in metrics.__all__ and name not in OTHER_MEANING:
+            for option, field in table.model_fields.items():
+                if option not in COMMON | {"metric"}:
+                    yield pytest.param(name, option, field, id=f"{name}-{option}")
+
+
+@pytest.mark.parametrize(("name", "option", "field"), list(options()))
+def test_an_option_has_the_name_and_default_of_the_catalogue(name, option, field):
+    parameter = inspect.signature(getattr(metrics, NAMES.get(name, name))).parameters.get(option)
+    if option in OF_PHASES and (parameter is None or option == "labels"):
+        return
+    same = parameter is not None and (
+        parameter.default is inspect.Parameter.empty
+        if field.is_required()
+        else comparable(parameter.default) == comparable(field.default)
+    )
+    assert same != ((name, option) in EXCEPTIONS)
+
+
+def comparable(default):
+    return list(default) if isinstance(default, tuple) else default
+
+
+def test_the_stated_names_and_exceptions_exist():
+    known = {name_of(table): set(table.model_fields) for table in METRICS}
+    assert set(NAMES) | OTHER_MEANING <= set(known)
+    assert {option for name, option in EXCEPTIONS if option not in known[name]} == set()
+    assert set(OF_PHASES) <= set.union(*known.values())
+    assert set(NAMES.values()) | OTHER_MEANING <= set(metrics.__all__)

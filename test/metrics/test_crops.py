@@ -1,0 +1,157 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from evaluation.metrics.crops import (
+    EMPTY,
+    NOTHING,
+    Box,
+    Crop,
+    VolumeCrop,
+    box_of_content,
+    crop,
+    distinct_values,
+    intersection_of,
+    stack_of,
+    together,
+)
+
+BACKGROUNDS = st.sampled_from([0, 7, 255])
+
+
+def images(values):
+    return arrays(
+        np.uint8, array_shapes(min_dims=2, max_dims=2, max_side=30), elements=values, fill=st.just(255)
+    )
+
+
+@settings(max_examples=80)
+@given(images(st.sampled_from([0, 7, 255])), BACKGROUNDS, st.booleans())
+def test_crop_is_the_bounding_box_of_what_is_not_background(image, background, flipped):
+    view = image[::-1, ::-1] if flipped else image
+    cropped = crop(view, background)
+    rows, columns = np.nonzero(view != background)
+    if len(rows):
+        assert (cropped.top, cropped.left) == (rows.min(), columns.min())
+        np.testing.assert_array_equal(
+            cropped.values, view[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+        )
+        assert np.shares_memory(cropped.values, image)
+        copied = cropped.copy()
+        assert not np.shares_memory(copied.values, image)
+        assert copied.box == cropped.box
+        np.testing.assert_array_equal(copied.values, cropped.values)
+    else:
+        assert (cropped.values.shape, cropped.top, cropped.left) == ((0, 0), 0, 0)
+
+
+@settings(max_examples=80)
+@given(images(st.integers(0, 255)), st.integers(1, 20))
+def test_distinct_values_are_those_of_numpy(image, repeats):
+    image = image.repeat(repeats, axis=1)  # runs, as masks have them
+    for view in (image, image[::-1, 1:], image.T):
+        assert distinct_values(view) == tuple(np.unique(view).tolist())
+
+
+@pytest.mark.parametrize("position", [0, 1, 7, 8, 9, 1000, 1001, 1002])
+def test_distinct_values_finds_a_single_pixel(position):
+    values = np.zeros((1, 1003), dtype=np.uint8)
+    values[0, position] = 3
+    assert distinct_values(values) == (0, 3)
+
+
+@settings(max_examples=80)
+@given(st.data(), array_shapes(min_dims=2, max_dims=2, max_side=20))
+def test_overlap_is_that_of_the_whole_masks(data, shape):
+    masks = [data.draw(arrays(np.uint8, shape, elements=st.sampled_from([0, 255]))) for _ in range(2)]
+    cropped = [crop(mask, 255) for mask in masks]
+    first, second = (Crop(part.values == 0, part.top, part.left) for part in cropped)
+    assert intersection_of(first, second) == int(((masks[0] == 0) & (masks[1] == 0)).sum())
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.float32, np.float64])
+@given(mask=arrays(np.bool_, st.tuples(st.integers(1, 5), st.integers(1, 5))))
+def test_a_box_holds_everything_and_no_empty_border(dtype, mask):
+    plane = mask.astype(dtype)
+    box = box_of_content(plane)
+    rows, columns = np.nonzero(mask)
+    if len(rows):
+        assert box == Box(rows.min(), rows.max() + 1, columns.min(), columns.max() + 1)
+    else:
+        assert box == NOTHING
+        assert box.is_empty
+    cropped = Crop(plane[box.slices], box.top, box.left)
+    np.testing.assert_array_equal(cropped.within(Box(0, mask.shape[0], 0, mask.shape[1])), plane)
+
+
+def test_nan_is_content():
+    plane = np.zeros((3, 3), dtype=np.float32)
+    plane[1, 2] = np.nan
+    assert box_of_content(plane) == Box(1, 2, 2, 3)
+
+
+def test_nothing_adds_nothing_to_a_union():
+    box = Box(3, 4, 5, 6)
+    assert box.union(NOTHING) == NOTHING.union(box) == box
+    assert box.union(Box(1, 2, 7, 9)) == Box(1, 4, 5, 9)
+
+
+def test_an_empty_plane_within_a_box_is_zero():
+    assert EMPTY.within(Box(2, 4, 1, 4)).tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_a_region_as_a_whole_image():
+    region = Crop(np.array([[True, False], [True, True]]), 1, 2)
+    assert region.in_image(4, 5).astype(int).tolist() == [
+        [0, 0, 0, 0, 0],
+        [0, 0, 1, 0, 0],
+        [0, 0, 1, 1, 0],
+        [0, 0, 0, 0, 0],
+    ]
+
+
+# Mostly zeros, so that boxes are smaller than their volumes.
+VOLUMES = arrays(
+    np.uint8, array_shapes(min_dims=3, max_dims=3, max_side=5), elements=st.sampled_from([0, 0, 0, 0, 1, 2])
+)
+
+
+def cropped(volume):
+    return stack_of((crop(plane, 0) for plane in volume), np.uint8)
+
+
+@given(VOLUMES)
+def test_a_stack_is_the_smallest_box_of_the_volume(volume):
+    found = cropped(volume)
+    filled = np.argwhere(volume)
+    if len(filled):
+        assert found.corner == tuple(filled.min(axis=0))
+        assert found.end == tuple(filled.max(axis=0) + 1)
+    else:
+        assert (found.values.shape, found.corner) == ((0, 0, 0), (0, 0, 0))
+    np.testing.assert_array_equal(found.within((0, 0, 0), volume.shape), volume)
+
+
+@given(VOLUMES, st.randoms(use_true_random=False))
+def test_two_crops_in_one_box(volume, random):
+    other = volume[::-1, :, ::-1] * random.randrange(2)
+    boxes = together(cropped(volume), cropped(other))
+    filled = np.argwhere(volume | other)
+    start, end = (filled.min(axis=0), filled.max(axis=0) + 1) if len(filled) else ((0, 0, 0), (0, 0, 0))
+    box = tuple(slice(first, last) for first, last in zip(start, end, strict=True))
+    for found, whole in zip(boxes, (volume, other), strict=True):
+        np.testing.assert_array_equal(found, whole[box])
+
+
+def test_a_stack_keeps_its_type():
+    assert stack_of((), np.float32).values.dtype == np.float32
+    plane = crop(np.ones((1, 1), np.uint8), 0)
+    assert stack_of([plane], np.float32).values.dtype == np.float32
+
+
+@pytest.mark.parametrize("corner", [(0, 0, 0), (1, 2, 3)])
+def test_the_own_box_is_not_copied(corner):
+    volume = VolumeCrop(np.ones((2, 3, 4)), corner)
+    assert volume.within(corner, volume.end) is volume.values

@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import ndimage
+from sklearn.metrics import confusion_matrix
+
+from evaluation.metrics.label_maps import (
+    around,
+    content_region,
+    count_label_overlap,
+    label_regions,
+    volume_difference,
+)
+
+
+@given(st.sampled_from([1, 5, 20]), st.integers(0, 2**32 - 1), st.sampled_from([(7,), (5, 6), (3, 4, 5)]))
+def test_counts_as_the_confusion_matrix(labels, seed, shape):
+    generator = np.random.default_rng(seed)
+    prediction, reference = generator.integers(0, labels + 1, (2, *shape)).astype(np.uint8)
+    table = confusion_matrix(prediction.ravel(), reference.ravel(), labels=range(labels + 1))
+    counts = count_label_overlap(prediction, reference, labels)
+    np.testing.assert_array_equal(counts.intersection, np.diagonal(table)[1:])
+    np.testing.assert_array_equal(counts.prediction, table.sum(axis=1)[1:])
+    np.testing.assert_array_equal(counts.reference, table.sum(axis=0)[1:])
+
+
+def test_volume_difference_by_hand():
+    prediction = np.array([[1, 1, 2]], dtype=np.uint8)
+    reference = np.array([[1, 0, 0]], dtype=np.uint8)
+    difference = volume_difference(count_label_overlap(prediction, reference, 3), (0.5, 4.0))
+    np.testing.assert_allclose(difference.signed_mm3, [2, 2, 0])
+    np.testing.assert_allclose(difference.relative, [1, np.nan, np.nan])
+    np.testing.assert_allclose(
+        volume_difference(count_label_overlap(reference, prediction, 3), (0.5, 4.0)).absolute_mm3, [2, 2, 0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("prediction", "reference", "message"),
+    [
+        (np.zeros((2, 2), np.uint8), np.zeros((2, 3), np.uint8), "expected shape"),
+        (np.zeros((2, 2), np.int64), np.zeros((2, 2), np.uint8), "expected uint8"),
+        (np.full((2, 2), 3, np.uint8), np.zeros((2, 2), np.uint8), "expected values up to 2"),
+    ],
+)
+def test_refuses(prediction, reference, message):
+    with pytest.raises(ValueError, match=message):
+        count_label_overlap(prediction, reference, 2)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0, 0.05, 0.5]), st.sampled_from([(4, 5, 6), (1, 5), (9,)]))
+def test_regions_are_what_scipy_finds_in_the_whole_map(seed, share, shape):
+    generator = np.random.default_rng(seed)
+    values = (generator.integers(1, 4, shape) * (generator.random(shape) < share)).astype(np.uint8)
+    assert label_regions(values, 4) == ndimage.find_objects(values, max_label=4)
+    (content,) = ndimage.find_objects(values > 0, max_label=1)
+    assert content_region(values) == (content or tuple(slice(0, 0) for _ in shape))
+
+
+def test_around_two_regions():
+    regions = (slice(1, 3), slice(5, 6)), (slice(2, 4), slice(0, 1))
+    assert around(regions) == (slice(1, 4), slice(0, 6))

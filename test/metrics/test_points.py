@@ -1,0 +1,182 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+from grand_challenge_metrics.scorers import score_detection
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.spatial.distance import cdist
+
+from evaluation.metrics import match_points, mean_radial_error, success_detection_rate
+from evaluation.metrics.points import euclidean_distance, image_diagonal, match_within, radial_errors
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nearest_as_the_platforms_package(seed):
+    generator = np.random.default_rng(seed)
+    predicted, reference = generator.uniform(0, 10, (15, 3)), generator.uniform(0, 10, (12, 3))
+    expected = score_detection(ground_truth=reference, predictions=predicted, radius=3.0)
+    found = match_points(predicted, reference, 3.0)
+    assert found.true_positives == expected.true_positives
+    assert found.false_positives == expected.false_positives
+    assert found.false_negatives == expected.false_negatives
+
+
+def test_without_points():
+    assert match_points([], [[0, 0]], 1.0).false_negatives == 1
+    assert match_points([[0, 0]], [], 1.0, matching="any", confidences=[1.0]).false_positives == 1
+    assert math.isnan(mean_radial_error([], []))
+    assert math.isnan(success_detection_rate([[np.nan, 0]], [[0, 0]], 1.0))
+
+
+def test_landmarks_by_hand():
+    predicted, reference = [[0, 0, 0], [1, 1, 1], [np.nan] * 3], [[0, 3, 4], [1, 1, 1], [0, 0, 0]]
+    assert mean_radial_error(predicted, reference) == 2.5
+    assert success_detection_rate(predicted, reference, 5.0) == 1.0
+    assert success_detection_rate(predicted, reference, 4.9) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (lambda: match_points([[0, 0]], [[0, 0, 0]], 1), "expected as many axes"),
+        (lambda: match_points([[0, math.nan]], [[0, 0]], 1), "predicted: expected finite numbers"),
+        (lambda: match_points([0, 0], [[0, 0]], 1), r"of shape \(points, axes\), found \(2,\)"),
+        (lambda: match_points([[0, 0]], [[0, 0]], 1, matching="greedy"), "matching: expected 'nearest'"),
+        (
+            lambda: match_points([[0, 0]], [[0, 0]], 1, matching="any"),
+            "confidence: expected one per prediction",
+        ),
+        (lambda: match_points([[0, 0]], [[0, 0]], 1, boundary="open"), "boundary: expected 'included'"),
+        (lambda: match_points([[0, 0]], [[0, 0]], 1, confidences=[1, 2]), "confidences: expected shape"),
+        (lambda: match_points([[0, 0]], [[0, 0]], [1, 2]), "radius: expected one or shape"),
+        (lambda: mean_radial_error([[0, 0]], [[0, 0, 0]]), "expected one shape"),
+    ],
+)
+def test_arguments_that_do_not_fit(call, problem):
+    with pytest.raises(ValueError, match=problem):
+        call()
+
+
+POINTS = st.lists(st.tuples(*[st.integers(0, 8)] * 2), max_size=7).map(
+    lambda points: np.array(points, dtype=float).reshape(-1, 2)
+)
+
+
+@given(POINTS, POINTS)
+def test_nearest_as_the_platforms_package_of_point_matching(predicted, reference):
+    # Ties of distances are resolved by a tree there, so points are moved apart a little.
+    predicted = predicted + np.linspace(0.001, 0.002, len(predicted))[:, None] * [1, 1.7]
+    if not len(predicted) or not len(reference):
+        expected = (0, len(predicted), len(reference))
+    else:
+        theirs = score_detection(ground_truth=reference, predictions=predicted, radius=3.0)
+        expected = (theirs.true_positives, theirs.false_positives, theirs.false_negatives)
+    found = match_within(predicted, reference, 3.0, "nearest")
+    assert (found.true_positives, found.false_positives, found.false_negatives) == expected
+
+
+@given(POINTS.filter(lambda points: len(points) < 5), POINTS.filter(lambda points: 0 < len(points) < 5))
+def test_optimal_as_all_assignments(predicted, reference):
+    near = np.linalg.norm(predicted[:, None] - reference, axis=2) if len(predicted) else np.zeros((0, 1))
+    best = (0, 0.0)
+    for assignment in itertools.product([-1, *range(len(predicted))], repeat=len(reference)):
+        used = [index for index in assignment if index >= 0]
+        if len(set(used)) == len(used) and all(near[p, r] <= 3 for r, p in enumerate(assignment) if p >= 0):
+            total = sum(near[p, r] for r, p in enumerate(assignment) if p >= 0)
+            best = max(best, (len(used), -total))
+    found = match_within(predicted, reference, 3.0, "optimal")
+    total = sum(near[p, r] for r, p in enumerate(found.hit) if p >= 0)
+    assert (found.true_positives, -total) == pytest.approx(best)
+
+
+@pytest.mark.parametrize(
+    ("rule", "hit", "false"),
+    [
+        # Reference 0 takes its nearest, prediction 1; nothing is left for reference 1.
+        ("nearest", [1, -1], [True, False, True]),
+        # Prediction 0 comes first and takes reference 0, then prediction 1 takes reference 1.
+        ("by_confidence", [0, 1], [False, False, True]),
+        ("optimal", [0, 1], [False, False, True]),
+        # The most confident of those near; prediction 1 is near both and no false positive.
+        ("any", [0, 1], [False, False, True]),
+    ],
+)
+def test_rules_by_hand(rule, hit, false):
+    predicted = [[0, 0, -2.0], [0, 0, 1.0], [0, 0, 40.0]]
+    reference = [[0, 0, 0.0], [0, 0, 3.0]]
+    found = match_within(predicted, reference, 2.0, rule, confidence=[0.9, 0.5, 0.8])
+    assert found.hit.tolist() == hit
+    assert found.false.tolist() == false
+
+
+@pytest.mark.parametrize(("strict", "hits"), [(False, 2), (True, 1)])
+def test_radii_of_each_reference_point(strict, hits):
+    found = match_within(
+        [[0.0, 1.0], [5.0, 0.0]], [[0.0, 0.0], [5.0, 2.0]], [1.0, 2.5], "nearest", strict=strict
+    )
+    assert found.true_positives == hits
+
+
+@pytest.mark.parametrize("rule", ["nearest", "by_confidence", "optimal", "any"])
+def test_nothing_to_match(rule):
+    nothing = match_within([], [[0, 0, 0.0]], 1.0, rule, confidence=[])
+    assert (nothing.true_positives, nothing.false_positives, nothing.false_negatives) == (0, 0, 1)
+    alone = match_within([[0, 0, 0.0]], [], 1.0, rule, confidence=[0.5])
+    assert (alone.true_positives, alone.false_positives, alone.false_negatives) == (0, 1, 0)
+
+
+@pytest.mark.parametrize("rule", ["by_confidence", "any"])
+def test_rules_that_need_confidences(rule):
+    with pytest.raises(ValueError, match="expected one per prediction"):
+        match_within([[0.0, 0.0]], [[0.0, 0.0]], 1.0, rule)
+
+
+def test_radial_errors_by_hand():
+    errors = radial_errors([[0, 3.0], [1, 1.0], [np.nan, 0]], [[4, 0.0], [1, 1.0], [0, 0]])
+    np.testing.assert_allclose(errors, [5, 0, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ([0, 0], [3, 4], 5),
+        ([[0, 0], [1, 1]], [[3, 4], [1, 1]], [5, 0]),
+        ([[0, 0], [6, 8]], [0, 0], [0, 10]),  # broadcast
+        ([np.nan, 0], [0, 0], np.nan),
+    ],
+)
+def test_by_hand(a, b, expected):
+    np.testing.assert_array_equal(euclidean_distance(a, b), expected)
+
+
+points = hnp.arrays(float, (3, 2), elements=st.floats(-1e4, 1e4))
+
+
+@settings(max_examples=30)
+@given(points, points)
+def test_agrees_with_scipy_for_all_pairs(a, b):
+    np.testing.assert_allclose(euclidean_distance(a[:, None], b[None]), cdist(a, b), rtol=1e-12, atol=1e-150)
+
+
+def test_small_unsigned_coordinates_do_not_wrap():
+    assert euclidean_distance(np.array([0, 0], np.uint8), np.array([3, 4], np.uint8)) == 5
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), ()])
+def test_refused_shapes(shape):
+    with pytest.raises(ValueError, match=r"points: expected shapes \(…, 2\), found "):
+        euclidean_distance(np.zeros(shape), np.zeros(2))
+
+
+@given(st.integers(1, 5000), st.integers(1, 5000), st.floats(0, 1), st.floats(0, 1))
+@settings(max_examples=30)
+def test_no_distance_within_an_image_exceeds_the_diagonal(width, height, x, y):
+    corner_to_point = euclidean_distance([0, 0], [x * width, y * height])
+    assert corner_to_point <= image_diagonal(width, height)
+
+
+def test_diagonal():
+    assert image_diagonal(30, 40) == 50

@@ -1,0 +1,373 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+import SimpleITK as sitk  # noqa: N813 - the library's usual name
+import sklearn.metrics as oracle
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from evaluation.metrics import cup_to_disc_ratio, dice, f_beta, jaccard, precision, recall, weighted_dice
+from evaluation.metrics.crops import crop
+from evaluation.metrics.segmentation import (
+    ConfidenceSums,
+    OverlapCounts,
+    count_overlap,
+    dice_of_counts,
+    f_beta_of_counts,
+    highest_binary_dice,
+    jaccard_of_counts,
+    overlap_of,
+    pooled_highest_binary_dice,
+    pooled_weighted_dice,
+    precision_of_counts,
+    recall_of_counts,
+    region_of,
+    vertical_cup_to_disc_ratio,
+    vertical_diameter,
+    weighted_dice_of_sums,
+)
+
+MASKS = array_shapes(min_dims=1, max_dims=3, max_side=4).flatmap(
+    lambda shape: st.tuples(*[arrays(np.bool_, shape)] * 2)
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(MASKS, st.sampled_from([0.5, 1.0, 2.0]))
+def test_overlaps_are_those_of_scikit_learn(masks, beta):
+    prediction, reference = masks
+    arguments = reference.ravel(), prediction.ravel()
+    if not prediction.any() and not reference.any():
+        for function in (dice, jaccard, precision, recall, f_beta):
+            assert function(prediction, reference) == 1
+            assert math.isnan(function(prediction, reference, both_empty=math.nan))
+        return
+    for found, wanted in (
+        (dice, oracle.f1_score(*arguments, zero_division=0)),
+        (jaccard, oracle.jaccard_score(*arguments, zero_division=0)),
+        (precision, oracle.precision_score(*arguments, zero_division=0)),
+        (recall, oracle.recall_score(*arguments, zero_division=0)),
+        (lambda *both: f_beta(*both, beta), oracle.fbeta_score(*arguments, beta=beta, zero_division=0)),
+    ):
+        assert found(prediction, reference) == pytest.approx(wanted, abs=1e-12)
+        assert found(prediction.astype(np.uint8), reference.astype(float)) == pytest.approx(wanted, abs=1e-12)
+    assert weighted_dice(prediction, reference) == pytest.approx(dice(prediction, reference), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "reference", "expected"),
+    [
+        ([1.0, 0.5, 0.0], [1.0, 1.0, 0.5], 2 * 1.5 / (1.25 + 2.25)),
+        ([0.0, 0.0], [0.0, 0.0], 1),
+        ([], [], 1),
+        ([0.0], [0.5], 0),
+    ],
+)
+def test_weighted_dice_by_hand(prediction, reference, expected):
+    assert weighted_dice(prediction, reference) == pytest.approx(expected, rel=1e-12)
+
+
+def test_cup_to_disc_ratio_by_hand():
+    disc = np.ones((6, 3), bool)
+    cup = np.zeros((6, 3), bool)
+    cup[1, 0] = cup[3, 0] = cup[4, 1] = True
+    assert cup_to_disc_ratio(cup, disc) == 2 / 6
+    assert cup_to_disc_ratio(cup, disc, definition="extent") == 4 / 6
+    assert cup_to_disc_ratio(cup, ~disc) == 0
+    assert cup_to_disc_ratio(np.zeros((0, 0)), np.zeros((0, 0))) == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: dice([0, 255], [0, 1]), "prediction: expected 0 and 1 only; choose a label first"),
+        (lambda: dice([0, 1], [0, math.nan]), "reference: expected 0 and 1 only"),
+        (lambda: recall([0, 1], [0, 1, 1]), r"expected shape \(3,\), found \(2,\)"),
+        (lambda: f_beta([1], [1], 0), "above 0, found 0"),
+        (lambda: weighted_dice([1.5], [1]), "prediction: expected confidences from 0 to 1"),
+        (lambda: weighted_dice([1], [math.nan]), "reference: expected confidences from 0 to 1"),
+        (lambda: weighted_dice([1], [1, 1]), r"one shape, found \(1,\) and \(2,\)"),
+        (lambda: cup_to_disc_ratio([1], [1]), r"expected a bool array \(y, x\)"),
+        (lambda: cup_to_disc_ratio([[1]], [[1, 1]]), "one shape"),
+        (lambda: cup_to_disc_ratio([[1]], [[1]], definition="area"), "'column_count' or 'extent'"),
+    ],
+)
+def test_wrong_arguments(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def f2(counts, *, both_empty):
+    return f_beta_of_counts(counts, 2, both_empty=both_empty)
+
+
+ALL = (dice_of_counts, jaccard_of_counts, precision_of_counts, recall_of_counts, f2)
+
+
+# intersection, prediction, reference -> dice, jaccard, precision, recall, F2, by hand
+TABLE = [
+    ((2, 4, 3), (4 / 7, 2 / 5, 1 / 2, 2 / 3, 10 / 16)),
+    ((5, 5, 5), (1, 1, 1, 1, 1)),
+    ((0, 4, 3), (0, 0, 0, 0, 0)),
+    ((1, 1, 10), (2 / 11, 1 / 10, 1, 1 / 10, 5 / 41)),
+    ((0, 0, 3), (0, 0, 0, 0, 0)),  # nothing predicted
+    ((0, 4, 0), (0, 0, 0, 0, 0)),  # nothing there
+    ((0, 0, 0), (0.25, 0.25, 0.25, 0.25, 0.25)),  # both empty: what the caller says
+]
+
+
+@pytest.mark.parametrize(("counts", "expected"), TABLE)
+def test_scalars(counts, expected):
+    for metric, value in zip(ALL, expected, strict=True):
+        found = metric(OverlapCounts(*counts), both_empty=0.25)
+        assert type(found) is float
+        assert found == pytest.approx(value, abs=1e-15)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint32])
+def test_arrays(dtype):
+    counts = OverlapCounts(*np.array([row for row, _ in TABLE], dtype=dtype).T)
+    for position, metric in enumerate(ALL):
+        expected = [values[position] for _, values in TABLE]
+        np.testing.assert_allclose(metric(counts, both_empty=0.25), expected, atol=1e-15)
+
+
+def test_beta_zero_is_precision_even_without_prediction():
+    for counts, (_, _, expected, _, _) in TABLE:
+        assert f_beta_of_counts(OverlapCounts(*counts), 0, both_empty=0.25) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("both_empty", [0.0, 1.0])
+def test_masks_of_zero_size_are_empty(both_empty):
+    nothing = np.zeros((0, 5), dtype=bool)
+    assert count_overlap(nothing, nothing) == OverlapCounts(0, 0, 0)
+    for metric in ALL:
+        assert metric(count_overlap(nothing, nothing), both_empty=both_empty) == both_empty
+
+
+def test_agrees_with_simpleitk():
+    generator = np.random.default_rng(7)
+    for shape in ((40, 31), (6, 12, 9)):
+        prediction, reference = generator.random(shape) < 0.3, generator.random(shape) < 0.6
+        overlap = sitk.LabelOverlapMeasuresImageFilter()
+        overlap.Execute(
+            sitk.GetImageFromArray(prediction.astype(np.uint8)),  # source
+            sitk.GetImageFromArray(reference.astype(np.uint8)),  # target: what its errors are a share of
+        )
+        counts = count_overlap(prediction, reference)
+        assert dice_of_counts(counts, both_empty=1) == pytest.approx(overlap.GetDiceCoefficient(1), abs=1e-12)
+        assert jaccard_of_counts(counts, both_empty=1) == pytest.approx(
+            overlap.GetJaccardCoefficient(1), abs=1e-12
+        )
+        false_negative = overlap.GetFalseNegativeError(1)
+        assert recall_of_counts(counts, both_empty=1) == pytest.approx(1 - false_negative, abs=1e-12)
+
+
+masks = hnp.arrays(bool, (4, 5))
+
+
+@settings(max_examples=60)
+@given(masks, masks, st.sampled_from([0.5, 1.0, 2.0]))
+def test_invariants(a, b, beta):
+    there, back = count_overlap(a, b), count_overlap(b, a)
+    d, j = dice_of_counts(there, both_empty=1), jaccard_of_counts(there, both_empty=1)
+    p, r = precision_of_counts(there, both_empty=1), recall_of_counts(there, both_empty=1)
+    assert 0 <= j <= d <= 1
+    assert dice_of_counts(back, both_empty=1) == d
+    assert jaccard_of_counts(back, both_empty=1) == j
+    assert precision_of_counts(back, both_empty=1) == r
+    assert d == pytest.approx(2 * j / (1 + j))
+    assert (d == 1) == np.array_equal(a, b)
+    assert f_beta_of_counts(there, 1, both_empty=1) == pytest.approx(d)
+    if there.intersection:
+        harmonic = (1 + beta**2) * p * r / (beta**2 * p + r)
+        assert f_beta_of_counts(there, beta, both_empty=1) == pytest.approx(harmonic)
+
+
+def test_refused_masks():
+    with pytest.raises(ValueError, match=r"prediction: expected shape \(2, 3\), found \(3, 2\)"):
+        count_overlap(np.zeros((3, 2), dtype=bool), np.zeros((2, 3), dtype=bool))
+    with pytest.raises(ValueError, match=r"masks: expected bool, found uint8 and bool"):
+        count_overlap(np.zeros((2, 2), dtype=np.uint8), np.zeros((2, 2), dtype=bool))
+
+
+MASKS_OF_OVERLAP = hnp.arrays(np.uint8, (6, 7), elements=st.sampled_from([0, 128, 255, 255]))
+
+
+def test_regions_by_hand():
+    image = np.full((4, 5), 255, np.uint8)
+    image[1:3, 1:4] = 128
+    image[1, 2] = 0
+    mask = crop(image, 255)
+    cup, disc = region_of(mask, [0]), region_of(mask, [0, 128])
+    assert cup.values.tolist() == [[False, True, False], [False, False, False]]
+    assert disc.values.all()
+    assert (cup.top, cup.left) == (disc.top, disc.left) == (1, 1)
+    shifted = np.roll(image, 1, axis=1)
+    counts = overlap_of(region_of(crop(shifted, 255), [0, 128]), disc)
+    assert (counts.intersection, counts.prediction, counts.reference) == (4, 6, 6)
+
+
+@settings(max_examples=60)
+@given(MASKS_OF_OVERLAP, MASKS_OF_OVERLAP, st.sampled_from([(0,), (0, 128)]))
+def test_cropping_changes_no_overlap(prediction, reference, labels):
+    counts = overlap_of(region_of(crop(prediction, 255), labels), region_of(crop(reference, 255), labels))
+    predicted, true = np.isin(prediction, labels), np.isin(reference, labels)
+    assert (counts.intersection, counts.prediction, counts.reference) == (
+        (predicted & true).sum(),
+        predicted.sum(),
+        true.sum(),
+    )
+    if predicted.any() or true.any():
+        oracle = sitk.LabelOverlapMeasuresImageFilter()
+        images = [sitk.GetImageFromArray(mask.astype(np.uint8)) for mask in (true, predicted)]
+        oracle.Execute(*images)
+        assert abs(dice_of_counts(counts, both_empty=1.0) - oracle.GetDiceCoefficient()) < 1e-12
+
+
+CONFIDENCE = st.just(0.0) | st.floats(0.01, 1)
+
+
+MAPS = arrays(np.float64, st.integers(1, 6), elements=CONFIDENCE)
+
+
+def sums(a, b):
+    return ConfidenceSums(float((a * b).sum()), float((a * a).sum()), float((b * b).sum()))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "value"),
+    [
+        ([0.5, 0.5], [1, 1], 0.8),  # 2·(0.5 + 0.5) / (0.5 + 2), the paper's figure for a uniform 0.5
+        ([1, 0], [0, 1], 0.0),
+        ([0, 0], [0, 0], 1.0),
+        ([0.2, 0.4], [0.4, 0.2], 0.8),  # 2·0.16 / (0.2 + 0.2)
+        ([1, 1, 0], [1, 0, 0], 2 / 3),  # of masks it is the plain Dice
+        ([1, 0], [0, 0], 0.0),
+    ],
+)
+def test_weighted_dice_by_hand_of_confidence(a, b, value):
+    assert weighted_dice_of_sums(sums(np.array(a), np.array(b))) == pytest.approx(value, abs=1e-15)
+
+
+@given(st.data())
+def test_weighted_dice_is_symmetric_and_bounded(data):
+    a = data.draw(MAPS)
+    b = data.draw(arrays(np.float64, a.shape, elements=CONFIDENCE))
+    value = weighted_dice_of_sums(sums(a, b))
+    assert 0 <= value <= 1 + 1e-12
+    assert value == weighted_dice_of_sums(sums(b, a))
+    assert weighted_dice_of_sums(sums(a, a)) == pytest.approx(1, abs=1e-12)
+
+
+def test_pooled_dice_is_of_all_voxels_together():
+    a, b = np.array([1.0, 0.5, 0.0]), np.array([0.5, 0.5, 1.0])
+    pooled = pooled_weighted_dice(a * b, a * a, b * b, [[1, 1, 1], [1, 0, 0], [0, 2, 1], [0, 0, 0]])
+    # 2·0.75 / (1.25 + 1.5); 2·0.5 / (1 + 0.25); 2·0.5 / (0.5 + 1.5)
+    np.testing.assert_allclose(pooled, [1.5 / 2.75, 0.8, 0.5, math.nan])
+
+
+def test_pooled_dice_of_empty_maps_is_1():
+    assert pooled_weighted_dice([0], [0], [0], [[1]]).tolist() == [1]
+
+
+def test_the_highest_binary_value_at_a_uniform_half_is_that_of_the_paper():
+    assert highest_binary_dice([0.5], [17]) == pytest.approx(0.8)
+
+
+def test_the_highest_binary_value_of_an_empty_reference_is_1():
+    assert highest_binary_dice([], []) == 1
+
+
+@given(MAPS)
+def test_the_highest_binary_value_is_that_of_the_best_of_all_masks(reference):
+    best = max(
+        weighted_dice_of_sums(sums(np.array(mask, dtype=float), reference))
+        for mask in itertools.product((0, 1), repeat=len(reference))
+    )
+    values, counts = np.unique(reference[reference > 0], return_counts=True)
+    assert highest_binary_dice(values, counts) == pytest.approx(best, abs=1e-12)
+
+
+def test_the_highest_pooled_dice_of_binary_masks_by_hand():
+    # Voxels of the set: one of 0.8, two and one of 0.5. Best of 2·0.8/(1 + 1.39) and 2·2.3/(4 + 1.39).
+    confidences, voxels = [[0.5], [0.8, 0.5], []], [[2], [1, 1], []]
+    weights = [[1, 1, 1], [1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 3, 0]]
+    # Three times the second case: 2·3.9/(6 + 3·0.89).
+    expected = [4.6 / 5.39, 0.8, 1.0, math.nan, 7.8 / 8.67]
+    found = pooled_highest_binary_dice(confidences, voxels, weights)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@given(
+    st.lists(
+        st.lists(st.floats(0, 1, width=32).filter(lambda v: v > 0.01), max_size=6), min_size=1, max_size=3
+    )
+)
+def test_the_highest_pooled_dice_is_that_of_one_volume_with_all_voxels(voxels_of_cases):
+    counted = [np.unique(np.array(values), return_counts=True) for values in voxels_of_cases]
+    together = np.unique(
+        np.array([value for values in voxels_of_cases for value in values]), return_counts=True
+    )
+    (found,) = pooled_highest_binary_dice(
+        [values for values, _ in counted], [counts for _, counts in counted], np.ones((1, len(counted)))
+    )
+    assert found == pytest.approx(highest_binary_dice(*together), rel=1e-12)
+
+
+def region(*rows):
+    return np.array([[pixel == "#" for pixel in row] for row in rows])
+
+
+@pytest.mark.parametrize(
+    ("mask", "column_count", "extent"),
+    [
+        (region("....", "...."), 0, 0),
+        (region(".#..", "...."), 1, 1),
+        (region("..#.", ".##.", "..#."), 3, 3),
+        (region("#...", ".#..", "..#.", "...#"), 1, 4),  # slanted
+        (region(".#.", "...", ".#.", ".#."), 3, 4),  # a hole
+        (region("#####"), 1, 1),  # wide and flat
+        (np.zeros((0, 4), dtype=bool), 0, 0),
+        (np.zeros((4, 0), dtype=bool), 0, 0),
+        (np.ones((300, 2), dtype=bool), 300, 300),  # beyond one byte
+        (np.ones((2, 300), dtype=bool).T, 300, 300),  # not contiguous
+        (np.ones((600, 4), dtype=bool)[::2, ::2], 300, 300),
+    ],
+)
+def test_vertical_diameter(mask, column_count, extent):
+    assert vertical_diameter(mask, "column_count") == column_count
+    assert vertical_diameter(mask, "extent") == extent
+
+
+@settings(max_examples=50)
+@given(hnp.arrays(bool, (6, 5)))
+def test_count_never_exceeds_extent_and_cropping_changes_neither(mask):
+    count, extent = vertical_diameter(mask, "column_count"), vertical_diameter(mask, "extent")
+    assert 0 <= count <= extent <= 6
+    assert (count == 0) == (not mask.any())
+    rows, columns = np.nonzero(mask)
+    if rows.size:
+        cropped = mask[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+        assert vertical_diameter(cropped, "column_count") == count
+        assert vertical_diameter(cropped, "extent") == extent
+
+
+@pytest.mark.parametrize(
+    ("cup", "disc", "ratio"), [(30, 60, 0.5), (0, 60, 0), (0, 0, 0), (5, 0, 0), (60, 60, 1)]
+)
+def test_ratio(cup, disc, ratio):
+    assert vertical_cup_to_disc_ratio(cup, disc) == ratio
+
+
+def test_refused_input():
+    with pytest.raises(ValueError, match=r"expected a bool array \(y, x\), found uint8 of shape \(2, 2\)"):
+        vertical_diameter(np.full((2, 2), 255, dtype=np.uint8), "column_count")
+    with pytest.raises(ValueError, match=r"found bool of shape \(2, 2, 1\)"):
+        vertical_diameter(np.ones((2, 2, 1), dtype=bool), "extent")
+    with pytest.raises(ValueError, match="expected 'column_count' or 'extent', found 'height'"):
+        vertical_diameter(np.ones((2, 2), dtype=bool), "height")

@@ -1,0 +1,311 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+import SimpleITK
+from grand_challenge_metrics.stats import hausdorff_distance_measures
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import ndimage
+from scipy.spatial.distance import cdist
+from surface_distance.metrics import (
+    compute_average_surface_distance,
+    compute_robust_hausdorff,
+    compute_surface_distances,
+)
+
+from evaluation.metrics import (
+    average_symmetric_surface_distance,
+    hausdorff_distance,
+    modified_hausdorff_distance,
+    surfaces,
+)
+from evaluation.metrics.crops import Crop, box_of_content
+from evaluation.metrics.nearest import coordinates
+from evaluation.metrics.surfaces import (
+    SurfaceConvention,
+    WeightedDistances,
+    pooled,
+    surface_distances,
+    surface_planes,
+)
+
+SPACING = (2.0, 0.5, 1.25)
+
+
+MASKS = st.sampled_from([(5, 6), (3, 4, 5), (1, 5, 4)]).flatmap(
+    lambda shape: st.tuples(*[arrays(np.bool_, shape)] * 2)
+)
+
+
+def directed(prediction, reference, spacing):
+    """Return the distances both ways: by erosion and an Euclidean distance transform."""
+    surfaces = [mask & ~ndimage.binary_erosion(mask) for mask in (prediction, reference)]
+    to_first, to_second = (ndimage.distance_transform_edt(~surface, spacing) for surface in surfaces)
+    return to_second[surfaces[0]], to_first[surfaces[1]]
+
+
+@settings(max_examples=200, deadline=None)
+@given(MASKS)
+def test_distances_are_those_of_distance_transforms(masks):
+    prediction, reference = masks
+    spacing = SPACING[-prediction.ndim :]
+    found = (
+        hausdorff_distance(*masks, spacing, surface="voxels"),
+        hausdorff_distance(*masks, spacing, percentile=95, surface="voxels"),
+        modified_hausdorff_distance(*masks, spacing),
+        average_symmetric_surface_distance(*masks, spacing),
+    )
+    diagonal = math.hypot(*(size * mm for size, mm in zip(prediction.shape, spacing, strict=True)))
+    if not reference.any():
+        assert found[:2] == pytest.approx([diagonal if prediction.any() else 0] * 2)
+        assert all(map(math.isnan, found[2:]))
+        return
+    if not prediction.any():
+        assert found == pytest.approx([diagonal] * 4)
+        return
+    there, back = directed(prediction, reference, spacing)
+    expected = (
+        max(there.max(), back.max()),
+        max(np.percentile(side, 95, method="lower") for side in (there, back)),
+        max(there.mean(), back.mean()),
+        (there.sum() + back.sum()) / (there.size + back.size),
+    )
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_two_balls_in_simpleitk():
+    z, y, x = np.ogrid[:24, :26, :28]
+    masks = [(z - 12) ** 2 + (y - 12) ** 2 + (x - left) ** 2 <= 49 for left in (10, 16)]
+    images = [SimpleITK.GetImageFromArray(mask.astype(np.uint8)) for mask in masks]
+    for image in images:
+        image.SetSpacing(SPACING[::-1])
+    oracle = SimpleITK.HausdorffDistanceImageFilter()
+    oracle.Execute(*images)
+    found = hausdorff_distance(*masks, SPACING, surface="voxels")
+    assert found == pytest.approx(oracle.GetHausdorffDistance(), rel=1e-6)
+
+
+def test_equal_regions_have_no_distance():
+    mask = np.ones((3, 4), bool)
+    for function in (hausdorff_distance, modified_hausdorff_distance, average_symmetric_surface_distance):
+        assert function(mask, mask) == 0
+
+
+def test_the_surface_in_2d_is_the_outline():
+    whole, hole = np.ones((7, 7), bool), np.ones((7, 7), bool)
+    hole[3, 3] = False
+    # Without the hole its four neighbours are inside: 2 pixels from the outline.
+    assert hausdorff_distance(hole, whole, surface="voxels") == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: hausdorff_distance([1], [1]), r"shape \(y, x\) or \(z, y, x\), found \(1,\)"),
+        (lambda: hausdorff_distance([[1]], [[1, 1]]), "one shape"),
+        (lambda: hausdorff_distance([[1]], [[1]], (1, 1, 1)), "expected 2 numbers above 0"),
+        (lambda: hausdorff_distance([[1]], [[1]], (1, 0)), "expected 2 numbers above 0"),
+        (lambda: hausdorff_distance([[1]], [[1]], percentile=101), "0 to 100, found 101"),
+        (lambda: modified_hausdorff_distance([[2]], [[1]]), "expected 0 and 1 only"),
+        (lambda: average_symmetric_surface_distance([[1]], [[math.nan]]), "expected 0 and 1 only"),
+    ],
+)
+def test_wrong_arguments(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_an_array_without_pixels_is_empty():
+    assert hausdorff_distance(np.zeros((0, 3)), np.zeros((0, 3))) == 0
+
+
+def test_elements_have_no_interpolated_percentile():
+    with pytest.raises(ValueError, match="expected 'index' for surface 'elements'"):
+        SurfaceConvention(surface="elements", percentile="linear")
+
+
+SPACING_OF_SURFACE_DISTANCE = (0.05, 0.002, 0.0117)
+
+
+DIAGONAL = 9.5
+
+
+VOLUMES = arrays(np.bool_, (3, 5, 4))
+
+
+def planes(volume):
+    return [Crop(plane[box.slices], box.top, box.left) for plane in volume for box in [box_of_content(plane)]]
+
+
+def distances(prediction, reference, spacing=SPACING_OF_SURFACE_DISTANCE, **convention):
+    return surface_distances(
+        planes(prediction), planes(reference), spacing, DIAGONAL, SurfaceConvention(**convention)
+    )
+
+
+def test_two_voxels_are_apart_by_their_distance_in_mm():
+    first, second = np.zeros((2, 3, 7, 9), dtype=bool)
+    first[0, 1, 1] = second[2, 5, 4] = True
+    by_hand = math.hypot(2 * 0.05, 4 * 0.002, 3 * 0.0117)
+    found = distances(first, second)
+    assert found.hausdorff_95 == pytest.approx(by_hand, rel=1e-12)
+    assert found.mean == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_a_shifted_bar_by_hand():
+    first, second = np.zeros((2, 1, 1, 6), dtype=bool)
+    first[0, 0, 0:4] = second[0, 0, 2:6] = True
+    # From either bar the distances are 2, 1, 0, 0 voxels: mean 0.75; the 95th of four is the third, 1.
+    found = distances(first, second, (1.0, 1.0, 1.0))
+    assert found.mean == 0.75
+    assert found.hausdorff_95 == 1.0
+
+
+# One bar of 4 voxels and one of 2 inside it: from the long bar 0, 0, 1, 2 voxels, from the short one 0, 0.
+@pytest.mark.parametrize(
+    ("convention", "hausdorff_95", "mean"),
+    [
+        # Position ⌊0.95 · 3⌋ = 2 of 0, 0, 1, 2; mean 3/4, the larger of 3/4 and 0.
+        ({}, 1.0, 0.75),
+        # 0.95 · 3 = 2.85 of the way: 1 + 0.85.
+        ({"percentile": "linear"}, 1.85, 0.75),
+        # Of 0, 0, 0, 0, 1, 2 position ⌊0.95 · 5⌋ = 4; 4.75 of the way: 1 + 0.75. Mean 3/6.
+        ({"directions": "pooled"}, 1.0, 0.5),
+        ({"directions": "pooled", "percentile": "linear"}, 1.75, 0.5),
+    ],
+)
+def test_each_convention_by_hand(convention, hausdorff_95, mean):
+    long, short = np.zeros((2, 1, 1, 6), dtype=bool)
+    long[0, 0, 0:4] = short[0, 0, 0:2] = True
+    found = distances(long, short, (1.0, 1.0, 1.0), **convention)
+    assert found.hausdorff_95 == pytest.approx(hausdorff_95, rel=1e-12)
+    assert found.mean == pytest.approx(mean, rel=1e-12)
+
+
+def test_elements_by_hand():
+    # Cubes of one voxel, 3 voxels apart along x. Each has 8 corners of equal area; their distances to the
+    # other cube are 2 for the four that face it and 3 for the others: mean 2.5.
+    first, second = np.zeros((2, 1, 1, 6), dtype=bool)
+    first[0, 0, 0] = second[0, 0, 3] = True
+    found = distances(first, second, (1.0, 1.0, 1.0), surface="elements")
+    assert found.mean == pytest.approx(2.5, rel=1e-12)
+    assert found.hausdorff_95 == 3.0
+
+
+@pytest.mark.parametrize("filled", [False, True])
+def test_an_empty_reference_has_no_distance(filled):
+    found = distances(np.full((2, 3, 3), filled), np.zeros((2, 3, 3), dtype=bool))
+    assert math.isnan(found.mean)
+    assert math.isnan(found.hausdorff_95)
+
+
+def test_an_empty_prediction_is_a_diagonal_away():
+    found = distances(np.zeros((2, 3, 3), dtype=bool), np.ones((2, 3, 3), dtype=bool))
+    assert found.mean == found.hausdorff_95 == DIAGONAL
+
+
+@given(first=VOLUMES, second=VOLUMES)
+@settings(max_examples=60)
+def test_the_default_is_what_grand_challenge_metrics_gives(first, second):
+    if not first.any() or not second.any():
+        return
+    library = hausdorff_distance_measures(first, second, SPACING_OF_SURFACE_DISTANCE, percentile=0.95)
+    with pytest.MonkeyPatch.context() as patch:
+        # As in a box that is too large for the library.
+        patch.setattr(surfaces, "MAX_WINDOW_VOXELS", 0)
+        found = distances(first, second)
+    assert found.hausdorff_95 == pytest.approx(library.percentile_distance, rel=1e-12, abs=1e-15)
+    assert found.mean == pytest.approx(library.modified_distance, rel=1e-12, abs=1e-15)
+
+
+@given(first=VOLUMES, second=VOLUMES)
+@settings(max_examples=60)
+def test_every_convention_of_voxels_is_what_all_pairs_give(first, second):
+    if not first.any() or not second.any():
+        return
+    points = [
+        coordinates(surface_planes(planes(volume))) * np.array(SPACING_OF_SURFACE_DISTANCE)
+        for volume in (first, second)
+    ]
+    pairs = cdist(*points)
+    directed = (pairs.min(axis=1), pairs.min(axis=0))
+    for percentile, directions in itertools.product(("index", "linear"), ("directed", "pooled")):
+        found = distances(first, second, percentile=percentile, directions=directions)
+        method = {"index": "lower", "linear": "linear"}[percentile]
+        sets = directed if directions == "directed" else (np.concatenate(directed),)
+        expected = max(np.percentile(values, 95, method=method) for values in sets)
+        assert found.hausdorff_95 == pytest.approx(expected, rel=1e-12, abs=1e-15)
+        assert found.mean == pytest.approx(max(map(np.mean, sets)), rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
+@given(first=VOLUMES, second=VOLUMES)
+@settings(max_examples=60)
+def test_elements_are_what_surface_distance_gives(first, second):
+    if not first.any() or not second.any():
+        return
+    expected = compute_surface_distances(second, first, SPACING_OF_SURFACE_DISTANCE)
+    found = distances(first, second, surface="elements")
+    assert found.hausdorff_95 == pytest.approx(compute_robust_hausdorff(expected, 95), rel=1e-12, abs=1e-15)
+    means = compute_average_surface_distance(expected)
+    assert found.mean == pytest.approx(max(means), rel=1e-12, abs=1e-15)
+
+
+@given(volume=VOLUMES)
+@settings(max_examples=60)
+def test_the_surface_is_what_simpleitk_calls_contour(volume):
+    padded = np.pad(volume, 1).astype(np.uint8)
+    contour = SimpleITK.BinaryContour(
+        SimpleITK.GetImageFromArray(padded), fullyConnected=False, backgroundValue=0, foregroundValue=1
+    )
+    expected = np.argwhere(SimpleITK.GetArrayFromImage(contour)[1:-1, 1:-1, 1:-1])
+    np.testing.assert_array_equal(coordinates(surface_planes(planes(volume))), expected)
+
+
+EQUAL = WeightedDistances(np.array([3.0, 0.0, 1.0]), None)
+
+
+WEIGHTED = WeightedDistances(np.array([3.0, 0.0, 1.0]), np.array([1.0, 2.0, 5.0]))
+
+
+@pytest.mark.parametrize(
+    ("distances", "mean", "median", "whole", "within"),
+    [
+        (EQUAL, 4 / 3, 1.0, 3.0, 2.0),
+        # Half of the weight, 4 of 8, is reached at the second distance.
+        (WEIGHTED, 1.0, 1.0, 8.0, 7.0),
+        (pooled(EQUAL, EQUAL), 4 / 3, 1.0, 6.0, 4.0),
+        (pooled(WEIGHTED, WEIGHTED), 1.0, 1.0, 16.0, 14.0),
+    ],
+)
+def test_figures_by_hand(distances, mean, median, whole, within):
+    assert distances.mean() == pytest.approx(mean)
+    assert distances.percentile(50, "index") == median
+    assert distances.percentile(100, "index") == 3.0
+    assert distances.weight() == whole
+    assert distances.weight_within(1.0) == within
+
+
+def test_two_ways_to_a_percentile():
+    assert EQUAL.percentile(75, "index") == 1.0
+    assert EQUAL.percentile(75, "linear") == 2.0
+
+
+def test_a_tolerance_includes_what_exceeds_it_by_rounding():
+    assert WeightedDistances(np.array([3 * 0.8]), None).weight_within(2.4) == 1
+    assert WeightedDistances(np.array([2.4001]), None).weight_within(2.4) == 0
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.sampled_from([1, 5, 50, 95, 99.9]))
+def test_many_distances_give_the_percentile_that_sorting_gives(seed, largest, percent):
+    generator = np.random.default_rng(seed)
+    values = np.sqrt(generator.integers(0, largest, 200)).astype(np.float32)
+    # Sums of whole numbers are exact in any order.
+    distances = WeightedDistances(values, generator.integers(1, 9, 200).astype(np.float64))
+    expected = distances.percentile(percent, "index")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(surfaces, "_MAX_SORTED", 0)
+        assert distances.percentile(percent, "index") == expected
