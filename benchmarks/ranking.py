@@ -36,7 +36,6 @@ from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import metrics_of
-from evaluation.core.places import place_teams, scheme_of
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.organiser.ranking.analysis import RankOptions
@@ -46,6 +45,7 @@ from evaluation.organiser.ranking.pair_tests import TestChoice
 from evaluation.organiser.ranking.resampling import TeamCases, draw_cases, resample_teams
 from evaluation.organiser.ranking.results import read_results
 from evaluation.organiser.ranking.stability import place_distributions
+from evaluation.phase.places import place_teams, scheme_of
 
 TEAMS, CASES, POSITIVES, RESAMPLES = 20, 400, 40, 1000
 NAMES = ("classification.auc", "segmentation.dice_cup", "segmentation.dice_disc")

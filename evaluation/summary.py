@@ -11,12 +11,12 @@ import numpy.random  # noqa: F401 - the bootstrap draws from it later; this modu
 
 from evaluation.core.aggregation import Estimates, Mask, Subset, estimates, subgroup_values
 from evaluation.core.challenge import metrics_of
-from evaluation.core.places import place_among, scheme_of
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.config import PhaseConfig, Subgroup
 from evaluation.phase.leaderboard import digits_of, rounded_estimates, rounded_values
 from evaluation.phase.phase import Phase
+from evaluation.phase.places import place_among, scheme_of
 from evaluation.phase.scores import Scores, case_records
 from evaluation.platform.result_file import (
     CasesSection,

@@ -25,9 +25,9 @@ _OF_CONTAINERS = ("test/container/", "test/docs/")
 # Files that take long begin early: at the end, all processes have short ones to share.
 _LONG_FIRST = (
     _OF_CONTAINERS,
-    "test/rescoring/",
-    ("test/hostile/", "test/cli/", "test/report/"),
-    ("test/organiser/", "test/annotators/", "test/ranking/", "test/challenges/"),
+    "test/organiser/rescoring/",
+    ("test/hostile/", "test/cli/", "test/organiser/report/"),
+    ("test/organiser/", "test/organiser/annotators/", "test/organiser/ranking/", "test/challenges/"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Arguments, tables, progress and reports of errors that commands share."""
+"""Arguments, progress and reports of errors that commands share."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import NoReturn
-
-from rich.console import Console
 
 from evaluation import __version__
 from evaluation.core.fault import FormFault, PhaseError
@@ -75,24 +72,6 @@ def share(text: str) -> Fraction:
     if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}")
     return number
-
-
-# --- Tables and lines on the terminal or in a log ---
-
-
-class TableConsole(Console):
-    """A console for stdout that is wide enough for tables in a log, which has no width.
-
-    Raises `BrokenPipeError` if stdout is closed, like all other output.
-    """
-
-    def __init__(self, log_width: int, *, markup: bool = True, highlight: bool = False) -> None:
-        width = None if sys.stdout.isatty() else log_width
-        super().__init__(width=width, highlight=highlight, markup=markup)
-
-    def on_broken_pipe(self) -> NoReturn:
-        """Raise `BrokenPipeError`; `evaluation.cli.common` ends the command."""
-        raise BrokenPipeError
 
 
 # --- Progress of long commands: a bar on a terminal, none in a log ---

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise PhaseError(f"{arguments.metrics}: is not a metrics.json of this package ({error})") from None
     from rich.table import Table
 
-    from evaluation.cli.common import TableConsole
+    from evaluation.cli.console import TableConsole
 
     table = Table("task", "metric", title=title, title_justify="left")
     for heading in ("value", "95 % interval", "standard deviation"):

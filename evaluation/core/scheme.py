@@ -2,7 +2,7 @@
 
     rank a metric → weigh and add → rank again → break ties → combine phases
 
-`evaluation.core.places` carries them out.
+`evaluation.phase.places` carries them out.
 """
 
 from __future__ import annotations

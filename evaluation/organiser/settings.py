@@ -13,12 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evaluation.core.challenge import metrics_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.places import PlatformMethod, scheme_of
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.evaluate import scores_of_nothing
 from evaluation.phase.config import Submissions
 from evaluation.phase.leaderboard import digits_of, needed_metrics, platform_metrics, unranked_metrics
 from evaluation.phase.phase import Phase
+from evaluation.phase.places import PlatformMethod, scheme_of
 from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.platform.result_file import render
 from evaluation.summary import summarise

@@ -17,9 +17,9 @@ import pytest
 from evaluation.cli.evaluate_command import PhaseSubmissions, Shard, parts, shard
 from evaluation.core.fault import PhaseError
 from evaluation.phase.manifest import scan, seal
+from test.organiser.rescoring.teams import CASES, many, results_in, write_teams
 from test.phases import refuge_phase, refuge_submission, replace_in
 from test.repository import REPOSITORY
-from test.rescoring.teams import CASES, many, results_in, write_teams
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="scores in processes")
 

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from evaluation.organiser.cyst_benchmark.steps import STEPS
-from test.annotators.people import cyst_annotators, seven_graders
 from test.challenges.justraigs.test_graders import graders, mapping
+from test.organiser.annotators.people import cyst_annotators, seven_graders
 from test.phases import refuge_phase, refuge_submission
 from test.repository import REPOSITORY
 

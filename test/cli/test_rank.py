@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from test.cli.test_commands import SUBMISSION, phase, run  # noqa: F401
-from test.ranking.teams import labels, refuge_columns, write_team
+from test.organiser.ranking.teams import labels, refuge_columns, write_team
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

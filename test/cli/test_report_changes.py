@@ -6,8 +6,8 @@ import pytest
 
 from evaluation.cli.main import main
 from evaluation.phase.manifest import scan, seal
+from test.organiser.rescoring.teams import write_teams
 from test.phases import replace_in
-from test.rescoring.teams import write_teams
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="scores in processes")
 

@@ -14,8 +14,8 @@ import pytest
 from evaluation.organiser.rescoring.cluster import OnCluster
 from evaluation.organiser.rescoring.run import score_all
 from evaluation.phase.manifest import scan, seal
-from test.rescoring.dask_processes import Dask
-from test.rescoring.teams import BEFORE, Here, results_in, tasks_of, write_teams
+from test.organiser.rescoring.dask_processes import Dask
+from test.organiser.rescoring.teams import BEFORE, Here, results_in, tasks_of, write_teams
 
 from .engine import HARDENED, docker
 

@@ -8,10 +8,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
+from operator import or_
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin
 
-from pydantic import field_validator, model_validator
+from pydantic import Discriminator, field_validator, model_validator
 
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, title_of
 from evaluation.core.case_table import Row
@@ -25,11 +27,6 @@ from evaluation.core.scheme import Board, Method, MethodName, Rank, Scheme, Ties
 from evaluation.phase.config import DECLARED
 from evaluation.phase.registry import RUN_TIME
 from evaluation.phase.scheme_table import BoardTable
-
-if TYPE_CHECKING:
-    AnyFieldTable = FieldTable
-    AnyMetricTable = MetricTable
-
 
 # --- The declared ranking and the declared composites ---
 
@@ -151,6 +148,13 @@ def _discriminator(table: type[FieldTable] | type[MetricTable]) -> str | None:
 
 FIELDS: tuple[type[FieldTable], ...] = _declarable(FieldTable)  # type: ignore[type-abstract]
 METRICS: tuple[type[MetricTable], ...] = _declarable(MetricTable)  # type: ignore[type-abstract]
+
+if TYPE_CHECKING:
+    AnyFieldTable = FieldTable
+    AnyMetricTable = MetricTable
+else:
+    AnyFieldTable = Annotated[reduce(or_, FIELDS), Discriminator("kind")]
+    AnyMetricTable = Annotated[reduce(or_, METRICS), Discriminator("metric")]
 
 
 def name_of(table: type[FieldTable] | type[MetricTable]) -> str:

@@ -19,7 +19,6 @@ from evaluation.core.field import Field, Files, FileSource
 from evaluation.core.form import STACK_NAME, Form
 from evaluation.core.metric import Metric
 from evaluation.core.outcome import Progress, no_progress
-from evaluation.core.places import mid_ranks
 from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.evaluate import Rejection, evaluate
 from evaluation.io.kinds.number import Number
@@ -44,6 +43,7 @@ from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWrite
 from evaluation.phase.cases import OrganiserTable, organiser_table
 from evaluation.phase.leaderboard import TEAM, is_eligible
 from evaluation.phase.phase import Phase
+from evaluation.phase.places import mid_ranks
 
 # --- Combine several submissions of one phase into one, in the submission's own format ---
 #

@@ -26,8 +26,8 @@ from evaluation.charts.chart import (
     shape_scale,
     tooltip,
 )
-from evaluation.core.places import Better, competition_ranks
 from evaluation.metrics.arrays import Floats
+from evaluation.phase.places import Better, competition_ranks
 
 # --- Colours, shapes and dashes of teams, the same in every figure ---
 

@@ -79,7 +79,7 @@ def _size(text: str) -> tuple[str, LabelCountError]:
 
 
 def _console() -> Console:
-    from evaluation.cli.common import TableConsole
+    from evaluation.cli.console import TableConsole
 
     return TableConsole(120, markup=False)
 

@@ -70,7 +70,7 @@ def _print(description: Description) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from evaluation.cli.common import TableConsole
+    from evaluation.cli.console import TableConsole
     from evaluation.organiser.describe_tables import tables_of
 
     console = TableConsole(_LOG_WIDTH)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from evaluation.cli.common import whole_number
-from evaluation.core.places import PLATFORM_METHODS
 from evaluation.core.scheme import MethodName, Ties
 from evaluation.organiser.cli.rank_inputs import chosen_scheme, methods_tables, paths_of, read_all
+from evaluation.phase.places import PLATFORM_METHODS
 
 if TYPE_CHECKING:
     from evaluation.organiser.ranking.analysis import RankOptions

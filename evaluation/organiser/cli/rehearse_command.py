@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _print(rehearsal: Rehearsal, title: str) -> None:
     from rich.table import Table
 
-    from evaluation.cli.common import TableConsole
+    from evaluation.cli.console import TableConsole
 
     submissions = [name for name in _columns(rehearsal) if "half" not in name]
     table = Table("metric", title=title, title_justify="left")

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.core.places import competition_ranks
 from evaluation.organiser.ranking.rank_statistics import kendall_tau_b
+from evaluation.phase.places import competition_ranks
 
 # --- One ranking from several: Kemeny's, exactly for up to twelve teams, and Borda's beyond ---
 

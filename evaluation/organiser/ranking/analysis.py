@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from evaluation.core.metric import Metric
-from evaluation.core.places import BoardPlaces, Leaderboards, place_teams
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.arrays import Floats
@@ -49,6 +48,7 @@ from evaluation.organiser.ranking.results import PhaseResults, RankingError, Sub
 from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScores
 from evaluation.organiser.ranking.selection import Which
 from evaluation.organiser.ranking.stability import PlaceDistribution, influences, place_distributions
+from evaluation.phase.places import BoardPlaces, Leaderboards, place_teams
 from evaluation.platform.result_file import as_written_values
 
 # --- Single cases in the organiser's report: values, ROC and free-response curves of every team ---

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Literal
 
 from evaluation.core.fault import PhaseError
-from evaluation.core.places import Better
 from evaluation.organiser.ranking.leaderboard_file import Team
 from evaluation.phase.cases import OrganiserTable, TableRow, organiser_table
+from evaluation.phase.places import Better
 
 ANNOTATOR, TASK, METRIC, VALUE = "annotator", "task", "metric", "value"
 Scores = Mapping[str, Mapping[str, float]]

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.core.places import BoardPlaces
 from evaluation.metrics.arrays import Floats
+from evaluation.phase.places import BoardPlaces
 
 # --- Certainty of an order of teams: probability of being better, simultaneous confidence sets of ranks ---
 

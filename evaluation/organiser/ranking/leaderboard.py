@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from evaluation.core.metric import Metric
-from evaluation.core.places import Better, BoardPlaces, Leaderboards, combine_phases, shared_rank
 from evaluation.core.scheme import Rank, Scheme
 from evaluation.organiser.ranking.across import across_rankings
 from evaluation.organiser.ranking.analysis import Analysis, RankOptions
@@ -32,6 +31,7 @@ from evaluation.organiser.ranking.scheme_file import describe_scheme, exact_text
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
 from evaluation.organiser.ranking.selection import select
 from evaluation.organiser.ranking.stability import PlaceDistribution, agreement, place_distributions
+from evaluation.phase.places import Better, BoardPlaces, Leaderboards, combine_phases, shared_rank
 
 # --- Teams beside the first place, and variants of a method beside the method (ADAM, Tables 10 and 13) ---
 

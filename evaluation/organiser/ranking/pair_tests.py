@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Curve, Metric
-from evaluation.core.places import mid_ranks
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.delong import components
 from evaluation.organiser.ranking.exchanges import (
@@ -27,6 +26,7 @@ from evaluation.organiser.ranking.rank_statistics import (
     rank_sum_test,
     signed_rank_tests,
 )
+from evaluation.phase.places import mid_ranks
 
 # --- Randomisation tests between teams in any metric: their results are exchanged case by case ---
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from evaluation.core.places import mid_ranks
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.delong import Components, area_variance
+from evaluation.phase.places import mid_ranks
 
 TOO_FEW_CASES = "fewer than two cases enter both means"
 NO_VARIANCE = "the areas differ and their difference has no variance"

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from evaluation.core.places import mid_ranks
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.pairwise import TOO_FEW_CASES, PairTest, sign
+from evaluation.phase.places import mid_ranks
 from evaluation.platform.result_file import SIGNIFICANT_DIGITS
 
 # --- Comparison of floats by their published decimal digits: equal digits tie in a test ---

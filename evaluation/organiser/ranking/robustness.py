@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from evaluation.core.places import Better, IntArray, Leaderboards, place_teams
 from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Board, MethodName, Rank, Scheme, Term
 from evaluation.metrics.arrays import Floats
@@ -17,6 +16,7 @@ from evaluation.organiser.ranking.rank_statistics import kendall_tau_b
 from evaluation.organiser.ranking.resampling import TeamCases, with_composites
 from evaluation.organiser.ranking.results import PhaseResults, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
+from evaluation.phase.places import Better, IntArray, Leaderboards, place_teams
 from evaluation.platform.result_file import as_written_values
 
 # --- Other schemes that could have been chosen: another method, a metric left out, another weight ---

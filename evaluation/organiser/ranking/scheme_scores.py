@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric
-from evaluation.core.places import Better, Leaderboards, place_teams
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.methods import TeamScores, is_by_method, team_scores
 from evaluation.organiser.ranking.resampling import Draws, TeamCases
 from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
+from evaluation.phase.places import Better, Leaderboards, place_teams
 
 
 class SchemeScores:

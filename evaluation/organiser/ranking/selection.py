@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from evaluation.core.fault import PhaseError, printable
-from evaluation.core.places import Better, Leaderboards, place_teams
 from evaluation.core.scheme import Scheme
 from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.phase.cases import organiser_table
+from evaluation.phase.places import Better, Leaderboards, place_teams
 
 # --- Selection of the one submission of each team that counts ---
 

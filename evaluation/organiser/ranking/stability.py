@@ -9,11 +9,11 @@ import numpy as np
 
 from evaluation.core.challenge import Composite
 from evaluation.core.metric import Metric
-from evaluation.core.places import BoardPlaces, IntArray, Leaderboards, place_teams
 from evaluation.core.scheme import Scheme
 from evaluation.organiser.ranking.rank_statistics import kendall_tau_b
 from evaluation.organiser.ranking.resampling import TeamCases, leave_one_out, with_composites
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
+from evaluation.phase.places import BoardPlaces, IntArray, Leaderboards, place_teams
 
 _LEVEL = (0.025, 0.5, 0.975)
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from evaluation.charts.chart import complete
 from evaluation.core.fault import PhaseError
-from evaluation.core.places import scheme_of
 from evaluation.io.files import write_atomically
 from evaluation.isolated import run_isolated
 from evaluation.library import AnyPath, Evaluation, evaluate
@@ -42,6 +41,7 @@ from evaluation.organiser.report.results import SubmissionResults, read_submissi
 from evaluation.organiser.report.submission import organiser_page, public_page
 from evaluation.phase.named import named_phase, phase_folder
 from evaluation.phase.phase import Phase, load_phase
+from evaluation.phase.places import scheme_of
 from evaluation.platform import machine
 
 # --- Reports from results and files, for the command and the library ---

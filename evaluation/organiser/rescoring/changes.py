@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.places import scheme_of
 from evaluation.organiser.ranking.results import PhaseResults, Submission, read_results
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
 from evaluation.organiser.ranking.selection import select
+from evaluation.phase.places import scheme_of
 from evaluation.platform.result_file import render
 
 FILE_NAME = "changes.json"

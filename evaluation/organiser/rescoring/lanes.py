@@ -40,7 +40,7 @@ class Lane:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the lane
         # The process must find the same modules.
         path = [entry for entry in sys.path if isinstance(entry, str)]
-        program = f"import sys; sys.path[:] = {path!r}; from evaluation.organiser.rescoring.lanes import main; main()"
+        program = f"import sys; sys.path[:] = {path!r}; from {__name__} import main; main()"
         environment = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
         self._process = subprocess.Popen(  # noqa: S603 - this Python and this module
             [sys.executable, "-c", program],

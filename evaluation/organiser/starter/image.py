@@ -135,7 +135,7 @@ def _write_compressed(path: Path, command: Sequence[str]) -> Path:
     try:
         with (
             partial.open("wb") as raw,
-            gzip_ng.GzipNGFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0) as file,
+            gzip_ng.GzipNGFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0) as file,  # type: ignore[no-untyped-call]
             subprocess.Popen(command, stdout=subprocess.PIPE) as process,  # noqa: S603
         ):
             assert process.stdout is not None
@@ -150,7 +150,7 @@ def _write_compressed(path: Path, command: Sequence[str]) -> Path:
 
 def _copy(source: IO[bytes], target: gzip_ng.GzipNGFile) -> None:
     while piece := source.read(_PIECE):
-        target.write(piece)
+        target.write(piece)  # type: ignore[no-untyped-call]
 
 
 def _write_secret(path: Path, text: str) -> None:

@@ -12,8 +12,8 @@ from evaluation.challenges.edd2020.rules import CHALLENGE, Edd2020Options, ranki
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.form import CaseForm
-from evaluation.core.places import place_teams
 from evaluation.io.kinds.boxes import Boxes
+from evaluation.phase.places import place_teams
 from evaluation.phase.validation import InvalidTableError, read_table
 
 BE, SUSPICIOUS, HGD, CANCER, POLYP = range(5)

@@ -11,7 +11,7 @@ from scipy import ndimage
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.cyst_benchmark.combination import CystCounts, count_cysts, groups_of_annotators
 from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
-from test.annotators.people import cyst_annotators
+from test.organiser.annotators.people import cyst_annotators
 
 RUNS = ("run1", "run2")
 CONFIDENCES = (1, 2, 3, 4, 5)

@@ -19,7 +19,7 @@ from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from test.annotators.people import CystAnnotators, cyst_annotators
+from test.organiser.annotators.people import CystAnnotators, cyst_annotators
 
 CONFIDENCES = (1, 2, 3, 4, 5)
 RUNS = ("run1", "run2")

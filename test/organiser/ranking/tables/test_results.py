@@ -1,0 +1,164 @@
+"""Any table of results, long and wide, to the results that are ranked."""
+
+import numpy as np
+import pytest
+
+from evaluation.core.scheme import Board, Rank
+from evaluation.organiser.ranking.result_tables import MetricDefinition, TableDefinition, read_results_table
+from evaluation.organiser.ranking.results import RankingError
+from evaluation.phase.places import scheme_of
+
+DICE = MetricDefinition(better="higher")
+DISTANCE = MetricDefinition(better="lower", worst=50, unit="px", title="Distance")
+BOTH = TableDefinition(metrics={"dice": DICE, "distance": DISTANCE})
+
+WIDE = """team,case,eligible,site,dice,distance
+b,1,yes,x,0.5,2
+b,2,yes,y,0.7,4
+a,2,no,y,0.9,1
+a,1,no,x,0.8,3
+"""
+LONG = """team,case,metric,value,eligible,site
+b,1,dice,0.5,yes,x
+b,1,distance,2,yes,x
+b,2,dice,0.7,yes,y
+b,2,distance,4,yes,y
+a,1,dice,0.8,no,x
+a,1,distance,3,no,x
+a,2,dice,0.9,no,y
+a,2,distance,1,no,y
+"""
+SEMICOLONS = WIDE.replace(",", ";").replace(".", ",")
+
+
+def read(tmp_path, text, definition=BOTH):
+    path = tmp_path / "results.csv"
+    path.write_bytes(text.encode("utf-8"))
+    return read_results_table(path, definition)
+
+
+def problems(tmp_path, text, definition=BOTH):
+    with pytest.raises(RankingError) as error:
+        read(tmp_path, text, definition)
+    return "\n".join(problem.replace(f"{tmp_path}/", "") for problem in error.value.problems)
+
+
+@pytest.mark.parametrize("text", [WIDE, LONG, SEMICOLONS, "\ufeff" + WIDE.replace("\n", "\r\n")])
+def test_long_and_wide_are_the_same(tmp_path, text):
+    results = read(tmp_path, text)
+    first, second = results.submissions
+    assert (first.team, second.team, results.ineligible) == ("a", "b", {"a"})
+    assert first.values == pytest.approx({"results.dice": 0.85, "results.distance": 2.0})
+    assert first.tables["results"].names == ("1", "2")
+    assert first.tables["results"]["dice"].tolist() == [0.8, 0.9]
+    assert second.tables["results"]["distance"].tolist() == [2, 4]
+    assert results.cases.columns["site"] == ("x", "y")
+    assert results.figures["results.distance"].title == "Distance"
+    assert results.figures["results.distance"].unit == "px"
+    assert results.figures["results.distance"].better == "lower"
+    assert (results.phase, results.resampling.resamples) == ("results", 1000)
+
+
+def test_aggregated_values(tmp_path):
+    results = read(tmp_path, "team,dice,distance,remark\nb,0.5,,late\na,0.8,3,\n")
+    assert [submission.tables for submission in results.submissions] == [None, None]
+    # A missing aggregated value with a worst one takes it; without, the team lacks the metric.
+    assert results.submissions[1].values == {"results.dice": 0.5, "results.distance": 50}
+    without = read(tmp_path, "team,dice,distance\nb,,4\na,0.8,3\n")
+    assert without.submissions[1].values == {"results.distance": 4}
+    assert results.cases is None
+    assert results.resampling is None
+
+
+def test_variants(tmp_path):
+    results = read(tmp_path, "team,variant_of,dice,distance\na,,0.8,3\nb,a,0.5,4\nc,,0.1,9\n")
+    assert (results.variants, results.ineligible) == ({"b": "a"}, {"b"})
+    found = problems(
+        tmp_path, "team,case,variant_of,dice,distance\na,1,b,1,1\na,2,c,1,1\nb,1,,1,1\nb,2,,1,1\n"
+    )
+    assert "results.csv: variant_of: 'a' is a variant of several teams: b, c" in found
+
+
+def test_missing_values(tmp_path):
+    # Case 3 has no distance for anybody: undefined. Team b lacks one that a has: the worst. Team c has none.
+    text = "team,case,dice,distance\n" + "a,1,0.9,1\na,2,0.8,2\na,3,0.7,\nb,1,0.6,4\nb,2,0.5,NA\nb,3,0.4,\n"
+    results = read(tmp_path, text)
+    np.testing.assert_array_equal(results.submissions[1].tables["results"]["distance"], [4, 50, np.nan])
+    assert results.submissions[1].values["results.distance"] == 27
+    assert problems(tmp_path, text.replace("b,3,0.4,", "b,3,,")) == (
+        "results.csv: results.dice: the value of b, 3 is missing, and no worst value is defined\n"
+        "results.csv: results.dice: 1 values are missing"
+    )
+
+
+def test_tasks(tmp_path):
+    text = "task,team,case,value\n" + "".join(
+        f"{task},{team},{case},0.{case}\n" for task in ("ct", "mr") for team in "ab" for case in (1, 2)
+    )
+    definition = TableDefinition(metrics={"value": DICE})
+    results = read(tmp_path, text + "mr,c,1,0.5\nmr,c,2,0.5\n", definition)
+    assert [task.name for task in results.tasks] == ["ct", "mr"]
+    assert list(results.submissions[2].tables) == ["mr"]
+    assert results.figures["ct.value"].title == "ct: value"
+    scheme = scheme_of(results.challenge, results.options)
+    assert (scheme.overall, [board.name for board in scheme.boards]) == (None, ["ct", "mr"])
+
+
+def test_names_with_a_dot_are_tasks(tmp_path):
+    definition = TableDefinition(
+        metrics={"disc.f1": MetricDefinition(better="higher", weight="0.4"), "dice": DICE}
+    )
+    results = read(tmp_path, "team,disc.f1,disc.dice\na,0.9,0.8\nb,0.7,0.9\n", definition)
+    scheme = scheme_of(results.challenge, results.options)
+    terms = (Rank("disc.f1", definition.metrics["disc.f1"].weight), Rank("disc.dice"))
+    assert [(board.name, board.combination) for board in scheme.boards] == [("overall", "sum")]
+    assert str(scheme.boards[0].terms[0].weight) == "2/5"
+    assert [term.metric for term in scheme.boards[0].terms] == [term.metric for term in terms]
+    assert isinstance(scheme.boards[0], Board)
+
+
+def test_clusters(tmp_path):
+    results = read(tmp_path, WIDE.replace("site", "cluster"))
+    assert results.resampling.clusters == {"1": "x", "2": "y"}
+
+
+FAULTS = {
+    "no team": ("case,dice,distance\n1,0.5,2\n", "results.csv: expected the column 'team', found case, dice"),
+    "no metric": (
+        "team,case,auc,size\na,1,0.5,3\n",
+        "column 'dice' is missing\nresults.csv: column 'distance' is missing\n"
+        "results.csv: no metric is defined (--metric NAME=higher|lower); further columns are auc, size",
+    ),
+    "no number": (
+        WIDE.replace("0.5", "high").replace("0.9", "inf"),
+        "results.csv, line 2: dice: expected a finite number, found 'high'\n"
+        "results.csv, line 4: dice: expected a finite number, found 'inf'",
+    ),
+    "twice": (
+        WIDE.replace("b,2,yes,y", "b,1,yes,x"),
+        "results.csv, line 3: the same task, metric, team, case as in an earlier line",
+    ),
+    "eligible": (
+        WIDE.replace("no", "perhaps"),
+        "results.csv, line 4: eligible: expected yes or no, found 'perhaps'",
+    ),
+    "empty": (WIDE.replace("b,1", ",1"), "results.csv, line 2: team is empty"),
+    "undefined metric": (
+        LONG.replace("distance", "time"),
+        "results.csv: metric 'time' is not defined (--metric time=higher|lower)",
+    ),
+    "nothing": ("", "results.csv: cannot be read"),
+    "header alone": ("team,case,dice,distance\n", "results.csv: contains no results"),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), FAULTS.values(), ids=FAULTS)
+def test_faults(tmp_path, text, expected):
+    assert expected in problems(tmp_path, text)
+
+
+def test_a_file_of_faults_is_summed_up(tmp_path):
+    lines = "".join(f"a,{case},x,1\n" for case in range(100))
+    found = problems(tmp_path, f"team,case,dice,distance\n{lines}").splitlines()
+    assert found[-1] == "results.csv: the same in 80 further lines"
+    assert len(found) == 21

@@ -1,0 +1,150 @@
+import json
+import math
+
+import numpy as np
+import pytest
+
+from evaluation.core.resampling import Resampling
+from evaluation.organiser.ranking.results import RankingError, read_results
+from test.organiser.ranking.teams import labels, refuge_columns, write_team
+
+GLAUCOMA = labels(12, 4)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for team, seed in (("a", 1), ("b", 2)):
+        columns = refuge_columns(GLAUCOMA, np.random.default_rng(seed), 1.0, 0.8)
+        write_team(tmp_path / team, columns, {"vendor": ["x"] * 12}, seed=11, resamples=50)
+    return tmp_path
+
+
+def test_what_was_written_is_read_back(folder):
+    columns = refuge_columns(GLAUCOMA, np.random.default_rng(1), 1.0, 0.8)
+    columns["classification"]["likelihood"][:2] = [-math.inf, math.inf]
+    columns["classification"]["glaucoma"][5] = math.nan
+    write_team(folder / "a", columns, {"vendor": ["x"] * 12}, seed=11, resamples=50)
+    results = read_results(folder)
+    tables = results.submissions[0].tables
+    for task, of_task in columns.items():
+        for name, values in of_task.items():
+            np.testing.assert_array_equal(tables[task][name], values)
+    assert results.cases.columns["vendor"] == ("x",) * 12
+    assert results.resampling == Resampling(seed=11, resamples=50, interval_minimum=10)
+
+
+def test_columns_are_divided_as_the_phase_divides_them(folder):
+    ages = [str(30 + 5 * position) for position in range(12)]
+    for team, seed in (("a", 1), ("b", 2)):
+        columns = refuge_columns(GLAUCOMA, np.random.default_rng(seed), 1.0, 0.8)
+        write_team(folder / team, columns, {"age": ages, "vendor": ["x"] * 12})
+        age = {"column": "age", "bins": [40, 60.5], "compare": "positives"}
+        edit(folder / team / "cases.json", lambda content, age=age: content.update(subgroups=[age]))
+    cases = read_results(folder).cases
+    assert cases.labels("age") == ("below 40",) * 2 + ("40 to 60.5",) * 5 + ("60.5 and above",) * 5
+    assert cases.values("age") == ("below 40", "40 to 60.5", "60.5 and above")
+    assert (cases.subgroup("age").compare, cases.subgroup("vendor").compare) == ("positives", "cases")
+    assert cases.labels("vendor") == ("x",) * 12
+
+
+def test_variants_are_not_eligible(folder):
+    (folder / "teams.csv").write_text("team,variant_of,remark\nb,a,without further data\na,,\n")
+    results = read_results(folder)
+    assert (results.variants, results.ineligible) == ({"b": "a"}, {"b"})
+
+
+def test_names_are_sorted_as_people_count(folder):
+    for name in ("10", "9"):
+        write_team(folder / name, refuge_columns(GLAUCOMA, np.random.default_rng(3), 1.0, 0.8))
+    assert [submission.team for submission in read_results(folder).submissions] == ["9", "10", "a", "b"]
+
+
+def edit(path, change):
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+FAULTS = {
+    "another phase": (
+        lambda folder: edit(folder / "b/metrics.json", lambda c: c["phase"].update(manifest="other")),
+        "b/metrics.json: expected manifest 'digest of refuge-test' as in the first result, found 'other'",
+    ),
+    "other options": (
+        lambda folder: edit(
+            folder / "b/metrics.json", lambda c: c["phase"]["options"].update(vertical_diameter="extent")
+        ),
+        "b/metrics.json: expected options",
+    ),
+    "no number": (
+        lambda folder: edit(
+            folder / "b/metrics.json", lambda c: c["aggregates"]["classification"]["auc"].update(value=True)
+        ),
+        "b/metrics.json: classification.auc: expected a number, found True",
+    ),
+    "not ours": (
+        lambda folder: (folder / "b/metrics.json").write_text("{}"),
+        "is not a metrics.json of this",
+    ),
+    "no JSON": (lambda folder: (folder / "b/metrics.json").write_text("{"), "b/metrics.json: cannot be read"),
+    "cases of another phase": (
+        lambda folder: edit(folder / "b/cases.json", lambda c: c.update(manifest="other")),
+        "b/cases.json: belongs to another phase than metrics.json",
+    ),
+    "other cases": (
+        lambda folder: edit(folder / "b/cases.json", lambda c: c["cases"][0].update(name="X")),
+        "b/cases.json: has other cases than the results before it",
+    ),
+    "damaged cases": (
+        lambda folder: edit(folder / "b/cases.json", lambda c: c["cases"][0].pop("tasks")),
+        "b/cases.json: is not a per-case file of this package",
+    ),
+    "a team without a folder": (
+        lambda folder: (folder / "teams.csv").write_text("team,eligible\nc,no\n"),
+        "teams.csv, line 2, team: 'c' has no folder",
+    ),
+    "a variant of an unknown team": (
+        lambda folder: (folder / "teams.csv").write_text("team,variant_of\na,z\n"),
+        "teams.csv: variant_of: 'z', of which 'a' is a variant, is not a team",
+    ),
+    "a variant of a variant": (
+        lambda folder: (folder / "teams.csv").write_text("team,variant_of\na,b\nb,a\n"),
+        "teams.csv: variant_of: 'b', of which 'a' is a variant, is a variant itself",
+    ),
+    "an unclear answer": (
+        lambda folder: (folder / "teams.csv").write_text("team,eligible\na,perhaps\n"),
+        "teams.csv, line 2, eligible: expected yes or no, found 'perhaps'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("spoil", "problem"), FAULTS.values(), ids=FAULTS)
+def test_faults(folder, spoil, problem):
+    spoil(folder)
+    with pytest.raises(RankingError) as error:
+        read_results(folder)
+    assert problem in str(error.value)
+
+
+def test_results_that_do_not_share_labels_cannot_be_compared(folder):
+    from evaluation.organiser.ranking.analysis import RankOptions
+    from evaluation.organiser.ranking.leaderboard import rank_phase
+    from evaluation.phase.places import scheme_of
+
+    edit(
+        folder / "b/cases.json",
+        lambda c: c["cases"][0]["tasks"]["classification"].update(glaucoma=0.0),
+    )
+    results = read_results(folder)
+    with pytest.raises(RankingError, match=r"b: classification\.auc: the reference differs from that of a"):
+        rank_phase(results, scheme_of(results.challenge, results.options), RankOptions())
+
+
+def test_nothing_to_rank(tmp_path):
+    with pytest.raises(RankingError, match="is not a folder"):
+        read_results(tmp_path / "missing")
+    with pytest.raises(RankingError, match="contains no results"):
+        read_results(tmp_path)
+    (tmp_path / "a").mkdir()
+    with pytest.raises(RankingError, match="no team has a result"):
+        read_results(tmp_path)

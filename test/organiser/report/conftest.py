@@ -1,0 +1,25 @@
+"""One browser and one sealed copy of each phase for all tests of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from test.organiser.report.browser import browser
+from test.organiser.report.submissions import Bundled, bundled
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """Chromium without a network."""
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def bundled_phase(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Bundled]:
+    """Return a bundled phase by name, with its submission scored once."""
+    folder = tmp_path_factory.mktemp("bundled")
+    return lambda name: bundled(name, folder)

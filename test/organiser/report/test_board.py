@@ -1,0 +1,287 @@
+"""The report of a leaderboard: its numbers, its figures in a browser, hostile names, size and time."""
+
+import shutil
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.ranking.leaderboard_file import FinalTeam, OrganiserPart
+from evaluation.organiser.report.board.cases import clustered
+from evaluation.organiser.report.board.leaderboard import BANNER, latex_table, leaderboard_page
+from evaluation.organiser.report.board.reading import identifier, read_leaderboard
+from evaluation.organiser.report.page import Column, SortableCaseTable, Table, Text, render_page
+from evaluation.platform.result_file import as_written
+from test.charts.vega_lite import invalid
+from test.organiser.report.boards import ranked_results, ranked_teams
+from test.organiser.report.browser import WIDTHS, opened
+from test.organiser.report.declared import declared
+from test.organiser.report.test_render import HOSTILE
+
+KINDS = (
+    *("places", "by-team", "boxes", "podium", "rank-counts", "blobs", "kendall-tau", "superiority"),
+    *("method-places", "without-metric-places", "weight-places", "subgroup-places", "significance", "roc"),
+    *("hardest-cases", "influence", "left-right", "dendrogram-tasks", "agreement-tasks"),
+)
+
+
+@pytest.fixture(scope="module")
+def twelve(tmp_path_factory):
+    """Twelve teams, some of which have names that hold programs."""
+    # A folder has no slash in its name.
+    hostile = [name.replace("/", "∕") for name in HOSTILE]
+    teams = [*(f"team {number}" for number in range(12 - len(hostile))), *hostile]
+    return ranked_teams(tmp_path_factory.mktemp("twelve"), teams, 120)
+
+
+@pytest.fixture(scope="module")
+def page(twelve):
+    return leaderboard_page(*read_leaderboard(twelve.folder))
+
+
+def written(path, page):
+    path.write_text(render_page(page), encoding="utf-8")
+    return path
+
+
+def blocks_of(page, kind):
+    return {
+        getattr(block, "name", section.name): block
+        for section in page.sections
+        for block in section.blocks
+        if isinstance(block, kind)
+    }
+
+
+def test_what_was_written_is_read_again(twelve):
+    board, (part,) = read_leaderboard(twelve.folder)
+    (expected,) = twelve.parts
+    assert part.curves == expected.curves
+    assert part.values == expected.values
+    assert [one.case for one in part.difficulties] == [one.case for one in expected.difficulties]
+    assert [as_written(one.value) for one in expected.difficulties] == [
+        one.value for one in part.difficulties
+    ]
+    assert [one.teams_moved for one in part.influences] == [one.teams_moved for one in expected.influences]
+    for found, given in zip(board.phases[0].teams, twelve.board.phases[0].teams, strict=True):
+        assert (found.team, found.boards["overall"].place) == (given.team, given.boards["overall"].place)
+        assert found.boards["overall"].distribution is not None
+        assert found.note is None
+
+
+def test_every_kind_of_figure_is_drawn_at_two_widths(chromium, tmp_path, page):
+    names = [chart.name for chart in page.charts()]
+    assert [kind for kind in KINDS if not any(name.endswith(kind) for name in names)] == []
+    path = written(tmp_path / "board.html", page)
+    for width in WIDTHS:
+        shown = opened(chromium, path, width)
+        assert shown.problems(figures=len(names)) == []
+        assert shown.overflow() <= 0
+        shown.page.context.close()
+
+
+def test_every_figure_is_valid_by_the_schema_of_vega_lite_5(page):
+    assert invalid(page.charts()) == []
+
+
+def test_names_that_hold_programs_are_shown_as_text(chromium, tmp_path, page, twelve):
+    shown = opened(chromium, written(tmp_path / "board.html", page))
+    cells = shown.page.eval_on_selector_all(
+        "#table-ranking tbody tr td:first-child", "all => all.map(one => one.textContent)"
+    )
+    assert cells == [team.team for team in twelve.board.phases[0].teams]
+    labels = " ".join(shown.page.locator("#figure-overall-places").all_text_contents())
+    assert "<script>alert(1)<" in labels
+    for mark in shown.page.locator("#figure-overall-places path[aria-roledescription=point]").all():
+        mark.hover()
+    assert shown.errors == []
+
+
+def test_the_name_of_a_row_stays_in_sight_on_a_phone(chromium, tmp_path, page):
+    shown = opened(chromium, written(tmp_path / "board.html", page), WIDTHS[0]).page
+    table = shown.locator("#table-ranking .scroll")
+    table.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
+    assert table.evaluate("one => one.scrollLeft") > 100
+    left, right = (
+        shown.locator("#table-ranking tbody tr").first.locator("td").nth(position).bounding_box()
+        for position in (0, -1)
+    )
+    assert 0 <= left["x"] < 30
+    assert left["x"] + left["width"] < 160
+    assert right["x"] + right["width"] <= WIDTHS[0]
+
+
+def test_a_click_on_a_cell_of_the_heat_map_shows_its_case(chromium, tmp_path, page):
+    shown = opened(chromium, written(tmp_path / "board.html", page)).page
+    name = "figure-segmentation-dice-cup-hardest-cases"
+    shown.locator(f"#{name} .mark-rect.role-mark path").nth(5).click()
+    chosen = shown.get_attribute("#table-cases tr[aria-selected=true]", "data-case")
+    assert chosen in {cell["case"] for cell in chart_of(page, name.removeprefix("figure-")).data["cells"]}
+
+
+def chart_of(page, name):
+    return next(chart for chart in page.charts() if chart.name == name)
+
+
+def test_the_page_shows_the_places_and_values_of_the_files(page, twelve):
+    phase = twelve.board.phases[0]
+    places = {row[0]: row[1:4] for row in blocks_of(page, Table)["ranking"].rows}
+    for team in phase.teams:
+        board = team.boards["overall"]
+        low, high = board.distribution.lower, board.distribution.upper
+        interval = str(low) if low == high else f"{low}–{high}"
+        assert places[team.team] == (board.place, interval, as_written(board.score))
+    values = {(row[0], row[2]): row[3] for row in blocks_of(page, Table)["metrics"].rows}
+    assert values["AUC", phase.teams[0].team] == as_written(
+        phase.teams[0].metrics["classification.auc"].value
+    )
+
+
+def test_a_ranking_heat_map_counts_every_case_once_for_each_team(page):
+    chart = chart_of(page, "segmentation-dice-cup-rank-counts")
+    counts: dict[str, float] = {}
+    for cell in chart.data["cells"]:
+        counts[cell["row"]] = counts.get(cell["row"], 0) + cell["value"]
+    assert set(counts.values()) == {120}
+
+
+def test_hardest_cases_are_those_with_the_worst_mean(page, twelve):
+    values = twelve.parts[0].values["segmentation.vertical_cup_to_disc_ratio_error"]
+    means = np.mean(list(values.teams.values()), axis=0)
+    expected = {values.cases[i] for i in np.argsort(-means)[:40]}
+    chart = chart_of(page, "segmentation-vertical-cup-to-disc-ratio-error-hardest-cases")
+    assert {cell["case"] for cell in chart.data["cells"]} == expected
+
+
+def test_free_response_curves_of_all_teams_stand_in_one_figure(tmp_path):
+    results = declared(tmp_path).phase.parent / "results"
+    (results / "team").rename(results / "one")
+    shutil.copytree(results / "one", results / "two")
+    teams = ranked_results(results, tmp_path / "board")
+    (part,) = read_leaderboard(teams.folder)[1]
+    assert part.free_response == teams.parts[0].free_response
+    page = leaderboard_page(*read_leaderboard(teams.folder))
+    # By falling probability: two hits, then a false one; of three nodules, on three scans.
+    rows = chart_of(page, "nodules-froc-froc").data["curves"]
+    for team in ("one", "two"):
+        points = [
+            (row["false_positives_per_case"], row["sensitivity"]) for row in rows if row["name"] == team
+        ]
+        np.testing.assert_allclose(points, [(0, 0), (0, 2 / 3), (1 / 3, 2 / 3)])
+    assert chart_of(page, "polyps-box-average-precision-froc").data["curves"]
+
+
+def test_similar_cases_stand_together():
+    order = clustered(np.array([[0.0, 1.0, 0.05, 0.95]]))
+    assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset((0, 2)), frozenset((1, 3))}
+
+
+def test_the_methods_name_what_was_computed(page, twelve):
+    text = " ".join(blocks_of(page, Text)["methods"].paragraphs)
+    agreement = twelve.board.phases[0].agreement["overall"]
+    pairs = twelve.board.phases[0].metrics["segmentation.dice_cup"].comparisons.pairs
+    significant = sum(pair.significant for pair in pairs)
+    for sentence in (
+        "12 teams were ranked in the phase refuge-test of the challenge refuge on 120 cases.",
+        "0.4 × the place in classification and 0.6 × the place in segmentation",
+        "those of 100 resamples",
+        f"the median of τ-b is {agreement.median:.3f}",
+        "AUC: 66 of 66 pairs of teams were tested (DeLong) (DeLong 1988)",
+        f"66 of 66 pairs of teams were tested (permutation of the mean), and {significant} differ",
+        "Subgroups by eye were compared",
+        "Wiesenfarth et al. 2021, Scientific Reports 11:2369",
+    ):
+        assert sentence in text
+    assert "Borda" not in text
+    assert "quantile" not in text
+
+
+def test_without_the_organisers_files_no_single_case_is_shown(twelve):
+    page = leaderboard_page(twelve.board, (OrganiserPart(),))
+    assert page.banner == ""
+    assert not any(chart.single_cases for chart in page.charts())
+    assert blocks_of(page, SortableCaseTable) == {}
+    assert leaderboard_page(twelve.board, twelve.parts).banner == BANNER
+
+
+def test_phases_of_one_name_have_figures_of_different_names(twelve):
+    phase = replace(twelve.board.phases[0], role="a b")
+    board = replace(twelve.board, phases=(phase, replace(phase, role="a-b")))
+    page = leaderboard_page(board, twelve.parts * 2)
+    names = [chart.name for chart in page.charts()]
+    assert (
+        len(names) == len(set(names)) == 2 * len(list(leaderboard_page(twelve.board, twelve.parts).charts()))
+    )
+    assert len({section.name for section in page.sections}) == len(page.sections)
+
+
+def test_final_places_stand_first_with_their_distribution(twelve):
+    phase = replace(twelve.board.phases[0], role="onsite")
+    final = tuple(
+        FinalTeam(
+            team.team, place, float(place), str(place), {"onsite": place}, team.boards["overall"].distribution
+        )
+        for place, team in enumerate(phase.teams, start=1)
+    )
+    page = leaderboard_page(replace(twelve.board, phases=(phase,), final=final), twelve.parts)
+    assert page.sections[0].name == "final"
+    table, figure = page.sections[0].blocks
+    assert [row[:2] for row in table.rows] == [(team.place, team.team) for team in final]
+    shares = {(row["team"], row["place"]): row["share"] for row in figure.chart.data["blobs"]}
+    assert shares == {
+        (team.team, place): share
+        for team in final
+        for place, share in team.distribution.probabilities.items()
+    }
+
+
+def test_latex_shows_special_signs_as_they_are():
+    table = Table("t", "T", (Column("team"), Column("value", 2)), (("a_b & {50 %}", 0.5), ("c", None)))
+    assert latex_table(table).text.splitlines() == [
+        r"\begin{tabular}{lr}",
+        r"\toprule",
+        r"team & value \\",
+        r"\midrule",
+        r"a\_b \& \{50 \%\} & 0.50 \\",
+        r"c & -- \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [(("a.b", "Roc curve"), "a-b-roc-curve"), (("", "x"), "x"), (("❦",), "unnamed")]
+)
+def test_identifiers_are_plain(words, expected):
+    assert identifier(*words) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("leaderboard.json", None, "leaderboard.json: is missing; `rank"),
+        ("leaderboard.json", "{", "leaderboard.json: cannot be read"),
+        ("leaderboard.json", "{}", "leaderboard.json: is not a file of this package"),
+        ("organiser.json", '{"format": "x"}', "organiser.json: expected the format leaderboard-organiser/1"),
+        ("difficulty.csv", "metric,place\na,b\n", "organiser.json: is not a file of this package"),
+    ],
+)
+def test_files_that_cannot_be_read_are_named(twelve, tmp_path, name, content, expected):
+    for path in twelve.folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / name).unlink()
+    if content is not None:
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(PhaseError) as raised:
+        read_leaderboard(tmp_path)
+    assert expected in str(raised.value)
+
+
+def test_twenty_teams_with_400_cases_stay_small_and_fast(tmp_path):
+    twenty = ranked_teams(tmp_path, [f"team {number}" for number in range(20)], 400, resamples=500)
+    start = time.process_time()
+    html = render_page(leaderboard_page(*read_leaderboard(twenty.folder)))
+    assert time.process_time() - start < 8
+    assert len(html.encode()) < 3_000_000

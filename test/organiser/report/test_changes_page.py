@@ -1,0 +1,119 @@
+"""The page of what has changed: who moved, by how much, and which cases did."""
+
+from dataclasses import replace
+
+from evaluation.organiser.report.board.changes_page import BANNER, changes_page
+from evaluation.organiser.report.page import Figure, Table, Text, render_page
+from evaluation.organiser.rescoring.changes import CaseChange, Change, Changes, SubmissionChange
+from test.organiser.report.test_render import HOSTILE
+
+SAME = Change(None, None)
+DICE = "task.dice"
+
+
+def moved(*cases: str) -> dict[str, tuple[CaseChange, ...]]:
+    return {"task": tuple(CaseChange(case, {"dice": Change(0.5, 1.0)}) for case in cases)}
+
+
+CHANGES = Changes(
+    phase="tiny",
+    seal=Change("aa", "bb"),
+    ranked=(DICE,),
+    overall="overall",
+    submissions=(
+        SubmissionChange("one", "", SAME, {DICE: Change(0.8, 0.5)}, moved("V1", "V2")),
+        SubmissionChange("two", "", SAME, {DICE: Change(0.6, 0.7)}, moved("V2")),
+        SubmissionChange("three", "", SAME, {DICE: Change(0.4, 0.4)}, {}),
+        SubmissionChange("four", "", Change("no submission", None), {DICE: Change(None, 0.1)}, {}),
+    ),
+    places={
+        "overall": {
+            "one": Change(1, 2),
+            "two": Change(2, 1),
+            "three": Change(3, 3),
+            "four": Change(None, 4),
+        },
+        "task": {"one": Change(1, 1)},
+    },
+)
+
+
+def blocks(page, name, kind):
+    (section,) = (section for section in page.sections if section.name == name)
+    return [block for block in section.blocks if isinstance(block, kind)]
+
+
+def test_places_of_the_teams_that_moved_alone():
+    page = changes_page([CHANGES])
+    (figure,) = blocks(page, "places", Figure)
+    assert sorted((row["team"], row["scheme"], row["place"]) for row in figure.chart.data["places"]) == [
+        ("four", "now", 4),
+        ("one", "before", 1),
+        ("one", "now", 2),
+        ("two", "before", 2),
+        ("two", "now", 1),
+    ]
+    (table,) = blocks(page, "places", Table)
+    assert [column.title for column in table.columns] == [
+        *("team", "overall: before", "now", "task: before", "now")
+    ]
+    assert table.rows == (("one", 1, 2, 1, 1), ("two", 2, 1, None, None), ("four", None, 4, None, None))
+
+
+def test_values_before_and_now_with_the_largest_change_first():
+    page = changes_page([CHANGES])
+    (figure,) = blocks(page, "values", Figure)
+    assert [row["team"] for row in figure.chart.data["now"]] == ["four", "one", "two"]
+    assert [(row["team"], row["before"], row["now"]) for row in figure.chart.data["lines"]] == [
+        ("one", 0.8, 0.5),
+        ("two", 0.6, 0.7),
+    ]
+    (table,) = blocks(page, "values", Table)
+    assert table.rows == (
+        ("one", "scored", "scored", 2, 0.8, 0.5),
+        ("two", "scored", "scored", 1, 0.6, 0.7),
+        ("four", "no submission", "scored", 0, None, 0.1),
+    )
+
+
+def test_cases_that_moved_are_those_of_most_submissions_first():
+    (table,) = blocks(changes_page([CHANGES]), "cases", Table)
+    assert table.rows == (("V2", "task", 2, "one and two", "dice"), ("V1", "task", 1, "one", "dice"))
+    assert changes_page([CHANGES]).banner == BANNER
+
+
+def test_of_very_many_teams_the_figures_show_forty():
+    many = tuple(
+        SubmissionChange(f"t{number}", "", SAME, {DICE: Change(0, number)}, {}) for number in range(1, 51)
+    )
+    places = {"overall": {f"t{number}": Change(51 - number, number) for number in range(1, 51)}}
+    page = changes_page([replace(CHANGES, submissions=many, places=places)])
+    charts = list(page.charts())
+    assert [len({row["team"] for row in next(iter(chart.data.values()))}) for chart in charts] == [40, 40]
+    assert charts[1].data["now"][0]["team"] == "t50"
+    assert "40 of 50" in charts[0].description
+
+
+def test_without_a_change_the_page_says_so_and_needs_no_banner():
+    page = changes_page([replace(CHANGES, submissions=CHANGES.submissions[2:3], places={})])
+    assert [block for section in page.sections for block in section.blocks] == [
+        Text(("Nothing has changed.",))
+    ] * 3
+    assert page.banner == ""
+
+
+def test_sections_of_several_phases_and_hostile_names_stay_apart():
+    hostile = tuple(
+        SubmissionChange(name, name, SAME, {DICE: Change(0.8, 0.5)}, moved(name)) for name in HOSTILE
+    )
+    other = replace(CHANGES, phase="other", submissions=hostile, places={})
+    page = changes_page([CHANGES, other])
+    names = [section.name for section in page.sections]
+    assert names == [
+        *("tiny-places", "tiny-values", "tiny-cases"),
+        *("other-places", "other-values", "other-cases"),
+    ]
+    charts = [chart.name for chart in page.charts()]
+    assert len(set(charts)) == len(charts)
+    html = render_page(page)
+    assert not any(name in html for name in HOSTILE if "<" in name)

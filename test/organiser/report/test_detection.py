@@ -1,0 +1,97 @@
+"""Curves of detections, by hand and against plain resampling."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from evaluation.metrics.froc import Candidates, FrocTable
+from evaluation.organiser.report.detection import detection_section, froc_band
+from evaluation.organiser.report.objects import case_hits
+from test.organiser.report.declared import declared
+
+
+def test_the_curves_end_where_all_boxes_are_counted(bundled_phase):
+    results = bundled_phase("edd2020").results
+    figures = {block.chart.name: block.chart for block in detection_section(results).blocks}
+    rows = figures["detection-froc"].data["curves"]
+    table = results.tables["detection"]
+    for position, name in enumerate(("BE", "suspicious", "HGD", "cancer", "polyp")):
+        hits = [
+            case_hits(predicted, reference, 0.5, False)
+            for predicted, reference in zip(
+                table.objects("predicted"), table.objects("reference"), strict=True
+            )
+        ]
+        of_class = [predicted[:, 0] == position for predicted in table.objects("predicted")]
+        false = sum(int((~hit.hit[own]).sum()) for hit, own in zip(hits, of_class, strict=True))
+        last = [row for row in rows if row["name"] == name][-1]
+        assert last["false_positives_per_case"] * len(table) == false
+
+
+def figures_of(results):
+    return {block.chart.name: block.chart for block in detection_section(results).blocks}
+
+
+def test_declared_hits_are_a_free_response_curve_and_one_of_precision_and_recall(tmp_path):
+    figures = figures_of(declared(tmp_path).results)
+    # Nodules by falling probability: hit 0.9, hit 0.8, false 0.5 (that of 0.7 does not count); three in all.
+    froc = figures["nodules-froc"].data["curves"]
+    points = [(row["false_positives_per_case"], row["sensitivity"]) for row in froc]
+    np.testing.assert_allclose(points, [(0, 0), (0, 2 / 3), (1 / 3, 2 / 3)])
+    curve = [(row["recall"], row["precision"]) for row in figures["nodules-precision-recall"].data["curves"]]
+    np.testing.assert_allclose(curve, [(1 / 3, 1), (2 / 3, 1), (2 / 3, 2 / 3)])
+
+
+def test_declared_boxes_have_a_curve_for_each_class_and_threshold(tmp_path):
+    figures = figures_of(declared(tmp_path).results)
+    assert {"polyps-precision-recall-50", "polyps-precision-recall-75", "polyps-froc"} <= set(figures)
+    # Both polyps are found, the cancer is missed at a false box, so that it has no point of precision.
+    curve = figures["polyps-precision-recall-50"].data["curves"]
+    assert [(row["name"], row["recall"], row["precision"]) for row in curve] == [
+        ("polyp", 0.5, 1),
+        ("polyp", 1, 1),
+    ]
+    froc = figures["polyps-froc"].data["curves"]
+    assert [row["sensitivity"] for row in froc if row["name"] == "cancer"][-1] == 0
+
+
+def test_the_band_of_a_free_response_curve_holds_95_percent_of_plain_resamples():
+    generator = np.random.default_rng(5)
+    case = generator.integers(0, 30, 120)
+    hit = generator.random(120) < 0.4
+    references = np.bincount(case[hit], minlength=30) + generator.integers(0, 2, 30)
+    confidence = np.round(generator.random(120) + 0.3 * hit, 2)
+    candidates = Candidates(case, confidence, hit, references)
+    weights = generator.multinomial(30, np.full(30, 1 / 30), size=200).astype(float)
+    band = froc_band("one", FrocTable(candidates), [weights[:120], weights[120:]])
+
+    def sensitivity(row, rate):
+        """Return the highest sensitivity of a threshold with so many false positives per case or fewer."""
+        found = [0.0]
+        for threshold in np.unique(confidence):
+            above = confidence >= threshold
+            if row[case[above & ~hit]].sum() / row.sum() <= rate:
+                found.append(row[case[above & hit]].sum() / (row @ references))
+        return max(found)
+
+    at = 20
+    plain = [sensitivity(row, band.false_positives[at]) for row in weights]
+    # The band's curves are linear between their points, the plain ones are steps below them.
+    lower, upper = np.quantile(plain, (0.025, 0.975))
+    assert lower <= band.lower[at] <= lower + 0.05
+    assert upper <= band.upper[at] <= upper + 0.05
+
+
+def test_curves_have_bands_unless_the_phase_draws_no_resamples(bundled_phase):
+    results = bundled_phase("edd2020").results
+    figures = figures_of(results)
+    for name in ("detection-froc", "detection-precision-recall-50"):
+        curves, band = (figures[name].data[part] for part in ("curves", "band"))
+        assert {row["name"] for row in band} == {row["name"] for row in curves}
+        assert all(row["lower"] <= row["upper"] for row in band)
+    without = figures_of(replace(results, resampling=replace(results.resampling, resamples=0)))
+    assert not any("band" in chart.data for chart in without.values())
+
+
+def test_a_phase_without_boxes_has_no_section(bundled_phase):
+    assert detection_section(bundled_phase("refuge-onsite").results) is None

@@ -1,0 +1,87 @@
+"""Which cases are shown."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from evaluation.core.case_table import CaseTable
+from evaluation.organiser.report.case_images import Request, read_cases
+from evaluation.organiser.report.library import submission_page
+from evaluation.organiser.report.page import Gallery
+from evaluation.organiser.report.pictures import (
+    MOST_PICTURES,
+    chosen_cases,
+    classified_cases,
+    pictures_section,
+)
+from test.organiser.report.declared import declared
+from test.organiser.report.submissions import PHASES
+
+
+@pytest.mark.parametrize("name", PHASES)
+def test_at_most_twelve_pictures_in_all(bundled_phase, name):
+    chosen = chosen_cases(bundled_phase(name).results)
+    assert sum(map(len, chosen.values())) <= MOST_PICTURES
+
+
+def test_the_worst_and_the_best_are_those_of_the_task(bundled_phase):
+    results = bundled_phase("refuge-onsite").results
+    table = results.tables["fovea"]
+    chosen = chosen_cases(results)["fovea"]
+    by_rank = {rank: name for name, rank in chosen.items()}
+    assert by_rank["worst"] == table.names[int(np.argmax(table["distance"]))]
+    assert by_rank["best"] == table.names[int(np.argmin(table["distance"]))]
+
+
+def test_of_two_cases_one_is_the_worst_and_one_the_best(bundled_phase):
+    results = bundled_phase("refuge-onsite").results
+    two = {name: CaseTable(table.names[:2], table.rows[:2]) for name, table in results.tables.items()}
+    for of_task in chosen_cases(replace(results, tables=two)).values():
+        assert list(of_task.values()) == ["worst", "best"]
+
+
+def test_pictures_say_what_their_colours_and_numbers_mean(tmp_path):
+    bundled = declared(tmp_path)
+    chosen = chosen_cases(bundled.results)
+    wanted = {task: tuple(cases) for task, cases in chosen.items()}
+    values = read_cases(
+        Request(str(bundled.phase), str(bundled.submission), wanted, None, 0), lambda done: None
+    )
+    galleries = {block.title: block for block in pictures_section(bundled.results, chosen, values).blocks}
+    assert len(galleries) == 7
+    assert "metric “FROC score”" in galleries["Nodules"].note
+    assert galleries["Polyps"].note.startswith("A predicted box hits from an intersection over union of 0.5")
+    assert "Numbers: 1 sella, 2 nasion." in galleries["Skull"].pictures[0].caption
+    assert "seen along z, seen along y, seen along x." in galleries["Tumours"].pictures[0].alternative
+
+
+def test_photographs_of_the_extremes_of_a_classification(bundled_phase, tmp_path):
+    bundled = bundled_phase("refuge-onsite")
+    table = bundled.results.tables["classification"]
+    chosen = classified_cases(bundled.results)["classification"]
+    score = dict(zip(table.names, table["likelihood"], strict=True))
+    label = dict(zip(table.names, table["glaucoma"], strict=True))
+    named = {rank.partition(" (")[0]: name for name, rank in chosen.items()}
+    ill, healthy = ([name for name in score if label[name] == of] for of in (1, 0))
+    assert named["true positive"] == max(ill, key=score.get)
+    assert named["false negative"] == min(ill, key=score.get)
+    assert named["false positive"] == max(healthy, key=score.get)
+    assert named["true negative"] == min(healthy, key=score.get)
+    for case in bundled.results.phase.cases.forms:
+        Image.new("RGB", (case.width, case.height), (90, 40, 10)).save(tmp_path / f"{case.name}.png")
+    page = submission_page(bundled.results, bundled.submission, tmp_path, 0)
+    (gallery,) = [
+        block
+        for section in page.sections
+        for block in section.blocks
+        if isinstance(block, Gallery) and len(block.legend) == 0
+    ]
+    assert [picture.case for picture in gallery.pictures] == list(chosen)
+    assert gallery.note.endswith("Follows figure 6 of Orlando et al. 2020 (REFUGE).")
+    assert not any(
+        isinstance(block, Gallery) and not block.legend
+        for section in submission_page(bundled.results, bundled.submission, None, 0).sections
+        for block in section.blocks
+    )

@@ -1,0 +1,214 @@
+"""Pages as HTML: escaped, self-contained, and alive in a browser."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from evaluation.charts.chart import Chart, point_of_case
+from evaluation.charts.roc import RocCurve, roc_chart
+from evaluation.organiser.report.page import (
+    Column,
+    CopyableText,
+    Figure,
+    Gallery,
+    Page,
+    Picture,
+    Section,
+    SortableCaseTable,
+    Table,
+    Text,
+    as_script,
+    compact,
+    render_page,
+)
+from test.organiser.report.browser import WIDTHS, opened
+
+PIXEL = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAA"
+    "DUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(2)>',
+    "</script><script>alert(3)</script>",
+    "{{ 7*7 }}<!-- & \u2028 ' \"",
+    "javascript:alert(4)",
+)
+
+
+def page_of(names, subtitle="") -> Page:
+    rows = [{"case": name, "x": float(number)} for number, name in enumerate(names)]
+    specification = {
+        "data": {"name": "cases"},
+        "mark": {"type": "point", "filled": True},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative"},
+            "y": {"field": "case", "type": "nominal", "title": names[0]},
+            **point_of_case("#0072B2"),
+        },
+        "height": 200,
+    }
+    points = Chart("points", names[0], names[-1], {"cases": rows}, specification, names[0], single_cases=True)
+    roc = roc_chart(
+        "roc", "ROC", [RocCurve(name, np.array([0.0, 1.0]), np.array([0.0, 1.0])) for name in names]
+    )
+    numbers = tuple((name, float(number % 3) - 1 if number else None) for number, name in enumerate(names))
+    columns = (Column("case"), Column("value", 3))
+    return Page(
+        title=f"Report {names[0]}",
+        subtitle=subtitle,
+        banner="Holds labels",
+        facts=((names[0], names[1]),),
+        sections=(
+            Section(
+                "first", names[0], (Figure(points), Figure(roc), Text(names), CopyableText("LaTeX", names[0]))
+            ),
+            Section(
+                "second",
+                "Cases",
+                (
+                    Table("plain", names[0], columns, numbers, names[1]),
+                    SortableCaseTable("cases", names[0], columns, numbers, names[1]),
+                    Gallery(names[0], (Picture(names[1], PIXEL, names[0], names[1]),), (("#000", names[0]),)),
+                ),
+            ),
+        ),
+        footer=(names[0],),
+    )
+
+
+USUAL = ("one", "two", "three", "four")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("names", [USUAL, HOSTILE], ids=["usual", "hostile"])
+def test_every_figure_is_drawn_and_nothing_runs(chromium, tmp_path, names, width):
+    path = tmp_path / "page.html"
+    path.write_text(render_page(page_of(names)), encoding="utf-8")
+    page = opened(chromium, path, width)
+    assert page.problems(figures=2) == []
+    assert page.overflow() <= 0
+    assert page.page.title() == f"Report {names[0]}".strip()
+    shown = page.page.eval_on_selector_all(
+        "#table-cases tbody tr button", "all => all.map(one => one.textContent)"
+    )
+    assert shown == list(names)
+
+
+def test_a_table_sorts_by_its_head_with_the_missing_last(chromium, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(render_page(page_of(USUAL)), encoding="utf-8")
+    page = opened(chromium, path).page
+    values = [None, 0.0, 1.0, -1.0]  # of one, two, three, four
+    for name in ("plain", "cases"):
+        head = page.locator(f"#table-{name} th").nth(1).locator("button")
+        for order in (1, -1):
+            head.press("Enter")  # as from a keyboard
+            found = page.eval_on_selector_all(
+                f"#table-{name} tbody tr", "all => all.map(row => row.cells[0].innerText)"
+            )
+            known = sorted(
+                (value, case) for value, case in zip(values, USUAL, strict=True) if value is not None
+            )
+            assert found == [case for _, case in known[::order]] + ["one"]
+
+
+def test_the_table_of_cases_is_filtered(chromium, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(render_page(page_of(USUAL)), encoding="utf-8")
+    page = opened(chromium, path).page
+    page.fill("#table-cases input", "T")
+    assert page.inner_text("#table-cases .count") == "2 of 4 cases"
+    assert page.eval_on_selector_all("#table-cases tbody tr", "all => all.map(r => r.dataset.case)") == [
+        "two",
+        "three",
+    ]
+
+
+def test_a_click_on_a_point_chooses_its_case_everywhere(chromium, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(render_page(page_of(USUAL)), encoding="utf-8")
+    opened_page = opened(chromium, path)
+    page = opened_page.page
+    page.locator("#figure-points path[aria-roledescription=point]").nth(1).click()
+    assert page.get_attribute("#table-cases tr[aria-selected=true]", "data-case") == "two"
+    assert page.locator(".picture[data-chosen]").count() == 1
+    page.wait_for_function("document.querySelectorAll('#figure-points path[fill=\"#D55E00\"]').length === 1")
+    assert page.inner_text("#status") == "Case two is chosen."
+    page.keyboard.press("Escape")
+    assert page.locator("#table-cases tr[aria-selected=true]").count() == 0
+    assert opened_page.problems(figures=2) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_follows_the_reader_and_can_be_turned(chromium, tmp_path, scheme):
+    path = tmp_path / "page.html"
+    path.write_text(render_page(page_of(USUAL)), encoding="utf-8")
+    page = opened(chromium, path, color_scheme=scheme)
+    written_in = {
+        "light": "#figure-roc svg text[fill='#1a1a1a']",
+        "dark": "#figure-roc svg text[fill='#ececec']",
+    }
+    other = {"light": "dark", "dark": "light"}[scheme]
+    assert page.page.locator(written_in[scheme]).count() > 10
+    page.page.click("#theme")
+    page.page.wait_for_selector(written_in[other], state="attached")
+    assert page.page.locator(written_in[scheme]).count() == 0
+    assert page.problems(figures=2) == []
+
+
+@pytest.mark.parametrize(
+    ("form", "ending", "start"),
+    [
+        ("SVG", "svg", b"<svg"),
+        ("PNG", "png", b"\x89PNG"),
+        ("CSV", "csv", b"table,"),
+        ("Vega-Lite", "vl.json", b"{"),
+    ],
+)
+def test_figures_are_downloaded(chromium, tmp_path, form, ending, start):
+    path = tmp_path / "page.html"
+    path.write_text(render_page(page_of(["=1+1", *USUAL])), encoding="utf-8")
+    page = opened(chromium, path).page
+    page.click("#figure-points summary")
+    with page.expect_download() as found:
+        page.click(f"#figure-points [data-format='{form}']")
+    data = found.value.path().read_bytes()
+    assert found.value.suggested_filename == f"points.{ending}"
+    assert data.startswith(start)
+    if form == "CSV":
+        assert data.decode().splitlines()[:3] == ["table,case,x", "cases,'=1+1,0", "cases,one,1"]
+    if form == "Vega-Lite":
+        assert json.loads(data)["datasets"]["cases"][1] == {"case": "one", "x": 1}
+
+
+def test_a_page_refers_to_nothing_outside():
+    html = render_page(page_of(USUAL))
+    outside_of_scripts = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    assert not re.findall(r"""(?:src|href)=["'](?!#|data:)""", outside_of_scripts)
+    assert "connect-src" not in html
+    assert "default-src &#39;none&#39;" in html
+
+
+def test_the_same_page_has_the_same_bytes():
+    assert render_page(page_of(USUAL)) == render_page(page_of(USUAL))
+
+
+def test_two_figures_of_one_name_are_an_error():
+    page = page_of(USUAL)
+    twice = Page("t", (), (page.sections[0], Section("third", "3", page.sections[0].blocks[:1])))
+    with pytest.raises(ValueError, match="points"):
+        render_page(twice)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_json_in_a_script_cannot_end_it(text):
+    written = as_script({text: [text]})
+    assert not re.search(r"[<>&\u2028]", written)
+    assert json.loads(written) == {text: [text]}
+
+
+def test_floats_are_written_with_six_digits():
+    assert compact({"a": [0.12345678, 3.0, "x", None, 1e-9, 2]}) == {"a": [0.123457, 3, "x", None, 1e-9, 2]}

@@ -1,0 +1,229 @@
+"""Reports of the bundled submissions: what they show, and that they are alive in a browser."""
+
+from dataclasses import asdict, replace
+
+import pytest
+
+from evaluation.core.case_table import CaseTable as CaseColumns
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.report.case_images import Request, read_cases
+from evaluation.organiser.report.page import SortableCaseTable, Table, render_page
+from evaluation.organiser.report.pictures import chosen_cases
+from evaluation.organiser.report.results import metric_rows, read_submission_results, results_of
+from evaluation.organiser.report.submission import organiser_page, public_page
+from evaluation.organiser.report.value_figures import averaged_metrics
+from evaluation.platform.result_file import LeaderboardPlace
+from test.charts.vega_lite import invalid
+from test.organiser.report.browser import WIDTHS, opened
+from test.organiser.report.submissions import PHASES
+from test.organiser.report.test_render import HOSTILE
+
+
+def written(path, page):
+    path.write_text(render_page(page), encoding="utf-8")
+    return path
+
+
+def whole_page(bundled):
+    """Return the report with all that is read of the submission's files."""
+    chosen = chosen_cases(bundled.results)
+    wanted = {task: tuple(cases) for task, cases in chosen.items()}
+    request = Request(str(bundled.phase), str(bundled.submission), wanted, None, 0)
+    return organiser_page(bundled.results, read_cases(request, lambda done: None), chosen)
+
+
+def blocks_of(page, kind):
+    return [block for section in page.sections for block in section.blocks if isinstance(block, kind)]
+
+
+@pytest.mark.parametrize("public", [False, True], ids=["organiser", "public"])
+@pytest.mark.parametrize("name", PHASES)
+def test_the_report_of_every_bundled_phase_is_drawn(chromium, tmp_path, bundled_phase, name, public):
+    page = public_page(bundled_phase(name).results) if public else whole_page(bundled_phase(name))
+    path = written(tmp_path / "report.html", page)
+    for width in WIDTHS:
+        shown = opened(chromium, path, width)
+        assert shown.problems(figures=len(list(page.charts()))) == []
+        assert shown.overflow() <= 0
+        shown.page.context.close()
+
+
+@pytest.mark.parametrize("name", PHASES)
+def test_every_figure_is_valid_by_the_schema_of_vega_lite_5(bundled_phase, name):
+    charts = list(organiser_page(bundled_phase(name).results).charts())
+    assert charts
+    assert invalid(charts) == []
+
+
+@pytest.mark.parametrize("name", PHASES)
+def test_the_page_shows_the_numbers_of_the_files(chromium, tmp_path, bundled_phase, name):
+    results = bundled_phase(name).results
+    page = opened(chromium, written(tmp_path / "report.html", organiser_page(results))).page
+    rows = page.eval_on_selector_all(
+        "#table-metrics tbody tr", "all => all.map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    published = [(row.metric.title, row.estimate.value, row.digits) for row in metric_rows(results)]
+    assert [(row[1], float(row[2].replace("−", "-"))) for row in rows] == [
+        (title, round(value, digits)) for title, value, digits in published
+    ]
+
+
+@pytest.mark.parametrize("name", PHASES)
+def test_every_case_has_a_row_with_its_values(bundled_phase, name):
+    results = bundled_phase(name).results
+    (table,) = blocks_of(organiser_page(results), SortableCaseTable)
+    assert [row[0] for row in table.rows] == [case.name for case in results.cases]
+    titles = [column.title for column in table.columns]
+    digits = {column.title: column.digits for column in table.columns}
+    if name == "refuge-onsite":
+        assert (digits["classification: glaucoma"], digits["Dice of the cup"]) == (0, 4)
+    for task in results.tasks:
+        for metric, column in averaged_metrics(results, task):
+            shown = {row[0]: row[titles.index(metric.title)] for row in table.rows}
+            scored = zip(results.tables[task.name].names, results.tables[task.name][column], strict=True)
+            assert all(
+                shown[case] == value or (shown[case] is None and value != value) for case, value in scored
+            )
+
+
+def test_a_click_on_a_point_shows_its_case(chromium, tmp_path, bundled_phase):
+    page = opened(chromium, written(tmp_path / "r.html", whole_page(bundled_phase("refuge-onsite")))).page
+    page.fill("#table-cases input", "no such case")
+    points = page.locator("#figure-fovea-distribution-1 path[aria-roledescription=point]")
+    points.nth(3).click()
+    chosen = page.get_attribute("#table-cases tr[aria-selected=true]", "data-case")
+    assert chosen == page.evaluate("document.activeElement.textContent")  # the filter gave way
+    assert page.input_value("#table-cases input") == ""
+    page.wait_for_function(
+        "document.querySelectorAll('#figure-segmentation-distribution-2 path[fill=\"#D55E00\"]').length >= 1"
+    )
+
+
+def test_names_that_hold_programs_do_nothing(chromium, tmp_path, bundled_phase):
+    results = bundled_phase("refuge-onsite").results
+    hostile = {
+        case.name: f"{HOSTILE[number % len(HOSTILE)]}{number}" for number, case in enumerate(results.cases)
+    }
+    tables = {
+        task: CaseColumns([hostile[name] for name in table.names], table.rows)
+        for task, table in results.tables.items()
+    }
+    cells = {"glaucoma": HOSTILE[0], "fovea_x": HOSTILE[1]}
+    cases = tuple(
+        replace(case, name=hostile[case.name], cells={**case.cells, **cells}, failure=HOSTILE[2])
+        for case in results.cases
+    )
+    place = {HOSTILE[3]: LeaderboardPlace(1, 1.0, 2)}
+    ranking = replace(results.metrics.ranking, places=place)
+    changed = replace(results, tables=tables, cases=cases, metrics=replace(results.metrics, ranking=ranking))
+    config = results.phase.config.model_copy(update={"title": HOSTILE[0], "subgroups": ()})
+    changed = replace(changed, phase=replace(results.phase, config=config), subgroups={})
+    page = organiser_page(changed)
+    shown = opened(chromium, written(tmp_path / "report.html", page))
+    assert shown.problems(figures=len(list(page.charts()))) == []
+    shown.page.locator("#table-cases tbody button").first.click()
+    points = shown.page.locator("#figure-fovea-distribution-1 path[aria-roledescription=point]")
+    points.first.hover()
+    points.first.click()
+    assert shown.errors == []
+    assert shown.page.inner_text("h1") == HOSTILE[0]
+
+
+def test_failed_cases_are_listed_with_the_reason(bundled_phase):
+    results = bundled_phase("refuge-onsite").results
+    first, second, *others = results.cases
+    cases = (
+        replace(first, failure="out of memory", worst=("fovea",)),
+        replace(second, worst=("fovea",)),
+        *others,
+    )
+    tables = {table.name: table for table in blocks_of(organiser_page(replace(results, cases=cases)), Table)}
+    assert tables["failures"].rows == (
+        (first.name, "fovea", "out of memory"),
+        (second.name, "fovea", "missing"),
+    )
+    assert "failures" not in {table.name for table in blocks_of(organiser_page(results), Table)}
+
+
+def test_run_times_are_shown_where_they_are_known(bundled_phase):
+    sections = {
+        name: {section.name for section in organiser_page(bundled_phase(name).results).sections}
+        for name in ("justraigs-phase2", "refuge-onsite")
+    }
+    assert "run-times" in sections["justraigs-phase2"]
+    assert "run-times" not in sections["refuge-onsite"]
+
+
+def test_the_head_names_score_seal_and_place(bundled_phase):
+    results = bundled_phase("refuge-onsite").results
+    facts = dict(organiser_page(results).facts)
+    auc = results.metrics.aggregates["classification"]["auc"]
+    interval = auc.confidence_interval
+    assert facts["Score: AUC"] == f"{auc.value:.4f} ({interval.lower:.3f} to {interval.upper:.3f})"
+    assert facts["Seal"] == f"{results.phase.manifest.digest[:12]}…"
+    assert facts["Place, overall"] == "4 of 13 teams"
+
+
+def test_subgroups_have_intervals_and_numbers_of_cases(bundled_phase):
+    results = bundled_phase("refuge-onsite").results
+    charts = {chart.name: chart for chart in organiser_page(results).charts()}
+    whole, healthy, ill = charts["segmentation-dice-cup-forest"].data["subgroups"]
+    assert (whole["cases"], healthy["cases"], ill["cases"]) == (40, 28, 12)
+    for row, value in ((healthy, "0"), (ill, "1")):
+        assert row["value"] == results.subgroups["glaucoma"][value]["segmentation"]["dice_cup"]
+        assert row["lower"] < row["value"] < row["upper"]
+
+
+def test_results_of_another_phase_are_not_reported(bundled_phase):
+    bundled = bundled_phase("refuge-onsite")
+    metrics = asdict(bundled.results.metrics)
+    records = {
+        "phase": "x",
+        "manifest": "0" * 64,
+        "cases": [],
+        "figures": {"aggregates": {}, "subgroups": {}},
+    }
+    records["resampling"] = {
+        "seed": 1,
+        "resamples": 10,
+        "interval_minimum": 1,
+        "interval_maximum": None,
+        "methods": {},
+    }
+    with pytest.raises(PhaseError, match="found the seal 000000000000…"):
+        results_of(bundled.results.phase, metrics, records)
+    with pytest.raises(PhaseError, match="are not results of this package"):
+        results_of(bundled.results.phase, {}, records)
+
+
+def test_every_missing_file_is_named(bundled_phase, tmp_path):
+    with pytest.raises(PhaseError) as raised:
+        read_submission_results(bundled_phase("refuge-onsite").results.phase, tmp_path)
+    assert [problem.split(":")[0] for problem in raised.value.problems] == [
+        str(tmp_path / "metrics.json"),
+        str(tmp_path / "cases.json"),
+    ]
+
+
+def test_a_report_of_9741_eyes_is_small_and_tells_no_case_in_a_figure(bundled_phase):
+    """A set as large as that of JustRAIGS: the cases of the bundled phase, again and again."""
+    results = bundled_phase("justraigs-phase2").results
+    times = -(-9741 // len(results.cases))
+    names = [f"{number:02d}{case.name}" for number in range(times) for case in results.cases]
+    again = dict(zip(names, list(results.cases) * times, strict=True))
+    tables = {}
+    for task, table in results.tables.items():
+        of_task = [f"{number:02d}{name}" for number in range(times) for name in table.names]
+        tables[task] = CaseColumns(of_task, list(table.rows) * times)
+    clusters = {name: name for name in names}
+    many = replace(
+        results,
+        tables=tables,
+        cases=tuple(replace(case, name=name) for name, case in again.items()),
+        resampling=replace(results.resampling, clusters=clusters, resamples=50),
+        subgroups={},
+    )
+    page = organiser_page(many)
+    assert len(many.cases) >= 9741
+    assert not any(chart.single_cases for chart in page.charts())
+    assert len(render_page(page)) < 3_000_000

@@ -1,0 +1,249 @@
+"""Submissions on a real scheduler with real workers, which are killed: nothing is lost, no byte differs."""
+
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.rescoring.cluster import OnCluster
+from evaluation.organiser.rescoring.run import score_all
+from evaluation.organiser.rescoring.slicing import Slicing
+from evaluation.phase.phase import load_phase
+from test.repository import REPOSITORY
+
+from .dask_processes import Dask, free_port
+from .deadly_worker import score_or_end, score_with_room
+from .teams import BEFORE, Here, many, results_in, tasks_of, write_teams
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="scores in processes"),
+    pytest.mark.timeout(300),
+    # What Dask leaves to the garbage collector when its scheduler is killed.
+    pytest.mark.filterwarnings("ignore"),
+]
+
+
+def told() -> tuple[list[str], object]:
+    lines: list[str] = []
+    return lines, lines.append
+
+
+def run(tasks, output, engine) -> dict[str, str]:
+    return {task.place: answer.kind for task, answer in score_all(tasks, output, engine)}
+
+
+@pytest.fixture
+def teams(tmp_path):
+    return write_teams(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory):
+    """A scheduler with two workers for the tests that leave it as it is; it takes seconds to start."""
+    with Dask(tmp_path_factory.mktemp("scratch"), 2) as started:
+        yield started
+
+
+def test_a_cluster_writes_the_bytes_of_one_machine(dask, teams, tmp_path):
+    lines, tell = told()
+    tasks = tasks_of(*teams)
+    run(tasks, tmp_path / "here", Here())
+    assert run(tasks, tmp_path / "there", OnCluster(dask.address, None, tell)) == BEFORE
+    by_address = [replace(task, submission=f"file://{task.submission}") for task in tasks]
+    again = run(by_address, tmp_path / "there", OnCluster(dask.address, None, tell))
+    assert set(again.values()) == {"kept"}
+    assert results_in(tmp_path / "here") == results_in(tmp_path / "there")
+    assert lines[0].startswith("Dask's dashboard: http://")
+
+
+def test_addresses_are_read_once_per_worker_and_their_seal_is_verified(teams, tmp_path, monkeypatch):
+    bucket = tmp_path / "buckets" / "b"
+    bucket.mkdir(parents=True)
+    for folder in teams:
+        folder.rename(bucket / folder.name)
+    monkeypatch.setenv("STAND_IN_ROOT", str(bucket.parent))
+    from . import stand_in_s3  # noqa: F401 - registers itself
+
+    many(bucket / "submissions", 4)
+    _, tell = told()
+    local = tasks_of(bucket / "phase", bucket / "submissions")
+    run(local, tmp_path / "here", Here())
+    seal = load_phase(bucket / "phase").manifest.digest
+    far = tasks_of("s3://b/phase", "s3://b/submissions", seal=seal)
+    assert all(task.submission.startswith("s3://b/submissions/") for task in far)
+    preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": "['test.organiser.rescoring.stand_in_s3']"}
+    with Dask(tmp_path / "scratch", 2, STAND_IN_ROOT=str(bucket.parent), **preload) as dask:
+        engine = OnCluster(dask.address, None, tell)
+        assert set(run(far, tmp_path / "there", engine).values()) == {"scored", "rejected"}
+        assert results_in(tmp_path / "here") == results_in(tmp_path / "there")
+        notes = [line.split() for line in (tmp_path / "buckets" / ".." / "read").read_text().splitlines()]
+        readers = {process for process, _ in notes}
+        assert Counter(name for _, name in notes)["phase.toml"] == len(readers) <= 2
+        assert Counter(name for _, name in notes)["packed.zip"] == 1
+        sliced = [replace(task, slices=3) for task in far if task.place != "bad"]
+        (tmp_path / "read").unlink()
+        engine = Slicing(OnCluster(dask.address, None, tell))
+        assert set(run(sliced, tmp_path / "slices", engine).values()) == {"scored"}
+        expected = {name: data for name, data in results_in(tmp_path / "here").items() if "bad" not in name}
+        assert results_in(tmp_path / "slices") == expected
+        notes = [tuple(line.split()) for line in (tmp_path / "read").read_text().splitlines()]
+        assert max(Counter(note for note in notes if note[1] == "packed.zip").values()) == 1
+        other = [replace(far[0], seal="0" * 64, kept=None)]
+        answers = [
+            answer for _, answer in score_all(other, tmp_path / "other", OnCluster(dask.address, None, tell))
+        ]
+        assert "was sealed again" in answers[0].line
+
+
+@pytest.mark.parametrize(("seed", "slices"), [(1, 1), (3, 3)])
+def test_workers_killed_at_random_moments_lose_nothing(teams, tmp_path, seed, slices):
+    phase, submissions = teams
+    many(submissions, 16)
+    tasks = tasks_of(phase, submissions)
+    run(tasks, tmp_path / "quiet", Here())
+    _, tell = told()
+    moments, killed, ended = random.Random(seed), [], threading.Event()
+    with Dask(tmp_path / "scratch", 2) as dask:
+
+        def kill_now_and_then() -> None:
+            while len(killed) < 3 and not ended.wait(moments.uniform(0.5, 2.0)):
+                killed.append(moments.randrange(2))
+                dask.lose_a_worker(killed[-1])
+
+        thread = threading.Thread(target=kill_now_and_then)
+        thread.start()
+        try:
+            parted = [replace(task, slices=slices) for task in tasks]
+            done = run(parted, tmp_path / "shot", Slicing(OnCluster(dask.address, None, tell)))
+        finally:
+            ended.set()
+            thread.join()
+    assert killed
+    assert "failed" not in done.values()
+    assert results_in(tmp_path / "shot") == results_in(tmp_path / "quiet")
+
+
+@pytest.mark.parametrize("slices", [1, 2])
+def test_a_submission_that_ends_its_worker_each_time_is_blamed_and_no_other(dask, teams, tmp_path, slices):
+    phase, submissions = teams
+    many(submissions, 3)
+    _, tell = told()
+    engine = Slicing(OnCluster(dask.address, None, tell, score=score_or_end))
+    tasks = tasks_of(phase, submissions, slices=slices)
+    answers = {t.place: a for t, a in score_all(tasks, tmp_path / "o", engine)}
+    failures = {place: answer.line for place, answer in answers.items() if answer.kind == "failed"}
+    assert list(failures) == ["folder"]
+    assert "its worker ended each time it was run alone" in failures["folder"]
+    assert len(answers) == 6
+
+
+def test_what_a_worker_without_room_fails_is_scored_on_another(teams, tmp_path):
+    phase, submissions = teams
+    many(submissions, 6)
+    tasks = tasks_of(phase, submissions)
+    run(tasks, tmp_path / "quiet", Here())
+    _, tell = told()
+    with Dask(tmp_path / "scratch", 2) as dask:
+        dask.wait_for_workers()  # else the first one has no other beside it
+        engine = OnCluster(dask.address, None, tell, score=score_with_room)
+        assert "failed" not in run(tasks, tmp_path / "there", engine).values()
+    assert results_in(tmp_path / "there") == results_in(tmp_path / "quiet")
+    with Dask(tmp_path / "single", 1) as dask:
+        engine = OnCluster(dask.address, None, tell, score=score_with_room)
+        answers = [answer.line for _, answer in score_all(tasks[:2], tmp_path / "o", engine)]
+    assert answers == ["not scored: No space left on device"] * 2
+
+
+def test_what_was_handed_over_is_handed_to_the_next_scheduler(teams, tmp_path):
+    phase, submissions = teams
+    many(submissions, 12)
+    tasks = tasks_of(phase, submissions)
+    run(tasks, tmp_path / "quiet", Here())
+    lines, tell = told()
+    with Dask(tmp_path / "scratch", 2) as dask:
+        answers = score_all(tasks, tmp_path / "shot", OnCluster(dask.address, None, tell))
+        done = {}
+        for task, answer in answers:
+            done[task.place] = answer.kind
+            if len(done) == 3:
+                dask.end()
+                time.sleep(0.5)
+                dask.start()
+    assert any("waiting for the next one" in line for line in lines)
+    assert len(done) == len(tasks)
+    assert "failed" not in done.values()
+    assert results_in(tmp_path / "shot") == results_in(tmp_path / "quiet")
+
+
+def test_a_scheduler_that_does_not_come_back_ends_the_run_and_keeps_what_is_done(teams, tmp_path):
+    phase, submissions = teams
+    many(submissions, 8)
+    _, tell = told()
+    with Dask(tmp_path / "scratch", 1) as dask:
+        engine = OnCluster(dask.address, None, tell, reconnect_seconds=2.0)
+        answers = score_all(tasks_of(phase, submissions), tmp_path / "o", engine)
+        done = [next(answers)[0].place]
+        dask.end()
+        with pytest.raises(PhaseError, match="no scheduler answers"):
+            done.extend(task.place for task, _ in answers)
+    again = run(tasks_of(phase, submissions), tmp_path / "o", Here())
+    assert [place for place, kind in again.items() if kind == "kept"] == sorted(done)
+
+
+@pytest.mark.parametrize(
+    ("where", "workers", "words"),
+    [
+        ("tcp://127.0.0.1:{port}", None, "no scheduler answers"),
+        ("tcp://127.0.0.1:{port}", 2, "has workers of its own"),
+        ("nonsense", None, "no scheduler answers"),
+        ("kubernetes", None, "needs the Python package 'dask_kubernetes'"),
+        ("slurm", None, "--cluster slurm: You must specify how much cores and memory"),
+    ],
+)
+def test_a_cluster_that_cannot_be_used_is_named(where, workers, words):
+    engine = OnCluster(where.format(port=free_port()), workers, told()[1], reconnect_seconds=1.0)
+    with pytest.raises(PhaseError, match=words):
+        engine.__enter__()
+
+
+SLURM = {
+    "sbatch": 'cp "$1" "$0.job"\nsetsid sh "$0.job" > "$0.log" 2>&1 &\necho "Submitted batch job $!"',
+    "scancel": 'kill -- "-$1"',
+}
+
+
+def test_a_batch_system_is_started_and_ended_through_the_configuration_of_dask(teams, tmp_path, monkeypatch):
+    """Of Slurm, sbatch and scancel are stand-ins that run a job's script here and end it."""
+    import dask
+
+    for name, body in SLURM.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {name} >> {tmp_path}/calls\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    monkeypatch.chdir(tmp_path)
+    slurm = {"cores": 1, "memory": "2GiB", "processes": 1, "interface": "lo", "python": sys.executable}
+    _, tell = told()
+    handler = signal.getsignal(signal.SIGINT)
+    with dask.config.set({f"jobqueue.slurm.{key}": value for key, value in slurm.items()}):
+        done = run(tasks_of(*teams), tmp_path / "o", OnCluster("slurm", 1, tell))
+    assert done == BEFORE
+    calls = (tmp_path / "calls").read_text().split()
+    assert calls.count("sbatch") == 1
+    assert "scancel" in calls
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_workers_that_lack_the_package_are_named(teams, tmp_path):
+    with Dask(tmp_path / "scratch", 1, PYTHONPATH=str(tmp_path), cwd=str(tmp_path)) as dask:
+        engine = OnCluster(dask.address, None, told()[1])
+        answers = score_all(tasks_of(*teams), tmp_path / "o", engine)
+        with pytest.raises(PhaseError, match="the cluster's workers have no Python package 'evaluation'"):
+            next(answers)
