@@ -375,12 +375,7 @@ class Analysis:
             values = {s.team: s.values[name] for s in self._ranked if name in s.values}
             resampled = self.resampled.values.get(name)
             found[name] = compare(
-                name,
-                metric,
-                values,
-                self._cases,
-                None if resampled is None else resampled[:, ranked],
-                choice,
+                name, metric, values, self._cases, None if resampled is None else resampled[:, ranked], choice
             )
             randomised = [pair for pair in found[name].pairs if pair.method == "randomisation"]
             if randomised and len(found[name].pairs) / (choice.permutations + 1) >= SIGNIFICANT:

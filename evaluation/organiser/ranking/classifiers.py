@@ -178,28 +178,14 @@ def _value(metric: Metric, table: CaseTable) -> float:
 
 
 def _tests(
-    name: str,
-    metric: Metric,
-    team: str,
-    values: Mapping[str, float],
-    of_team: TeamCases,
-    choice: TestChoice,
+    name: str, metric: Metric, team: str, values: Mapping[str, float], of_team: TeamCases, choice: TestChoice
 ) -> Iterator[ClassifierTest]:
     order = {frozenset(pair): pair for pair in combinations(of_team.teams, 2)}
     for pair in compare(name, metric, values, of_team, None, choice).pairs:
         first, second = order[frozenset((pair.first, pair.second))]
         difference = pair.difference if pair.first == first else -pair.difference
         yield ClassifierTest(
-            name,
-            team,
-            first,
-            second,
-            difference,
-            pair.method,
-            pair.p_value,
-            None,
-            pair.favours,
-            pair.note,
+            name, team, first, second, difference, pair.method, pair.p_value, None, pair.favours, pair.note
         )
 
 

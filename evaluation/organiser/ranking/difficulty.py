@@ -88,12 +88,7 @@ def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[C
         order = sorted(range(len(entering)), key=lambda i: (harder * means[i], names[entering[i]]))
         found += [
             CaseDifficulty(
-                name,
-                measure,
-                place,
-                names[entering[i]],
-                float(means[i]),
-                int(defined[:, entering[i]].sum()),
+                name, measure, place, names[entering[i]], float(means[i]), int(defined[:, entering[i]].sum())
             )
             for place, i in enumerate(order, 1)
         ]

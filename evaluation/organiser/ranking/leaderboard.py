@@ -93,11 +93,7 @@ def of_variants(
 
 
 def _differences(
-    board: str,
-    metrics: Sequence[str],
-    teams: Sequence[Team],
-    other: Team,
-    better: Mapping[str, Better],
+    board: str, metrics: Sequence[str], teams: Sequence[Team], other: Team, better: Mapping[str, Better]
 ) -> Iterator[Difference]:
     for team in teams:
         for metric in metrics:

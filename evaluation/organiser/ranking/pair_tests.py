@@ -196,10 +196,7 @@ def _tests_of_means(
 
 
 def _tests_of_areas(
-    curve: Curve,
-    tables: Mapping[int, CaseTable],
-    pairs: Sequence[Pair],
-    units: NDArray[np.int64] | None,
+    curve: Curve, tables: Mapping[int, CaseTable], pairs: Sequence[Pair], units: NDArray[np.int64] | None
 ) -> dict[Pair, PairTest]:
     """Return DeLong's tests of the pairs for which they are valid."""
     if not tables:

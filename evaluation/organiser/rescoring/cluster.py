@@ -200,14 +200,7 @@ class Scheduler:
             "function": self._score.__name__,
             "task": pickle.dumps(task),
         }
-        future = self._client.submit(
-            eval,
-            _CALL,
-            names,
-            key=key,
-            pure=False,
-            workers=list(only_on) or None,
-        )
+        future = self._client.submit(eval, _CALL, names, key=key, pure=False, workers=list(only_on) or None)
         self._given[key] = HandedOver(task, future, alone, failed_on, only_on)
         self._listen(future)
 
