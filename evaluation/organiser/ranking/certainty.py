@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Floats
-from evaluation.phase.places import BoardPlaces
-
-# --- Certainty of an order of teams: probability of being better, simultaneous confidence sets of ranks ---
+from evaluation.phase.places import Better, BoardPlaces
 
 _ENTRIES_PER_BLOCK = 1 << 17  # stays in the processor's cache
 
@@ -25,16 +22,12 @@ def superiority(places: ArrayLike) -> Floats:
     second (Efron and Tibshirani 1998, Ann. Stat. 26:1687).
     """
     given = np.asarray(places)
-    return np.stack(
-        [
-            (given[:, [team]] < given).mean(axis=0) + (given[:, [team]] == given).mean(axis=0) / 2
-            for team in range(given.shape[1])
-        ]
-    )
+    columns = [given[:, [team]] for team in range(given.shape[1])]
+    return np.stack([(own < given).mean(axis=0) + (own == given).mean(axis=0) / 2 for own in columns])
 
 
 def rank_confidence_sets(
-    values: ArrayLike, resampled: ArrayLike, better: Literal["higher", "lower"], level: float = 0.95
+    values: ArrayLike, resampled: ArrayLike, better: Better, level: float = 0.95
 ) -> NDArray[np.int64]:
     """Return the lowest and highest rank of every team, shape (teams, 2), that hold for all teams at once.
 
@@ -54,7 +47,11 @@ def rank_confidence_sets(
     if not first.size:
         return np.ones((teams, 2), dtype=np.int64)
     differences = estimates[first] - estimates[second]
-    errors = _standard_errors(columns, first, second)
+    covariance = np.atleast_2d(np.cov(columns, rowvar=False))
+    both = np.diag(covariance)[first] + np.diag(covariance)[second]
+    variance = both - 2 * covariance[first, second]
+    # Equal columns leave only rounding errors.
+    errors = np.sqrt(np.where(variance > 1e-14 * both, variance, 0.0))
     # Without any variance an unequal pair is decided and an equal one never is.
     with np.errstate(divide="ignore", invalid="ignore"):
         studentised = np.where(errors > 0, differences / errors, np.sign(differences) * np.inf)
@@ -72,14 +69,6 @@ def rank_confidence_sets(
     np.add.at(better_teams, first[backward], 1)
     np.add.at(worse_teams, second[backward], 1)
     return np.stack([1 + better_teams, teams - worse_teams], axis=1)
-
-
-def _standard_errors(columns: Floats, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
-    covariance = np.atleast_2d(np.cov(columns, rowvar=False))
-    own = np.diag(covariance)
-    variance = own[first] + own[second] - 2 * covariance[first, second]
-    # Equal columns leave only rounding errors.
-    return np.sqrt(np.where(variance > 1e-14 * (own[first] + own[second]), variance, 0.0))
 
 
 def _critical_value(
@@ -130,17 +119,13 @@ def superiorities(teams: Sequence[str], resampled: Mapping[str, BoardPlaces]) ->
         placed = np.flatnonzero((standing.places > 0).all(axis=0))
         if placed.size > 1:
             probabilities = superiority(standing.places[:, placed]).tolist()
-            found[name] = Superiority(
-                tuple(teams[team] for team in placed.tolist()), tuple(map(tuple, probabilities))
-            )
+            names = tuple(teams[team] for team in placed.tolist())
+            found[name] = Superiority(names, tuple(map(tuple, probabilities)))
     return found
 
 
 def rank_sets(
-    values: Mapping[str, float],
-    teams: Sequence[str],
-    resampled: NDArray[np.float64],
-    better: Literal["higher", "lower"],
+    values: Mapping[str, float], teams: Sequence[str], resampled: NDArray[np.float64], better: Better
 ) -> dict[str, tuple[int, int]]:
     """Return the simultaneous confidence set of every team's rank in a metric, see `rank_confidence_sets`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,7 +12,7 @@ from evaluation.core.metric import Metric
 from evaluation.core.scheme import Rank, Scheme
 from evaluation.organiser.ranking.across import across_rankings
 from evaluation.organiser.ranking.analysis import Analysis, RankOptions
-from evaluation.organiser.ranking.annotator_scores import Beside, Scores, beside_teams
+from evaluation.organiser.ranking.annotator_scores import Beside, beside_teams
 from evaluation.organiser.ranking.leaderboard_file import (
     FORMAT,
     BoardOfTeam,
@@ -59,18 +59,17 @@ class Difference:
 def against_first_place(
     board: PhaseLeaderboard, scheme: Scheme, better: Mapping[str, Better]
 ) -> tuple[Difference, ...]:
-    """Return every team, ranked or not, beside the first place of the board that ranks the metric.
+    """Return every team, ranked or not, beside each first place of the board that ranks the metric.
 
     A metric belongs to the boards that the overall one combines (ADAM's Dice of drusen: the lesion board);
-    without such boards to the overall one. Each team that shares the first place is compared with. better: by
-    metric.
+    without such boards to the overall one. better: by metric.
     """
     found: list[Difference] = []
     for name, metrics in _metrics_by_board(scheme):
         firsts = [team for team in board.teams if team.boards[name].place == 1]
+        others = [team for team in board.teams if team.boards[name].place != 1]
         for metric in metrics:
             for first in firsts:
-                others = [team for team in board.teams if team.boards[name].place != 1]
                 found += _differences(name, [metric], others, first, better)
     return tuple(found)
 
@@ -83,13 +82,10 @@ def of_variants(
     variants: the team by the variant's name. better: by metric.
     """
     teams = {team.team: team for team in board.teams}
-    return tuple(
-        difference
-        for variant, team in sorted(variants.items())
-        for difference in _differences(
-            "", list(teams[variant].metrics), [teams[variant]], teams[team], better
-        )
-    )
+    found: list[Difference] = []
+    for variant, team in sorted(variants.items()):
+        found += _differences("", tuple(teams[variant].metrics), [teams[variant]], teams[team], better)
+    return tuple(found)
 
 
 def _differences(
@@ -142,9 +138,8 @@ def _metrics_by_board(scheme: Scheme) -> Iterator[tuple[str, list[str]]]:
 class RankedPhase:
     """A phase's leaderboard, the organiser's part, and the places for a final leaderboard.
 
-    ``first_place``, ``variants`` and ``annotator_scores`` are the rows of the files of these names.
-
-    ``tie`` holds the places that break ties of the final leaderboard, if this phase breaks them.
+    ``first_place``, ``variants`` and ``annotator_scores`` are the rows of the files of these names. ``tie``
+    holds the places that break ties of the final leaderboard, if this phase breaks them.
     """
 
     board: PhaseLeaderboard
@@ -223,6 +218,7 @@ def rank_phase(
         annotators=analysis.annotators(),
     )
     tie = scheme.phase_ties.get(role or "", "")
+    annotators = choices.annotator_scores(tuple(better)) if choices.annotator_scores else {}
     return RankedPhase(
         board,
         analysis.organiser_part(),
@@ -234,12 +230,8 @@ def rank_phase(
         tuple(analysis.notices),
         against_first_place(board, scheme, better),
         of_variants(board, results.variants, better),
-        beside_teams(board.teams, {s.team for s in ranked}, _annotator_scores(choices, better), better),
+        beside_teams(board.teams, {s.team for s in ranked}, annotators, better),
     )
-
-
-def _annotator_scores(choices: RankOptions, metrics: Collection[str]) -> Scores:
-    return choices.annotator_scores(tuple(metrics)) if choices.annotator_scores else {}
 
 
 def _teams(
@@ -254,59 +246,40 @@ def _teams(
     distributions = {board.name: analysis.distributions(board.name) for board in scheme.boards}
     teams = []
     for submission in chosen:
-        position = positions.get(submission.team)
-        boards: dict[str, BoardOfTeam] = {}
-        ranks: dict[str, float] = {}
-        if position is None:
+        name = submission.team
+        boards = {board.name: BoardOfTeam() for board in scheme.boards}
+        ranks: dict[str, float | None] = {}
+        if (position := positions.get(name)) is None:
             joined = SchemeScores(results, scheme, (*ranked, submission)).places()
-            for name, standing in joined.boards.items():
+            for board, standing in joined.boards.items():
                 if (score := standing.score(len(ranked))) is not None:
-                    boards[name] = BoardOfTeam(
-                        score=float(score),
-                        exact_score=exact_text(score),
-                        would_be_place=standing.place(len(ranked)),
-                    )
+                    place = standing.place(len(ranked))
+                    boards[board] = BoardOfTeam(None, float(score), exact_text(score), would_be_place=place)
         else:
-            ranks = {
-                name: shared
-                for name, metric_ranks in leaderboards.ranks.items()
-                if (shared := shared_rank(metric_ranks, position, scheme.ties))
-            }
-            for name, standing in leaderboards.boards.items():
-                score = standing.score(position)
-                if score is not None:
-                    boards[name] = BoardOfTeam(
+            for metric, metric_ranks in leaderboards.ranks.items():
+                ranks[metric] = shared_rank(metric_ranks, position, scheme.ties) or None
+            for board, standing in leaderboards.boards.items():
+                if (score := standing.score(position)) is not None:
+                    boards[board] = BoardOfTeam(
                         standing.place(position),
                         float(score),
                         exact_text(score),
                         rank=shared_rank(standing.places, position, scheme.ties),
-                        distribution=distributions[name].get(submission.team),
+                        distribution=distributions[board].get(name),
                     )
+        metrics = {}
+        for metric, value in submission.values.items():
+            interval = analysis.intervals.found.get(metric, {}).get(name)
+            lower, upper = (interval.lower, interval.upper) if interval else (None, None)
+            rank_set = analysis.rank_sets.get(metric, {}).get(name)
+            metrics[metric] = MetricOfTeam(value, ranks.get(metric), lower, upper, rank_set)
+        number = sum(other.team == name for other in results.submissions)
+        note = f"variant of {results.variants[name]}" if name in results.variants else None
+        eligible = name not in results.ineligible
         teams.append(
-            Team(
-                submission.team,
-                submission.team not in results.ineligible,
-                submission.name,
-                sum(other.team == submission.team for other in results.submissions),
-                {
-                    name: MetricOfTeam(
-                        value,
-                        ranks.get(name),
-                        interval.lower if (interval := analysis.interval(submission.team, name)) else None,
-                        interval.upper if interval else None,
-                        analysis.rank_sets.get(name, {}).get(submission.team),
-                    )
-                    for name, value in submission.values.items()
-                },
-                {board.name: boards.get(board.name, BoardOfTeam()) for board in scheme.boards},
-                submission.absence or _variant_note(results, submission.team),
-            )
+            Team(name, eligible, submission.name, number, metrics, boards, submission.absence or note)
         )
     return teams
-
-
-def _variant_note(results: PhaseResults, team: str) -> str | None:
-    return f"variant of {results.variants[team]}" if team in results.variants else None
 
 
 def _in_order(teams: Sequence[Team], scheme: Scheme) -> tuple[Team, ...]:
@@ -351,11 +324,8 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
     across = across_rankings(teams, {role: places.places[0].tolist() for role, places in overall.items()})
     if not scheme.phases:
         return Leaderboard(FORMAT, boards, None, tuple(notices), across)
-    ties = [
-        _aligned(tie, phases[role].ranked_teams, teams)
-        for role in scheme.phase_ties
-        if (tie := phases[role].tie) is not None
-    ]
+    breaking = [phases[role] for role in scheme.phase_ties]
+    ties = [_aligned(phase.tie, phase.ranked_teams, teams) for phase in breaking if phase.tie is not None]
     final = combine_phases(scheme, overall, ties)
     distributions: list[PlaceDistribution | None] = [None] * len(teams)
     resampled = {
@@ -374,24 +344,17 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
             if (tie := phases[role].tie_resampled) is not None
         ]
         distributions = place_distributions(combine_phases(scheme, apart, ties_apart).places)
-    rows_of_teams = []
+    found = []
     for position, team in enumerate(teams):
-        score = final.score(position)
-        rows_of_teams.append(
-            FinalTeam(
-                team,
-                final.place(position),
-                None if score is None else float(score),
-                None if score is None else exact_text(score),
-                {role: standing.place(position) for role, standing in overall.items()},
-                distributions[position] if final.place(position) else None,
-            )
-        )
-    rows_of_teams.sort(key=lambda row: (row.place is None, row.place, row.team))
-    lacking = [row.team for row in rows_of_teams if row.place is None]
-    if lacking:
+        place, score = final.place(position), final.score(position)
+        number, text = (None, None) if score is None else (float(score), exact_text(score))
+        by_phase = {role: standing.place(position) for role, standing in overall.items()}
+        distribution = distributions[position] if place else None
+        found.append(FinalTeam(team, place, number, text, by_phase, distribution))
+    found.sort(key=lambda row: (row.place is None, row.place, row.team))
+    if lacking := [row.team for row in found if row.place is None]:
         notices.append(f"no final place, since not placed in every phase: {', '.join(lacking)}")
-    return Leaderboard(FORMAT, boards, tuple(rows_of_teams), tuple(notices), across)
+    return Leaderboard(FORMAT, boards, tuple(found), tuple(notices), across)
 
 
 def leaderboard_of(phases: Mapping[str, RankedPhase], schemes: Mapping[str, Scheme]) -> Leaderboard:
@@ -424,7 +387,7 @@ def _aligned(standing: BoardPlaces, teams: Sequence[str], wanted: Sequence[str])
     return BoardPlaces(places, numerators, standing.denominator)
 
 
-# Finalists: the first teams of one phase, the only ones ranked in the others, such as REFUGE's twelve.
+# --- Finalists: the first teams of one phase, the only ones ranked in the others, as in REFUGE ---
 
 
 @dataclass(frozen=True)
@@ -470,17 +433,14 @@ def rank_all(
         raise RankingError(f"finalists of {role}: expected a phase of several, given are {given}")
     first = rank_phase(results[role], schemes[role], choices[role], role)
     chosen = finalists(first, number)
+    more = "" if len(chosen) <= number else f" ({len(chosen)}, since places are shared)"
+    notice = f"the first {number} teams{more} are ranked in the other phases: {', '.join(chosen)}"
     ranked: dict[str, RankedPhase] = {}
     for other, of_phase in results.items():
         if other == role:
-            ranked[role] = replace(first, notices=(*first.notices, _notice(selection, chosen)))
+            ranked[role] = replace(first, notices=(*first.notices, notice))
             continue
         left_out = {submission.team for submission in of_phase.submissions} - set(chosen)
         eligible = replace(of_phase, ineligible=of_phase.ineligible | left_out)
         ranked[other] = rank_phase(eligible, schemes[other], choices[other], other)
     return ranked
-
-
-def _notice(selection: Selection, chosen: tuple[str, ...]) -> str:
-    more = "" if len(chosen) <= selection.number else f" ({len(chosen)}, since places are shared)"
-    return f"the first {selection.number} teams{more} are ranked in the other phases: {', '.join(chosen)}"

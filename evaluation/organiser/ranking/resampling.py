@@ -91,7 +91,7 @@ def intervals_of_teams(
     """
     found: dict[str, dict[str, Interval]] = {}
     missing: dict[str, str] = {}
-    for task, task_metrics in _by_task(metrics).items():
+    for task, task_metrics in by_task(metrics).items():
         tables = cases.task_tables(task)
         if not tables:
             missing |= dict.fromkeys(task_metrics, _NO_CASES)
@@ -141,7 +141,7 @@ def draw_cases(metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resa
     """
     missing: dict[str, str] = {}
     found: dict[str, tuple[tuple[str, ...], Strata]] = {}
-    for task, of_task in _by_task(metrics).items():
+    for task, of_task in by_task(metrics).items():
         tables = cases.task_tables(task)
         if not tables:
             missing |= dict.fromkeys(of_task, _NO_CASES)
@@ -168,7 +168,7 @@ def resample_teams(metrics: Mapping[str, Metric], cases: TeamCases, draws: Draws
     """Return the values of the metrics of all teams in every resample, NaN where a team lacks one."""
     values: dict[str, Floats] = {}
     missing = dict(draws.missing)
-    for task, of_task in _by_task(metrics).items():
+    for task, of_task in by_task(metrics).items():
         kept = {name: metric for name, metric in of_task.items() if name in draws.strata}
         if not kept:
             continue
@@ -192,7 +192,7 @@ def leave_one_out(
     for start in range(0, len(names), rows):
         left_out = names[start : start + rows]
         block: dict[str, Floats] = {}
-        for task, task_metrics in _by_task(metrics).items():
+        for task, task_metrics in by_task(metrics).items():
             tables = cases.task_tables(task)
             if not tables:
                 continue
@@ -208,7 +208,8 @@ def leave_one_out(
         yield left_out, block
 
 
-def _by_task(metrics: Mapping[str, Metric]) -> dict[str, dict[str, Metric]]:
+def by_task(metrics: Mapping[str, Metric]) -> dict[str, dict[str, Metric]]:
+    """Return metrics by task and name."""
     groups: dict[str, dict[str, Metric]] = {}
     for name, metric in metrics.items():
         groups.setdefault(name.partition(".")[0], {})[name] = metric
@@ -230,11 +231,9 @@ def _require_same_strata(
 
 def with_composites(values: Mapping[str, Floats], composites: Sequence[Composite]) -> dict[str, Floats]:
     """Return values by metric and by composite, without composites that lack a metric."""
-    return {
-        **values,
-        **{
-            composite.name: np.asarray(composite.combine(*(values[name] for name in composite.metrics)))
-            for composite in composites
-            if values.keys() >= set(composite.metrics)
-        },
-    }
+    found = dict(values)
+    for composite in composites:
+        if values.keys() >= set(composite.metrics):
+            parts = (values[name] for name in composite.metrics)
+            found[composite.name] = np.asarray(composite.combine(*parts))
+    return found

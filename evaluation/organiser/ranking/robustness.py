@@ -13,13 +13,13 @@ from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Board, MethodName, Rank, Scheme, Term
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.rank_statistics import kendall_tau_b
-from evaluation.organiser.ranking.resampling import TeamCases, with_composites
+from evaluation.organiser.ranking.resampling import TeamCases, by_task, with_composites
 from evaluation.organiser.ranking.results import PhaseResults, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
 from evaluation.phase.places import Better, IntArray, Leaderboards, place_teams
 from evaluation.platform.result_file import as_written_values
 
-# --- Other schemes that could have been chosen: another method, a metric left out, another weight ---
+# --- Other schemes: another method, a metric left out, another weight ---
 
 _FACTORS = ((Fraction(1, 2), "− 50 %"), (Fraction(3, 2), "+ 50 %"))
 
@@ -57,28 +57,25 @@ def other_weights(scheme: Scheme) -> Iterator[tuple[str, str, Scheme]]:
                 boards = list(scheme.boards)
                 boards[position] = replace(board, terms=tuple(terms), combination="sum")
                 if term.weight:
-                    change = f"{board.name}: {_name(term)} {label}"
+                    name = term.metric if isinstance(term, Rank) else term.board
+                    change = f"{board.name}: {name} {label}"
                     yield change, board.name, replace(scheme, boards=tuple(boards))
 
 
 def _without(boards: tuple[Board, ...], metric: str) -> tuple[Board, ...]:
     kept: dict[str, Board] = {}
-    for board in boards:
-        terms, ties = (
-            tuple(term for term in given if _remains(term, metric, kept))
-            for given in (board.terms, board.ties)
+
+    def remaining(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+        return tuple(
+            term
+            for term in terms
+            if (term.metric != metric if isinstance(term, Rank) else term.board in kept)
         )
-        if terms:
-            kept[board.name] = replace(board, terms=terms, ties=ties)
+
+    for board in boards:
+        if terms := remaining(board.terms):
+            kept[board.name] = replace(board, terms=terms, ties=remaining(board.ties))
     return tuple(kept.values())
-
-
-def _remains(term: Term, metric: str, kept: dict[str, Board]) -> bool:
-    return term.metric != metric if isinstance(term, Rank) else term.board in kept
-
-
-def _name(term: Term) -> str:
-    return term.metric if isinstance(term, Rank) else term.board
 
 
 Kind = Literal["method", "without metric", "weight", "subgroup"]
@@ -136,17 +133,17 @@ def variations(
     for kind, change, affected, places in others:
         for name in names:
             if name in places.boards and name in affected:
-                inforce = leaderboards.boards[name].places[0]
-                found.append(
-                    _variation(name, kind, change, submissions, inforce, places.boards[name].places[0])
-                )
+                in_force, new = leaderboards.boards[name].places[0], places.boards[name].places[0]
+                found.append(_variation(name, kind, change, submissions, in_force, new))
     return tuple(sorted(found, key=lambda variation: names.index(variation.board)))
 
 
 def _by_method(
     results: PhaseResults, scheme: Scheme, submissions: Sequence[Submission], with_tests: bool
 ) -> Iterator[Changed]:
-    if not _complete(submissions) or not _has_means(results, scheme):
+    ranked = [results.metrics[name] for name in scheme.metrics if name in results.metrics]
+    has_means = any(metric.aggregate.spread_column is not None for metric in ranked)
+    if not _complete(submissions) or not has_means:
         return
     for change, other in other_methods(scheme):
         if with_tests or other.method.name != "test-then-rank":
@@ -190,13 +187,6 @@ def _complete(submissions: Sequence[Submission]) -> bool:
     return all(submission.tables for submission in submissions if submission.values)
 
 
-def _has_means(results: PhaseResults, scheme: Scheme) -> bool:
-    return any(
-        name in results.metrics and results.metrics[name].aggregate.spread_column is not None
-        for name in scheme.metrics
-    )
-
-
 def _places_in(
     results: PhaseResults,
     scheme: Scheme,
@@ -213,12 +203,8 @@ def _places_in(
         for name in (composites[metric].metrics if metric in composites else (metric,))
     }
     values: dict[str, Floats] = {}
-    for task in dict.fromkeys(name.partition(".")[0] for name in sorted(needed)):
-        metrics = {
-            name: metric
-            for name, metric in results.metrics.items()
-            if name in needed and name.partition(".")[0] == task
-        }
+    known = {name: metric for name, metric in results.metrics.items() if name in needed}
+    for task, metrics in by_task(known).items():
         if tables := cases.task_tables(task):
             weights = _weights(next(iter(tables.values())).names, members)
             found = values_under(metrics, list(tables.values()), [weights])
@@ -235,16 +221,10 @@ def _weights(names: Sequence[str], members: set[str]) -> Floats:
 
 
 def _variation(
-    board: str,
-    kind: Kind,
-    change: str,
-    submissions: Sequence[Submission],
-    inforce: IntArray,
-    places: IntArray,
+    board: str, kind: Kind, change: str, submissions: Sequence[Submission], in_force: IntArray, new: IntArray
 ) -> Variation:
-    both = (inforce > 0) & (places > 0)
-    tau = float(kendall_tau_b(inforce[both], places[both][np.newaxis])[0]) if both.sum() > 1 else np.nan
-    named = zip((submission.team for submission in submissions), places.tolist(), strict=True)
-    return Variation(
-        board, kind, change, {team: place for team, place in named if place}, None if np.isnan(tau) else tau
-    )
+    both = (in_force > 0) & (new > 0)
+    tau = float(kendall_tau_b(in_force[both], new[both][np.newaxis])[0]) if both.sum() > 1 else np.nan
+    named = zip((submission.team for submission in submissions), new.tolist(), strict=True)
+    places = {team: place for team, place in named if place}
+    return Variation(board, kind, change, places, None if np.isnan(tau) else tau)
