@@ -132,8 +132,6 @@ class RankOptions:
     compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-# --- All statistics of one phase ---
-
 _MAX_TESTED = 100
 
 
@@ -155,10 +153,7 @@ class Analysis:
         self._ranked, self._scores, self._standings = ranked, scores, leaderboards
         self._chosen = chosen
         given = results.resampling or Resampling(0, 0, 10)
-        self._cases, self._all = (
-            TeamCases(tuple(s.team for s in group), tuple(s.tables for s in group), given.clusters)
-            for group in (ranked, chosen)
-        )
+        self._cases, self._all = (TeamCases.of(group, given.clusters) for group in (ranked, chosen))
         self._metrics = SchemeMetrics(results, scheme, ranked, self._cases)
         self._choice = given
         if choices.resamples is not None:
@@ -171,9 +166,8 @@ class Analysis:
         self.resampled = self._resample()
         self.resampled_standings = self._place_resampled()
         self.rank_sets = self._rank_sets()
-        self.superiority = (
-            {} if self.too_many_to_compare else superiorities(self._cases.teams, self.resampled_standings)
-        )
+        standings = {} if self.too_many_to_compare else self.resampled_standings
+        self.superiority = superiorities(self._cases.teams, standings)
         self.comparisons = self._compare()
         self.unranked = self._compare_unranked()
 
@@ -241,19 +235,17 @@ class Analysis:
         choices = self._choices
         if choices.annotators is None and not choices.classifiers:
             return None
-        return annotators_section(
-            choices.annotators, choices.classifiers or {}, self._results.metrics, self._all.tables
-        )
+        metrics, tables = self._results.metrics, self._all.tables
+        return annotators_section(choices.annotators, choices.classifiers or {}, metrics, tables)
 
     def _resample(self) -> Resampled:
         without = [s.team for s in self._ranked if s.values and s.tables is None]
         if without:
             self.notices.append(f"no results per case, and so no uncertainty: {', '.join(without)}")
         found = resample_teams(self._metrics.of_ranked_teams(), self._all, self._draws)
-        missing = found.missing.items() if self._choice.resamples else ()
-        self.notices += [
-            f"{name}: not resampled: {reason}" for name, reason in missing if name in self._scheme.metrics
-        ]
+        for name, reason in found.missing.items() if self._choice.resamples else ():
+            if name in self._scheme.metrics:
+                self.notices.append(f"{name}: not resampled: {reason}")
         return replace(found, values=with_composites(found.values, self._results.challenge.composites))
 
     def _place_resampled(self) -> dict[str, BoardPlaces]:
@@ -276,35 +268,24 @@ class Analysis:
         }
 
     def _rank_sets(self) -> dict[str, dict[str, tuple[int, int]]]:
-        if self.too_many_to_compare:
-            return {}
-        return {
-            name: rank_sets(
-                {s.team: s.values[name] for s in self._ranked if name in s.values},
-                self._all.teams,
-                self.resampled.values[name],
-                self._results.figures[name].better,
-            )
-            for name in self._scheme.metrics
-            if name in self.resampled.values and self._metrics.are_complete([name])
-        }
+        found = {}
+        for name in () if self.too_many_to_compare else self._scheme.metrics:
+            if name in self.resampled.values and self._metrics.are_complete([name]):
+                values = {s.team: s.values[name] for s in self._ranked if name in s.values}
+                resampled, better = self.resampled.values[name], self._results.figures[name].better
+                found[name] = rank_sets(values, self._all.teams, resampled, better)
+        return found
 
     def _compare_unranked(self) -> dict[str, tuple[Comparison, ...]]:
         against = chosen_opponents(self._results, self._choices.compare_with)
         if not against or self._choices.tests is False:
             return {}
-        return {
-            name: compare_unranked(
-                name,
-                metric,
-                {s.team: s.values[name] for s in self._chosen if name in s.values},
-                self._all,
-                self.resampled.values.get(name),
-                self._tests,
-                against,
-            )
-            for name, metric in self._metrics.of_scheme().items()
-        }
+        found = {}
+        for name, metric in self._metrics.of_scheme().items():
+            values = {s.team: s.values[name] for s in self._chosen if name in s.values}
+            resampled = self.resampled.values.get(name)
+            found[name] = compare_unranked(name, metric, values, self._all, resampled, self._tests, against)
+        return found
 
     def _compare(self) -> dict[str, Comparisons]:
         tests = self._choices.tests

@@ -57,8 +57,9 @@ def rank_confidence_sets(
         studentised = np.where(errors > 0, differences / errors, np.sign(differences) * np.inf)
     studentised = np.nan_to_num(studentised, nan=0.0, posinf=np.inf, neginf=-np.inf)
     forward, backward = np.zeros((2, first.size), dtype=bool)
+    deviations = np.ascontiguousarray((columns - estimates).T)
     while True:
-        limit = _critical_value(columns, estimates, (first, second), errors, (forward, backward), level)
+        limit = _critical_value(deviations, (first, second), errors, (forward, backward), level)
         decided = forward | (studentised > limit), backward | (-studentised > limit)
         if (decided[0] == forward).all() and (decided[1] == backward).all():
             break
@@ -72,17 +73,15 @@ def rank_confidence_sets(
 
 
 def _critical_value(
-    columns: Floats,
-    estimates: Floats,
+    deviations: Floats,
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
     errors: Floats,
     decided: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     level: float,
 ) -> float:
     """Return the quantile over the resamples of the largest studentised deviation of an undecided pair."""
-    deviations = np.ascontiguousarray((columns - estimates).T)
-    largest = np.full(len(columns), -np.inf)
-    step = max(1, _ENTRIES_PER_BLOCK // len(columns))
+    largest = np.full(deviations.shape[1], -np.inf)
+    step = max(1, _ENTRIES_PER_BLOCK // deviations.shape[1])
     open_forward, open_backward = (~done & (errors > 0) for done in decided)
     either = np.flatnonzero(open_forward | open_backward)
     for start in range(0, either.size, step):

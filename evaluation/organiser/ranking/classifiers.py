@@ -289,10 +289,9 @@ def annotator_points(
     for annotator, decision in decisions.items():
         for position, table in tables.items():
             kept = np.flatnonzero(~np.isnan(decision) & ~np.isnan(table[curve.label]))
-            entering = table.take(kept)
-            one = _Compared(
-                entering[curve.score], entering[curve.label] > 0, decision[kept] > 0, cases.units(entering)
-            )
+            read_cases = table.take(kept)
+            positive, units = read_cases[curve.label] > 0, cases.units(read_cases)
+            one = _Compared(read_cases[curve.score], positive, decision[kept] > 0, units)
             if one.positive.any() and not one.positive.all():
                 found.append(_point(annotator, cases.teams[position], one, resampling, choice))
     return _corrected(found, [point.team in ranked for point in found])

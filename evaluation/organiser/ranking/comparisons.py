@@ -112,9 +112,8 @@ def _compare_pairs(
     units = cases.units(next(iter(tables.values()))) if tables else None
     tests = tests_of_pairs(metric, tables, pairs, units, resampled, choice)
     adjusted = holm([test.p_value for test in tests])
-    differences = published_difference(
-        *([values[cases.teams[pair[side]]] for pair in pairs] for side in (0, 1))
-    ).tolist()
+    of_first, of_second = ([values[cases.teams[pair[side]]] for pair in pairs] for side in (0, 1))
+    differences = published_difference(of_first, of_second).tolist()
     of_mean, column = None, metric.aggregate.spread_column
     if column is not None and tables:  # the reference decides for all teams which cases enter
         of_mean = int(np.count_nonzero(~np.isnan(next(iter(tables.values()))[column])))
@@ -192,10 +191,8 @@ def chosen_opponents(results: PhaseResults, given: Mapping[str, Sequence[str]]) 
     found: dict[str, tuple[str, ...]] = {}
     for team, others in {**results.compare_with, **given}.items():
         if team not in results.ineligible:
-            reason = "is ranked" if team in teams else "is no team of these results"
-            problems.append(
-                f"{team}: {reason}: only teams that are not eligible are compared with chosen ones"
-            )
+            why = "is ranked" if team in teams else "is no team of these results"
+            problems.append(f"{team}: {why}: only teams that are not eligible are compared with chosen ones")
         named = (one for other in others for one in (ranked if other == ALL else (other,)))
         found[team] = tuple(dict.fromkeys(named))
         impossible = [other for other in found[team] if other not in teams or other == team]

@@ -82,16 +82,14 @@ def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[C
         columns = np.stack([value_per_case(aggregate, table) for table in tables])
         defined = ~np.isnan(columns)
         entering = np.flatnonzero(defined.any(axis=0))
-        means = np.nansum(columns[:, entering], axis=0) / defined[:, entering].sum(axis=0)
+        teams = defined[:, entering].sum(axis=0)
+        means = (np.nansum(columns[:, entering], axis=0) / teams).tolist()
         measure, harder = measure_per_case(metric)
-        names = tables[0].names
-        order = sorted(range(len(entering)), key=lambda i: (harder * means[i], names[entering[i]]))
-        found += [
-            CaseDifficulty(
-                name, measure, place, names[entering[i]], float(means[i]), int(defined[:, entering[i]].sum())
-            )
-            for place, i in enumerate(order, 1)
-        ]
+        names = [tables[0].names[case] for case in entering.tolist()]
+        ordered = sorted(
+            zip(names, means, teams.tolist(), strict=True), key=lambda case: (harder * case[1], case[0])
+        )
+        found += [CaseDifficulty(name, measure, place, *case) for place, case in enumerate(ordered, 1)]
     return found
 
 
@@ -125,9 +123,8 @@ def subgroup_tests(
     Raises `RankingError` for a column that the case table does not have.
     """
     if unknown := [column for column in chosen if column not in columns.columns]:
-        raise RankingError(
-            f"{', '.join(unknown)}: no column of the case table; it has {', '.join(columns.columns)}"
-        )
+        known = ", ".join(columns.columns)
+        raise RankingError(f"{', '.join(unknown)}: no column of the case table; it has {known}")
     found: list[SubgroupTest] = []
     for name, metric in metrics.items():
         spread = metric.aggregate.spread_column
@@ -196,9 +193,6 @@ def _pairs_wrong(score: Floats, label: Floats) -> Floats:
             tied = np.searchsorted(opposite, own, side="right") - np.searchsorted(opposite, own, side="left")
             wrong[class_members] = (above + tied / 2) / opposite.size
     return wrong
-
-
-# --- Every team's metrics in the subgroups of a column: for organisers only, since these may be labels ---
 
 
 @dataclass(frozen=True)

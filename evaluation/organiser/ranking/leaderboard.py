@@ -33,8 +33,6 @@ from evaluation.organiser.ranking.selection import select
 from evaluation.organiser.ranking.stability import PlaceDistribution, agreement, place_distributions
 from evaluation.phase.places import Better, BoardPlaces, Leaderboards, combine_phases, shared_rank
 
-# --- Teams beside the first place, and variants of a method beside the method (ADAM, Tables 10 and 13) ---
-
 
 @dataclass(frozen=True)
 class Difference:
@@ -260,13 +258,10 @@ def _teams(
                 ranks[metric] = shared_rank(metric_ranks, position, scheme.ties) or None
             for board, standing in leaderboards.boards.items():
                 if (score := standing.score(position)) is not None:
-                    boards[board] = BoardOfTeam(
-                        standing.place(position),
-                        float(score),
-                        exact_text(score),
-                        rank=shared_rank(standing.places, position, scheme.ties),
-                        distribution=distributions[board].get(name),
-                    )
+                    place, text = standing.place(position), exact_text(score)
+                    rank = shared_rank(standing.places, position, scheme.ties)
+                    distribution = distributions[board].get(name)
+                    boards[board] = BoardOfTeam(place, float(score), text, rank, distribution=distribution)
         metrics = {}
         for metric, value in submission.values.items():
             interval = analysis.intervals.found.get(metric, {}).get(name)
@@ -274,11 +269,9 @@ def _teams(
             rank_set = analysis.rank_sets.get(metric, {}).get(name)
             metrics[metric] = MetricOfTeam(value, ranks.get(metric), lower, upper, rank_set)
         number = sum(other.team == name for other in results.submissions)
-        note = f"variant of {results.variants[name]}" if name in results.variants else None
-        eligible = name not in results.ineligible
-        teams.append(
-            Team(name, eligible, submission.name, number, metrics, boards, submission.absence or note)
-        )
+        variant = f"variant of {results.variants[name]}" if name in results.variants else None
+        eligible, note = name not in results.ineligible, submission.absence or variant
+        teams.append(Team(name, eligible, submission.name, number, metrics, boards, note))
     return teams
 
 
@@ -308,9 +301,8 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
     Raises `RankingError` for other roles, and for a phase without an overall leaderboard.
     """
     if scheme.phases and set(phases) != set(scheme.phases):
-        raise RankingError(
-            f"the scheme combines the phases {', '.join(scheme.phases)}; given are {', '.join(phases)}"
-        )
+        expected, given = ", ".join(scheme.phases), ", ".join(phases)
+        raise RankingError(f"the scheme combines the phases {expected}; given are {given}")
     teams = sorted({team for phase in phases.values() for team in phase.ranked_teams})
     overall = {
         role: _aligned(phase.overall, phase.ranked_teams, teams)
@@ -365,9 +357,8 @@ def leaderboard_of(phases: Mapping[str, RankedPhase], schemes: Mapping[str, Sche
     (phase,) = phases.values()
     notices = list(phase.notices)
     if scheme.phases:
-        notices.append(
-            f"the final ranking combines the phases {', '.join(scheme.phases)}; this is one of them"
-        )
+        combined = ", ".join(scheme.phases)
+        notices.append(f"the final ranking combines the phases {combined}; this is one of them")
     return Leaderboard(FORMAT, (phase.board,), None, tuple(notices))
 
 
@@ -424,9 +415,8 @@ def rank_all(
     Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 3.2.
     """
     if selection is None:
-        return {
-            role: rank_phase(one, schemes[role], choices[role], role or None) for role, one in results.items()
-        }
+        given = results.items()
+        return {role: rank_phase(one, schemes[role], choices[role], role or None) for role, one in given}
     role, number = selection.role, selection.number
     if role not in results or len(results) == 1:
         given = ", ".join(filter(None, results)) or "a single one"

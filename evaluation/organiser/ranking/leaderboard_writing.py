@@ -130,8 +130,8 @@ def _group(
     metric: str,
     column: str,
     value: str,
-    members: Mapping[str, Sequence[str]],
-    values: Mapping[str, float],
+    members: dict[str, list[str]],
+    values: dict[str, float],
     upwards: int,
 ) -> MethodGroup:
     own = members[value]

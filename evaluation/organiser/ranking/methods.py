@@ -124,9 +124,8 @@ def weighted_p_values(differences: ArrayLike, weights: ArrayLike) -> Floats:
     magnitudes = np.abs(given[order])
     starts = np.flatnonzero(np.r_[True, magnitudes[1:] != magnitudes[:-1]])
     chosen = rows[:, order]
-    counts, positives = (
-        np.add.reduceat(entries, starts, axis=1) for entries in (chosen, chosen * (given[order] > 0))
-    )
+    counts = np.add.reduceat(chosen, starts, axis=1)
+    positives = np.add.reduceat(chosen * (given[order] > 0), starts, axis=1)
     total = counts.sum(axis=1)
     mid_ranks = np.cumsum(counts, axis=1) - (counts - 1) / 2
     statistic = (positives * mid_ranks).sum(axis=1) - total * (total + 1) / 4
@@ -158,9 +157,7 @@ def _tied(keys: NDArray[np.uint64], negative: Floats) -> tuple[Floats, Floats]:
     # Relative to the first rank of the group, the mid-rank is (t − 1) / 2.
     surplus = negatives * (sizes - 1) / 2 - np.add.reduceat(signs * within, groups)
     counts = sizes.astype(np.float64)
-    by_row = (np.bincount(row, added, rows) for added in (surplus, counts**3 - counts))
-    found, ties = (np.asarray(sums, dtype=np.float64) for sums in by_row)
-    return found, ties
+    return np.bincount(row, surplus, rows), np.bincount(row, counts**3 - counts, rows)
 
 
 def _p_values(statistic: Floats, total: Floats, ties: Floats) -> Floats:

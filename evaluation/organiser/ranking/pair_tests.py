@@ -202,8 +202,7 @@ def _tests_of_areas(
     label = next(iter(tables.values()))[curve.label]
     labelled = ~np.isnan(label)
     positive = label[labelled] > 0
-    unit_of_case = np.arange(len(label)) if units is None else units
-    unit_of_case = unit_of_case[labelled]
+    unit_of_case = (np.arange(len(label)) if units is None else units)[labelled]
     if min(np.unique(unit_of_case[chosen]).size for chosen in (positive, ~positive)) < _MIN_OF_CLASS:
         return {}
     scores = {team: table[curve.score][labelled] for team, table in tables.items()}

@@ -72,10 +72,8 @@ def signed_rank_tests(values: ArrayLike, pairs: Sequence[tuple[int, int]]) -> li
     step = max(1, _ENTRIES_AT_ONCE // max(1, entering.size))
     tests: list[PairTest] = []
     for start in range(0, len(chosen), step):
-        first, second = chosen[start : start + step].T
-        tests += _signed_rank(
-            published_difference(columns[np.ix_(first, entering)], columns[np.ix_(second, entering)])
-        )
+        first, second = (columns[np.ix_(teams, entering)] for teams in chosen[start : start + step].T)
+        tests += _signed_rank(published_difference(first, second))
     return tests
 
 

@@ -86,9 +86,8 @@ def read_definition(path: Path | None, metrics: list[str]) -> TableDefinition:
         better, *keys = description.split(",")
         pairs = [key.partition("=") for key in keys]
         if not equals or not name or not all(sign and value for _, sign, value in pairs):
-            problems.append(
-                f"--metric {text}: expected NAME=higher or NAME=lower, then KEY=VALUE after commas"
-            )
+            expected = "NAME=higher or NAME=lower, then KEY=VALUE after commas"
+            problems.append(f"--metric {text}: expected {expected}")
         elif isinstance(given, dict):
             given[name] = {"better": better} | {key: value for key, _, value in pairs}
     try:
@@ -174,18 +173,15 @@ def _long(
     else:
         metrics = [name for name in table.columns if _is_value(str(name), definition)]
         known = {*metrics, *(name.partition(".")[2] for name in metrics)}
-        problems += [
-            f"{path}: column {name!r} is missing" for name in definition.metrics if name not in known
-        ]
+        missing = [name for name in definition.metrics if name not in known]
+        problems += [f"{path}: column {name!r} is missing" for name in missing]
         if not metrics:
             unknown = ", ".join(str(name) for name in table.columns if name not in _KEYS)
             further = f"further columns are {unknown}" if unknown else "there are no further columns"
             problems.append(f"{path}: no metric is defined (--metric NAME=higher|lower); {further}")
             return table
-        others = [name for name in table.columns if name not in metrics]
-        long = table.reset_index(names="line").melt(
-            ["line", *others], metrics, var_name=METRIC, value_name=VALUE
-        )
+        kept = ["line", *(name for name in table.columns if name not in metrics)]
+        long = table.reset_index(names="line").melt(kept, metrics, var_name=METRIC, value_name=VALUE)
         long = long.set_index("line").rename_axis(None)
     if TASK not in long:
         tasks: dict[str, str] = {}
@@ -207,9 +203,6 @@ def _report_rows(
         problems.append(f"{path}, line {row + 2}: {text}")
     if len(rows) > _MAX_FAULTS:
         problems.append(f"{path}: the same in {len(rows) - _MAX_FAULTS} further lines")
-
-
-# --- The values of a table by task and metric, as arrays of teams and cases, with missing ones replaced ---
 
 
 @dataclass(frozen=True)
@@ -377,10 +370,7 @@ def _task(name: str, metrics: Mapping[str, _MetricValues], one_of_several: bool)
 
 
 def _submission(
-    team: str,
-    position: int,
-    found: Mapping[str, Mapping[str, _MetricValues]],
-    cases: Sequence[str] | None,
+    team: str, position: int, found: Mapping[str, Mapping[str, _MetricValues]], cases: Sequence[str] | None
 ) -> Submission:
     """Return a team's results; cases: None for aggregated values."""
     values: dict[str, float] = {}
@@ -404,12 +394,8 @@ def _submission(
 
 
 def _case_columns(long: pandas.DataFrame, cases: Sequence[str]) -> RecordedColumns:
-    others = [
-        name for name in long.columns if name not in (TEAM, CASE, TASK, METRIC, VALUE, ELIGIBLE, VARIANT_OF)
-    ]
+    known = (TEAM, CASE, TASK, METRIC, VALUE, ELIGIBLE, VARIANT_OF)
     groups = long.groupby(CASE)
-    constant = [name for name in others if (groups[name].nunique() <= 1).all()]
-    firsts = groups[constant].first().reindex(cases)
-    return RecordedColumns(
-        tuple(cases), {name: tuple(firsts[name].astype(str).tolist()) for name in constant}
-    )
+    constant = [name for name in long.columns if name not in known and (groups[name].nunique() <= 1).all()]
+    firsts = groups[constant].first().reindex(cases).astype(str)
+    return RecordedColumns(tuple(cases), {name: tuple(firsts[name].tolist()) for name in constant})

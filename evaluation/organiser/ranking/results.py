@@ -123,14 +123,14 @@ def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamR
                     row.fault(TEAM, f"{row.cells[TEAM]!r} has no folder")
             ineligible = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, ELIGIBLE))
             unlisted = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, LISTED))
-            variants = {
-                row.cells[TEAM]: base for row in table.rows if (base := row.cells.get(VARIANT_OF, ""))
-            }
-            table.faults.extend(f"{table.file}: {fault}" for fault in variant_faults(variants, teams))
+            variants: dict[str, str] = {}
             compared: dict[str, tuple[str, ...]] = {}
             for row in table.rows:
+                if original := row.cells.get(VARIANT_OF, ""):
+                    variants[row.cells[TEAM]] = original
                 opponents = [name.strip() for name in row.cells.get(COMPARE_WITH, "").split(SEPARATOR)]
                 compared[row.cells[TEAM]] = tuple(filter(None, opponents))
+            table.faults.extend(f"{table.file}: {fault}" for fault in variant_faults(variants, teams))
     except PhaseError as error:
         problems += (f"{path.parent}: {problem}" for problem in error.problems)
         return TeamRoles()
@@ -179,10 +179,8 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
     for place, other in known.items():
         differing = (key for key, value in vars(identity).items() if getattr(other, key) != value)
         if (key := next(differing, None)) is not None:
-            expected, value = getattr(identity, key), getattr(other, key)
-            problems.append(
-                f"{place / METRICS}: expected {key} {expected!r} as in the first result, found {value!r}"
-            )
+            expected = f"expected {key} {getattr(identity, key)!r} as in the first result"
+            problems.append(f"{place / METRICS}: {expected}, found {getattr(other, key)!r}")
     try:
         rules = rules_of(identity.challenge, json.loads(identity.options))
     except PhaseError as error:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from evaluation.organiser.ranking.rank_statistics import kendall_tau_b
 from evaluation.organiser.ranking.resampling import TeamCases, by_task, with_composites
 from evaluation.organiser.ranking.results import PhaseResults, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
-from evaluation.phase.places import Better, IntArray, Leaderboards, place_teams
+from evaluation.phase.places import IntArray, Leaderboards, place_teams
 from evaluation.platform.result_file import as_written_values
 
 # --- Other schemes: another method, a metric left out, another weight ---
@@ -82,15 +82,6 @@ Kind = Literal["method", "without metric", "weight", "subgroup"]
 _MIN_CASES = 2
 
 
-class Changed(NamedTuple):
-    """A change of the ranking, the boards in which it can move teams, and the new places."""
-
-    kind: Kind
-    change: str
-    boards: tuple[str, ...]
-    places: Leaderboards
-
-
 @dataclass(frozen=True)
 class Variation:
     """The places of the ranked teams in one board after one change to the scheme in force.
@@ -121,70 +112,38 @@ def variations(
     one, or all where there is none. Methods are left out where they change no metric of the phase or where
     results per case are missing.
     """
-    names = [scheme.overall] if scheme.overall else [board.name for board in scheme.boards]
-    values = scores.values()
-    leaderboards = place_teams(scheme, values, scores.better)
+    boards = [scheme.overall] if scheme.overall else list(scheme.board_names)
+    values, better, cases = scores.values(), scores.better, results.cases
+    in_force = place_teams(scheme, values, better).boards
     found: list[Variation] = []
-    others = (
-        *_by_method(results, scheme, submissions, with_tests),
-        *_by_scheme(scheme, values, scores.better),
-        *_by_subgroup(results, scheme, submissions, scores, subgroups),
-    )
-    for kind, change, affected, places in others:
-        for name in names:
-            if name in places.boards and name in affected:
-                in_force, new = leaderboards.boards[name].places[0], places.boards[name].places[0]
-                found.append(_variation(name, kind, change, submissions, in_force, new))
-    return tuple(sorted(found, key=lambda variation: names.index(variation.board)))
 
+    def add(kind: Kind, change: str, affected: Collection[str], new: Leaderboards) -> None:
+        for name in boards:
+            if name in new.boards and name in affected:
+                places = in_force[name].places[0], new.boards[name].places[0]
+                found.append(_variation(name, kind, change, submissions, *places))
 
-def _by_method(
-    results: PhaseResults, scheme: Scheme, submissions: Sequence[Submission], with_tests: bool
-) -> Iterator[Changed]:
     ranked = [results.metrics[name] for name in scheme.metrics if name in results.metrics]
     has_means = any(metric.aggregate.spread_column is not None for metric in ranked)
-    if not _complete(submissions) or not has_means:
-        return
-    for change, other in other_methods(scheme):
+    is_complete = all(submission.tables for submission in submissions if submission.values)
+    for change, other in other_methods(scheme) if is_complete and has_means else ():
         if with_tests or other.method.name != "test-then-rank":
-            places = SchemeScores(results, other, submissions).places()
-            yield Changed("method", change, scheme.board_names, places)
-
-
-def _by_scheme(
-    scheme: Scheme, values: Mapping[str, Floats], better: Mapping[str, Better]
-) -> Iterator[Changed]:
-    """Yield the places by schemes of the same method, which rank the same scores."""
+            add("method", change, scheme.board_names, SchemeScores(results, other, submissions).places())
     for change, other in left_out_metrics(scheme):
-        affected = tuple(name for name in scheme.board_names if change in scheme.metrics_of(name))
-        yield Changed("without metric", change, affected, place_teams(other, values, better))
+        affected = [name for name in scheme.board_names if change in scheme.metrics_of(name)]
+        add("without metric", change, affected, place_teams(other, values, better))
     for change, board, other in other_weights(scheme):
-        places = place_teams(other, values, better)
-        yield Changed("weight", change, scheme.boards_on(board), places)
-
-
-def _by_subgroup(
-    results: PhaseResults,
-    scheme: Scheme,
-    submissions: Sequence[Submission],
-    scores: SchemeScores,
-    subgroups: Iterable[str],
-) -> Iterator[Changed]:
-    if results.cases is None or not _complete(submissions):
-        return
-    for column in subgroups:
-        if column not in results.cases.columns:
+        add("weight", change, scheme.boards_on(board), place_teams(other, values, better))
+    for column in subgroups if is_complete else ():
+        if cases is None or column not in cases.columns:
             continue
-        labels = dict(zip(results.cases.names, results.cases.labels(column), strict=True))
-        for value in results.cases.values(column):
+        labels = dict(zip(cases.names, cases.labels(column), strict=True))
+        for value in cases.values(column):
             members = {case for case, label in labels.items() if label == value}
             if len(members) >= _MIN_CASES:
                 places = _places_in(results, scheme, submissions, scores, members)
-                yield Changed("subgroup", f"{column} = {value}", scheme.board_names, places)
-
-
-def _complete(submissions: Sequence[Submission]) -> bool:
-    return all(submission.tables for submission in submissions if submission.values)
+                add("subgroup", f"{column} = {value}", scheme.board_names, places)
+    return tuple(sorted(found, key=lambda variation: boards.index(variation.board)))
 
 
 def _places_in(
@@ -195,7 +154,7 @@ def _places_in(
     members: set[str],
 ) -> Leaderboards:
     """Return the leaderboards over some of the cases."""
-    cases = TeamCases(tuple(s.team for s in submissions), tuple(s.tables for s in submissions))
+    cases = TeamCases.of(submissions)
     composites = {composite.name: composite for composite in results.challenge.composites}
     needed = {
         name

@@ -123,7 +123,6 @@ def scheme_named(name: str, results: PhaseResults, phase_folder: Path | None = N
         if config.name != results.phase:
             raise RankingError(f"{phase_folder}: is {config.name}, the results are of {results.phase}")
     else:
-        config = PhaseConfig(
-            challenge=results.challenge.name, name=results.phase, title="", submission="archive"
-        )
+        challenge = results.challenge.name
+        config = PhaseConfig(challenge=challenge, name=results.phase, title="", submission="archive")
     return platform_scheme(name, platform_metrics(config, results.challenge, results.tasks))

@@ -80,9 +80,7 @@ def changes_between(before: Path, now: Path) -> Changes:
         seal=Change(earlier.manifest, later.manifest),
         ranked=tuple(scheme.metrics),
         overall=scheme.overall,
-        submissions=tuple(
-            _submission_change(name, old.get(name), new.get(name)) for name in sorted({*old, *new})
-        ),
+        submissions=tuple(_change(name, old.get(name), new.get(name)) for name in sorted({*old, *new})),
         places={
             name: _pairs(old_places.get(name, {}), new_places.get(name, {}))
             for name in dict.fromkeys((*old_places, *new_places))
@@ -131,9 +129,7 @@ def _by_name(results: PhaseResults) -> dict[tuple[str, str], Submission]:
     return {(submission.team, submission.name): submission for submission in results.submissions}
 
 
-def _submission_change(
-    name: tuple[str, str], before: Submission | None, now: Submission | None
-) -> SubmissionChange:
+def _change(name: tuple[str, str], before: Submission | None, now: Submission | None) -> SubmissionChange:
     return SubmissionChange(
         *name,
         Change(_absence(before), _absence(now)),
