@@ -415,8 +415,8 @@ def rank_all(
     Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 3.2.
     """
     if selection is None:
-        given = results.items()
-        return {role: rank_phase(one, schemes[role], choices[role], role or None) for role, one in given}
+        phases = results.items()
+        return {role: rank_phase(one, schemes[role], choices[role], role or None) for role, one in phases}
     role, number = selection.role, selection.number
     if role not in results or len(results) == 1:
         given = ", ".join(filter(None, results)) or "a single one"

@@ -157,7 +157,8 @@ def _tied(keys: NDArray[np.uint64], negative: Floats) -> tuple[Floats, Floats]:
     # Relative to the first rank of the group, the mid-rank is (t − 1) / 2.
     surplus = negatives * (sizes - 1) / 2 - np.add.reduceat(signs * within, groups)
     counts = sizes.astype(np.float64)
-    return np.bincount(row, surplus, rows), np.bincount(row, counts**3 - counts, rows)
+    found, ties = np.bincount(row, surplus, rows), np.bincount(row, counts**3 - counts, rows)
+    return np.asarray(found, dtype=np.float64), np.asarray(ties, dtype=np.float64)
 
 
 def _p_values(statistic: Floats, total: Floats, ties: Floats) -> Floats:
