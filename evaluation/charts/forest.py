@@ -25,13 +25,7 @@ def forest_chart(
 ) -> Chart:
     """Return the chart of a metric; the dashed line is its value over all cases."""
     rows = [
-        {
-            "label": _label(one),
-            "value": one.value,
-            "lower": one.lower,
-            "upper": one.upper,
-            "cases": one.cases,
-        }
+        {"label": _label(one), "value": one.value, "lower": one.lower, "upper": one.upper, "cases": one.cases}
         for one in (overall, *subgroups)
     ]
     y = names_down("label")

@@ -187,10 +187,7 @@ _SIGNS: dict[Verdict, tuple[str, str]] = {
     "no significant difference": ("·", "#f2f2f2"),
     "not tested": ("?", "#ffffff"),
 }
-_OPPOSITE: dict[Verdict, Verdict] = {
-    "row is better": "column is better",
-    "column is better": "row is better",
-}
+_OPPOSITE: dict[Verdict, Verdict] = {"row is better": "column is better", "column is better": "row is better"}
 
 
 @dataclass(frozen=True)

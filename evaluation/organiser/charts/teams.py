@@ -93,7 +93,7 @@ def team_values_chart(
                 "shape": team_shape(marks),
                 "tooltip": told,
             },
-        },
+        }
     ]
     data: dict[str, Sequence[Record]] = {"teams": [vars(one) for one in values]}
     if intervals := [vars(one) for one in values if one.lower is not None]:
@@ -131,12 +131,7 @@ class ValueChange:
 
 
 def value_changes_chart(
-    name: str,
-    title: str,
-    description: str,
-    changes: Sequence[ValueChange],
-    marks: TeamMarks,
-    axis_title: str,
+    name: str, title: str, description: str, changes: Sequence[ValueChange], marks: TeamMarks, axis_title: str
 ) -> Chart:
     """Return the chart of changes by team, from top to bottom in the order given.
 
@@ -268,10 +263,7 @@ def place_lines_chart(
         "tooltip": tooltip("team", "scheme", "place"),
     }
     layers = [
-        {
-            "mark": {"type": "line", "opacity": 0.8},
-            "encoding": {"strokeDash": team_dash(marks, legend=True)},
-        },
+        {"mark": {"type": "line", "opacity": 0.8}, "encoding": {"strokeDash": team_dash(marks, legend=True)}},
         {
             "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
             "encoding": {"shape": team_shape(marks, legend=True)},

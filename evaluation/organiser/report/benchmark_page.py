@@ -397,10 +397,7 @@ class Pictures:
 def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) -> Page:
     """Return the page of the existing tables, with the requested ``pictures``."""
     pictures = pictures or Pictures()
-    charts = {
-        "distinction": tuple(distinction_charts(tables)),
-        "agreement": tuple(agreement_charts(tables)),
-    }
+    charts = {"distinction": tuple(distinction_charts(tables)), "agreement": tuple(agreement_charts(tables))}
     figures: dict[str, list[Block]] = {
         name: [Figure(chart, wide=chart.name in _WIDE) for chart in found] for name, found in charts.items()
     }

@@ -220,11 +220,7 @@ def location_of(field: Field, predicted: Point, reference: Point) -> Location | 
 
 
 def _picture_of_volume(
-    field: Field,
-    case: CaseForm,
-    predicted: Any,
-    reference: Any,
-    volume: Callable[[Shape], Greys | None],
+    field: Field, case: CaseForm, predicted: Any, reference: Any, volume: Callable[[Shape], Greys | None]
 ) -> CaseImage:
     one = max(
         solids(field, case, predicted, reference),

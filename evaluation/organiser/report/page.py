@@ -228,10 +228,7 @@ def _environment() -> Environment:
     environment.filters["as_script"] = as_script
     environment.filters["specification"] = lambda chart: as_script(compact(layered(chart)))
     environment.filters["case_rows"] = lambda table: as_script(
-        {
-            "columns": [[column.title, column.digits] for column in table.columns],
-            "rows": compact(table.rows),
-        }
+        {"columns": [[column.title, column.digits] for column in table.columns], "rows": compact(table.rows)}
     )
     return environment
 

@@ -344,11 +344,7 @@ def public_page(results: SubmissionResults) -> Page:
     the published figures, which `audit` counts.
     """
     return _page(
-        results,
-        "",
-        metrics_section(results),
-        public_subgroups_section(results),
-        definitions_section(results),
+        results, "", metrics_section(results), public_subgroups_section(results), definitions_section(results)
     )
 
 
