@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from evaluation.charts.chart import Chart, complete
+from evaluation.charts.chart import Chart, complete, layer, nominal
 from evaluation.charts.forest import ForestValue, forest_chart
 from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
 from evaluation.charts.roc import RocCurve, roc_chart
@@ -144,10 +144,5 @@ def _nothing(name: str, title: str) -> Chart:
         title,
         "This evaluation has no such figures.",
         {"text": [{"text": "no such figures in this evaluation"}]},
-        {
-            "data": {"name": "text"},
-            "mark": {"type": "text", "fontSize": 14},
-            "encoding": {"text": {"field": "text", "type": "nominal"}},
-            "height": 60,
-        },
+        {**layer("text", {"type": "text", "fontSize": 14}, text=nominal("text")), "height": 60},
     )

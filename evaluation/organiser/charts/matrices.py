@@ -18,6 +18,8 @@ from evaluation.charts.chart import (
     category,
     if_selected,
     names_down,
+    nominal,
+    quantitative,
     tooltip,
 )
 
@@ -85,13 +87,7 @@ def heatmap_chart(
     scale = {"domain": [faint, full], "range": ["#f4f8fb", BLUE], "interpolate": "rgb", "clamp": True}
     rectangle: dict[str, Any] = {"type": "rect", "stroke": GREY, "strokeWidth": 0.3}
     encoding: dict[str, Any] = {
-        "color": {
-            "field": "value",
-            "type": "quantitative",
-            "title": axes.value,
-            "scale": scale,
-            "legend": {"gradientLength": 160},
-        },
+        "color": quantitative("value", title=axes.value, scale=scale, legend={"gradientLength": 160}),
         "tooltip": tooltip("row", column, numbers=("value",), digits=axes.digits),
     }
     if columns_are_cases:
@@ -104,7 +100,7 @@ def heatmap_chart(
             {
                 "mark": {"type": "text", "fontSize": 11, "tooltip": None},
                 "encoding": {
-                    "text": {"field": "label", "type": "nominal"},
+                    "text": nominal("label"),
                     "color": {"condition": {"test": "datum.dark", "value": "#ffffff"}, "value": "#000000"},
                 },
             }
@@ -147,19 +143,18 @@ def confusion_chart(
         {
             "mark": {"type": "rect", "stroke": "#767676"},
             "encoding": {
-                "color": {
-                    "field": "share",
-                    "type": "quantitative",
-                    "scale": {"domain": [0, 1], "range": ["#ffffff", BLUE], "interpolate": "rgb"},
-                    "legend": None,
-                },
+                "color": quantitative(
+                    "share",
+                    scale={"domain": [0, 1], "range": ["#ffffff", BLUE], "interpolate": "rgb"},
+                    legend=None,
+                ),
                 "tooltip": tooltip("true", "predicted", "label"),
             },
         },
         {
             "mark": {"type": "text", "fontSize": 13},
             "encoding": {
-                "text": {"field": "label", "type": "nominal"},
+                "text": nominal("label"),
                 "color": {"condition": {"test": "datum.share > 0.5", "value": "#ffffff"}, "value": "#000000"},
             },
         },
@@ -213,13 +208,12 @@ def significance_chart(
         {**vars(pair), "sign": _SIGNS[pair.verdict][0]}
         for pair in sorted(both, key=lambda pair: (position[pair.row], position[pair.column]))
     ]
-    colour = {
-        "field": "verdict",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": list(_SIGNS), "range": [colour for _, colour in _SIGNS.values()]},
-        "legend": {"symbolStrokeColor": GREY, "symbolType": "square"},
-    }
+    colour = nominal(
+        "verdict",
+        title=None,
+        scale={"domain": list(_SIGNS), "range": [colour for _, colour in _SIGNS.values()]},
+        legend={"symbolStrokeColor": GREY, "symbolType": "square"},
+    )
     # A domain takes names unchanged; a sort order would put them into an expression.
     scale = {"scale": {"domain": list(teams)}}
     x = category("column", axis={"labelAngle": -45, "labelLimit": 110, "title": None})
@@ -233,7 +227,7 @@ def significance_chart(
         },
         {
             "mark": {"type": "text", "fontSize": 11, "color": "#000000", "tooltip": None},
-            "encoding": {"text": {"field": "sign", "type": "nominal"}},
+            "encoding": {"text": nominal("sign")},
         },
     ]
     specification = {

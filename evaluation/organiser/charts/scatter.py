@@ -18,8 +18,11 @@ from evaluation.charts.chart import (
     category,
     colour_scale,
     if_selected,
+    layer,
     marks_of,
+    nominal,
     point_of_case,
+    quantitative,
     quantity,
     shape_scale,
     tooltip,
@@ -75,16 +78,14 @@ def scatter_chart(
     sizes = {"width": _SIDE, "height": _SIDE} if square else {"height": 340}
     if len(points) > MOST_POINTS:
         tables["cells"] = _cells(points)
-        cells: Record = {
-            "data": {"name": "cells"},
-            "mark": {"type": "point", "filled": True, "opacity": 0.7},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "size": {"field": "cases", "type": "quantitative", "scale": {"range": [6, 220]}},
-                "color": category("group", scale=colour_scale(marks), legend={} if grouped else None),
-            },
-        }
+        cells: Record = layer(
+            "cells",
+            {"type": "point", "filled": True, "opacity": 0.7},
+            x=x,
+            y=y,
+            size=quantitative("cases", scale={"range": [6, 220]}),
+            color=category("group", scale=colour_scale(marks), legend={} if grouped else None),
+        )
         specification = {"layer": [*layers, cells], **sizes}
         described = f"{description} {_GRID} × {_GRID} cells stand for their cases."
         return Chart(name, title, described, tables, specification, follows)
@@ -95,11 +96,7 @@ def scatter_chart(
         by_group = category("group", legend={"symbolOpacity": 1})
         encoding["color"] = if_selected("case", VERMILION, {**by_group, "scale": colour_scale(marks)})
         encoding["shape"] = {**by_group, "scale": shape_scale(marks)}
-    drawn: Record = {
-        "data": {"name": "points"},
-        "mark": {"type": "point", "filled": True, "cursor": "pointer"},
-        "encoding": encoding,
-    }
+    drawn: Record = layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding)
     specification = {"layer": [*layers, drawn], **sizes}
     return Chart(name, title, description, tables, specification, follows, single_cases=True)
 
@@ -184,16 +181,13 @@ def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str, 
     y_axis = Axis(f"prediction − reference{in_unit}")
     y = quantity("y", y_axis.title)
     layers: list[Record] = [
-        {
-            "data": {"name": "lines"},
-            "mark": {"type": "rule", "color": GREY, "strokeDash": [6, 3], "tooltip": None},
-            "encoding": {"y": y},
-        },
-        {
-            "data": {"name": "lines"},
-            "mark": {"type": "text", "align": "right", "dy": -6, "fontSize": 11, "x": {"expr": "width - 4"}},
-            "encoding": {"y": y, "text": {"field": "label", "type": "nominal"}},
-        },
+        layer("lines", {"type": "rule", "color": GREY, "strokeDash": [6, 3], "tooltip": None}, y=y),
+        layer(
+            "lines",
+            {"type": "text", "align": "right", "dy": -6, "fontSize": 11, "x": {"expr": "width - 4"}},
+            y=y,
+            text=nominal("label"),
+        ),
     ]
     return scatter_chart(
         name,
@@ -235,21 +229,20 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[PointError], follo
         for step, angle in enumerate(np.linspace(0, 2 * math.pi, 61).tolist())
     ]
     layers: list[Record] = [
-        {
-            "data": {"name": "rings"},
-            "mark": {"type": "line", "color": GREY, "tooltip": None},
-            "encoding": {
-                "x": x,
-                "y": {**y, "scale": {"domain": list(limits), "reverse": True}},
-                "detail": {"field": "ring", "type": "nominal"},
-                "order": {"field": "step", "type": "quantitative"},
-            },
-        },
-        {
-            "data": {"name": "origin"},
-            "mark": {"type": "point", "shape": "cross", "color": GREY, "size": 120, "tooltip": None},
-            "encoding": {"x": x, "y": y},
-        },
+        layer(
+            "rings",
+            {"type": "line", "color": GREY, "tooltip": None},
+            x=x,
+            y={**y, "scale": {"domain": list(limits), "reverse": True}},
+            detail=nominal("ring"),
+            order=quantitative("step"),
+        ),
+        layer(
+            "origin",
+            {"type": "point", "shape": "cross", "color": GREY, "size": 120, "tooltip": None},
+            x=x,
+            y=y,
+        ),
     ]
     points = [CasePoint(error.case, error.x, error.y) for error in errors]
     described = (

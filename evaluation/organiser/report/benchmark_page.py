@@ -16,8 +16,11 @@ from evaluation.charts.chart import (
     Chart,
     category,
     colour_scale,
+    layer,
     marks_of,
     names_down,
+    nominal,
+    quantitative,
     quantity,
     shape_scale,
     tooltip,
@@ -89,7 +92,7 @@ _KEY = ("reader", "run", "volume", "b_scan", "cyst")
 def by_reader(rows: Sequence[Record], shape: bool = True) -> dict[str, Any]:
     """Return the encodings of colour and shape that tell annotators apart, the same in every figure."""
     marks = marks_of(str(row["reader"]) for row in rows)
-    of_reader = {"field": "reader", "type": "nominal", "title": None}
+    of_reader = nominal("reader", title=None)
     colour = {"color": {**of_reader, "scale": colour_scale(marks)}}
     return {**colour, "shape": {**of_reader, "scale": shape_scale(marks)}} if shape else colour
 
@@ -159,15 +162,15 @@ def _histogram(which: str, cyst: Record, regions: Sequence[Record]) -> Chart:
         "Where the two overlap, the cyst cannot be told from its surroundings (Eq. 1).",
         {"bars": bars},
         {
-            "data": {"name": "bars"},
-            "mark": {"type": "bar", "opacity": 0.6},
-            "encoding": {
-                "x": {"field": "from", "type": "quantitative", "bin": {"binned": True}, "title": "intensity"},
-                "x2": {"field": "to"},
-                "y": {"field": "share", "type": "quantitative", "title": "share of pixels", "stack": None},
-                "color": {"field": "region", "type": "nominal", "title": None, "scale": _REGIONS},
-                "tooltip": tooltip("region", numbers=("from", "to", "share")),
-            },
+            **layer(
+                "bars",
+                {"type": "bar", "opacity": 0.6},
+                x=quantitative("from", bin={"binned": True}, title="intensity"),
+                x2={"field": "to"},
+                y=quantitative("share", title="share of pixels", stack=None),
+                color=nominal("region", title=None, scale=_REGIONS),
+                tooltip=tooltip("region", numbers=("from", "to", "share")),
+            ),
             "height": 220,
         },
         "Fig. 5 of the cyst benchmark",
@@ -199,16 +202,11 @@ def _distributions(rows: Sequence[Record]) -> Chart:
             "data": {"name": "bars"},
             "mark": {"type": "bar"},
             "encoding": {
-                "x": {
-                    "field": "from",
-                    "type": "quantitative",
-                    "bin": {"binned": True},
-                    "title": "distinction",
-                },
+                "x": quantitative("from", bin={"binned": True}, title="distinction"),
                 "x2": {"field": "to"},
-                "y": {"field": "cysts", "type": "quantitative", "title": None},
-                "row": {"field": "annotator", "type": "nominal", "title": None, "sort": in_order},
-                "column": {"field": "confidence", "type": "nominal", "title": None},
+                "y": quantitative("cysts", title=None),
+                "row": nominal("annotator", title=None, sort=in_order),
+                "column": nominal("confidence", title=None),
                 "tooltip": tooltip("annotator", "confidence", numbers=("from", "to", "cysts")),
             },
             "resolve": {"scale": {"y": "independent"}},
@@ -228,14 +226,14 @@ def _means(rows: Sequence[Record]) -> Chart:
         "Of both runs, before the transform. Cysts of higher confidence should stand out more.",
         {"means": rows},
         {
-            "data": {"name": "means"},
-            "mark": {"type": "line", "point": {"filled": True, "size": 70}},
-            "encoding": {
-                "x": confidences(),
-                "y": quantity("mean", "mean distinction"),
+            **layer(
+                "means",
+                {"type": "line", "point": {"filled": True, "size": 70}},
+                x=confidences(),
+                y=quantity("mean", "mean distinction"),
                 **by_reader(rows),
-                "tooltip": tooltip("reader", "confidence", numbers=("mean", "variance", "cysts")),
-            },
+                tooltip=tooltip("reader", "confidence", numbers=("mean", "variance", "cysts")),
+            ),
             "height": 260,
         },
         "Fig. 7a of the cyst benchmark",
@@ -254,15 +252,15 @@ def _intervals(rows: Sequence[Record]) -> Chart:
         "the confidences are no equal steps; unequal annotators use them differently.",
         {"intervals": bars},
         {
-            "data": {"name": "intervals"},
-            "mark": {"type": "bar"},
-            "encoding": {
-                "x": category("pair", "confidences", axis={"labelAngle": 0}),
-                "xOffset": {"field": "reader", "type": "nominal"},
-                "y": {"field": "interval", "type": "quantitative", "title": "difference of means"},
+            **layer(
+                "intervals",
+                {"type": "bar"},
+                x=category("pair", "confidences", axis={"labelAngle": 0}),
+                xOffset=nominal("reader"),
+                y=quantitative("interval", title="difference of means"),
                 **by_reader(rows, shape=False),
-                "tooltip": tooltip("reader", "pair", numbers=("from_mean", "to_mean", "interval")),
-            },
+                tooltip=tooltip("reader", "pair", numbers=("from_mean", "to_mean", "interval")),
+            ),
             "height": 260,
         },
         "Fig. 7b of the cyst benchmark",
@@ -287,7 +285,7 @@ def _scale(rows: Sequence[Record]) -> Chart:
                 {
                     "mark": {"type": "text", "fontSize": 14, "fontWeight": "bold", "dy": -8},
                     "encoding": {
-                        "text": {"field": "label", "type": "nominal"},
+                        "text": nominal("label"),
                         **colour,
                         "tooltip": tooltip("reader", "label", numbers=("mean", "cysts")),
                     },
@@ -332,14 +330,14 @@ def _by_confidence(measure: str, rows: Sequence[Record]) -> Chart:
         against[measure],
         {"points": points},
         {
-            "data": {"name": "points"},
-            "mark": {"type": "line", "point": {"filled": True, "size": 70}},
-            "encoding": {
-                "x": confidences(),
-                "y": quantity("similarity", measure),
+            **layer(
+                "points",
+                {"type": "line", "point": {"filled": True, "size": 70}},
+                x=confidences(),
+                y=quantity("similarity", measure),
                 **by_reader(rows),
-                "tooltip": tooltip("reader", "confidence", numbers=("similarity",)),
-            },
+                tooltip=tooltip("reader", "confidence", numbers=("similarity",)),
+            ),
             "height": 260,
         },
         "Table 4 of the cyst benchmark" if measure == "accuracy" else "",
@@ -347,7 +345,7 @@ def _by_confidence(measure: str, rows: Sequence[Record]) -> Chart:
 
 
 def _combinations(rows: Sequence[Record]) -> Chart:
-    of_method = {"field": "method", "type": "nominal", "title": None}
+    of_method = nominal("method", title=None)
     colours, shapes = zip(*_METHODS.values(), strict=True)
     return Chart(
         "combinations",
@@ -357,15 +355,15 @@ def _combinations(rows: Sequence[Record]) -> Chart:
         "B-scans.",
         {"combinations": rows},
         {
-            "data": {"name": "combinations"},
-            "mark": {"type": "point", "filled": True, "size": 100, "opacity": 0.9},
-            "encoding": {
-                "x": quantity("overall", "similarity"),
-                "y": names_down("readers"),
-                "color": {**of_method, "scale": {"domain": list(_METHODS), "range": list(colours)}},
-                "shape": {**of_method, "scale": {"domain": list(_METHODS), "range": list(shapes)}},
-                "tooltip": tooltip("readers", "method", numbers=("overall", "cysts", "found", "false")),
-            },
+            **layer(
+                "combinations",
+                {"type": "point", "filled": True, "size": 100, "opacity": 0.9},
+                x=quantity("overall", "similarity"),
+                y=names_down("readers"),
+                color={**of_method, "scale": {"domain": list(_METHODS), "range": list(colours)}},
+                shape={**of_method, "scale": {"domain": list(_METHODS), "range": list(shapes)}},
+                tooltip=tooltip("readers", "method", numbers=("overall", "cysts", "found", "false")),
+            ),
             "height": 34 * len({str(row["readers"]) for row in rows}),
         },
         "Figs. 9 to 12 of the cyst benchmark",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evaluation.charts.chart import Chart
 from evaluation.charts.roc import MarkedPoint, RocCurve, roc_chart
-from evaluation.organiser.charts.curves import FrocLine, froc_chart, thinned
+from evaluation.organiser.charts.curves import NamedCurve, froc_chart, thinned
 from evaluation.organiser.charts.distributions import Distribution, distribution_chart
 from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
 from evaluation.organiser.charts.teams import (
@@ -209,11 +209,11 @@ def _free_response(phase: ReportedPhase) -> Iterator[Chart]:
             )
 
 
-def _line(team: str, given: FrocPoints) -> FrocLine:
+def _line(team: str, given: FrocPoints) -> NamedCurve:
     x, y = np.array(given.false_positives_per_case), np.array(given.sensitivity)
     # The grid on which a curve is thinned has as many steps over the whole axis.
     kept = thinned(x / max(1.0, float(x[-1])), y, _STEPS)
-    return FrocLine(team, x[kept], y[kept])
+    return NamedCurve(team, x[kept], y[kept])
 
 
 def _curve(team: str, given: CurvePoints) -> RocCurve:
