@@ -177,7 +177,7 @@ def decision_curve_chart(name: str, title: str, probability: Floats, positive: F
         "Net benefit of calling a case positive from a threshold on, beside calling all or none positive "
         "(Vickers and Elkin 2006). The submission helps where its line is the highest.",
         {"curves": rows},
-        {**layer("curves", {"type": "line"}, **encoding), "height": 340},
+        layer("curves", {"type": "line"}, **encoding) | {"height": 340},
     )
 
 

@@ -78,11 +78,9 @@ def heatmap_chart(
         for cell in cells
     ]
     order = list(columns or dict.fromkeys(cell.column for cell in cells))
-    x = {
-        **category(column, axes.columns, axis={"labelAngle": -45, "labelLimit": 110, "labelFontSize": 10}),
-        # A domain takes names unchanged; a sort order would put them into an expression.
-        "scale": {"domain": order},
-    }
+    axis = {"labelAngle": -45, "labelLimit": 110, "labelFontSize": 10}
+    # A domain takes names unchanged; a sort order would put them into an expression.
+    x = category(column, axes.columns, axis=axis, scale={"domain": order})
     # An interpolation between only two colours can be read in grey, too.
     scale = {"domain": [faint, full], "range": ["#f4f8fb", BLUE], "interpolate": "rgb", "clamp": True}
     rectangle: dict[str, Any] = {"type": "rect", "stroke": GREY, "strokeWidth": 0.3}
@@ -96,15 +94,8 @@ def heatmap_chart(
         encoding["strokeWidth"] = if_selected("case", 2, {"value": 0.3})
     layers: list[Record] = [{"mark": rectangle, "encoding": encoding}]
     if len(order) <= _MOST_LABELLED and any(cell.label for cell in cells):
-        layers.append(
-            {
-                "mark": {"type": "text", "fontSize": 11, "tooltip": None},
-                "encoding": {
-                    "text": nominal("label"),
-                    "color": {"condition": {"test": "datum.dark", "value": "#ffffff"}, "value": "#000000"},
-                },
-            }
-        )
+        text = {"type": "text", "fontSize": 11, "tooltip": None}
+        layers.append({"mark": text, "encoding": _label("datum.dark")})
     specification = {
         "data": {"name": "cells"},
         "encoding": {"x": x, "y": names_down("row")},
@@ -116,7 +107,13 @@ def heatmap_chart(
     )
 
 
-# Confusion matrix: counts of cases by true and predicted class, shaded by the share of the true class.
+def _label(white_where: str) -> Record:
+    """Return the encoding of the labels of cells: black, or white on dark cells."""
+    colour = {"condition": {"test": white_where, "value": "#ffffff"}, "value": "#000000"}
+    return {"text": nominal("label"), "color": colour}
+
+
+# --- Confusion matrix: counts of cases by true and predicted class, shaded by the share of the true class ---
 
 
 def confusion_chart(
@@ -139,37 +136,20 @@ def confusion_chart(
             label = f"{count} ({part:.0%})" if total else "0"
             rows.append({"true": true, "predicted": predicted, "cases": count, "share": part, "label": label})
     x, y = category("predicted", "predicted", axis={"labelAngle": 0}), category("true", "reference")
+    scale = {"domain": [0, 1], "range": ["#ffffff", BLUE], "interpolate": "rgb"}
+    colour = quantitative("share", scale=scale, legend=None)
+    cell = {"color": colour, "tooltip": tooltip("true", "predicted", "label")}
     layers = [
-        {
-            "mark": {"type": "rect", "stroke": "#767676"},
-            "encoding": {
-                "color": quantitative(
-                    "share",
-                    scale={"domain": [0, 1], "range": ["#ffffff", BLUE], "interpolate": "rgb"},
-                    legend=None,
-                ),
-                "tooltip": tooltip("true", "predicted", "label"),
-            },
-        },
-        {
-            "mark": {"type": "text", "fontSize": 13},
-            "encoding": {
-                "text": nominal("label"),
-                "color": {"condition": {"test": "datum.share > 0.5", "value": "#ffffff"}, "value": "#000000"},
-            },
-        },
+        {"mark": {"type": "rect", "stroke": GREY}, "encoding": cell},
+        {"mark": {"type": "text", "fontSize": 13}, "encoding": _label("datum.share > 0.5")},
     ]
+    encoding, height = {"x": x, "y": y}, 44 * len(classes)
     return Chart(
         name,
         title,
         f"{what} Numbers of cases, and in brackets their share of the class in the reference.",
         {"cells": rows},
-        {
-            "data": {"name": "cells"},
-            "encoding": {"x": x, "y": y},
-            "layer": layers,
-            "height": 44 * len(classes),
-        },
+        {"data": {"name": "cells"}, "encoding": encoding, "layer": layers, "height": height},
     )
 
 

@@ -143,51 +143,29 @@ class Pair:
     reference: float
 
 
-@dataclass(frozen=True)
-class MeanAndLimits:
-    """Mean difference (prediction − reference) and the limits that hold 95 % of the differences."""
+def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str, follows: str = "") -> Chart:
+    """Return the chart of at least two pairs; ``unit`` is empty for a number without one.
 
-    bias: float
-    lower: float
-    upper: float
-
-
-def limits_of_agreement(pairs: Sequence[Pair]) -> MeanAndLimits:
-    """Return bias ± 1.96 standard deviations (ddof = 1) of the differences; at least two pairs.
-
-    Source: Bland and Altman 1986, Lancet 327:307.
+    The limits of agreement are the mean difference ± 1.96 standard deviations (ddof = 1). Source: Bland and
+    Altman 1986, Lancet 327:307.
     """
     differences = np.array([pair.predicted - pair.reference for pair in pairs])
     bias, width = float(differences.mean()), 1.96 * float(differences.std(ddof=1))
-    return MeanAndLimits(bias, bias - width, bias + width)
-
-
-def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str, follows: str = "") -> Chart:
-    """Return the chart of at least two pairs; ``unit`` is empty for a number without one."""
-    agreement = limits_of_agreement(pairs)
     points = [
         CasePoint(pair.case, (pair.predicted + pair.reference) / 2, pair.predicted - pair.reference)
         for pair in pairs
     ]
     lines = [
         {"y": value, "label": f"{text} {value:.3g}".replace("-", "−")}
-        for text, value in (
-            ("bias", agreement.bias),
-            ("−1.96 SD", agreement.lower),
-            ("+1.96 SD", agreement.upper),
-        )
+        for text, value in (("bias", bias), ("−1.96 SD", bias - width), ("+1.96 SD", bias + width))
     ]
     in_unit = f" in {unit}" if unit else ""
     y_axis = Axis(f"prediction − reference{in_unit}")
     y = quantity("y", y_axis.title)
+    label = {"type": "text", "align": "right", "dy": -6, "fontSize": 11, "x": {"expr": "width - 4"}}
     layers: list[Record] = [
         layer("lines", {"type": "rule", "color": GREY, "strokeDash": [6, 3], "tooltip": None}, y=y),
-        layer(
-            "lines",
-            {"type": "text", "align": "right", "dy": -6, "fontSize": 11, "x": {"expr": "width - 4"}},
-            y=y,
-            text=nominal("label"),
-        ),
+        layer("lines", label, y=y, text=nominal("label")),
     ]
     return scatter_chart(
         name,
