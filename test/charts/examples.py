@@ -28,7 +28,6 @@ from evaluation.organiser.charts.scatter import (
     Axis,
     CasePoint,
     Pair,
-    PointError,
     bland_altman_chart,
     error_cloud_chart,
     scatter_chart,
@@ -90,7 +89,7 @@ def examples() -> dict[str, Chart]:
             bands=[NamedBand("polyp", ENDS, np.array([0.3, 0.8]), np.array([0.7, 1.0]))],
         ),
         cumulative_chart("cumulative", "Errors", np.array([3.0, 1.0, np.nan, 2.0]), "px"),
-        error_cloud_chart("error-cloud", "Errors", [PointError("a", 3, 4), PointError("b", 0, 0)]),
+        error_cloud_chart("error-cloud", "Errors", [CasePoint("a", 3, 4), CasePoint("b", 0, 0)]),
         forest_chart(
             "forest",
             "Subgroups",

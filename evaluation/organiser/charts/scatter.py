@@ -184,17 +184,11 @@ def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str, 
 # --- Error cloud of a landmark: where predictions lie relative to the true position ---
 
 
-@dataclass(frozen=True)
-class PointError:
-    """Prediction − reference of a case, in pixels; y points down as in the image."""
+def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint], follows: str = "") -> Chart:
+    """Return the chart of at least one error; rings hold half and nine tenths of the cases.
 
-    case: str
-    x: float
-    y: float
-
-
-def error_cloud_chart(name: str, title: str, errors: Sequence[PointError], follows: str = "") -> Chart:
-    """Return the chart of at least one error; rings hold half and nine tenths of the cases."""
+    errors: prediction − reference of a case, in pixels; y points down as in the image.
+    """
     distances = np.array([math.hypot(error.x, error.y) for error in errors])
     radii = dict(zip(("50 %", "90 %"), np.quantile(distances, (0.5, 0.9)).tolist(), strict=True))
     reach = 1.05 * max(float(distances.max()), 1e-6)
@@ -222,10 +216,9 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[PointError], follo
             y=y,
         ),
     ]
-    points = [CasePoint(error.case, error.x, error.y) for error in errors]
     described = (
         f"Predicted minus true position of every case. Half of them are within {radii['50 %']:.3g} px of "
         f"the cross, nine tenths within {radii['90 %']:.3g} px (rings)."
     )
     data: dict[str, Sequence[Record]] = {"rings": rings, "origin": [{"x": 0, "y": 0}]}
-    return scatter_chart(name, title, described, points, x_axis, y_axis, layers, data, follows, square=True)
+    return scatter_chart(name, title, described, errors, x_axis, y_axis, layers, data, follows, square=True)

@@ -141,25 +141,20 @@ class CaseInfluence:
 
 def influence_chart(name: str, title: str, influences: Sequence[CaseInfluence]) -> Chart:
     """Return the bars of influential cases, from top to bottom in the order given."""
-    specification = {
-        **layer(
-            "cases",
-            {"type": "bar", "cursor": "pointer"},
-            x=quantitative(
-                "teams_moved", title="teams that change their place", axis={"format": "d", "tickMinStep": 1}
-            ),
-            y=names_down("case"),
-            color=point_of_case(BLUE)["color"],
-            tooltip=tooltip("case", "teams_moved", "max_move", "winners"),
-        ),
-        "height": 20 * len(influences),
+    axis = {"format": "d", "tickMinStep": 1}
+    encoding = {
+        "x": quantitative("teams_moved", title="teams that change their place", axis=axis),
+        "y": names_down("case"),
+        "color": point_of_case(BLUE)["color"],
+        "tooltip": tooltip("case", "teams_moved", "max_move", "winners"),
     }
+    specification = layer("cases", {"type": "bar", "cursor": "pointer"}, **encoding)
     return Chart(
         name,
         title,
         "Each case is left out once, and the teams are ranked again. Without a case that is not shown, fewer "
         "teams move.",
         {"cases": [vars(one) for one in influences]},
-        specification,
+        specification | {"height": 20 * len(influences)},
         single_cases=True,
     )

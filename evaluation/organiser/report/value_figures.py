@@ -18,7 +18,6 @@ from evaluation.organiser.charts.scatter import (
     Axis,
     CasePoint,
     Pair,
-    PointError,
     bland_altman_chart,
     error_cloud_chart,
     scatter_chart,
@@ -130,7 +129,7 @@ def _clouds(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterat
     titles = {field.name: field.title for field in fields_of(results.tasks)}
     for name in dict.fromkeys(name for value in values for name in value.locations):
         errors = [
-            PointError(value.name, at.predicted[0] - at.reference[0], at.predicted[1] - at.reference[1])
+            CasePoint(value.name, at.predicted[0] - at.reference[0], at.predicted[1] - at.reference[1])
             for value in values
             if (at := value.locations.get(name))
         ]

@@ -47,7 +47,7 @@ def test_pictures_say_what_their_colours_and_numbers_mean(tmp_path):
     chosen = chosen_cases(bundled.results)
     wanted = {task: tuple(cases) for task, cases in chosen.items()}
     values = read_cases(
-        Request(str(bundled.phase), str(bundled.submission), wanted, None, 0), lambda done: None
+        Request(bundled.phase, bundled.submission, wanted, None, 0), lambda done: None
     )
     galleries = {block.title: block for block in pictures_section(bundled.results, chosen, values).blocks}
     assert len(galleries) == 7
