@@ -147,7 +147,7 @@ def metric_rows(results: SubmissionResults) -> Iterator[MetricRow]:
                 )
 
 
-def ends_of(estimate: Estimate) -> tuple[float, float] | tuple[None, None]:
+def ends_of(estimate: Estimate) -> tuple[float | None, float | None]:
     """Return the ends of the 95 % interval of an estimate, None without one."""
     interval = estimate.confidence_interval
     return (interval.lower, interval.upper) if interval else (None, None)

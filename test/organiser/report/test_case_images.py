@@ -16,9 +16,7 @@ def read(bundled, **changes):
     chosen = chosen_cases(bundled.results)
     pictures = {task: tuple(cases) for task, cases in chosen.items()}
     arguments = {"pictures": pictures, "images": None, "workers": 0, **changes}
-    return chosen, read_cases(
-        Request(bundled.phase, bundled.submission, **arguments), lambda done: None
-    )
+    return chosen, read_cases(Request(bundled.phase, bundled.submission, **arguments), lambda done: None)
 
 
 def test_sizes_give_the_dice_that_was_scored(bundled_phase):

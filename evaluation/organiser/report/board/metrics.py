@@ -250,9 +250,9 @@ def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
             f"{phase.title_of(metric)} by {words_of(column)}",
             (first, second),
             [
-                SubgroupMeans(team, one.first_mean, one.second_mean, one.p_value)
+                SubgroupMeans(team, test.first_mean, test.second_mean, test.p_value)
                 for team in phase.teams
-                if (one := by_team.get(team))
+                if (test := by_team.get(team))
             ],
             phase.axis_of(metric),
             followed(phase.board.challenge, f"subgroups by {column}"),

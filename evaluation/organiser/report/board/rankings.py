@@ -204,8 +204,8 @@ def stability_section(phase: ReportedPhase) -> Section | None:
 
 def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
     for name in phase.boards:
-        ordered = phase.in_order_of(name)
-        places = [_places(team.team, one.distribution) for team, one in ordered if one.distribution]
+        placed = phase.in_order_of(name)
+        places = [_places(team.team, one.distribution) for team, one in placed if one.distribution]
         if places:
             yield blob_chart(
                 phase.identifier(name, "blobs"),
