@@ -386,12 +386,7 @@ class Disagreements:
     found: list[CaseDisagreement] = field(default_factory=list)
 
     def add(
-        self,
-        case: str,
-        name: str,
-        kind: Kind,
-        values: Mapping[str, Any],
-        left_out: LeftOut | None = None,
+        self, case: str, name: str, kind: Kind, values: Mapping[str, Any], left_out: LeftOut | None = None
     ) -> None:
         """Add the values of one case and field by annotator; regions that are left out do not count."""
         without = left_out or {}

@@ -79,14 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     tasks = select_tasks(phase.challenge, phase.options, names, None)
     form = replace(phase.form, tasks=tuple(task.name for task in tasks), run_time=None)
     with progress_bar("cases", len(form.cases)) as progress:
-        written = write_ensemble(
-            form,
-            tasks,
-            members,
-            arguments.output,
-            rules_of(arguments),
-            progress,
-        )
+        written = write_ensemble(form, tasks, members, arguments.output, rules_of(arguments), progress)
     cases = ", ".join(f"{name} in {count}" for name, count in written.cases.items())
     sys.stdout.write(
         f"{arguments.output}: {len(written.submissions)} submissions, {', '.join(written.tasks)}\n"

@@ -137,10 +137,7 @@ def ring_of(inside: Mask, pixels: int = RING_PIXELS) -> Mask:
 
 def histograms_of(image: Plane, inside: Mask, ring: Mask, intensities: Range) -> CystHistograms:
     """Return the histograms of two regions of an image (y, x) over 25 equal bins of the volume's range."""
-    return CystHistograms(
-        _histogram(image[inside], intensities),
-        _histogram(image[ring], intensities),
-    )
+    return CystHistograms(_histogram(image[inside], intensities), _histogram(image[ring], intensities))
 
 
 def _histogram(values: Plane, intensities: Range) -> Counts:

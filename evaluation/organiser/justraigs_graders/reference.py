@@ -128,10 +128,7 @@ def fuse_graders(
                 for eye in agreed
             ),
             "specialist_although_graders_agree": len(unexpected),
-            "limits": {
-                "sensitivity": float(limits.sensitivity),
-                "specificity": float(limits.specificity),
-            },
+            "limits": {"sensitivity": float(limits.sensitivity), "specificity": float(limits.specificity)},
             "graders": [dict(zip(_OF_GRADER, row, strict=True)) for row in rows],
             "scored_on_own_decisions": [one.grader for one in figures if one.self_decided],
             "images_to_regrade": len({one.eye for one in again}),

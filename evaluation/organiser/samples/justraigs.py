@@ -211,13 +211,7 @@ def _threshold(eyes: GradedEyes, likelihoods: NDArray[np.float64], quality: Qual
 
 
 def _write_graders(path: Path, eyes: GradedEyes, arguments: argparse.Namespace) -> None:
-    header = [
-        "Eye ID",
-        "Final Label",
-        "Fellow Eye ID",
-        "Age",
-        *(f"Label {grader}" for grader in GRADERS),
-    ]
+    header = ["Eye ID", "Final Label", "Fellow Eye ID", "Age", *(f"Label {grader}" for grader in GRADERS)]
     header += [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
     names: dict[str, tuple[str, ...]] = {}
     if arguments.graders:
