@@ -94,7 +94,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _members(arguments: argparse.Namespace) -> dict[str, Path]:
-    """Return the submissions to combine by name. Raises `PhaseError`."""
     from evaluation.organiser.annotators.ensemble import best_of_board
 
     given = _by_name(arguments.submissions)
@@ -110,13 +109,11 @@ def _members(arguments: argparse.Namespace) -> dict[str, Path]:
 def _write_gain(
     arguments: argparse.Namespace, tasks: Sequence[Task], members: Mapping[str, Path], written: Ensemble
 ) -> None:
-    """Score and compare, write and print the gains. Raises `PhaseError`."""
     from evaluation.organiser.annotators.ensemble import ensemble_gain, write_gain
     from evaluation.organiser.ranking.pair_tests import TestChoice
     from evaluation.phase.phase import load_phase
 
-    phase = load_phase(arguments.ground_truth)
-    phase = replace(phase, tasks=tuple(tasks))
+    phase = replace(load_phase(arguments.ground_truth), tasks=tuple(tasks))
     name = arguments.output.name
     found = ensemble_gain(
         phase,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,11 +16,7 @@ if TYPE_CHECKING:
     from evaluation.organiser.annotators.combine import CombinationRules
 
 
-# --- `fuse cysts`: the steps of the cyst benchmark ---
-
-
-def add_cysts_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `fuse cysts`."""
+def _add_cysts(parser: argparse.ArgumentParser) -> None:
     from evaluation.organiser.cyst_benchmark.steps import STEPS
 
     parser.add_argument(
@@ -70,22 +65,16 @@ def add_cysts_arguments(parser: argparse.ArgumentParser) -> None:
         default=15.0,
         help="time of one annotation of a B-scan, for the estimated hours (default: 15)",
     )
-    parser.set_defaults(fuse=fuse_cysts)
+    parser.set_defaults(fuse=_fuse_cysts)
 
 
-def fuse_cysts(arguments: argparse.Namespace) -> list[Path]:
+def _fuse_cysts(arguments: argparse.Namespace) -> list[Path]:
     """Run the chosen steps, print their warnings, and return the folders written. Raises `PhaseError`."""
     from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
 
     benchmark = Benchmark(
-        arguments.input,
-        arguments.report,
-        arguments.output,
-        arguments.interval,
-        arguments.parts,
-        arguments.seed,
-        arguments.b_scans,
-        arguments.minutes,
+        *(arguments.input, arguments.report, arguments.output, arguments.interval),
+        *(arguments.parts, arguments.seed, arguments.b_scans, arguments.minutes),
     )
     steps = [arguments.step] if arguments.step else STEPS[: STEPS.index(arguments.until) + 1]
     if "combination" in steps and arguments.output is None:
@@ -98,9 +87,6 @@ def fuse_cysts(arguments: argparse.Namespace) -> list[Path]:
     return [arguments.report, *([arguments.output] if "combination" in steps else [])]
 
 
-Run = Callable[[argparse.Namespace], list[Path]]
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare one sub-command for each kind of input, with its arguments."""
     from evaluation.organiser.annotators import annotations as annotators
@@ -111,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, summary, module, add in (
         ("annotators", "masks, boxes, points and labels of several annotators", annotators, _add_annotators),
         ("graders", "labels of two graders and a specialist (JustRAIGS)", labels_phase, _add_graders),
-        ("cysts", "a confidence benchmark of cysts in OCT volumes", benchmark, add_cysts_arguments),
+        ("cysts", "a confidence benchmark of cysts in OCT volumes", benchmark, _add_cysts),
     ):
         # The module's docstring lists the files that are read and written.
         layout = argparse.RawDescriptionHelpFormatter
@@ -120,9 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Build the reference and print the paths. Raises `PhaseError` with the faults of the input files."""
-    fuse: Run = arguments.fuse
-    written = fuse(arguments)
-    sys.stdout.write("".join(f"{path}\n" for path in written))
+    sys.stdout.write("".join(f"{path}\n" for path in arguments.fuse(arguments)))
     return 0
 
 
