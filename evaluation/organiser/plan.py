@@ -114,10 +114,5 @@ def _needed(aim: Aim, half_width: float, prevalence: Fraction | None, level: flo
     size = wilson_sample_size(aim.value, half_width, level)
     of_positives = aim.figure == "sensitivity"
     share = prevalence if of_positives or prevalence is None else 1 - prevalence
-    in_all = None if share is None else _cases_with(size, share)
+    in_all = None if share is None else math.ceil(size / share)
     return Needed(aim, size if of_positives else None, None if of_positives else size, in_all)
-
-
-def _cases_with(members: int, share: Fraction) -> int:
-    """Return the fewest cases for a share of them to be at least a number of members."""
-    return math.ceil(members / share)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def _each_progress(total: int, tell: Callable[[Sequence[str]], None]) -> Iterator[Callable[[str], None]]:
-    """Yield the writer of finished submissions' lines, above a bar on a terminal; else ``tell`` writes them."""
+    """Yield the writer of finished submissions' lines, above a bar on a terminal, else by ``tell``."""
     if not sys.stdout.isatty():
         yield lambda line: tell([line])
         return

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from evaluation.cli.console import TableConsole
+from evaluation.organiser.output import p_text
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import (
@@ -25,7 +26,6 @@ from evaluation.organiser.ranking.stability import PlaceDistribution
 
 _MOST_PAIRS = 15
 _MOST_ROWS = 60
-_SMALLEST_P = 1e-4
 
 
 def pair_tables(phase: PhaseLeaderboard) -> Iterator[Table]:
@@ -85,13 +85,6 @@ def subgroup_table(phase: PhaseLeaderboard) -> Table:
             p_text(test.p_value),
         )
     return table
-
-
-def p_text(p_value: float | None) -> str:
-    """Return a p value with two significant digits; a dash where there was no test."""
-    if p_value is None:
-        return "–"
-    return f"< {_SMALLEST_P:.4f}" if p_value < _SMALLEST_P else f"{p_value:.2g}"
 
 
 # --- A leaderboard on the terminal ---
