@@ -85,10 +85,22 @@ def csv_bytes(rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 _SPECIAL = {
     **{sign: rf"\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
-    "–": "--", "−": r"$-$", "±": r"$\pm$", "×": r"$\times$", "τ": r"$\tau$",
-    "²": r"\textsuperscript{2}", "³": r"\textsuperscript{3}", "\n": " ", "\r": " ",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "–": "--",
+    "−": r"$-$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "τ": r"$\tau$",
+    "²": r"\textsuperscript{2}",
+    "³": r"\textsuperscript{3}",
+    "\n": " ",
+    "\r": " ",
 }
 
 

@@ -1,6 +1,6 @@
 """The rehearsal of a phase: scores submissions derived from its own reference.
 
-Every figure is checked against `evaluation.organiser.rehearsal` before an image is built.
+Every figure is checked against the rules below before an image is built.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from evaluation.core.aggregation import metric_values
 from evaluation.core.challenge import Task, fields_of, references_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Field, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.core.outcome import CaseJob, Progress, Scored, no_progress
 from evaluation.evaluate import tables_of
@@ -111,11 +111,8 @@ class Rehearsal:
     @property
     def untried(self) -> tuple[str, ...]:
         """The metrics that are undefined for all of these cases."""
-        return tuple(
-            name
-            for name, figures in self.figures.items()
-            if math.isnan(figures.get(Variant.PERFECT, math.nan))
-        )
+        perfect = {name: found.get(Variant.PERFECT, math.nan) for name, found in self.figures.items()}
+        return tuple(name for name, value in perfect.items() if math.isnan(value))
 
 
 def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
@@ -123,8 +120,13 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
 
     Raises `PhaseError` if the reference cannot be read or a submission cannot be scored.
     """
-    chosen = _choose(phase.cases.forms, fields_of(phase.tasks))
-    jobs = [CaseJob(phase.cases.forms[i], phase.rows[i]) for i in chosen]
+    forms, fields = phase.cases.forms, fields_of(phase.tasks)
+    pixels = sum(field.kind.pixels(case) for case in forms for field in fields if field.cases(case))
+    count = max(2, min(_MAX_CASES, len(forms) * _MAX_PIXELS // max(1, pixels)))
+    chosen: Sequence[int] = range(len(forms))
+    if count < len(forms):
+        chosen = [position * len(forms) // count for position in range(count)]
+    jobs = [CaseJob(forms[i], phase.rows[i]) for i in chosen]
     outcomes = _RehearsalStage(phase).play(jobs, progress)
     cases = [job.case for job in jobs]
     figures: dict[str, dict[str, float]] = defaultdict(dict)
@@ -149,15 +151,6 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
     return Rehearsal(len(jobs), figures, tuple(problems))
 
 
-def _choose(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
-    """Return evenly spaced positions within the limits of cases and pixels."""
-    pixels = sum(field.kind.pixels(case) for case in cases for field in fields if field.cases(case))
-    count = max(2, min(_MAX_CASES, len(cases) * _MAX_PIXELS // max(1, pixels)))
-    if count >= len(cases):
-        return list(range(len(cases)))
-    return [position * len(cases) // count for position in range(count)]
-
-
 class _RehearsalStage:
     """Derives and scores the submissions of one phase, in this process."""
 
@@ -168,7 +161,6 @@ class _RehearsalStage:
         self._reference = OpenReference(phase.reference, references_of(phase.tasks))
 
     def play(self, jobs: Sequence[CaseJob], progress: Progress) -> dict[str, list[Scored]]:
-        """Return the outcomes of every submission, by its name, in the order of the jobs."""
         scored: dict[str, list[Scored]] = defaultdict(list)
         perfect: list[Predictions] = []
         for done, job in enumerate(jobs, start=1):

@@ -62,17 +62,12 @@ class ArchiveWriter:
         cells = [{row[0]: row[1:] for row in self._rows[item.name]} for item in fields]
         columns = [item.archive.columns for item in fields if isinstance(item.archive, TableColumns)]
         cases = dict.fromkeys(case for found in cells for case in found)
-        rows = [
-            [
-                case,
-                *(
-                    cell
-                    for found, names in zip(cells, columns, strict=True)
-                    for cell in found.get(case, [""] * len(names))
-                ),
-            ]
-            for case in cases
-        ]
+        rows = []
+        for case in cases:
+            row = [case]
+            for found, names in zip(cells, columns, strict=True):
+                row += found.get(case, [""] * len(names))
+            rows.append(row)
         write_csv(self.folder / file, [key, *(name for names in columns for name in names)], rows)
 
 
@@ -137,39 +132,22 @@ class AlgorithmWriter:
         return f"{_key(image.name)}/output/{item.socket.file_name}"
 
     def _input(self, image: InputImage) -> dict[str, Any]:
-        socket = {
-            "slug": self.input_socket,
-            "kind": "Image",
-            "super_kind": "Image",
-            "relative_path": f"images/{self.input_socket}",
-        }
-        named = {"pk": _key(image.name, "image"), "name": image.name}
-        return {
-            **dict.fromkeys(self.socket_keys, socket),
-            "value": None,
-            "file": None,
-            "image": named,
-            "pk": 1,
-        }
+        socket = self._socket(self.input_socket, "Image", "Image", f"images/{self.input_socket}")
+        return socket | {"image": {"pk": _key(image.name, "image"), "name": image.name}, "pk": 1}
+
+    def _socket(self, slug: str, kind: str, super_kind: str, path: str) -> dict[str, Any]:
+        """Return an input or output without content."""
+        socket = {"slug": slug, "kind": kind, "super_kind": super_kind, "relative_path": path}
+        described = dict.fromkeys(self.socket_keys, socket)
+        return {**described, "value": None, "file": None, "image": None, "pk": 2}
 
     def _write_output(self, image: InputImage, item: Field) -> dict[str, Any]:
         values = [self._values.get(case, {}).get(item.name) for case in image.cases]
         content: Any = values if item.socket.stacked else values[0]
         kind = "Anything" if item.socket.stacked else item.kind.socket_kind
         kind = "Image" if item.socket.is_image else kind
-        socket = {
-            "slug": item.socket.slug,
-            "kind": kind,
-            "super_kind": "Image" if item.socket.is_image else "Value" if self.inline else "File",
-            "relative_path": item.socket.file_name,
-        }
-        output: dict[str, Any] = {
-            **dict.fromkeys(self.socket_keys, socket),
-            "value": None,
-            "file": None,
-            "image": None,
-            "pk": 2,
-        }
+        super_kind = "Image" if item.socket.is_image else "Value" if self.inline else "File"
+        output = self._socket(item.socket.slug, kind, super_kind, item.socket.file_name)
         if item.socket.is_image:
             output["image"] = content
         elif self.inline:
@@ -204,7 +182,6 @@ def _job(
 
 
 def _key(*names: str) -> str:
-    """Return a key in the platform's format, the same for the same names."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, "/".join(names)))
 
 

@@ -34,6 +34,7 @@ from evaluation.organiser.cyst_benchmark.accuracy import (
 from evaluation.organiser.cyst_benchmark.assignment import read_assignment
 from evaluation.organiser.cyst_benchmark.data import (
     CONFIDENCES,
+    EIGHT_NEIGHBOURS,
     EVERYTHING,
     IMAGES,
     RUNS,
@@ -216,9 +217,7 @@ def write_combination(
             "annotators": {name: voxels.by_level() for name, voxels in sorted(counts.annotators.items())},
         },
         "warnings": counts.warnings(),
-        "annotators_of_volumes": {
-            name: list(volume_annotators) for name, volume_annotators in sorted(annotations.items())
-        },
+        "annotators_of_volumes": {name: list(found) for name, found in sorted(annotations.items())},
     }
 
 
@@ -245,11 +244,7 @@ def _annotations(
     if problems:
         raise PhaseError(*problems)
     return {
-        name: {
-            annotator: annotator_scans[name]
-            for annotator, annotator_scans in scans.items()
-            if name in annotator_scans
-        }
+        name: {annotator: found[name] for annotator, found in scans.items() if name in found}
         for name in volumes
     }
 
@@ -316,10 +311,6 @@ def _values(
 
 
 # --- The step `comparison`: Eq. 4 and the plain average against the supervisor, on the evaluation set ---
-#
-# Every annotator alone, every pair, and all of them together are scored as the annotators are (Eq. 3). Each
-# run is combined by itself, as the benchmark's single annotations are, and the two results are averaged. The
-# weights were estimated on the same B-scans. Source: section 3, Figs. 9 to 12.
 
 COMBINATIONS = "combinations.csv"
 ALONE, WEIGHTED, AVERAGE = "alone", "weighted", "average"
@@ -327,7 +318,6 @@ _OF_COMBINATION = (
     *("readers", "method", "column", "value", "b_scans", "overall", *BY_CONFIDENCE),
     *("cysts", "found", "false"),
 )
-_EIGHT_NEIGHBOURS = np.ones((3, 3), dtype=np.int64)
 
 Members = tuple[str, ...]
 _Key = tuple[Members, str]
@@ -348,8 +338,8 @@ class CystCounts:
 
 def count_cysts(marked: NDArray[np.bool_], true: NDArray[np.bool_]) -> CystCounts:
     """Return the counts of one B-scan (y, x); a cyst is an 8-connected component of ``true``."""
-    cysts, count = ndimage.label(true, structure=_EIGHT_NEIGHBOURS)
-    components, of_marked = ndimage.label(marked, structure=_EIGHT_NEIGHBOURS)
+    cysts, count = ndimage.label(true, structure=EIGHT_NEIGHBOURS)
+    components, of_marked = ndimage.label(marked, structure=EIGHT_NEIGHBOURS)
     found = len(np.unique(cysts[marked & true]))
     return CystCounts(count, found, of_marked - len(np.unique(components[marked & true])))
 
@@ -363,7 +353,12 @@ def groups_of_annotators(annotators: Sequence[str]) -> list[Members]:
 def write_comparison(
     evaluation_set: EvaluationSet, strata: Mapping[str, Stratum], work: Path, interval: Interval
 ) -> dict[str, object]:
-    """Score every combination of annotators against the supervisor; return the report's section."""
+    """Score every combination of annotators against the supervisor; return the report's section.
+
+    Every annotator alone, every pair, and all of them together are scored as the annotators are (Eq. 3). Each
+    run is combined by itself, as the benchmark's single annotations are, and the two results are averaged.
+    The weights were estimated on the same B-scans. Source: section 3, Figs. 9 to 12.
+    """
     scale, accuracies, measured = read_scale(work, interval), read_accuracy(work), read_distinctions(work)
     if unknown := sorted(set(evaluation_set.annotators) - set(accuracies)):
         raise PhaseError(f"{work}: expected the accuracy of {unknown[0]}, found none; repeat that step")
@@ -384,12 +379,8 @@ def write_comparison(
     results = {place: found.result() for place, found in similarities.items()}
     rows = [
         (
-            "+".join(members),
-            method,
-            *group,
-            b_scans[group],
-            *_figures(result),
-            *astuple(cysts[members, group]),
+            *("+".join(members), method, *group, b_scans[group]),
+            *(*result.figures, *astuple(cysts[members, group])),
         )
         for ((members, method), group), result in sorted(results.items(), key=_place)
     ]
@@ -426,7 +417,6 @@ def combined_values(
 def _scored(
     b_scan: ValuedBScan, members: Members, accuracies: Mapping[str, SimilarityByConfidence]
 ) -> Iterator[tuple[str, Similarity]]:
-    """Yield every method of combining some annotators, with its similarity to the supervisor."""
     levels = [b_scan.levels[name, run] for name in (*members, SUPERVISOR) for run in RUNS]
     marked = marked_by_either(*levels)
     for method, values in combined_values(b_scan, members, accuracies).items():
@@ -468,7 +458,3 @@ def _place(
     """Return where a row stands: all volumes first, then group by group, few annotators before many."""
     ((members, method), (column, value)), _ = item
     return int(column == "volume"), column, value, len(members), members, method
-
-
-def _figures(found: SimilarityByConfidence) -> tuple[float, ...]:
-    return (found.overall, *(found.by_confidence[c] for c in CONFIDENCES))

@@ -27,7 +27,7 @@ from evaluation.phase.cases import organiser_table
 BINS = 25
 RING_PIXELS = 15
 CONFIDENCES = (1, 2, 3, 4, 5)
-_EIGHT_NEIGHBOURS = np.ones((3, 3), dtype=np.int64)
+EIGHT_NEIGHBOURS = np.ones((3, 3), dtype=np.int64)
 
 Plane = NDArray[Any]
 Mask = NDArray[np.bool_]
@@ -86,7 +86,7 @@ def cysts_of(levels: NDArray[np.uint8]) -> list[AnnotatedCyst]:
         marked = levels == confidence
         if not marked.any():
             continue
-        components, _ = ndimage.label(marked, structure=_EIGHT_NEIGHBOURS)
+        components, _ = ndimage.label(marked, structure=EIGHT_NEIGHBOURS)
         for number, box in enumerate(ndimage.find_objects(components), start=1):
             found.append(AnnotatedCyst(confidence, box, components[box] == number))
     return found
@@ -400,7 +400,7 @@ def _other_numbers(
     ]
 
 
-def _missing(volumes: Mapping[str, Sequence[int]], found: Mapping[str, Scan], folder: Path) -> list[str]:
+def _missing(volumes: Collection[str], found: Mapping[str, Scan], folder: Path) -> list[str]:
     return [f"{folder}/{volume}: is missing" for volume in sorted(volumes) if volume not in found]
 
 
@@ -418,7 +418,7 @@ _OF_SCANNER = (
 def geometries_of(folder: Path, strata: Mapping[str, Stratum]) -> dict[str, Geometry]:
     """Return size and spacing of every volume, from the headers. Raises `PhaseError` for all missing ones."""
     images = scans_in(folder / IMAGES)
-    if missing := [f"{folder / IMAGES}/{name}: is missing" for name in sorted(strata) if name not in images]:
+    if missing := _missing(strata, images, folder / IMAGES):
         raise PhaseError(*missing)
     return {name: images[name].geometry() for name in sorted(strata)}
 
@@ -431,16 +431,13 @@ def write_scanners(
     for name, geometry in geometries.items():
         names[strata[name].vendor, Geometry(geometry.shape, geometry.spacing_mm)].append(name)
     rows = [
-        (vendor, len(volumes), *_qualities(volumes, strata), *geometry.shape, *_lengths(geometry))
+        (vendor, len(volumes), *qualities, *geometry.shape, *_lengths(geometry))
         for (vendor, geometry), volumes in sorted(names.items(), key=lambda item: str(item[0]))
+        for counts in [Counter(strata[name].quality for name in volumes)]
+        for qualities in [[counts[quality] for quality in reversed(QUALITIES)]]
     ]
     write_rows(work / SCANNERS, _OF_SCANNER, rows)
     return [dict(zip(_OF_SCANNER, row, strict=True)) for row in rows]
-
-
-def _qualities(volumes: list[str], strata: Mapping[str, Stratum]) -> list[int]:
-    counts = Counter(strata[name].quality for name in volumes)
-    return [counts[quality] for quality in reversed(QUALITIES)]
 
 
 def _lengths(geometry: Geometry) -> list[float | None]:

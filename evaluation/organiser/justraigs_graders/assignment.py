@@ -112,17 +112,14 @@ def redistribute(
                 candidates = [name for name in pools[role == SPECIALIST] if name not in taken]
                 chosen = candidates[int(rng.integers(len(candidates)))] if candidates else ""
                 taken.add(chosen)
-                found += [_regrading(eye, role, chosen) for eye in part]
+                for eye in part:
+                    labels = eye.graded.labels
+                    label, final = labels[role], final_label(*labels)
+                    found.append(Regrading(eye.name, role, eye.graders[role], label, final, chosen))
     return sorted(found, key=lambda regrading: (regrading.eye, regrading.role))
 
 
-def _regrading(eye: Eye, role: int, new_grader: str) -> Regrading:
-    labels = eye.graded.labels
-    return Regrading(eye.name, role, eye.graders[role], labels[role], final_label(*labels), new_grader)
-
-
 def _roles(eye: Eye) -> list[int]:
-    """Return the positions of the graders of an eye."""
     return [role for role, label in enumerate(eye.graded.labels) if label]
 
 

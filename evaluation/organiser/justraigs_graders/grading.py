@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -36,17 +36,8 @@ ABBREVIATIONS = ("ANRS", "ANRI", "RNFLDS", "RNFLDI", "BCLVS", "BCLVI", "NVT", "D
 """Names of the features in the graders' table, in the order of `FEATURES`."""
 
 MAIN_LABELS = (REFERABLE, NOT_REFERABLE, UNGRADABLE)
-CASE_COLUMNS = (
-    "name",
-    STACK_NAME,
-    STACK_INDEX,
-    "cluster",
-    "age",
-    FINAL_COLUMN,
-    *LABEL_COLUMNS,
-    *FEATURE_COLUMNS,
-)
-COLUMNS_WITHOUT_STACKS = tuple(column for column in CASE_COLUMNS if column not in (STACK_NAME, STACK_INDEX))
+COLUMNS_WITHOUT_STACKS = ("name", "cluster", "age", FINAL_COLUMN, *LABEL_COLUMNS, *FEATURE_COLUMNS)
+CASE_COLUMNS = ("name", STACK_NAME, STACK_INDEX, *COLUMNS_WITHOUT_STACKS[1:])
 _EYE, _FINAL, _FELLOW, _AGE = "Eye ID", "Final Label", "Fellow Eye ID", "Age"
 _MARKS: Mapping[str, bool | None] = {"": None, "0": False, "1": True, "0.0": False, "1.0": True}
 _KIND = AgreedFeatures(len(FEATURES), MAIN_LABELS, REFERABLE)
@@ -113,10 +104,7 @@ def read_graders(path: Path) -> list[Eye]:
             flags: tuple[Flags, ...] = tuple(tuple(marks[i : i + count]) for i in range(0, 3 * count, count))
             eyes.append(
                 Eye(
-                    row.line,
-                    row.cells[_EYE],
-                    row.cells[_FELLOW],
-                    row.cells[_AGE],
+                    *(row.line, row.cells[_EYE], row.cells[_FELLOW], row.cells[_AGE]),
                     GradedEye(labels, flags),
                     tuple(row.cells[column] for column in named) or GRADERS,
                 )
@@ -216,10 +204,6 @@ def _repeated(names: Iterable[str], message: str) -> list[str]:
 
 
 # --- Monitors the graders of JustRAIGS: agreed labels, and each grader's accuracy against limits ---
-#
-# Every grader is compared with the final labels. By default a grader with a sensitivity below 80 % or a
-# specificity below 95 % is flagged, and all images of this grader are graded again (challenge design
-# document, annotation of the test cases, c).
 
 SPECIALIST = 2
 """Position of the specialist among the graders of an eye."""
@@ -235,6 +219,7 @@ class GraderLimits:
 
 ENTRY_EXAM = GraderLimits(sensitivity=Fraction(85, 100), specificity=Fraction(92, 100))
 MONITORING = GraderLimits(sensitivity=Fraction(80, 100), specificity=Fraction(95, 100))
+"""All images of a grader below them are graded again (challenge design document, annotation, c)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,16 +292,15 @@ def is_unexpected(eye: Eye) -> bool:
 
 def gradings_of(eyes: Sequence[Eye]) -> list[Grading]:
     """Return all gradings, eye by eye."""
-    return list(chain.from_iterable(map(_gradings, eyes)))
-
-
-def _gradings(eye: Eye) -> Iterator[Grading]:
-    labels = eye.graded.labels
-    final = final_label(*labels)
-    for position, (name, label) in enumerate(zip(eye.graders, labels, strict=True)):
-        if label:
-            decisive = position == SPECIALIST and labels[0] != labels[1]
-            yield Grading(eye.name, name, label, final, decisive)
+    found = []
+    for eye in eyes:
+        labels = eye.graded.labels
+        final = final_label(*labels)
+        for position, (name, label) in enumerate(zip(eye.graders, labels, strict=True)):
+            if label:
+                decisive = position == SPECIALIST and labels[0] != labels[1]
+                found.append(Grading(eye.name, name, label, final, decisive))
+    return found
 
 
 def figures_of(gradings: Iterable[Grading]) -> list[GraderFigures]:
@@ -368,29 +352,18 @@ def _below(part: int, whole: int, limit: Fraction) -> bool:
 
 # --- The figures of graders as rows of a table: sensitivity and specificity with Wilson's intervals ---
 
+_BOUNDS = ("", "_lower", "_upper")
 COLUMNS = (
-    "grader",
-    "eyes",
-    "referable",
-    "sensitivity",
-    "sensitivity_lower",
-    "sensitivity_upper",
-    "not_referable",
-    "specificity",
-    "specificity_lower",
-    "specificity_upper",
+    *("grader", "eyes", "referable", *(f"sensitivity{bound}" for bound in _BOUNDS)),
+    *("not_referable", *(f"specificity{bound}" for bound in _BOUNDS)),
 )
 
 
 def row_of(figures: GraderFigures) -> tuple[object, ...]:
     """Return the cells of `COLUMNS`; a share of no eyes and its interval are NaN."""
     return (
-        figures.grader,
-        figures.eyes,
-        figures.referable,
-        *_share(figures.found, figures.referable),
-        figures.not_referable,
-        *_share(figures.cleared, figures.not_referable),
+        *(figures.grader, figures.eyes, figures.referable, *_share(figures.found, figures.referable)),
+        *(figures.not_referable, *_share(figures.cleared, figures.not_referable)),
     )
 
 

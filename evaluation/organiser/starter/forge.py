@@ -150,7 +150,6 @@ def _configuration(phase: PackPhase, name: str, title: str) -> str:
 
 
 def _outputs(phase: PackPhase) -> tuple[PackSocket, ...]:
-    """Return the output sockets of all interfaces, each once."""
     return _each_once(socket for interface in phase.algorithm_interfaces for socket in interface.outputs)
 
 

@@ -9,7 +9,6 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO
 
 from zlib_ng import gzip_ng
 
@@ -64,7 +63,8 @@ def build_image(
                 "in the package's repository"
             )
     if not (phase / _NONCE).exists():
-        _write_secret(phase / _NONCE, secrets.token_hex(16))
+        (phase / _NONCE).touch(mode=0o600)
+        (phase / _NONCE).write_text(secrets.token_hex(16), encoding="ascii")
     with tempfile.TemporaryDirectory() as temporary:
         context = Path(temporary)
         shutil.copytree(phase, context / PHASE, ignore=shutil.ignore_patterns("manifest.json", "__pycache__"))
@@ -139,23 +139,14 @@ def _write_compressed(path: Path, command: Sequence[str]) -> Path:
             subprocess.Popen(command, stdout=subprocess.PIPE) as process,  # noqa: S603
         ):
             assert process.stdout is not None
-            _copy(process.stdout, file)
+            while piece := process.stdout.read(_PIECE):
+                file.write(piece)  # type: ignore[no-untyped-call]
         if process.returncode:
             raise PhaseError(f"{path} could not be written: {command[1]} failed")
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
     return path
-
-
-def _copy(source: IO[bytes], target: gzip_ng.GzipNGFile) -> None:
-    while piece := source.read(_PIECE):
-        target.write(piece)  # type: ignore[no-untyped-call]
-
-
-def _write_secret(path: Path, text: str) -> None:
-    path.touch(mode=0o600)
-    path.write_text(text, encoding="ascii")
 
 
 def _engine(*arguments: str) -> bytes:
