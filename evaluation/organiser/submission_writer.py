@@ -135,7 +135,7 @@ class AlgorithmWriter:
         socket = self._socket(self.input_socket, "Image", "Image", f"images/{self.input_socket}")
         return socket | {"image": {"pk": _key(image.name, "image"), "name": image.name}, "pk": 1}
 
-    def _socket(self, slug: str, kind: str, super_kind: str, path: str) -> dict[str, Any]:
+    def _socket(self, slug: str, kind: str | None, super_kind: str, path: str) -> dict[str, Any]:
         """Return an input or output without content."""
         socket = {"slug": slug, "kind": kind, "super_kind": super_kind, "relative_path": path}
         described = dict.fromkeys(self.socket_keys, socket)

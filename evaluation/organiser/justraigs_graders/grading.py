@@ -36,8 +36,15 @@ ABBREVIATIONS = ("ANRS", "ANRI", "RNFLDS", "RNFLDI", "BCLVS", "BCLVI", "NVT", "D
 """Names of the features in the graders' table, in the order of `FEATURES`."""
 
 MAIN_LABELS = (REFERABLE, NOT_REFERABLE, UNGRADABLE)
-COLUMNS_WITHOUT_STACKS = ("name", "cluster", "age", FINAL_COLUMN, *LABEL_COLUMNS, *FEATURE_COLUMNS)
-CASE_COLUMNS = ("name", STACK_NAME, STACK_INDEX, *COLUMNS_WITHOUT_STACKS[1:])
+COLUMNS_WITHOUT_STACKS: tuple[str, ...] = (
+    "name",
+    "cluster",
+    "age",
+    FINAL_COLUMN,
+    *LABEL_COLUMNS,
+    *FEATURE_COLUMNS,
+)
+CASE_COLUMNS: tuple[str, ...] = ("name", STACK_NAME, STACK_INDEX, *COLUMNS_WITHOUT_STACKS[1:])
 _EYE, _FINAL, _FELLOW, _AGE = "Eye ID", "Final Label", "Fellow Eye ID", "Age"
 _MARKS: Mapping[str, bool | None] = {"": None, "0": False, "1": True, "0.0": False, "1.0": True}
 _KIND = AgreedFeatures(len(FEATURES), MAIN_LABELS, REFERABLE)
