@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument(
-        "submissions", type=Path, nargs="+", metavar="SUBMISSION", help="folders of submissions, two or more"
-    )
-    parser.add_argument("--ground-truth", type=Path, required=True, metavar="FOLDER", help="the phase folder")
-    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="where to write")
+    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
+    path = partial(parser.add_argument, type=Path)
+    path("submissions", nargs="+", metavar="SUBMISSION", help="folders of submissions, two or more")
+    folder("--ground-truth", required=True, help="the phase folder")
+    folder("--output", required=True, help="where to write")
     parser.add_argument(
         "--tasks", metavar="TASK,…", help="comma-separated tasks (default: all tasks of the phase)"
     )
@@ -36,20 +37,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="combine only the first K teams of a leaderboard; the name of a folder is that of its team",
     )
-    parser.add_argument(
+    path(
         "--leaderboard",
-        type=Path,
         metavar="FOLDER|CSV",
         help="of --top: what rank --output wrote, best of another set of cases than the one to be predicted",
     )
     parser.add_argument(
         "--board", metavar="NAME", help="of --leaderboard (default: the overall one, or the only one)"
     )
-    parser.add_argument(
-        "--report",
-        type=Path,
-        metavar="FOLDER",
-        help="write how far the members agree, and on which cases they do not; no label is read",
+    folder(
+        "--report", help="write how far the members agree, and on which cases they do not; no label is read"
     )
     parser.add_argument(
         "--gain",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,19 +20,14 @@ if TYPE_CHECKING:
 def _add_cysts(parser: argparse.ArgumentParser) -> None:
     from evaluation.organiser.cyst_benchmark.steps import STEPS
 
-    parser.add_argument(
+    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
+    folder(
         "input",
-        type=Path,
-        metavar="FOLDER",
         help="phase.toml, volumes.csv, images/, evaluation.csv, evaluation/<annotator>/run1|run2/ "
         "and annotations/<annotator>/",
     )
-    parser.add_argument(
-        "--report", type=Path, required=True, metavar="FOLDER", help="where every step writes its tables"
-    )
-    parser.add_argument(
-        "--output", type=Path, metavar="FOLDER", help="the phase folder that the last step writes"
-    )
+    folder("--report", required=True, help="where every step writes its tables")
+    folder("--output", help="the phase folder that the last step writes")
     steps = parser.add_mutually_exclusive_group()
     steps.add_argument(
         "--step", choices=STEPS, help="run only this step, from the tables of the earlier steps"
@@ -147,12 +143,9 @@ def rules_of(arguments: argparse.Namespace) -> CombinationRules:
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--output", type=Path, required=True, metavar="FOLDER", help="the phase folder to write"
-    )
-    parser.add_argument(
-        "--report", type=Path, metavar="FOLDER", help="where to write the report (default: OUTPUT-report)"
-    )
+    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
+    folder("--output", required=True, help="the phase folder to write")
+    folder("--report", help="where to write the report (default: OUTPUT-report)")
 
 
 def _report(arguments: argparse.Namespace) -> Path:
@@ -188,20 +181,14 @@ def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
 def _add_graders(parser: argparse.ArgumentParser) -> None:
     from evaluation.organiser.justraigs_graders.grading import MONITORING
 
-    parser.add_argument("table", type=Path, metavar="GRADERS_CSV", help="the graders' table")
-    parser.add_argument(
+    path = partial(parser.add_argument, type=Path)
+    path("table", metavar="GRADERS_CSV", help="the graders' table")
+    path(
         "--mapping",
-        type=Path,
         metavar="JSON",
         help="mapping of the archive's stacks; a phase of predictions without it has all eyes of the table",
     )
-    parser.add_argument(
-        "--phase",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help="the configuration of the phase, under any name",
-    )
+    path("--phase", required=True, metavar="FILE", help="the configuration of the phase, under any name")
     _add_output(parser)
     add_limits(parser, MONITORING)
     add_draw(parser)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,7 @@ def _write_report(report: Report, arguments: argparse.Namespace) -> int:
 
 
 def _add_submission(parser: argparse.ArgumentParser) -> None:
+    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
     parser.add_argument(
         "--ground-truth", metavar="PHASE", required=True, help=f"{PHASE_HELP}; it must be sealed"
     )
@@ -67,18 +69,10 @@ def _add_submission(parser: argparse.ArgumentParser) -> None:
         "--input", type=Path, metavar="SUBMISSION", help="a folder, a zip archive or a csv file"
     )
     _add_output(parser)
-    parser.add_argument(
-        "--results",
-        type=Path,
-        metavar="FOLDER",
-        help="metrics.json and cases.json of an earlier evaluation, which is then not repeated",
+    folder(
+        "--results", help="metrics.json and cases.json of an earlier evaluation, which is then not repeated"
     )
-    parser.add_argument(
-        "--images",
-        type=Path,
-        metavar="FOLDER",
-        help="original images, named as the cases, to be drawn below the overlays",
-    )
+    folder("--images", help="original images, named as the cases, to be drawn below the overlays")
     parser.add_argument(
         "--public", action="store_true", help="leave out labels, what tells of them, and every single case"
     )
@@ -106,6 +100,7 @@ def _write_submission(arguments: argparse.Namespace) -> int:
 
 
 def _add_leaderboard(parser: argparse.ArgumentParser) -> None:
+    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
     parser.add_argument(
         "results",
         type=Path,
@@ -121,17 +116,13 @@ def _add_leaderboard(parser: argparse.ArgumentParser) -> None:
         metavar="PHASE",
         help="add a section on the data of a phase, as `describe` prints it; repeatable, to compare phases",
     )
-    parser.add_argument(
+    folder(
         "--submissions",
-        type=Path,
-        metavar="FOLDER",
         help="a folder, zip archive or csv file for each team: adds pictures of the hardest cases of a phase "
         "of --ground-truth by the three best teams",
     )
-    parser.add_argument(
+    folder(
         "--images",
-        type=Path,
-        metavar="FOLDER",
         help="original images, named as the cases, to be drawn below the pictures of the hardest cases",
     )
     add_workers(parser)
@@ -169,19 +160,14 @@ def _write_changes(arguments: argparse.Namespace) -> int:
 
 
 def _add_benchmark(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "tables", type=Path, metavar="FOLDER", help="the folder that `fuse cysts --report` wrote"
-    )
-    parser.add_argument(
+    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
+    folder("tables", help="the folder that `fuse cysts --report` wrote")
+    folder(
         "--annotations",
-        type=Path,
-        metavar="FOLDER",
         help="the input of `fuse cysts`: also show B-scans with their annotations, one of every vendor",
     )
-    parser.add_argument(
+    folder(
         "--phase",
-        type=Path,
-        metavar="FOLDER",
         help="with --annotations: the phase that `fuse cysts` built, of which B-scans are shown too",
     )
     _add_output(parser)
