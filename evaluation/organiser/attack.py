@@ -160,9 +160,6 @@ class _Areas:
 
 
 # --- Labels from the F1 of a detection: every value is a count of the images that have the structure ---
-#
-# F1 = 2 TP / (k + P) with k predicted and P true images, so that each submission gives the count in any set
-# of images (coin weighing); integer programming finds the labels from the counts.
 
 _DETECTION_GROUP = 16
 _DETECTION_TRIES = 40
@@ -206,6 +203,8 @@ def labels_from_detections(
 
 
 class _Detections:
+    """F1 = 2 TP / (k + P) with k predicted and P true images, so that a submission gives a count."""
+
     def __init__(self, task: Task, oracle: Oracle) -> None:
         self._task, self._oracle = task, oracle
         self._random = np.random.Generator(np.random.PCG64(_DETECTION_SEED))
@@ -274,10 +273,6 @@ class _Detected(Mapping[str, Mapping[str, Any]]):
 
 
 # --- Members of published subgroups, from the difference of a subgroup's mean between two submissions ---
-#
-# One submission is spoilt in a few cases, in each by a different amount. The change of a subgroup's mean,
-# times the number of its members, is the sum of its members' amounts; meeting in the middle finds the
-# members.
 
 _SPLIT_TRIES = 6
 _MOST_CASES = 40
@@ -301,6 +296,8 @@ def members_from_means(
 ) -> Recovered:
     """Return the cases that a subgroup's published mean reveals as members ("1") or not ("0").
 
+    A submission is spoilt in a few cases, in each by a different amount. The change of a subgroup's mean,
+    times the number of its members, is the sum of its members' amounts; meeting in the middle finds them.
     ``half_step`` is the largest rounding error of a published mean.
     """
     attack = _Means(task, metric, spoiler, split, oracle, half_step)

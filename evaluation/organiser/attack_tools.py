@@ -29,8 +29,6 @@ from evaluation.platform.result_file import render
 from evaluation.summary import summarise
 from evaluation.workers.scorer import CaseScorer
 
-# --- The attacker's view of a phase: submissions, and the `metrics.json` of each ---
-
 Predictions = Mapping[str, Mapping[str, Any]]
 
 
@@ -97,8 +95,6 @@ def value_of(content: Mapping[str, Any], task: str, metric: str) -> float | None
     estimate = content["aggregates"].get(task, {}).get(metric)
     return None if estimate is None else float(estimate["value"])
 
-
-# --- Hidden 0/1 labels from sums of known weights over the cases with label 1 ---
 
 LabelArray = NDArray[np.int64]
 _INFEASIBLE = 2
@@ -181,9 +177,6 @@ def _sums_of_subsets(weights: Floats) -> Floats:
 
 def _members(subset: int, size: int) -> LabelArray:
     return np.array([subset >> position & 1 for position in range(size)], dtype=np.int64)
-
-
-# --- Predictions that are spoilt by a chosen amount, so that each case adds a different number to a sum ---
 
 
 @dataclass(frozen=True)

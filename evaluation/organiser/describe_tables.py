@@ -22,8 +22,6 @@ from evaluation.organiser.describe_data import Quantity
 from evaluation.organiser.output import csv_bytes, p_text, tabular
 from evaluation.platform.result_file import render
 
-# --- A description as tables of texts: for the terminal, for LaTeX and for a report ---
-
 _PAIRS = "pairs that differ"
 
 
@@ -171,9 +169,6 @@ def _spread(row: NumberRow) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-# --- Write a description: JSON for programs, csv for tables, LaTeX for a paper ---
 
 
 def write_description(description: Description, folder: Path) -> list[Path]:

@@ -110,11 +110,6 @@ def _classes(cells: Sequence[str]) -> Sequence[str]:
     return [str(np.searchsorted(edges, parse_number(cell))) if cell else "" for cell in cells]
 
 
-# --- Detection of subgroups whose results would reveal labels ---
-#
-# Two submissions reveal which cases belong to a subgroup: changing a case's result moves the mean only if the
-# case is a member. Where membership determines the label, so does the mean.
-
 _MUCH_OF_THE_LABEL = 0.5
 _NEARLY_ALL = 0.9
 _AT_MOST_HALF = 0.5
@@ -132,7 +127,11 @@ def faults_of_splits(phase: Phase, tables: Mapping[str, CaseTable]) -> list[str]
 
 
 def told_label(phase: Phase, subgroup: Subgroup, tables: Mapping[str, CaseTable]) -> str:
-    """Return the label that a public subgroup reveals, in words; empty if none."""
+    """Return the label that a public subgroup reveals, in words; empty if none.
+
+    Two submissions reveal which cases belong to a subgroup: changing a case's result moves the mean only if
+    the case is a member. Where membership determines the label, so does the mean.
+    """
     if subgroup.audience != "public":
         return ""
     if subgroup.column in (*label_columns(phase), *phase.challenge.derived_columns(phase.options)):

@@ -81,8 +81,6 @@ def csv_bytes(rows: Sequence[Mapping[str, Any]]) -> bytes:
     return text.getvalue().encode("utf-8")
 
 
-# --- Figures as texts, and tables for LaTeX, with the rules of the package booktabs ---
-
 _SPECIAL = {
     **{sign: rf"\{sign}" for sign in "&%$#_{}"},
     "\\": r"\textbackslash{}",

@@ -23,8 +23,6 @@ from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.workers.scorer import CaseScorer
 
-# --- The rules for the figures of a rehearsal, the same for every challenge ---
-
 SHUFFLED = "shuffled"
 """Perfect predictions, each of another case of the same size."""
 MISSING = "missing"

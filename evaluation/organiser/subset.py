@@ -29,8 +29,6 @@ from evaluation.phase.cases import organiser_table, subgroup_masks
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 
-# --- Stratified draw of a random part of the cases ---
-
 Stratum = tuple[str, ...]
 
 

@@ -46,9 +46,6 @@ from evaluation.phase.phase import Phase
 from evaluation.phase.places import mid_ranks
 
 # --- Combine several submissions of one phase into one, in the submission's own format ---
-#
-# The kind of a value decides how it is combined (`annotators.combine`): masks are voted region by region,
-# coordinates are averaged where most submissions have one, likelihoods are averaged on a common scale.
 
 Numbers = Mapping[str, Mapping[str, Sequence[float | None]]]
 

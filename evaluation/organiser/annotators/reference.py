@@ -52,8 +52,6 @@ from evaluation.workers.reading import ReadBatch, read_batches
 from evaluation.workers.reports import ValuesOfBatch
 from evaluation.workers.scoring import score_cases
 
-# --- Score every annotator against the combined reference like a team (ADAM, Table 14) ---
-
 _CASE_SECONDS = 120.0
 _CASES_AT_ONCE = 64
 

@@ -43,8 +43,6 @@ from evaluation.organiser.cyst_benchmark.transform import (
 from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import organiser_table
 
-# --- Agreement of two sets of annotations, overall and by confidence (Eq. 3 of the cyst benchmark) ---
-
 
 @dataclass(frozen=True)
 class SimilarityByConfidence:
@@ -111,9 +109,6 @@ def _sums(first: Floats, second: Floats) -> Floats:
     return np.array([first @ second, first @ first, second @ second])
 
 
-# --- A B-scan of the evaluation set with the value that every annotator and run gives each voxel ---
-
-
 @dataclass(frozen=True)
 class ValuedBScan:
     """Confidences and values (y, x) by annotator and run, cropped to ``box``, which holds all marks."""
@@ -147,8 +142,6 @@ def valued(
         values[annotator, run] = scale.values(annotator, levels, cysts, of_cysts)[box.slices]
     return ValuedBScan(box, {key: levels[box.slices] for key, levels in b_scan.levels.items()}, values)
 
-
-# --- The step `accuracy` ---
 
 ACCURACY, GROUPS, EFFECT = "accuracy.csv", "accuracy_by_group.csv", "interval_effect.csv"
 BY_CONFIDENCE = tuple(f"confidence_{c}" for c in CONFIDENCES)

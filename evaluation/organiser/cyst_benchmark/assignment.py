@@ -19,8 +19,6 @@ from evaluation.organiser.cyst_benchmark.data import (
 from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import organiser_table
 
-# --- Assign two complementary annotators to every part, with balanced workloads ---
-
 Pair = tuple[str, str]
 
 
@@ -89,8 +87,6 @@ def pairs(annotators: Sequence[str]) -> tuple[Pair, ...]:
     return tuple(found)
 
 
-# --- Which pair of annotators gets which part: as few B-scans as possible for the busiest annotator ---
-
 MOST_TRIED = 200_000
 """The number of arrangements, complete or begun, after which the search takes the best one so far."""
 
@@ -143,8 +139,6 @@ def loads(pairs: Sequence[Pair], b_scans: Sequence[int]) -> Mapping[str, int]:
             found[annotator] += number
     return found
 
-
-# --- The two steps of the cyst benchmark that distribute the work; each reads and writes tables ---
 
 PARTITION, ASSIGNMENT, WORKLOAD = "partition.csv", "assignment.csv", "workload.csv"
 MINUTES_PER_B_SCAN = 15.0

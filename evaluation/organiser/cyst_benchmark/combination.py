@@ -133,53 +133,36 @@ def _weights(annotator: AnnotatorMarks) -> Floats:
     return np.asarray(table[annotator.levels], dtype=np.float64)
 
 
-# --- Voxels of every level in the combined annotations and in those that were combined ---
-
-
-@dataclass
-class Voxels:
-    """Numbers of voxels by level, shape (6,); level 0 is not counted."""
-
-    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(CONFIDENCES[-1] + 1, dtype=np.int64))
-
-    def add(self, levels: NDArray[Any]) -> None:
-        """Add levels of any shape."""
-        self.counts += np.bincount(levels[levels > 0], minlength=len(self.counts))
-
-    def by_level(self) -> dict[int, int]:
-        """Return the number of every level from 1."""
-        return {level: int(self.counts[level]) for level in CONFIDENCES}
-
-
 @dataclass
 class LevelCounts:
-    """The voxel counts of the combined level and of every annotator."""
+    """Numbers of voxels by level from 1: of the combined level, and of every annotator."""
 
-    combined: Voxels = field(default_factory=Voxels)
-    annotators: dict[str, Voxels] = field(default_factory=lambda: defaultdict(Voxels))
+    combined: Counter[int] = field(default_factory=Counter)
+    annotators: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, combined: NDArray[Any], annotators: Mapping[str, NDArray[Any]]) -> None:
         """Add a region."""
-        self.combined.add(combined)
+        self.combined += _voxels(combined)
         for name, levels in annotators.items():
-            self.annotators[name].add(levels)
+            self.annotators[name] += _voxels(levels)
 
     def warnings(self) -> list[str]:
         """Return a line for every level that annotators marked and the combined level does not have."""
-        combined = self.combined.by_level()
-        marked = {
-            level: sum(voxels.by_level()[level] for voxels in self.annotators.values())
-            for level in CONFIDENCES
-        }
+        marked = {level: sum(voxels[level] for voxels in self.annotators.values()) for level in CONFIDENCES}
         return [
             f"level {level} is lost: annotators marked {marked[level]} voxels with it, and none has it in "
             "the combined level, because others marked these voxels differently or not at all"
             for level in CONFIDENCES
-            if marked[level] and not combined[level]
+            if marked[level] and not self.combined[level]
         ]
 
 
-# The step `combination`: the annotators of every volume combined into the reference of a phase (Eq. 4).
+def _voxels(levels: NDArray[Any]) -> Counter[int]:
+    numbers = np.bincount(levels[levels > 0], minlength=CONFIDENCES[-1] + 1)
+    return Counter(dict(enumerate(numbers.tolist())))
+
+
+# --- The step `combination`: the annotators of every volume combined into the reference of a phase ---
 
 ANNOTATIONS = "annotations"
 
@@ -213,12 +196,16 @@ def write_combination(
     return {
         "interval": interval,
         "voxels_of_levels": {
-            "combined": counts.combined.by_level(),
-            "annotators": {name: voxels.by_level() for name, voxels in sorted(counts.annotators.items())},
+            "combined": _by_level(counts.combined),
+            "annotators": {name: _by_level(voxels) for name, voxels in sorted(counts.annotators.items())},
         },
         "warnings": counts.warnings(),
         "annotators_of_volumes": {name: list(found) for name, found in sorted(annotations.items())},
     }
+
+
+def _by_level(voxels: Counter[int]) -> dict[int, int]:
+    return {level: voxels[level] for level in CONFIDENCES}
 
 
 def _annotations(

@@ -31,10 +31,6 @@ from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import organiser_table
 
 # --- Assignment of graders to images of JustRAIGS: pairs by blocks, and replacements of removed graders ---
-#
-# Graders do not work in fixed pairs: a pair is drawn for each block of 200 images. The images of a grader who
-# falls below the limits are dealt out to the others (challenge design document, annotation of the test cases
-# c, and sources of error a). All draws are uniform, and come from a seed.
 
 Item = TypeVar("Item")
 
@@ -71,8 +67,9 @@ def assign_pairs(
 ) -> list[Assignment]:
     """Return the graders of each image, in the order of the images: a random pair for each block of them.
 
-    The last block may be smaller. Each pair is drawn independently from all pairs with equal chances. Raises
-    ValueError for fewer than two graders, a repeated grader or image, and a block below 1.
+    Graders do not work in fixed pairs (design document, sources of error a). The last block may be smaller.
+    Each pair is drawn independently from all pairs with equal chances. Raises ValueError for fewer than two
+    graders, a repeated grader or image, and a block below 1.
     """
     if len(graders) < 2 or len(set(graders)) < len(graders):
         raise ValueError(f"graders: expected two or more different ones, found {len(graders)}")

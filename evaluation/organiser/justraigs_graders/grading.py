@@ -162,37 +162,33 @@ def read_mapping(path: Path) -> list[StackEntry]:
     return entries
 
 
-def case_rows(eyes: Sequence[Eye], entries: Sequence[StackEntry], file: str) -> list[list[str]]:
+def case_rows(eyes: Sequence[Eye], entries: Sequence[StackEntry] | None, file: str) -> list[list[str]]:
     """Return the rows of the case table, sorted by name: the eyes of the mapping, with persons as clusters.
 
-    Eyes outside of the mapping belong to another phase. Raises `PhaseError` listing every eye that is
-    duplicate or not graded, or whose fellow eye names another fellow.
+    Eyes outside of the mapping belong to another phase. Without a mapping (None) the rows are of all eyes and
+    have no columns of stacks. Raises `PhaseError` listing every eye that is duplicate or not graded, or whose
+    fellow eye names another fellow.
     """
     by_key = {name_key(eye.name): eye for eye in eyes}
     problems = _faults_of_eyes(eyes, by_key, file)
-    problems += _repeated((entry.eye for entry in entries), "mapping: duplicate eye {} in {} entries")
-    missing = [entry.eye for entry in entries if name_key(entry.eye) not in by_key]
-    problems += [
-        f"{file}: expected a row for {name}, which the mapping names, found none" for name in missing
-    ]
+    if entries is not None:
+        problems += _repeated((entry.eye for entry in entries), "mapping: duplicate eye {} in {} entries")
+        problems += [
+            f"{file}: expected a row for {entry.eye}, which the mapping names, found none"
+            for entry in entries
+            if name_key(entry.eye) not in by_key
+        ]
     if problems:
         raise PhaseError(*problems)
-    pairs = [(by_key[name_key(entry.eye)], (entry.stack, str(entry.index))) for entry in entries]
-    return [_case_row(eye, by_key, place) for eye, place in sorted(pairs, key=lambda pair: pair[0].name)]
-
-
-def case_rows_without_stacks(eyes: Sequence[Eye], file: str) -> list[list[str]]:
-    """Return the rows of `case_rows` for all eyes, without the columns of stacks."""
-    by_key = {name_key(eye.name): eye for eye in eyes}
-    if problems := _faults_of_eyes(eyes, by_key, file):
-        raise PhaseError(*problems)
-    return [_case_row(eye, by_key, ()) for eye in sorted(eyes, key=lambda eye: eye.name)]
-
-
-def _case_row(eye: Eye, by_key: Mapping[str, Eye], place: Sequence[str]) -> list[str]:
-    fellow = by_key.get(name_key(eye.fellow))
-    cluster = min(eye.name, fellow.name) if fellow is not None else ""
-    return [eye.name, *place, cluster, eye.age, *_KIND.write_cells(eye.graded)]
+    pairs: list[tuple[Eye, tuple[str, ...]]] = [(eye, ()) for eye in eyes]
+    if entries is not None:
+        pairs = [(by_key[name_key(entry.eye)], (entry.stack, str(entry.index))) for entry in entries]
+    rows = []
+    for eye, place in sorted(pairs, key=lambda pair: pair[0].name):
+        fellow = by_key.get(name_key(eye.fellow))
+        cluster = min(eye.name, fellow.name) if fellow is not None else ""
+        rows.append([eye.name, *place, cluster, eye.age, *_KIND.write_cells(eye.graded)])
+    return rows
 
 
 def _faults_of_eyes(eyes: Sequence[Eye], by_key: Mapping[str, Eye], file: str) -> list[str]:

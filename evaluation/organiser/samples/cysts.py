@@ -22,8 +22,6 @@ from evaluation.organiser.samples.synthesis import Quality
 from evaluation.organiser.submission_writer import ArchiveSample, SampleCase
 
 # --- Synthetic OCT volumes: retinal layers, speckle, cysts of varying contrast and size, and annotators ---
-#
-# Sizes and spacings are taken from four scanners for 6 mm × 2 mm × 6 mm of the macula.
 
 VENDORS = {"C": "cirrus", "T": "topcon", "N": "nidek", "S": "spectralis"}
 VENDOR_OF_CASE = "CTNSTCTCTCTCNSTCTCTCTCNSTT"
@@ -33,7 +31,7 @@ QUALITIES = ("high", "medium", "low")
 INTERVAL = np.array([0.0, 0.35, 0.5, 0.62, 0.74, 0.86], dtype=np.float32)
 """The confidence of each level: the mean distinction of the supervisor's cysts of that level."""
 
-# (B-scans, pixels in depth, pixels in width)
+# (B-scans, pixels in depth, pixels in width) of four scanners for 6 mm × 2 mm × 6 mm of the macula
 _SHAPES = {
     "cirrus": (128, 1024, 512),
     "topcon": (256, 885, 512),
@@ -90,9 +88,8 @@ def draw_cases(
     scale outside (0, 1].
     """
     if count < 1 or not 0 < scale <= 1:
-        raise ValueError(
-            f"expected at least one case and a scale above 0 up to 1, found {count} and {scale:g}"
-        )
+        expected = "at least one case and a scale above 0 up to 1"
+        raise ValueError(f"expected {expected}, found {count} and {scale:g}")
     seen = dict.fromkeys(_SHAPES, 0)
     cases = []
     for position in range(count):
@@ -100,9 +97,8 @@ def draw_cases(
         quality = QUALITIES[seen[vendor] % len(QUALITIES)]
         seen[vendor] += 1
         geometry = _geometry(vendor, scale, most_b_scans)
-        cases.append(
-            OctCase(f"V{position + 1:02d}", vendor, quality, geometry, _draw_cysts(geometry, quality, rng))
-        )
+        cysts = _draw_cysts(geometry, quality, rng)
+        cases.append(OctCase(f"V{position + 1:02d}", vendor, quality, geometry, cysts))
     return cases
 
 
@@ -286,8 +282,6 @@ def _write(path: Path, values: NDArray[np.uint8], case: OctCase) -> None:
 
 
 # --- Synthetic cyst phases: references of two simulated annotators, and submissions of known quality ---
-#
-# Optionally the annotations for building a reference, see `annotation_sample`.
 
 _ANNOTATORS = ("first", "second")
 _FEWEST_B_SCANS = 5
@@ -333,7 +327,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
         case = cases[position]
         if arguments.images:
-            _write_image(arguments.output / "images" / f"{case.name}.mha", case, rng)
+            _write(arguments.output / "images" / f"{case.name}.mha", draw_image(case, rng), case)
         drawn = _reference(case, rng)
 
         def predict(quality: Quality) -> Values:
@@ -370,11 +364,6 @@ def _prediction(
         return (levels > 0).astype(np.uint8)
     elsewhere = np.roll(confidence, case.geometry.shape[1] // 3, axis=1)
     return np.ascontiguousarray(elsewhere[:, :, ::-1])
-
-
-def _write_image(path: Path, case: OctCase, rng: np.random.Generator) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(write_volume(draw_image(case, rng), case.geometry, ".mha"))
 
 
 def _configuration(arguments: argparse.Namespace, annotators: tuple[str, ...]) -> str:

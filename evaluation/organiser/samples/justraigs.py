@@ -82,24 +82,14 @@ def draw_eyes(
     labels[disagree, 2] = final[disagree]
     true_features = rng.random((count, len(FEATURES))) < _PREVALENCE
     wrong = rng.random((count, 3, len(FEATURES))) < _GRADER_FEATURE_ERROR
-    return GradedEyes(
-        names := tuple(f"J{number:05d}" for number in rng.permutation(np.arange(1, count + 1)).tolist()),
-        _fellows(names, rng),
-        rng.integers(35, 90, count),
-        final,
-        labels,
-        true_features,
-        true_features[:, np.newaxis] ^ wrong,
-    )
-
-
-def _fellows(names: tuple[str, ...], rng: np.random.Generator) -> tuple[str, ...]:
-    """Return the fellow eye of every eye, empty where there is none."""
-    fellows = [""] * len(names)
-    order = rng.permutation(len(names))[: round(_SHARE_OF_FELLOWS * len(names)) // 2 * 2].tolist()
+    graded_features = true_features[:, np.newaxis] ^ wrong
+    names = tuple(f"J{number:05d}" for number in rng.permutation(np.arange(1, count + 1)).tolist())
+    fellows = [""] * count
+    order = rng.permutation(count)[: round(_SHARE_OF_FELLOWS * count) // 2 * 2].tolist()
     for left, right in zip(order[::2], order[1::2], strict=True):
         fellows[left], fellows[right] = names[right], names[left]
-    return tuple(fellows)
+    ages = rng.integers(35, 90, count)
+    return GradedEyes(names, tuple(fellows), ages, final, labels, true_features, graded_features)
 
 
 def predicted_features(eyes: GradedEyes, error: float, rng: np.random.Generator) -> list[Flags]:
@@ -118,14 +108,13 @@ def predicted_features(eyes: GradedEyes, error: float, rng: np.random.Generator)
     return flags
 
 
-# Synthetic JustRAIGS phases: eyes of persons, disagreeing graders, stacks, submissions of known quality.
+# --- Synthetic JustRAIGS phases, and submissions of known quality ---
 
 INPUT_SOCKET = "stacked-color-fundus-images"
 MAPPING = "archive_item_to_content_mapping.json"
 _FEATURE_ERROR = {Quality.PERFECT: 0.0, Quality.GOOD: 0.15, Quality.POOR: 0.3, Quality.RANDOM: 0.5}
 _SUBMISSIONS = {"phase1": 10, "phase2": 1}
 _SHARE_OF_PHASE_1 = 0.1
-_PERFECT_THRESHOLD = 0.5
 _MOST_GRADERS = 99
 
 
@@ -165,7 +154,13 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
         stacks = _stacks(eyes, rng.permutation(members), arguments.stack)
         folder = arguments.output / "ground-truth" / name
         mapping = arguments.output / "organisers" / name / MAPPING
-        _write_mapping(mapping, stacks)
+        content = [
+            {"stack_name": stack.name, "stack_index": index, "image": f"{case}.jpg"}
+            for stack in stacks
+            for index, case in enumerate(stack.cases)
+        ]
+        mapping.parent.mkdir(parents=True, exist_ok=True)
+        mapping.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         folder.mkdir(parents=True, exist_ok=True)
         configuration = _configuration(name, suffix, len(members), arguments.seed)
         (folder / "phase.toml").write_text(configuration, "utf-8")
@@ -175,7 +170,9 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
             folders.append(arguments.output / "submissions" / name / quality.value)
             fields = fields_of(CHALLENGE.tasks(JustraigsOptions()))
             writer = AlgorithmWriter(folders[-1], fields, stacks, INPUT_SOCKET, inline=arguments.inline)
-            threshold = _threshold(eyes, likelihoods[quality], quality)
+            threshold = 0.5
+            if quality is Quality.PERFECT:
+                threshold = float(likelihoods[quality][eyes.final == REFERABLE].min())
             for position in members.tolist():
                 likelihood = float(likelihoods[quality][position])
                 decision = likelihood >= threshold
@@ -203,13 +200,6 @@ def _stacks(eyes: GradedEyes, order: NDArray[np.intp], size: int) -> tuple[Input
     )
 
 
-def _threshold(eyes: GradedEyes, likelihoods: NDArray[np.float64], quality: Quality) -> float:
-    """Return the threshold of the decisions: the lowest positive for perfect, else 0.5."""
-    if quality is Quality.PERFECT:
-        return float(likelihoods[eyes.final == REFERABLE].min())
-    return _PERFECT_THRESHOLD
-
-
 def _write_graders(path: Path, eyes: GradedEyes, arguments: argparse.Namespace) -> None:
     header = ["Eye ID", "Final Label", "Fellow Eye ID", "Age", *(f"Label {grader}" for grader in GRADERS)]
     header += [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
@@ -232,16 +222,6 @@ def _write_graders(path: Path, eyes: GradedEyes, arguments: argparse.Namespace) 
         named = [name if label else "" for name, label in zip(given, labels, strict=False)]
         rows.append([*row, str(eyes.ages[position]), *labels, *marks, *named])
     write_csv(path, header, rows, arguments.delimiter)
-
-
-def _write_mapping(path: Path, stacks: tuple[InputImage, ...]) -> None:
-    content = [
-        {"stack_name": stack.name, "stack_index": index, "image": f"{case}.jpg"}
-        for stack in stacks
-        for index, case in enumerate(stack.cases)
-    ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def _configuration(name: str, suffix: str, cases: int, seed: int) -> str:

@@ -13,18 +13,15 @@ from numpy.typing import NDArray
 from evaluation.io.kinds.points import Point
 
 # --- Tilted ellipses on a pixel grid: rasterising, jittering, majority vote ---
-#
-# Pixel (x, y) represents the point at its centre, so the first pixel is the point (0, 0); x runs to the right
-# and y downwards. Shapes are rasterised into patches (their bounding boxes) instead of whole images: a fundus
-# photograph has 3 to 4 million pixels, its optic disc about ten thousand.
 
 
 @dataclass(frozen=True)
 class Ellipse:
     """A filled ellipse: centre and semi-axes in pixels, tilt in radians.
 
-    A positive tilt turns the x semi-axis towards the y axis (clockwise on the screen, y runs downwards).
-    Raises ValueError where a semi-axis is not positive or a number is not finite.
+    The centre of the first pixel is the point (0, 0); x runs to the right and y downwards. A positive tilt
+    turns the x semi-axis towards the y axis (clockwise on the screen, y runs downwards). Raises ValueError
+    where a semi-axis is not positive or a number is not finite.
     """
 
     center_x: float
@@ -105,13 +102,11 @@ def intersection(first: Patch, second: Patch) -> Patch:
     left, right = max(first.left, second.left), min(first.right, second.right)
     if top >= bottom or left >= right:
         return Patch(values=np.zeros((0, 0), dtype=np.bool_), top=first.top, left=first.left)
-    window_of_first = first.values[
-        top - first.top : bottom - first.top, left - first.left : right - first.left
-    ]
-    window_of_second = second.values[
-        top - second.top : bottom - second.top, left - second.left : right - second.left
-    ]
-    return Patch(values=window_of_first & window_of_second, top=top, left=left)
+    one, other = (
+        patch.values[top - patch.top : bottom - patch.top, left - patch.left : right - patch.left]
+        for patch in (first, second)
+    )
+    return Patch(values=one & other, top=top, left=left)
 
 
 def jitter(ellipse: Ellipse, rng: np.random.Generator, relative: float) -> Ellipse:
@@ -161,15 +156,12 @@ def majority_vote(patches: Sequence[Patch], width: int, height: int, graders: in
     Source: REFUGE, section 3.1 (majority voting of seven experts).
     """
     if len(patches) > graders:
-        raise ValueError(
-            f"majority vote: expected at most {graders} patches, one a grader, found {len(patches)}"
-        )
-    if any(
-        patch.top < 0 or patch.left < 0 or patch.bottom > height or patch.right > width for patch in patches
-    ):
-        raise ValueError(
-            f"majority vote: expected patches inside {width} × {height} pixels, found one outside"
-        )
+        expected = f"at most {graders} patches, one a grader"
+        raise ValueError(f"majority vote: expected {expected}, found {len(patches)}")
+    inside = [p.top >= 0 and p.left >= 0 and p.bottom <= height and p.right <= width for p in patches]
+    if not all(inside):
+        expected = f"patches inside {width} × {height} pixels"
+        raise ValueError(f"majority vote: expected {expected}, found one outside")
     majority = np.zeros((height, width), dtype=np.bool_)
     marked = [patch for patch in patches if patch.values.size]
     if not marked:
@@ -189,15 +181,9 @@ def _pixel_span(center: float, half_extent: float, size: int) -> tuple[int, int]
     return first, max(min(floor(center + half_extent) + 1, size), first)
 
 
-# Synthetic fundus cases: optic disc, optic cup and fovea, their reference, and predictions of known quality.
-#
-# Sizes and ratios follow REFUGE (section 3.1): seven graders draw tilted ellipses, a majority vote gives the
-# mask and the mean of the graders' points the fovea; glaucomatous eyes have larger cups.
+# --- Synthetic fundus cases: sizes and ratios follow REFUGE (section 3.1) ---
 
-CUP_VALUE = 0
-DISC_VALUE = 128
-ELSEWHERE_VALUE = 255
-
+CUP_VALUE, DISC_VALUE, ELSEWHERE_VALUE = 0, 128, 255
 # Below this the smallest cups would fall between the pixel centres.
 MIN_SIDE_PIXELS = 64
 
@@ -306,10 +292,8 @@ def reference_mask(case: FundusCase, rng: np.random.Generator, graders: int = 7)
     Raises ValueError if there is no grader.
     """
     _check_graders(graders)
-    drawn = [
-        Outlines(*(jitter(ellipse, rng, _GRADER_JITTER) for ellipse in (case.disc, case.cup)))
-        for _ in range(graders)
-    ]
+    both = (case.disc, case.cup)
+    drawn = [Outlines(*(jitter(one, rng, _GRADER_JITTER) for one in both)) for _ in range(graders)]
     return _mask_of_majority(drawn, case.width, case.height)
 
 
@@ -358,7 +342,6 @@ def predicted_fovea(case: FundusCase, reference: Point, quality: Quality, rng: n
 def _draw_outlines(
     width: int, height: int, glaucoma: bool, eye: Laterality, rng: np.random.Generator
 ) -> Outlines:
-    """Draw a disc on the nasal side and a cup inside it."""
     nasal = 1.0 if eye is Laterality.RIGHT else -1.0
     disc_semi_axis_y = min(width, height) * float(rng.uniform(1 / 8, 1 / 6)) / 2
     disc = Ellipse(
@@ -399,7 +382,6 @@ def _draw_fovea(disc: Ellipse, eye: Laterality, rng: np.random.Generator) -> Poi
 
 
 def _mask_of_majority(drawn: list[Outlines], width: int, height: int) -> NDArray[np.uint8]:
-    """Vote over the graders' discs and over their cups, each clipped to its disc."""
     discs = [rasterise(outlines.disc, width, height) for outlines in drawn]
     uncut = [rasterise(outlines.cup, width, height) for outlines in drawn]
     cups = list(map(intersection, uncut, discs))

@@ -17,8 +17,6 @@ from PIL import Image
 import evaluation
 from evaluation.core.fault import PhaseError
 
-# --- Synthetic cases: references, and a submission of middling quality, as plain csv, PNG and NIfTI files ---
-
 Row = Sequence[object]
 _CASES, _PATIENTS = 12, 60
 _IMAGE = (96, 128)  # (y, x)
