@@ -15,7 +15,7 @@ from typing import Any
 from evaluation.core.aggregation import metric_values
 from evaluation.core.challenge import Task, fields_of, references_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Variant
+from evaluation.core.field import Field, Variant
 from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.core.outcome import CaseJob, Progress, Scored, no_progress
 from evaluation.evaluate import tables_of
@@ -118,13 +118,8 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
 
     Raises `PhaseError` if the reference cannot be read or a submission cannot be scored.
     """
-    forms, fields = phase.cases.forms, fields_of(phase.tasks)
-    pixels = sum(field.kind.pixels(case) for case in forms for field in fields if field.cases(case))
-    count = max(2, min(_MAX_CASES, len(forms) * _MAX_PIXELS // max(1, pixels)))
-    chosen: Sequence[int] = range(len(forms))
-    if count < len(forms):
-        chosen = [position * len(forms) // count for position in range(count)]
-    jobs = [CaseJob(forms[i], phase.rows[i]) for i in chosen]
+    chosen = _choose(phase.cases.forms, fields_of(phase.tasks))
+    jobs = [CaseJob(phase.cases.forms[i], phase.rows[i]) for i in chosen]
     outcomes = _RehearsalStage(phase).play(jobs, progress)
     cases = [job.case for job in jobs]
     figures: dict[str, dict[str, float]] = defaultdict(dict)
@@ -147,6 +142,13 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
                 figures[composite.name][submission] = combined
     problems = [problem for name in figures for problem in problems_of(name, scales[name], figures[name])]
     return Rehearsal(len(jobs), figures, tuple(problems))
+
+
+def _choose(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
+    """Return evenly spaced positions within the limits of cases and pixels."""
+    pixels = sum(field.kind.pixels(case) for case in cases for field in fields if field.cases(case))
+    count = min(len(cases), max(2, min(_MAX_CASES, len(cases) * _MAX_PIXELS // max(1, pixels))))
+    return [position * len(cases) // count for position in range(count)]
 
 
 class _RehearsalStage:

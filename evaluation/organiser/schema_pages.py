@@ -14,8 +14,6 @@ from evaluation.phase.config import DECLARED, FILE_NAME, PhaseConfig
 from evaluation.phase.registry import challenge_named, known_challenges
 from evaluation.platform.result_file import without_null
 
-# --- The JSON schema of `phase.toml`, the options of every known challenge included ---
-
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 # Titles only repeat the names; editors do not use the other keys.
 _LEFT_OUT = ("title", "discriminator")

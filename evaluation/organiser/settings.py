@@ -22,8 +22,6 @@ from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.platform.result_file import render
 from evaluation.summary import summarise
 
-# --- The settings of a phase on the platform, within the limits of its database and schema ---
-
 # The platform's pattern allows a single line.
 _ColumnTitle = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^\r\n]*$")]
 _ScoreTitle = Annotated[str, Field(min_length=1, max_length=32, pattern=r"^[^\r\n]*$")]

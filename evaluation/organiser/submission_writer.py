@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,8 +14,6 @@ from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.core.field import AnyField, CaseColumns, Field, Files, Kind, TableColumns, TableRows
 from evaluation.io.tables import write_csv
 from evaluation.organiser.samples.synthesis import Quality
-
-# --- Writes submissions through the fields' own declarations, in the platform's layout ---
 
 _SITE = "https://grand-challenge.org"
 
@@ -202,9 +201,6 @@ def write_case_file(folder: Path, kind: Kind, layout: Files, case: str, value: A
     path.write_bytes(kind.write_file(value, extension))
 
 
-# --- Writes phase folders through the fields' own declarations ---
-
-
 @dataclass(frozen=True)
 class SampleCase:
     """One case to be written: its name, its further columns of the case table, and its reference values."""
@@ -248,48 +244,37 @@ def write_phase(
         write_csv(folder / location.files[0], [location.key, *location.columns], rows)
 
 
-@dataclass(frozen=True)
-class ArchiveSample:
-    """A synthetic phase, and one archive submission of each quality, in folders below ``output``.
+def write_archive_sample(
+    arguments: argparse.Namespace,
+    configuration: str,
+    tasks: Sequence[Task],
+    cases: int,
+    draw: Callable[[int], tuple[SampleCase, Callable[[Quality], Values]]],
+    progress: Callable[[int], None],
+    qualities: Sequence[Quality] = tuple(Quality),
+    extensions: Mapping[str, str] | None = None,
+) -> list[Path]:
+    """Write a synthetic phase and an archive submission of each quality, and return their folders.
 
-    ``extensions`` chooses the submitted files' extensions by the name of their field.
+    They are below ``arguments.output``; ``arguments.name`` is the name of the phase. ``draw`` takes a case's
+    position and returns the case and a function from a quality to its prediction, so that one prediction at a
+    time is in memory. ``extensions`` chooses the submitted files' extensions by the name of their field.
     """
+    fields, submissions = fields_of(tasks), arguments.output / "submissions"
+    writers = {
+        quality: ArchiveWriter(submissions / quality.value, fields, extensions or {}) for quality in qualities
+    }
 
-    output: Path
-    name: str
-    configuration: str
-    tasks: Sequence[Task]
-    qualities: Sequence[Quality] = tuple(Quality)
-    extensions: Mapping[str, str] = field(default_factory=dict)
+    def references() -> Iterator[SampleCase]:
+        for position in range(cases):
+            case, predict = draw(position)
+            for quality, writer in writers.items():
+                writer.add(case.name, predict(quality))
+            progress(position + 1)
+            yield case
 
-    def write(
-        self,
-        cases: int,
-        draw: Callable[[int], tuple[SampleCase, Callable[[Quality], Values]]],
-        progress: Callable[[int], None],
-    ) -> list[Path]:
-        """Write the phase and its submissions case by case, and return their folders.
-
-        ``draw`` takes a case's position and returns the case and a function from a quality to its prediction,
-        so that one prediction at a time is in memory.
-        """
-        writers = {
-            quality: ArchiveWriter(
-                self.output / "submissions" / quality.value, fields_of(self.tasks), self.extensions
-            )
-            for quality in self.qualities
-        }
-
-        def references() -> Iterator[SampleCase]:
-            for position in range(cases):
-                case, predict = draw(position)
-                for quality, writer in writers.items():
-                    writer.add(case.name, predict(quality))
-                progress(position + 1)
-                yield case
-
-        folder = self.output / "ground-truth" / self.name
-        write_phase(folder, self.configuration, references_of(self.tasks), references())
-        for writer in writers.values():
-            writer.close()
-        return [folder, *(writer.folder for writer in writers.values())]
+    folder = arguments.output / "ground-truth" / arguments.name
+    write_phase(folder, configuration, references_of(tasks), references())
+    for writer in writers.values():
+        writer.close()
+    return [folder, *(writer.folder for writer in writers.values())]

@@ -40,8 +40,6 @@ from evaluation.platform.index import SubmissionIndex
 from evaluation.platform.submission import index_submission
 from evaluation.workers.case_reader import CaseReader
 
-# --- Read several submissions, or annotations laid out like submissions, case by case ---
-
 
 @dataclass(frozen=True)
 class OpenSubmission:

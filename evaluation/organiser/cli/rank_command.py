@@ -138,11 +138,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a metric of a table and its better direction; keys: weight (of its rank), worst (replaces "
         "missing values), title, unit; repeatable",
     )
-    path(
-        "--definition",
-        metavar="TOML",
-        help="of a table: its [metrics.NAME], title, seed, resamples",
-    )
+    path("--definition", metavar="TOML", help="of a table: its [metrics.NAME], title, seed, resamples")
     parser.add_argument(
         "--scheme",
         default="challenge",

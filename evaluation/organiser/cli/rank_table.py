@@ -22,8 +22,6 @@ from evaluation.organiser.ranking.leaderboard_file import (
 )
 from evaluation.organiser.ranking.stability import PlaceDistribution
 
-# --- The tests of a ranking on the terminal: between teams, and between subgroups within each team ---
-
 _MOST_PAIRS = 15
 _MOST_ROWS = 60
 
@@ -86,8 +84,6 @@ def subgroup_table(phase: PhaseLeaderboard) -> Table:
         )
     return table
 
-
-# --- A leaderboard on the terminal ---
 
 _MAX_METRICS = 6
 _MAX_TEAMS = 12

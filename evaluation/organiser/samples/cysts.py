@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
@@ -19,7 +20,7 @@ from evaluation.io.tables import write_csv
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.io.volumes import EXTENSIONS, write_volume
 from evaluation.organiser.samples.synthesis import Quality
-from evaluation.organiser.submission_writer import ArchiveSample, SampleCase
+from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
 
 # --- Synthetic OCT volumes: retinal layers, speckle, cysts of varying contrast and size, and annotators ---
 
@@ -78,9 +79,7 @@ class OctCase:
         return z, y, x
 
 
-def draw_cases(
-    count: int, scale: float, rng: np.random.Generator, most_b_scans: int | None = None
-) -> list[OctCase]:
+def draw_cases(count: int, scale: float, rng: Generator, most_b_scans: int | None = None) -> list[OctCase]:
     """Return cases of four vendors and three qualities.
 
     ``scale`` multiplies width and depth in pixels, at the same extent in mm, and the number of B-scans, at
@@ -102,7 +101,7 @@ def draw_cases(
     return cases
 
 
-def draw_image(case: OctCase, rng: np.random.Generator) -> NDArray[np.uint8]:
+def draw_image(case: OctCase, rng: Generator) -> NDArray[np.uint8]:
     """Return the OCT volume (z, y, x): layers that are deeper at the fovea, dark cysts, and speckle."""
     depth, height, width = case.geometry.shape
     step_z, step_y, step_x = case.spacing_mm
@@ -125,7 +124,7 @@ def draw_image(case: OctCase, rng: np.random.Generator) -> NDArray[np.uint8]:
 
 
 def read_cysts(
-    case: OctCase, rng: np.random.Generator, missed: float, deviation: float, level_deviation: float
+    case: OctCase, rng: Generator, missed: float, deviation: float, level_deviation: float
 ) -> NDArray[np.uint8]:
     """Return the levels (z, y, x) that an annotator marks.
 
@@ -171,7 +170,7 @@ def _geometry(vendor: str, scale: float, most_b_scans: int | None) -> Geometry:
     return Geometry((depth, height, width), spacing, (0.0, 0.0, 0.0), UPRIGHT)
 
 
-def _draw_cysts(geometry: Geometry, quality: str, rng: np.random.Generator) -> tuple[SimulatedCyst, ...]:
+def _draw_cysts(geometry: Geometry, quality: str, rng: Generator) -> tuple[SimulatedCyst, ...]:
     depth, height, width = geometry.shape
     step_x, step_y, step_z = geometry.spacing_mm or (1.0, 1.0, 1.0)
     cysts = []
@@ -240,7 +239,7 @@ def write_annotations(
     folder: Path,
     cases: Sequence[OctCase],
     configuration: str,
-    rng: np.random.Generator,
+    rng: Generator,
     progress: Callable[[int], None],
     extension: str = ".mha",
 ) -> None:
@@ -269,7 +268,7 @@ def write_annotations(
     (folder / "phase.toml").write_text(configuration, encoding="utf-8", newline="\n")
 
 
-def annotate(case: OctCase, rng: np.random.Generator, habits: Habits) -> NDArray[np.uint8]:
+def annotate(case: OctCase, rng: Generator, habits: Habits) -> NDArray[np.uint8]:
     """Return the confidences (z, y, x), 0 to 5, that somebody of these habits gives."""
     levels = read_cysts(case, rng, habits.missed, habits.deviation, level_deviation=0.4)
     shifted = np.clip(levels.astype(np.int64) + habits.shift, 1, 5)
@@ -307,7 +306,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 
     With ``arguments.annotations``, write annotations there instead, and return that folder.
     """
-    rng = np.random.Generator(np.random.PCG64(arguments.seed))
+    rng = Generator(np.random.PCG64(arguments.seed))
     if arguments.b_scans is not None and arguments.b_scans < _FEWEST_B_SCANS:
         raise ValueError(f"--b-scans: expected at least {_FEWEST_B_SCANS}, found {arguments.b_scans}")
     cases = draw_cases(arguments.cases, arguments.scale, rng, arguments.b_scans)
@@ -315,14 +314,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
         configuration = _configuration(arguments, tuple(ANNOTATORS))
         write_annotations(arguments.output, cases, configuration, rng, progress, arguments.extension)
         return [arguments.output]
-    tasks = CHALLENGE.tasks(CystsOptions(readers=_ANNOTATORS if arguments.readers else ()))
-    sample = ArchiveSample(
-        arguments.output,
-        arguments.name,
-        _configuration(arguments, _ANNOTATORS if arguments.readers else ()),
-        tasks,
-        extensions={"cysts": arguments.extension},
-    )
+    annotators = _ANNOTATORS if arguments.readers else ()
 
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
         case = cases[position]
@@ -336,10 +328,14 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 
         return drawn, predict
 
-    return sample.write(arguments.cases, draw, progress)
+    configuration, extensions = _configuration(arguments, annotators), {"cysts": arguments.extension}
+    tasks = CHALLENGE.tasks(CystsOptions(readers=annotators))
+    return write_archive_sample(
+        arguments, configuration, tasks, arguments.cases, draw, progress, extensions=extensions
+    )
 
 
-def _reference(case: OctCase, rng: np.random.Generator) -> SampleCase:
+def _reference(case: OctCase, rng: Generator) -> SampleCase:
     annotators = [read_cysts(case, rng, missed=0.3, deviation=0.08, level_deviation=0.6) for _ in _ANNOTATORS]
     confidence, level = combine(annotators)
     values: dict[str, NDArray[Any]] = {"cysts": confidence, "level": level}
@@ -352,7 +348,7 @@ def _reference(case: OctCase, rng: np.random.Generator) -> SampleCase:
 
 
 def _prediction(
-    case: OctCase, confidence: NDArray[np.float32], quality: Quality, rng: np.random.Generator
+    case: OctCase, confidence: NDArray[np.float32], quality: Quality, rng: Generator
 ) -> NDArray[Any]:
     """Return a submitted volume: the reference, a confidence map, a binary mask, or the cysts misplaced."""
     if quality is Quality.PERFECT:

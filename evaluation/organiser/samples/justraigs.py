@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders
@@ -60,9 +61,7 @@ class GradedEyes:
         return agreed_labels([self.graded_features[position, grader].tolist() for grader in counting])
 
 
-def draw_eyes(
-    count: int, referable_share: float, ungradable_share: float, rng: np.random.Generator
-) -> GradedEyes:
+def draw_eyes(count: int, referable_share: float, ungradable_share: float, rng: Generator) -> GradedEyes:
     """Draw the eyes: first the final labels, then graders' labels that lead to them.
 
     Raises ValueError unless there are referable and not referable eyes.
@@ -92,7 +91,7 @@ def draw_eyes(
     return GradedEyes(names, tuple(fellows), ages, final, labels, true_features, graded_features)
 
 
-def predicted_features(eyes: GradedEyes, error: float, rng: np.random.Generator) -> list[Flags]:
+def predicted_features(eyes: GradedEyes, error: float, rng: Generator) -> list[Flags]:
     """Return features that differ from the agreed ones (or the true ones, if not agreed) at a given rate."""
     wrong = rng.random(eyes.true_features.shape) < error
     flags: list[Flags] = []
@@ -140,7 +139,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
         raise ValueError("cases and stack: expected at least 1")
     if arguments.graders not in (0, *range(2, _MOST_GRADERS + 1)):
         raise ValueError(f"graders: expected 0 or 2 to {_MOST_GRADERS}, found {arguments.graders}")
-    rng = np.random.Generator(np.random.PCG64(arguments.seed))
+    rng = Generator(np.random.PCG64(arguments.seed))
     eyes = draw_eyes(arguments.cases, arguments.referable, arguments.ungradable, rng)
     graders = arguments.output / "organisers" / "graders.csv"
     _write_graders(graders, eyes, arguments)
@@ -183,7 +182,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     return folders
 
 
-def _part(eyes: GradedEyes, rng: np.random.Generator) -> NDArray[np.intp]:
+def _part(eyes: GradedEyes, rng: Generator) -> NDArray[np.intp]:
     """Return the eyes of phase 1: a tenth of those with each final label."""
     chosen = []
     for label in MAIN_LABELS:

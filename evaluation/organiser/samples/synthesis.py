@@ -8,6 +8,7 @@ from enum import StrEnum
 from math import ceil, cos, exp, floor, hypot, isfinite, log10, pi, sin, sqrt
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evaluation.io.kinds.points import Point
@@ -109,7 +110,7 @@ def intersection(first: Patch, second: Patch) -> Patch:
     return Patch(values=one & other, top=top, left=left)
 
 
-def jitter(ellipse: Ellipse, rng: np.random.Generator, relative: float) -> Ellipse:
+def jitter(ellipse: Ellipse, rng: Generator, relative: float) -> Ellipse:
     """Vary an ellipse randomly, like a second grader.
 
     `relative` is the standard deviation of the centre in semi-axes, of the logarithm of each semi-axis
@@ -125,7 +126,7 @@ def jitter(ellipse: Ellipse, rng: np.random.Generator, relative: float) -> Ellip
     )
 
 
-def inner_ellipse(outer: Ellipse, ratio: float, rng: np.random.Generator) -> Ellipse:
+def inner_ellipse(outer: Ellipse, ratio: float, rng: Generator) -> Ellipse:
     """Draw an ellipse inside another one, with its tilt; `ratio`: inner over outer y semi-axis.
 
     In the frame where the outer ellipse is the unit circle, the inner one has the semi-axes `ratio_x` and
@@ -253,7 +254,7 @@ def draw_cases(
     width: int,
     height: int,
     glaucoma_fraction: float,
-    rng: np.random.Generator,
+    rng: Generator,
     name_prefix: str,
     camera: str = "Canon CR-2",
 ) -> list[FundusCase]:
@@ -285,7 +286,7 @@ def draw_cases(
     return cases
 
 
-def reference_mask(case: FundusCase, rng: np.random.Generator, graders: int = 7) -> NDArray[np.uint8]:
+def reference_mask(case: FundusCase, rng: Generator, graders: int = 7) -> NDArray[np.uint8]:
     """Draw the reference of several graders by majority vote: uint8 (height, width), 0 cup, 128 disc, 255.
 
     Every grader's cup is clipped to the same grader's disc, so the vote's cup lies in the vote's disc.
@@ -297,7 +298,7 @@ def reference_mask(case: FundusCase, rng: np.random.Generator, graders: int = 7)
     return _mask_of_majority(drawn, case.width, case.height)
 
 
-def reference_fovea(case: FundusCase, rng: np.random.Generator, graders: int = 7) -> Point:
+def reference_fovea(case: FundusCase, rng: Generator, graders: int = 7) -> Point:
     """Draw the mean of the graders' points, in pixels inside the image; ValueError without graders."""
     _check_graders(graders)
     deviation = _GRADER_FOVEA_DEVIATION * 2 * case.disc.semi_axis_y
@@ -306,7 +307,7 @@ def reference_fovea(case: FundusCase, rng: np.random.Generator, graders: int = 7
 
 
 def predicted_mask(
-    case: FundusCase, reference: NDArray[np.uint8], quality: Quality, rng: np.random.Generator
+    case: FundusCase, reference: NDArray[np.uint8], quality: Quality, rng: Generator
 ) -> NDArray[np.uint8]:
     """Draw a prediction of a quality: uint8 (height, width), 0 cup, 128 disc, 255 elsewhere.
 
@@ -325,7 +326,7 @@ def predicted_mask(
     return _mask_of_majority([outlines], case.width, case.height)
 
 
-def predicted_fovea(case: FundusCase, reference: Point, quality: Quality, rng: np.random.Generator) -> Point:
+def predicted_fovea(case: FundusCase, reference: Point, quality: Quality, rng: Generator) -> Point:
     """Draw a predicted fovea of a quality, in pixels inside the image.
 
     Perfect is the reference, good and poor are normally distributed around it, random is anywhere.
@@ -339,9 +340,7 @@ def predicted_fovea(case: FundusCase, reference: Point, quality: Quality, rng: n
     return _inside(reference.x + shift_x, reference.y + shift_y, case.width, case.height)
 
 
-def _draw_outlines(
-    width: int, height: int, glaucoma: bool, eye: Laterality, rng: np.random.Generator
-) -> Outlines:
+def _draw_outlines(width: int, height: int, glaucoma: bool, eye: Laterality, rng: Generator) -> Outlines:
     nasal = 1.0 if eye is Laterality.RIGHT else -1.0
     disc_semi_axis_y = min(width, height) * float(rng.uniform(1 / 8, 1 / 6)) / 2
     disc = Ellipse(
@@ -355,7 +354,7 @@ def _draw_outlines(
     return Outlines(disc, inner_ellipse(disc, ratio, rng))
 
 
-def _random_outlines(width: int, height: int, rng: np.random.Generator) -> Outlines:
+def _random_outlines(width: int, height: int, rng: Generator) -> Outlines:
     """Draw a disc anywhere in the image, with a cup of any size inside it."""
     semi_axis_x, semi_axis_y = (min(width, height) * rng.uniform(1 / 16, 1 / 6, size=2)).tolist()
     margin = max(semi_axis_x, semi_axis_y)
@@ -371,7 +370,7 @@ def _random_outlines(width: int, height: int, rng: np.random.Generator) -> Outli
     return Outlines(disc, inner_ellipse(disc, ratio, rng))
 
 
-def _draw_fovea(disc: Ellipse, eye: Laterality, rng: np.random.Generator) -> Point:
+def _draw_fovea(disc: Ellipse, eye: Laterality, rng: Generator) -> Point:
     """Draw the fovea: about 2.5 disc diameters temporal of the disc's centre and a little below it."""
     temporal = -1.0 if eye is Laterality.RIGHT else 1.0
     diameter = 2 * disc.semi_axis_y
@@ -414,16 +413,14 @@ _MAX_BISECTIONS = 64
 
 
 def likelihoods_by_quality(
-    positive: NDArray[np.bool_], rng: np.random.Generator, good: float = AUC[Quality.GOOD]
+    positive: NDArray[np.bool_], rng: Generator, good: float = AUC[Quality.GOOD]
 ) -> dict[Quality, NDArray[np.float64]]:
     """Draw the likelihoods of a submission of each quality; ``good`` is the AUC of the good one."""
     chosen = AUC | {Quality.GOOD: good}
     return {quality: likelihoods_with_auc(positive, chosen[quality], rng) for quality in Quality}
 
 
-def likelihoods_with_auc(
-    positive: NDArray[np.bool_], auc: float, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def likelihoods_with_auc(positive: NDArray[np.bool_], auc: float, rng: Generator) -> NDArray[np.float64]:
     """Draw likelihoods with the empirical AUC that is nearest to the chosen one.
 
     `positive` is boolean (cases,), `auc` in [0, 1]: 1 separates the classes, 0.5 is chance. Returns
