@@ -56,9 +56,12 @@ def views_of(run: ContainerRun, settings: Mapping[str, Any]) -> Views:
         public = ["Nothing on the leaderboard.", f"On the evaluation's own page, the message: {metrics}"]
     else:
         row = _leaderboard_row(metrics, settings)
-        shown = _shown(metrics, settings)
-        participant = ["The evaluation succeeded; it uses up an attempt.", *row, *shown]
-        public = [*row, *shown]
+        shown = "metrics.json is not shown."
+        if settings["display_all_metrics"]:
+            sections = ", ".join(f"{key} ({_count(value)})" for key, value in metrics.items())
+            shown = f"metrics.json as a whole; values by section: {sections}."
+        participant = ["The evaluation succeeded; it uses up an attempt.", *row, shown]
+        public = [*row, shown]
     organiser = [
         "The same, and:",
         f"exit status {run.status}",
@@ -113,13 +116,6 @@ def _leaderboard_row(metrics: Mapping[str, Any], settings: Mapping[str, Any]) ->
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _shown(metrics: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
-    if not settings["display_all_metrics"]:
-        return ["metrics.json is not shown."]
-    sections = ", ".join(f"{key} ({_count(value)})" for key, value in metrics.items())
-    return [f"metrics.json as a whole; values by section: {sections}."]
 
 
 def _count(value: Any) -> int:

@@ -138,7 +138,7 @@ def _figures(
             digits = digits_of(phase.config, name)
             extent = _extent(metric, estimate.value)
             label = _label_of(task, metric, table, labels)
-            exact = _exact_values(metric, _sized(metric, table, sizes.get(task.name)))
+            exact = _exact_values(metric, table, sizes.get(task.name))
             yield PublishedFigure(name, VALUE, 1, extent, digits.value, label, exact)
             for field in dataclasses.fields(estimate):
                 if field.name != VALUE and (numbers := _numbers(getattr(estimate, field.name))):
@@ -181,23 +181,18 @@ def _cases(task: Task, table: CaseTable, digits: Digits) -> PublishedFigure:
     return PublishedFigure(task.name, "per case", len(table) * len(published), math.inf, digits.value)
 
 
-def _exact_values(metric: Metric, table: CaseTable) -> int | None:
-    """Return how many values a metric can take for these labels; None if not counted."""
+def _exact_values(metric: Metric, table: CaseTable, size: LabelCountError | None) -> int | None:
+    """Return how many values a metric can take for these labels, or for given numbers; None: not counted."""
+    column = label_column(metric)
+    if size is not None and column is not None:
+        rows = [{column: float(number < size.positives)} for number in range(size.cases)]
+        table = CaseTable([str(number) for number in range(size.cases)], rows)
     aggregate = metric.aggregate
     if aggregate.resolution:
         return aggregate.resolution(table).values
     if aggregate.share_column:
         return sum(not math.isnan(value) for value in table[aggregate.share_column].tolist()) + 1
     return None
-
-
-def _sized(metric: Metric, table: CaseTable, size: LabelCountError | None) -> CaseTable:
-    """Return the table, or one with the given numbers of labels and no other content."""
-    column = label_column(metric)
-    if size is None or column is None:
-        return table
-    rows = [{column: float(number < size.positives)} for number in range(size.cases)]
-    return CaseTable([str(number) for number in range(size.cases)], rows)
 
 
 def _extent(metric: Metric, worst: float) -> float:

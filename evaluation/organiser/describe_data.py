@@ -310,7 +310,7 @@ def columns_of(phases: Sequence[Phase]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(row.cells.get(name, "") for phase in phases for row in phase.rows) for name in names}
 
 
-def of_case_table(
+def _of_case_table(
     columns: Mapping[str, Sequence[str]], forms: Sequence[CaseForm], codes: Collection[str]
 ) -> tuple[list[Numbers], list[Classes]]:
     """Return the columns of the case table and the sizes of the images; ``codes`` are never numbers."""
@@ -347,14 +347,6 @@ def are_numbers(cells: Sequence[str]) -> bool:
     return len(filled) > MOST_CLASSES and not is_code and all(map(is_number, filled))
 
 
-def unlisted(classes: Sequence[Classes]) -> Iterator[str]:
-    """Yield a notice on every column of classes with too many values to list."""
-    for column in classes:
-        if not column.values:
-            different = len({cell for cell in column.cells if cell})
-            yield f"{column.quantity.name}: {different} different texts, which are not listed"
-
-
 # --- The data of phases as columns: the case table, and measurements of each case's reference ---
 
 
@@ -386,7 +378,7 @@ def data_of(phases: Sequence[Phase], progress: Progress = no_progress) -> Data:
         if isinstance(field.reference.location, CaseColumns) and _is_derived(field)
         for column in field.reference.location.columns
     }
-    numbers, classes = of_case_table(columns, forms, codes)
+    numbers, classes = _of_case_table(columns, forms, codes)
     measured = _Measured(len(forms))
     problems: list[str] = []
     start = 0
@@ -396,13 +388,18 @@ def data_of(phases: Sequence[Phase], progress: Progress = no_progress) -> Data:
         start += len(phase.cases.forms)
     if problems:
         raise PhaseError(*problems)
+    unlisted = [
+        f"{column.quantity.name}: {len(set(column.cells) - {''})} different texts, which are not listed"
+        for column in classes
+        if not column.values
+    ]
     return Data(
         tuple(form.name for form in forms),
         tuple(phase.config.name for phase in phases for _ in phase.cases.forms),
         columns,
         (*numbers, *measured.numbers()),
         (*classes, *measured.classes()),
-        (*unlisted(classes), *measured.notices),
+        (*unlisted, *measured.notices),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.challenge import Task, references_of
+from evaluation.core.challenge import references_of
 from evaluation.core.field import CaseColumns
 from evaluation.core.metric import Metric
 from evaluation.io.tables import is_number, parse_number
@@ -71,7 +71,7 @@ def hidden_labels(phase: Phase, tables: Mapping[str, CaseTable]) -> tuple[Labels
     values are cut at their quartiles. Labels that are the same for all cases are left out.
     """
     found: dict[frozenset[frozenset[str]], Labels] = {}
-    for labels in (*_of_metrics(phase.tasks, tables), *_of_case_table(phase)):
+    for labels in _all_labels(phase, tables):
         if len(labels.counts) > 1:
             partition = frozenset(map(frozenset, labels.members.values()))
             same = found.get(partition, replace(labels, names=()))
@@ -86,16 +86,13 @@ def label_columns(phase: Phase) -> tuple[str, ...]:
     return tuple(dict.fromkeys(column for location in in_table for column in location.columns))
 
 
-def _of_metrics(tasks: Sequence[Task], tables: Mapping[str, CaseTable]) -> Iterator[Labels]:
-    for task in tasks:
+def _all_labels(phase: Phase, tables: Mapping[str, CaseTable]) -> Iterator[Labels]:
+    for task in phase.tasks:
         table = tables[task.name]
         columns = dict.fromkeys(column for metric in task.metrics if (column := label_column(metric)))
         for column in columns if len(table) else ():
             values = ("" if math.isnan(value) else f"{value:g}" for value in table[column].tolist())
             yield Labels((f"{task.name}.{column}",), dict(zip(table.names, values, strict=True)))
-
-
-def _of_case_table(phase: Phase) -> Iterator[Labels]:
     names = [case.name for case in phase.cases.forms]
     for column in label_columns(phase):
         cells = [row.cells[column] for row in phase.rows]

@@ -464,16 +464,8 @@ def write_disagreement_table(
     path: Path, who: Who, disagreement: Iterable[CaseDisagreement], with_votes: bool = False
 ) -> None:
     """Write a row for each case and measure, with the votes if requested."""
-    votes = ("votes",) if with_votes else ()
-    write_rows(
-        path,
-        ("field", "measure", "case", f"{who}s", "mean", "largest", "farthest", *votes),
-        (
-            (
-                *(found.field, found.measure, found.case, found.values),
-                *(found.mean, found.largest, found.farthest),
-                *(found.votes,) * with_votes,
-            )
-            for found in disagreement
-        ),
-    )
+    columns = ["field", "measure", "case", "values", "mean", "largest", "farthest"]
+    if with_votes:
+        columns.append("votes")
+    header = [f"{who}s" if column == "values" else column for column in columns]
+    write_rows(path, header, ([getattr(found, column) for column in columns] for found in disagreement))

@@ -17,7 +17,6 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Field
 from evaluation.core.outcome import CaseJob, Progress, Scored, no_progress, organisers_problems
 from evaluation.evaluate import scorer_setup
 from evaluation.io.handover import encode
@@ -142,23 +141,18 @@ def _read_here(phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder)
         for position in positions:
             dropped = given.incomplete_fields(annotator.name, position)
             annotated = annotator.read(position, fields, faults, dropped)
-            values.add(position, _as_submitted(annotated, fields))
+            submitted = {}
+            for name, value in annotated.items():
+                if not isinstance(fields[name].kind, ClassLabel):
+                    submitted[name] = value
+                elif not math.isnan(value):  # a submission has no class where the case is excluded
+                    submitted[name] = int(value)
+            values.add(position, submitted)
         document = memoryview(b"".join(encode(values.packed())))
         batches.append(ReadBatch({position: position for position in positions}, b"", document, {}))
     if faults:
         raise PhaseError(*faults)
     return tuple(batches)
-
-
-def _as_submitted(annotated: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str, Any]:
-    """Return annotated values in the form of a submission: without a class where the case is excluded."""
-    found = {}
-    for name, value in annotated.items():
-        if not isinstance(fields[name].kind, ClassLabel):
-            found[name] = value
-        elif not math.isnan(value):
-            found[name] = int(value)
-    return found
 
 
 _NOBODY = "expected a value of at least one annotator, found none"

@@ -16,10 +16,8 @@ from evaluation.organiser.cli.rank_inputs import chosen_scheme, methods_tables, 
 from evaluation.phase.places import PLATFORM_METHODS
 
 if TYPE_CHECKING:
-    from evaluation.organiser.ranking.analysis import RankOptions
     from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
     from evaluation.organiser.ranking.leaderboard_writing import MethodGroup
-    from evaluation.organiser.ranking.results import PhaseResults
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -61,7 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
     if unknown := [team for team in choices.compare_with if team not in known]:
         raise RankingError(*(f"--compare {team}: is no team of these results" for team in unknown))
     schemes = {role: chosen_scheme(arguments, phase_results) for role, phase_results in results.items()}
-    of_phases = {role: _of_phase(choices, phase_results) for role, phase_results in results.items()}
+    of_phases = {}
+    for role, phase_results in results.items():
+        teams = {submission.team for submission in phase_results.submissions}
+        compared = {team: others for team, others in choices.compare_with.items() if team in teams}
+        of_phases[role] = replace(choices, compare_with=compared)
     ranked = rank_all(results, schemes, of_phases, selection)
     board = leaderboard_of(ranked, schemes)
     board = replace(board, notices=(*left_out, *board.notices))
@@ -100,13 +102,6 @@ def _compared(text: str) -> tuple[str, tuple[str, ...]]:
     if not (team and equals and names):
         raise RankingError(f"--compare {text}: expected TEAM=TEAM[,TEAM…]")
     return team, names
-
-
-def _of_phase(choices: RankOptions, results: PhaseResults) -> RankOptions:
-    """Return the options of one phase, without comparisons of teams that took no part in it."""
-    teams = {submission.team for submission in results.submissions}
-    compared = {team: others for team, others in choices.compare_with.items() if team in teams}
-    return replace(choices, compare_with=compared)
 
 
 def _titles(given: list[str]) -> dict[str, str]:

@@ -337,16 +337,13 @@ def agreement_of(eyes: Sequence[Eye]) -> list[AgreementFigure]:
         pairs.append((feature, [pair for pair in both if None not in pair]))
     found = chain.from_iterable(
         (
-            AgreementFigure(name, "Cohen's kappa", *GRADERS[:2], len(given), cohen_kappa(*_columns(given))),
+            AgreementFigure(name, "Cohen's kappa", *GRADERS[:2], len(given), cohen_kappa(first, second)),
             AgreementFigure(name, "Fleiss' kappa", *GRADERS[:2], len(given), fleiss_kappa(given)),
         )
         for name, given in pairs
+        for first, second in [([one for one, _ in given], [other for _, other in given])]
     )
     return [agreement for agreement in found if agreement.value == agreement.value]
-
-
-def _columns(pairs: Sequence[tuple[object, object]]) -> tuple[list[object], list[object]]:
-    return [first for first, _ in pairs], [second for _, second in pairs]
 
 
 def _below(part: int, whole: int, limit: Fraction) -> bool:

@@ -109,7 +109,9 @@ def draw_image(case: OctCase, rng: Generator) -> NDArray[np.uint8]:
     y = (np.arange(height) * step_y)[:, np.newaxis]
     x = np.arange(width, dtype=np.float64)[np.newaxis] * step_x
     for z in range(depth):
-        below = y - _membrane_mm(z * step_z, x, case)
+        distance = np.hypot(x - width * step_x / 2, z * step_z - depth * step_z / 2)
+        # The inner limiting membrane is 0.15 mm deeper at the fovea.
+        below = y - (0.3 * height * step_y + 0.15 * np.exp(-((distance / 0.7) ** 2)))
         plane = brightness[z]
         for limit, value in reversed(_LAYERS):
             plane[below < limit] = value
@@ -185,14 +187,6 @@ def _draw_cysts(geometry: Geometry, quality: str, rng: Generator) -> tuple[Simul
         contrast = float(np.clip(rng.normal(_CONTRAST_OF_QUALITY[quality], 0.2), 0.05, 0.95))
         cysts.append(SimulatedCyst((z, y, x), axes, contrast))
     return tuple(cysts)
-
-
-def _membrane_mm(z_mm: float, x_mm: NDArray[np.float64], case: OctCase) -> NDArray[np.float64]:
-    """Return the depth of the inner limiting membrane, 0.15 mm deeper at the fovea."""
-    depth, height, width = case.geometry.shape
-    step_z, step_y, step_x = case.spacing_mm
-    distance = np.hypot(x_mm - width * step_x / 2, z_mm - depth * step_z / 2)
-    return np.asarray(0.3 * height * step_y + 0.15 * np.exp(-((distance / 0.7) ** 2)))
 
 
 def _rasterise(cyst: SimulatedCyst, case: OctCase) -> tuple[tuple[slice, slice, slice], NDArray[np.bool_]]:

@@ -150,14 +150,10 @@ def _found(frame: Frame, detector: SimulatedDetector, rng: Generator) -> list[tu
 
 
 def _reference(frame: Frame, boxes_only: bool) -> SampleCase:
-    columns = {
-        "width": str(frame.width),
-        "height": str(frame.height),
-        SET.name: SET.values[int(frame.out_of_sample)],
-    }
-    return SampleCase(
-        frame.name, columns, _values(frame, [(lesion, 1.0) for lesion in frame.lesions], boxes_only)
-    )
+    columns = {"width": str(frame.width), "height": str(frame.height)}
+    columns[SET.name] = SET.values[int(frame.out_of_sample)]
+    values = _values(frame, [(lesion, 1.0) for lesion in frame.lesions], boxes_only)
+    return SampleCase(frame.name, columns, values)
 
 
 def _values(frame: Frame, found: Sequence[tuple[Lesion, float]], boxes_only: bool) -> dict[str, Any]:
@@ -182,12 +178,9 @@ def _corners(patch: Patch) -> tuple[int, int, int, int]:
     """Return the first and last pixel of a region as x1, y1, x2, y2, both inclusive."""
     rows = np.flatnonzero(patch.values.any(axis=1))
     columns = np.flatnonzero(patch.values.any(axis=0))
-    return (
-        patch.left + int(columns[0]),
-        patch.top + int(rows[0]),
-        patch.left + int(columns[-1]),
-        patch.top + int(rows[-1]),
-    )
+    x1, x2 = (patch.left + int(columns[end]) for end in (0, -1))
+    y1, y2 = (patch.top + int(rows[end]) for end in (0, -1))
+    return x1, y1, x2, y2
 
 
 def _tasks(arguments: argparse.Namespace) -> list[str]:

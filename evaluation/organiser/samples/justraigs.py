@@ -150,7 +150,11 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     folders = []
     for suffix, members in phases.items():
         name = f"{arguments.name}-{suffix}"
-        stacks = _stacks(eyes, rng.permutation(members), arguments.stack)
+        order = [eyes.names[position] for position in rng.permutation(members).tolist()]
+        parts = [order[start : start + arguments.stack] for start in range(0, len(order), arguments.stack)]
+        stacks = [
+            InputImage(f"stack_{number:04d}.tiff", tuple(part)) for number, part in enumerate(parts, start=1)
+        ]
         folder = arguments.output / "ground-truth" / name
         mapping = arguments.output / "organisers" / name / MAPPING
         content = [
@@ -189,14 +193,6 @@ def _part(eyes: GradedEyes, rng: Generator) -> NDArray[np.intp]:
         members = rng.permutation(np.flatnonzero(eyes.final == label))
         chosen.append(members[: round(_SHARE_OF_PHASE_1 * members.size)])
     return np.sort(np.concatenate(chosen))
-
-
-def _stacks(eyes: GradedEyes, order: NDArray[np.intp], size: int) -> tuple[InputImage, ...]:
-    parts = [order[start : start + size].tolist() for start in range(0, order.size, size)]
-    return tuple(
-        InputImage(f"stack_{number:04d}.tiff", tuple(eyes.names[position] for position in part))
-        for number, part in enumerate(parts, start=1)
-    )
 
 
 def _write_graders(path: Path, eyes: GradedEyes, arguments: argparse.Namespace) -> None:

@@ -278,7 +278,11 @@ def draw_cases(
     for number, glaucoma in enumerate(glaucomatous.tolist(), start=1):
         eye = Laterality.RIGHT if rng.random() < 0.5 else Laterality.LEFT
         drawn = _draw_outlines(width, height, glaucoma, eye, rng)
-        fovea = _draw_fovea(drawn.disc, eye, rng)
+        # About 2.5 disc diameters temporal of the disc's centre, and a little below it.
+        diameter = 2 * drawn.disc.semi_axis_y
+        temporal = (-1.0 if eye is Laterality.RIGHT else 1.0) * diameter * float(rng.uniform(2.35, 2.65))
+        below = diameter * float(rng.uniform(0.15, 0.45))
+        fovea = Point(x=drawn.disc.center_x + temporal, y=drawn.disc.center_y + below)
         name = f"{name_prefix}{number:0{digits}d}"
         cases.append(
             FundusCase(name, width, height, camera, glaucoma, eye, drawn.disc, drawn.cup, fovea.x, fovea.y)
@@ -368,16 +372,6 @@ def _random_outlines(width: int, height: int, rng: Generator) -> Outlines:
     # Ratios at both ends of the range: far from most eyes of either class.
     ratio = float(rng.uniform(0.10, 0.25) if rng.random() < 0.5 else rng.uniform(0.85, 0.95))
     return Outlines(disc, inner_ellipse(disc, ratio, rng))
-
-
-def _draw_fovea(disc: Ellipse, eye: Laterality, rng: Generator) -> Point:
-    """Draw the fovea: about 2.5 disc diameters temporal of the disc's centre and a little below it."""
-    temporal = -1.0 if eye is Laterality.RIGHT else 1.0
-    diameter = 2 * disc.semi_axis_y
-    return Point(
-        x=disc.center_x + temporal * diameter * float(rng.uniform(2.35, 2.65)),
-        y=disc.center_y + diameter * float(rng.uniform(0.15, 0.45)),
-    )
 
 
 def _mask_of_majority(drawn: list[Outlines], width: int, height: int) -> NDArray[np.uint8]:

@@ -77,7 +77,11 @@ def build_image(
         options = [option for item in images.items() for option in ("--build-arg", "=".join(item))]
         command = ["docker", "build", "--tag", image, *options, str(context)]
         with subprocess.Popen(  # noqa: S603
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=_environment()
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=os.environ | _ENVIRONMENT,
         ) as process:
             assert process.stdout is not None
             lines = []
@@ -94,11 +98,16 @@ def export_image(folder: Path, output: Path, image: str) -> list[Path]:
 
     Raises `PhaseError` if the image is missing or does not start.
     """
+    from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings, settings_file
+
     phase = phase_folder_of(folder)
     config = read_config(phase)
     output.mkdir(parents=True, exist_ok=True)
     settings = output / "settings.json"
-    settings.write_bytes(_settings(phase))
+    # Computed here: the image has no code for organisers.
+    loaded = load_phase(phase, scan(phase))
+    least = metrics_of_empty_submission(loaded, machine.worker_count())
+    settings.write_bytes(settings_file(platform_settings(loaded, least)))
     written = [settings]
     for name, arguments in (
         ("form.json", ("form", "ground-truth")),
@@ -118,15 +127,6 @@ def export_image(folder: Path, output: Path, image: str) -> list[Path]:
     ):
         written.append(_write_compressed(output / name, ["docker", *command]))
     return written
-
-
-def _settings(phase: Path) -> bytes:
-    """Return the content of settings.json. It is computed here: the image has no code for organisers."""
-    from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings, settings_file
-
-    loaded = load_phase(phase, scan(phase))
-    least = metrics_of_empty_submission(loaded, machine.worker_count())
-    return settings_file(platform_settings(loaded, least))
 
 
 def _write_compressed(path: Path, command: Sequence[str]) -> Path:
@@ -163,12 +163,8 @@ def _docker(*arguments: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(  # noqa: S603
             ["docker", *arguments],  # noqa: S607
             capture_output=True,
-            env=_environment(),
+            env=os.environ | _ENVIRONMENT,
             check=False,
         )
     except FileNotFoundError:
         raise PhaseError("docker: not installed; see https://docs.docker.com/engine/install/") from None
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, **_ENVIRONMENT}
