@@ -244,10 +244,7 @@ class _Detections:
 
 
 class _Detected(Mapping[str, Mapping[str, Any]]):
-    """Predictions that find every structure in some images; full ones are made when they are scored.
-
-    Full masks of all images of a large phase would take many gigabytes.
-    """
+    """Predictions that find every structure in some images; full ones are made when they are scored."""
 
     def __init__(
         self, cases: Sequence[CaseForm], empty: Sequence[Mapping[str, Any]], task: Task, detected: set[int]
@@ -374,10 +371,7 @@ class _Means:
         return {**self._opinions[position], self._spoiler.field.name: self._spoiler.spoil(case, amounts)}
 
     def _contribution(self, position: int, amounts: NDArray[np.float64]) -> tuple[float, float]:
-        """Return the change of the sum by spoiling a case, and its uncertainty.
-
-        The attacker knows the reference as well as two skilled opinions of it agree.
-        """
+        """Return the change of the sum by spoiling a case, and the doubt: how far two opinions differ."""
         case, name = self._oracle.cases[position], self._spoiler.field.name
         opinion, spoilt = self._opinions[position], self._spoilt(position, amounts)
         second = {**opinion, name: self._oracle.skilled_again(self._spoiler.field, case, opinion[name])}

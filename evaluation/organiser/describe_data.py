@@ -46,10 +46,7 @@ Number = float | tuple[float, ...] | None
 
 @dataclass(frozen=True)
 class Quantity:
-    """A measured quantity: once for each case, or once for each object (box, point, lesion) in it.
-
-    ``source``: its field or column.
-    """
+    """A quantity measured once for each case, or for each object in it. ``source``: its field or column."""
 
     name: str
     unit: str = ""

@@ -160,10 +160,7 @@ def determined_share(groups: Mapping[str, str], labels: Mapping[str, str]) -> fl
 
 
 def share_by_chance(groups: Mapping[str, str], labels: Mapping[str, str]) -> float:
-    """Return the mean `determined_share` of independent groups and labels.
-
-    With few cases in many groups it is above 0 (first-order bias, Miller 1955).
-    """
+    """Return the mean `determined_share` of independent groups and labels: first-order bias (Miller 1955)."""
     pairs = [(groups[name], value) for name, value in labels.items() if name in groups]
     whole = _entropy(Counter(value for _, value in pairs))
     freedom = (len({group for group, _ in pairs}) - 1) * (len({value for _, value in pairs}) - 1)

@@ -82,10 +82,7 @@ def cases_needed(aims: Sequence[Aim], prevalence: Fraction | None, level: float 
 def intervals_given(
     aims: Sequence[Aim], cases: int, prevalence: Fraction, level: float = 0.95
 ) -> list[AchievedInterval]:
-    """Return the interval of each aim's figure on a number of cases with a prevalence.
-
-    Raises `PhaseError` if the set has no case of one of the classes.
-    """
+    """Return the interval of each aim's figure. Raises `PhaseError` if the set lacks one of the classes."""
     positives, negatives = class_sizes(cases, prevalence)
     if not (positives and negatives):
         classes = f"{positives} positive and {negatives} negative"

@@ -97,10 +97,7 @@ Predictions = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """The figures by metric ("task.metric") or composite and by submission, and the broken rules.
-
-    ``cases`` is the number of cases that were used.
-    """
+    """The number of cases, figures by metric ("task.metric") or composite and submission, broken rules."""
 
     cases: int
     figures: Mapping[str, Figures]

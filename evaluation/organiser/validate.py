@@ -31,10 +31,7 @@ class Validation:
 def validate_phase(
     folder: Path, scanned: Manifest, workers: int, progress: Progress = no_progress
 ) -> Validation:
-    """Return the phase in a folder after reading its whole reference.
-
-    Raises `PhaseError` listing every fault.
-    """
+    """Return the phase in a folder after reading its whole reference. Raises `PhaseError` with all faults."""
     phase = load_phase(folder, scanned)
     if phase.form.submission == "algorithm" and any(f.socket.stacked for f in fields_of(phase.tasks)):
         _ = phase.form.stacks  # raises if the mapping is inconsistent

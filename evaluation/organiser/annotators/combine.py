@@ -32,6 +32,7 @@ from evaluation.metrics.staple import staple
 # --- Combine the masks of several annotators by majority vote or STAPLE ---
 
 Mask = NDArray[np.bool_]
+Regions = Collection[str]
 Value = TypeVar("Value")
 
 
@@ -56,10 +57,7 @@ class CombinationRules:
 
 
 def majority_vote(votes: NDArray[np.bool_], tie_is_foreground: bool = False) -> Mask:
-    """Return the majority of votes (annotator, …) for every pixel, shape (…).
-
-    Raises `ValueError` without any annotator.
-    """
+    """Return the majority of votes (annotator, …) for every pixel. Raises `ValueError` without any."""
     if not len(votes):
         raise ValueError("votes: expected at least one annotator, found none")
     twice = 2 * np.count_nonzero(votes, axis=0)
@@ -81,7 +79,7 @@ def _vote(votes: NDArray[np.bool_], rules: CombinationRules, case: str) -> Mask:
     return found.mask
 
 
-def _voters(values: Sequence[Value], left_out: Sequence[Collection[str]] | None, region: str) -> list[Value]:
+def _voters(values: Sequence[Value], left_out: Sequence[Regions] | None, region: str) -> list[Value]:
     """Return the values that vote for a region, see `combine_label_masks`."""
     if left_out is None:
         return list(values)
@@ -93,7 +91,7 @@ def combine_label_masks(
     masks: Sequence[Crop],
     case: CaseForm,
     rules: CombinationRules,
-    left_out: Sequence[Collection[str]] | None = None,
+    left_out: Sequence[Regions] | None = None,
 ) -> NDArray[np.uint8]:
     """Return the full image (y, x). Each region is voted separately; grey values are never averaged.
 
@@ -122,11 +120,7 @@ def combine_label_masks(
 
 
 def _combine_boxes(
-    given: Sequence[Floats],
-    rules: CombinationRules,
-    with_confidence: bool,
-    inclusive_corners: bool,
-    max_boxes: int,
+    given: Sequence[Floats], rules: CombinationRules, with_confidence: bool, inclusive: bool, max_boxes: int
 ) -> Floats:
     """Return the combined boxes, by descending confidence; the order of ``given`` does not matter.
 
@@ -144,12 +138,12 @@ def _combine_boxes(
             order = np.lexsort((*corners.T[::-1], -confidence))
             sorted_boxes = corners[order], confidence[order]
             if rules.boxes == "nms":
-                fused = suppress_boxes(*sorted_boxes, rules.box_iou, inclusive_corners)
+                fused = suppress_boxes(*sorted_boxes, rules.box_iou, inclusive)
             else:
-                fused = fuse_boxes(*sorted_boxes, len(given), rules.box_iou, inclusive_corners)
+                fused = fuse_boxes(*sorted_boxes, len(given), rules.box_iou, inclusive)
             kept, sure = fused.corners, fused.confidence
         else:
-            kept = _voted_boxes(corners, owner[chosen], len(given), inclusive_corners, rules)
+            kept = _voted_boxes(corners, owner[chosen], len(given), inclusive, rules)
             sure = np.ones(len(kept))
         found.append(np.column_stack([np.full(len(kept), label), sure, kept]))
     combined = np.concatenate([*found, rows[:0]])
@@ -157,11 +151,7 @@ def _combine_boxes(
 
 
 def _voted_boxes(
-    corners: Floats,
-    owner: NDArray[np.intp],
-    annotators: int,
-    inclusive_corners: bool,
-    rules: CombinationRules,
+    corners: Floats, owner: NDArray[np.intp], annotators: int, inclusive: bool, rules: CombinationRules
 ) -> Floats:
     """Return the boxes of one class for which most annotators vote, shape (boxes, 2 · axes).
 
@@ -172,11 +162,11 @@ def _voted_boxes(
     members, or with "nms" its first box.
     """
     found = []
-    left = _most_agreed(corners, owner, inclusive_corners)
+    left = _most_agreed(corners, owner, inclusive)
     while left.size:
         first, left = left[0], left[1:]
         members = [first]
-        overlap = iou_of_corners(corners[left], corners[first], inclusive_corners)
+        overlap = iou_of_corners(corners[left], corners[first], inclusive)
         for other in np.unique(owner[left]):
             theirs = np.flatnonzero(owner[left] == other)
             best = theirs[overlap[theirs].argmax()]
@@ -197,12 +187,12 @@ def _mean(rows: Floats) -> Floats:
     return mean
 
 
-def _most_agreed(corners: Floats, owner: NDArray[np.intp], inclusive_corners: bool) -> NDArray[np.intp]:
+def _most_agreed(corners: Floats, owner: NDArray[np.intp], inclusive: bool) -> NDArray[np.intp]:
     """Return the order of boxes by descending overlap with other annotators' boxes; ties by corners."""
     support = np.array(
         [
             # Sorted, so that rounding does not depend on the order of the annotators.
-            np.sort(iou_of_corners(corners[owner != own], corner, inclusive_corners)).sum()
+            np.sort(iou_of_corners(corners[owner != own], corner, inclusive)).sum()
             for corner, own in zip(corners, owner, strict=True)
         ]
     )
@@ -319,11 +309,7 @@ combine.register(LabelMask, combine_label_masks)
 
 
 def combine_without(
-    kind: Kind,
-    values: Sequence[Any],
-    case: CaseForm,
-    rules: CombinationRules,
-    left_out: Sequence[Collection[str]],
+    kind: Kind, values: Sequence[Any], case: CaseForm, rules: CombinationRules, left_out: Sequence[Regions]
 ) -> Any:
     """Return one value of a case from values without some of their regions; see `combine`.
 
@@ -343,7 +329,7 @@ def _multilabel_masks(
     values: Sequence[tuple[Crop, ...]],
     case: CaseForm,
     rules: CombinationRules,
-    left_out: Sequence[Collection[str]] | None = None,
+    left_out: Sequence[Regions] | None = None,
 ) -> NDArray[np.bool_]:
     """Return (class, y, x), each class voted separately."""
     combined = np.zeros((len(kind.classes), case.height, case.width), dtype=np.bool_)

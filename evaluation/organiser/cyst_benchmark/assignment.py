@@ -193,10 +193,7 @@ def _read_parts(work: Path) -> dict[str, tuple[int, int]]:
 
 
 def write_assignment(work: Path, minutes: float) -> dict[str, object]:
-    """Assign two complementary annotators to every part; return the report's section.
-
-    ``minutes``: that one annotator needs for one B-scan.
-    """
+    """Assign two annotators to every part; return the report's section. ``minutes``: of one per B-scan."""
     if not minutes > 0:
         raise PhaseError(f"minutes per B-scan: expected a number above 0, found {minutes:g}")
     accuracies = read_accuracy(work)

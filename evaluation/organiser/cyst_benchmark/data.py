@@ -119,10 +119,7 @@ def histograms(
 def distinctions(
     image: Plane, levels: NDArray[np.uint8], cysts: Sequence[AnnotatedCyst], intensities: Range
 ) -> list[float]:
-    """Return the distinction of every cyst of one B-scan, NaN for a cyst whose ring is empty.
-
-    See `histograms` for the arguments.
-    """
+    """Return the distinction of every cyst of one B-scan, NaN if its ring is empty; see `histograms`."""
     return [found.distinction for found in histograms(image, levels, cysts, intensities)]
 
 
@@ -430,12 +427,11 @@ def write_scanners(
     names: dict[tuple[str, Geometry], list[str]] = defaultdict(list)
     for name, geometry in geometries.items():
         names[strata[name].vendor, Geometry(geometry.shape, geometry.spacing_mm)].append(name)
-    rows = [
-        (vendor, len(volumes), *qualities, *geometry.shape, *_lengths(geometry))
-        for (vendor, geometry), volumes in sorted(names.items(), key=lambda item: str(item[0]))
-        for counts in [Counter(strata[name].quality for name in volumes)]
-        for qualities in [[counts[quality] for quality in reversed(QUALITIES)]]
-    ]
+    rows = []
+    for (vendor, geometry), volumes in sorted(names.items(), key=lambda item: str(item[0])):
+        counts = Counter(strata[name].quality for name in volumes)
+        qualities = [counts[quality] for quality in reversed(QUALITIES)]
+        rows.append((vendor, len(volumes), *qualities, *geometry.shape, *_lengths(geometry)))
     write_rows(work / SCANNERS, _OF_SCANNER, rows)
     return [dict(zip(_OF_SCANNER, row, strict=True)) for row in rows]
 

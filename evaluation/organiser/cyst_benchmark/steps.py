@@ -79,10 +79,7 @@ class Benchmark:
 
 
 def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress) -> tuple[str, ...]:
-    """Run one step from the tables of the earlier steps; return its warnings.
-
-    Raises `PhaseError` with every fault.
-    """
+    """Run one step from the tables of earlier ones; return warnings. Raises `PhaseError` with every fault."""
     folder, work, interval = benchmark.folder, benchmark.work, benchmark.interval
     work.mkdir(parents=True, exist_ok=True)
     if step in ("distinction", "accuracy", "comparison"):

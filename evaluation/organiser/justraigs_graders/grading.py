@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders, final_label
@@ -268,10 +267,7 @@ class GraderFigures:
     self_decided: int = 0
 
     def is_below(self, limits: GraderLimits) -> bool:
-        """Return whether sensitivity or specificity is below its limit, compared in integers.
-
-        Without eyes of a class, its limit does not apply.
-        """
+        """Return whether a share is below its limit, compared in integers; a share of no eyes is not."""
         return _below(self.found, self.referable, limits.sensitivity) or _below(
             self.cleared, self.not_referable, limits.specificity
         )
@@ -335,15 +331,14 @@ def agreement_of(eyes: Sequence[Eye]) -> list[AgreementFigure]:
     for number, feature in enumerate(FEATURES):
         both = ((eye.graded.features[0][number], eye.graded.features[1][number]) for eye in eyes)
         pairs.append((feature, [pair for pair in both if None not in pair]))
-    found = chain.from_iterable(
-        (
-            AgreementFigure(name, "Cohen's kappa", *GRADERS[:2], len(given), cohen_kappa(first, second)),
-            AgreementFigure(name, "Fleiss' kappa", *GRADERS[:2], len(given), fleiss_kappa(given)),
-        )
-        for name, given in pairs
-        for first, second in [([one for one, _ in given], [other for _, other in given])]
-    )
-    return [agreement for agreement in found if agreement.value == agreement.value]
+    found = []
+    for name, given in pairs:
+        first, second = [one for one, _ in given], [other for _, other in given]
+        kappas = (("Cohen's kappa", cohen_kappa(first, second)), ("Fleiss' kappa", fleiss_kappa(given)))
+        for measure, kappa in kappas:
+            if not math.isnan(kappa):
+                found.append(AgreementFigure(name, measure, *GRADERS[:2], len(given), kappa))
+    return found
 
 
 def _below(part: int, whole: int, limit: Fraction) -> bool:

@@ -37,6 +37,7 @@ from evaluation.organiser.submission_writer import SampleCase, write_archive_sam
 # --- The eyes of a synthetic ADAM set: anatomy, severity, and the structures that each image shows ---
 
 Flags = NDArray[np.bool_]
+Lesions = Mapping[str, Sequence[Ellipse]]
 
 _CAMERAS = ("Zeiss Visucam 500", "Canon CR-2")
 # The cameras' images have 2124 × 2056 and 1444 × 1444 pixels.
@@ -361,12 +362,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 
 
 def _reference(
-    case: FundusCase,
-    eyes: Eyes,
-    position: int,
-    lesions: Mapping[str, Sequence[Ellipse]],
-    noise: float,
-    rng: Generator,
+    case: FundusCase, eyes: Eyes, position: int, lesions: Lesions, noise: float, rng: Generator
 ) -> dict[str, Any]:
     fovea = reference_fovea(case, rng)
     reference: dict[str, Any] = {
@@ -384,7 +380,7 @@ def _reference(
 def _prediction(
     case: FundusCase,
     reference: Mapping[str, Any],
-    lesions: Mapping[str, Sequence[Ellipse]],
+    lesions: Lesions,
     seen: Mapping[str, bool],
     quality: Quality,
     noise: float,

@@ -62,10 +62,7 @@ class GradedEyes:
 
 
 def draw_eyes(count: int, referable_share: float, ungradable_share: float, rng: Generator) -> GradedEyes:
-    """Draw the eyes: first the final labels, then graders' labels that lead to them.
-
-    Raises ValueError unless there are referable and not referable eyes.
-    """
+    """Draw final labels, then graders' labels that lead to them. Raises ValueError without both classes."""
     referable, ungradable = round(referable_share * count), round(ungradable_share * count)
     if not 0 < referable <= count - ungradable - 1 or ungradable < 0:
         raise ValueError(f"referable and ungradable: expected eyes of both classes among {count}")
