@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
-    """Write a phase and four submissions, return their folders. Raises ValueError for numbers out of range."""
+    """Write a phase and four submissions; return the folders. Raises ValueError for a number out of range."""
     if arguments.cases < 1 or arguments.out_of_sample < 0 or min(arguments.width, arguments.height) < 32:
         raise ValueError("expected at least one case and images of at least 32 × 32 pixels")
     rng = Generator(np.random.PCG64(arguments.seed))
