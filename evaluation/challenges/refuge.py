@@ -223,8 +223,7 @@ def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Value
             "dice_cup": dice_of_counts(overlap_of(predicted_cup, true_cup), both_empty=1.0),
             "dice_disc": dice_of_counts(overlap_of(predicted_disc, true_disc), both_empty=1.0),
             **columns_of(
-                measured(predicted_cup, predicted_disc, definition),
-                measured(true_cup, true_disc, definition),
+                measured(predicted_cup, predicted_disc, definition), measured(true_cup, true_disc, definition)
             ),
         }
 
@@ -264,8 +263,7 @@ def ranking(options: RefugeOptions) -> Scheme:
                 ),
             ),
             Board(
-                "overall",
-                tuple(Place(task, weights[task]) for task in ("classification", "segmentation")),
+                "overall", tuple(Place(task, weights[task]) for task in ("classification", "segmentation"))
             ),
         ),
         overall="overall",

@@ -255,10 +255,7 @@ class SubmissionPlaces:
 
 
 def place_among(
-    teams: Sequence[TeamValues],
-    values: Mapping[str, float],
-    scheme: Scheme,
-    better: Mapping[str, Better],
+    teams: Sequence[TeamValues], values: Mapping[str, float], scheme: Scheme, better: Mapping[str, Better]
 ) -> SubmissionPlaces:
     """Return the places that a submission with these metrics would take among the eligible teams.
 

@@ -145,11 +145,7 @@ class ReferenceValues(Mapping[str, Any]):
     """The reference values of one case by field name, each read on first access unless it is ``known``."""
 
     def __init__(
-        self,
-        reference: OpenReference,
-        case: CaseForm,
-        row: CaseRow,
-        known: Mapping[str, Any] | None = None,
+        self, reference: OpenReference, case: CaseForm, row: CaseRow, known: Mapping[str, Any] | None = None
     ) -> None:
         self._reference, self._case, self._row = reference, case, row
         self._values: dict[str, Any] = dict(known or {})

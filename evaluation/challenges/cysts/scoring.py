@@ -89,13 +89,7 @@ class VolumeComparison:
         self._predicted_planes: list[Crop] = []
         self._reference_planes: list[Crop] = []
 
-    def add(
-        self,
-        prediction: Crop,
-        level: Crop,
-        confidence: Crop,
-        annotators: Sequence[Crop] = (),
-    ) -> None:
+    def add(self, prediction: Crop, level: Crop, confidence: Crop, annotators: Sequence[Crop] = ()) -> None:
         """Add a plane: the prediction in [0, 1], level 0 to 5, confidence, and each annotator's level.
 
         Raises `ValueError` where a confidence is above 0 although the level is 0.
@@ -283,10 +277,7 @@ def annotator_field(annotator: str) -> str:
 
 def _confidences(compared: ComparedVolume) -> Row:
     """Return the columns for the pooled maximum of binary masks, one array each."""
-    return {
-        "reference_confidences": compared.confidences,
-        "reference_voxels": compared.voxels_of_confidence,
-    }
+    return {"reference_confidences": compared.confidences, "reference_voxels": compared.voxels_of_confidence}
 
 
 def _overlaps(suffix: str, counts: OverlapCounts[int] | None) -> dict[str, float]:

@@ -419,10 +419,7 @@ class BoxAveragePrecision(_AverageOfBoxes):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean over the classes, and each class."""
         return self.averages(
-            name,
-            field_name,
-            table,
-            lambda matched, weights: matched.average_precision(weights, self.curve),
+            name, field_name, table, lambda matched, weights: matched.average_precision(weights, self.curve)
         )
 
 

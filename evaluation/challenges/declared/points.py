@@ -314,8 +314,7 @@ class LandmarkMetric(MetricTable):
     def errors(comparison: FieldComparison) -> Floats:
         """Return the distance of every landmark from its reference, shape (landmarks,)."""
         return comparison.derive(
-            "radial errors",
-            lambda of: radial_errors(of.submitted.positions, of.reference.positions),
+            "radial errors", lambda of: radial_errors(of.submitted.positions, of.reference.positions)
         )
 
 

@@ -206,12 +206,10 @@ class DeclaredOptions(Options):
     key_prefix: ClassVar[str] = ""
 
     fields: dict[Name, AnyFieldTable] = Key(
-        description="What is submitted for each case: a table `[fields.<name>]` for each value.",
-        min_length=1,
+        description="What is submitted for each case: a table `[fields.<name>]` for each value.", min_length=1
     )
     tasks: dict[Name, TaskTable] = Key(
-        description="The tasks: a table `[tasks.<name>]` for each.",
-        min_length=1,
+        description="The tasks: a table `[tasks.<name>]` for each.", min_length=1
     )
     ranking: RankingTable = Key(default=RankingTable(), description="How teams are ranked.")
     composites: dict[Name, CompositeTable] = Key(

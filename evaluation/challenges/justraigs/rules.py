@@ -149,10 +149,7 @@ def operating_rule(options: JustraigsOptions) -> OperatingRule:
 def _decision(decision: int | None, referable: float) -> Row:
     """Return the columns of one eye; a missing decision is wrong."""
     right = nan if isnan(referable) else float(decision == referable)
-    return {
-        "referred": right if referable == 1 else nan,
-        "not_referred": right if referable == 0 else nan,
-    }
+    return {"referred": right if referable == 1 else nan, "not_referred": right if referable == 0 else nan}
 
 
 def _justification(features: Flags, agreed: Flags | None) -> Row:
@@ -197,13 +194,7 @@ def _count(cases: NDArray[np.bool_]) -> int:
 
 
 def _proportion(name: str, title: str, column: str, best: float) -> Metric:
-    return Metric(
-        name,
-        title,
-        proportion_of(column),
-        best=best,
-        worst=1 - best,
-    )
+    return Metric(name, title, proportion_of(column), best=best, worst=1 - best)
 
 
 def _features(options: JustraigsOptions) -> Field:
