@@ -36,8 +36,6 @@ from evaluation.metrics.segmentation import (
     vertical_diameter,
 )
 
-# --- Measures of an optic nerve head, which the organiser's file holds for every image ---
-
 VERTICAL, HORIZONTAL = "vertical_cup_to_disc_ratio", "horizontal_cup_to_disc_ratio"
 DISC_AREA, CUP_AREA = "disc_area", "cup_area"
 _RATIOS = (VERTICAL, HORIZONTAL)

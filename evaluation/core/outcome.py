@@ -9,8 +9,6 @@ from typing import Literal
 from evaluation.core.case_table import Row
 from evaluation.core.form import CaseForm, CaseRow
 
-# --- The outcome of one case: scored, failed, or stopped by an error of the phase ---
-
 
 @dataclass(frozen=True, slots=True)
 class CaseJob:

@@ -20,8 +20,6 @@ from evaluation.core.form import CaseForm, CaseRow, name_key
 from evaluation.io.tables import is_number, parse_number
 from evaluation.phase.config import Subgroup
 
-# --- csv tables of an organiser, read strictly ---
-
 _DELIMITERS = (",", ";", "\t")
 _Texts = tuple[str, ...]
 

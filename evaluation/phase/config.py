@@ -17,8 +17,6 @@ from evaluation.core.metric import IntervalMethod
 from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.platform.machine import MIN_MEMORY_MB
 
-# --- The tables inside `phase.toml`: subgroups, submissions, run time and limits ---
-
 
 def _ascending(bins: tuple[float, ...]) -> tuple[float, ...]:
     if any(low >= high for low, high in pairwise(bins)):

@@ -15,8 +15,6 @@ from evaluation.core.fault import PhaseError, printable
 from evaluation.phase.cases import TableRow, organiser_table
 from evaluation.phase.config import PhaseConfig
 
-# --- `leaderboard.csv`: results of other teams, among which the place of a submission is reported ---
-
 FILE_NAME = "leaderboard.csv"
 TEAM, ELIGIBLE = "team", "eligible"
 _YES, _NO = ("", "yes", "true", "1"), ("no", "false", "0")

@@ -33,8 +33,6 @@ from evaluation.phase.reference import ReferenceFiles
 from evaluation.phase.registry import chosen_rules, rules_of
 from evaluation.phase.validation import InvalidTableError
 
-# --- Faults of a configuration, given the tasks that it chooses and the case table ---
-
 
 def unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Task, ...]) -> list[str]:
     """Return a fault for every key that names an unknown metric."""

@@ -15,8 +15,6 @@ from evaluation.core.challenge import Challenge, Options
 from evaluation.core.scheme import Board, Combination, Place, Rank, Scheme, Score, Term, Ties
 from evaluation.phase.leaderboard import TeamValues
 
-# --- Ranks of many rows at once, and the rank that equal teams share ---
-
 IntArray = NDArray[np.int64]
 Better = Literal["higher", "lower"]
 NO_PLACE = 0

@@ -86,8 +86,7 @@ class _SurfaceTable(LabelMetricTable):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the figure of each label and their mean. Raises ValueError for options that do not fit."""
         assert isinstance(table, LabelMapField)
-        labels = self.scored_labels(table)
-        positions, names = [position for position, _ in labels], [label for _, label in labels]
+        positions, names = self.scored_labels(table)
         figure = self.figure_of(table, names)
 
         def entering(figures: Figures, reference: LabelMapValue) -> Figures:
@@ -104,7 +103,7 @@ class _SurfaceTable(LabelMetricTable):
 
         def worst(case: CaseForm, references: Values) -> Figures:
             reference = references[field_name]
-            return entering([self.worst_of(reference, table)] * len(labels), reference)
+            return entering([self.worst_of(reference, table)] * len(names), reference)
 
         return self.label_measure(name, names, figure, values, worst)
 

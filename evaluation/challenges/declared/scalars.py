@@ -33,8 +33,6 @@ from evaluation.io.kinds.number import (
 )
 from evaluation.metrics.decisions import label_errors, modified_hamming_distance
 
-# --- The common keys of fields with one value a case: its column, its reference, stacks of cases ---
-
 
 class ScalarFieldTable(RowFieldTable, ABC):
     """A field with one value for each case, or in a stack one for each image."""

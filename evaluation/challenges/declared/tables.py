@@ -14,8 +14,6 @@ from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key, KeyTable
 from evaluation.core.metric import Metric
 
-# --- A declared field: the common keys of all kinds, and the locations of the values ---
-
 
 class FieldTable(KeyTable, ABC):
     """One value that is submitted for each case; a subclass for each kind, told apart by ``kind``.
@@ -159,11 +157,6 @@ def no_columns(case: CaseForm, references: Values) -> Row:
     return {}
 
 
-def no_details(table: CaseTable) -> Mapping[str, Any]:
-    """Return nothing further for the organiser."""
-    return {}
-
-
 @dataclass(frozen=True)
 class Measure:
     """The figures of one declared metric.
@@ -177,7 +170,7 @@ class Measure:
     metrics: tuple[Metric, ...]
     row: Callable[[FieldComparison], Row]
     worst: Callable[[CaseForm, Values], Row] = no_columns
-    details: Callable[[CaseTable], Mapping[str, Any]] = no_details
+    details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
 
 
 class MetricTable(KeyTable, ABC):

@@ -16,8 +16,6 @@ from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import BoxConfusion, LabelledBoxes, confuse_boxes, match_boxes
 from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
 
-# --- Figures of detection tasks, computed from the boxes of all images: average precision and mean IoU ---
-
 MAX_CASES = 2000
 """Above this number of images average precision has no bootstrap interval unless the phase asks for one."""
 HIT = 0.5

@@ -41,8 +41,6 @@ from evaluation.metrics.segmentation import (
     recall_of_counts,
 )
 
-# --- Columns and metrics of the segmentation task: overlap of all channels pooled, and of each class ---
-
 OVERLAPS = {"precision": "Precision", "recall": "Recall", "f1": "F1 (Dice)", "f2": "F2"}
 """Column and title of the four overlap metrics."""
 
