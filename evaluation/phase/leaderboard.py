@@ -119,11 +119,8 @@ def optional_tasks(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Ta
     leaderboard needs none of its metrics: the platform drops a submission that lacks one of them.
     """
     if config.optional_tasks is not None:
-        return tuple(
-            task.name
-            for task in tasks
-            if config.optional_tasks == "all" or task.name in config.optional_tasks
-        )
+        named = config.optional_tasks
+        return tuple(task.name for task in tasks if named == "all" or task.name in named)
     needed = {name.partition(".")[0] for name in needed_metrics(config, challenge, tasks)}
     return tuple(task.name for task in tasks if task.optional and task.name not in needed)
 

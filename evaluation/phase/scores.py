@@ -178,7 +178,6 @@ def _rows(recorded: list[Row]) -> list[Row]:
 
 
 def _is_as_it_was(column: list[Any]) -> bool:
-    """Return whether a column was written unchanged and without gaps."""
     return {float, int, bool}.issuperset(map(type, column))
 
 

@@ -226,7 +226,6 @@ class VolumeScoring:
         return {**row, **_confidences(nothing)}
 
     def _compare(self, planes: Sequence[Crop], reference: Values) -> ComparedVolume:
-        """Return the comparison of a volume with its reference, read plane by plane."""
         case = reference["cysts"].case
         annotators = [reference[annotator_field(name)] for name in self.annotators]
         streams = [volume.planes() for volume in annotators if volume is not None]

@@ -118,7 +118,6 @@ class BoxMetric(ObjectMetric):
         )
 
     def _matches(self, found: Floats, true: Floats) -> PointMatches:
-        """Return the matches of the boxes of one class."""
         corners, true_corners = found[:, np.newaxis, 2:], true[np.newaxis, :, 2:]
         if self.hit == "iou":
             overlap = iou_of_corners(corners, true_corners, inclusive_corners=False)
@@ -253,7 +252,6 @@ class _Matched:
     objects: NDArray[np.int64]
 
     def columns(self, name: str) -> Row:
-        """Return the columns of a metric of that name."""
         parts = (self.classes, self.confidence, self.found, self.objects)
         return dict(zip(_columns(name), parts, strict=True))
 
@@ -305,8 +303,6 @@ class _AverageOfBoxes(MetricTable):
             return table.derive(columns, lambda table: _table(table, columns, thresholds))
 
         def of_classes(cases: WeightedCases) -> Floats:
-            """Return the figure of every class, shape (resamples, classes)."""
-
             def values(cases: WeightedCases) -> Floats:
                 return value(matched(cases.table), cases.weights)
 
@@ -362,7 +358,6 @@ class _AverageOfBoxes(MetricTable):
         return comparison.derive(("matched boxes", options), match)
 
     def _hits(self, found: Floats, true: Floats, thresholds: Floats) -> NDArray[np.bool_]:
-        """Return the hits of the predictions of one class at every threshold."""
         corners, true_corners, confidence = found[:, 2:], true[:, 2:], found[:, 1]
         if self.matching == "voc":
             groups, true_groups = (np.zeros(len(of), dtype=np.int64) for of in (found, true))
@@ -416,7 +411,6 @@ class BoxAverageRecall(_AverageOfBoxes):
 
 
 def _missing(objects: Sequence[int], thresholds: int) -> _Matched:
-    """Return the predictions of a case without a result."""
     numbers = np.array(objects)
     classes = np.repeat(np.arange(len(numbers)), np.maximum(1, numbers))
     found = np.zeros((len(classes), thresholds), dtype=np.bool_)

@@ -394,7 +394,6 @@ class _MeanFOne(DecisionMetric, ABC):
     averaging: ClassVar[Averaging]
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean of the F1 of the classes."""
         return self.figure(name, field_name, table, lambda cases: mean_f1_of_confusion(cases, self.averaging))
 
 

@@ -214,8 +214,6 @@ def _curves_of(columns: Sequence[str]) -> DetectionCurves:
 
 
 def _froc_figures(metrics: tuple[Metric, ...], columns: Sequence[str], detections: CaseDetections) -> Measure:
-    """Return figures of the hits, false predictions and objects of each case."""
-
     def row(found: Sequence[Hits]) -> Row:
         (hits,) = found
         return dict(zip(columns, (hits.hits, hits.false, hits.objects), strict=True))

@@ -121,12 +121,10 @@ class _SurfaceDistanceTable(_SurfaceTable):
     )
 
     def figure_of(self, table: LabelMapField, names: Sequence[str]) -> LabelFigure:
-        """Return a distance."""
         worst = math.inf if self.worst is None else self.worst
         return LabelFigure(best=0, worst=worst, unit="mm" if table.in_mm else "pixels")
 
     def worst_of(self, reference: LabelMapValue, table: LabelMapField) -> float:
-        """Return the stated distance or the diagonal."""
         if self.worst is not None:
             return self.worst
         spacing = _spacing(reference, table)

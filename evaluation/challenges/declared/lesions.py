@@ -113,7 +113,6 @@ class _VolumeTable(LesionTable):
     """A volume of lesions, an area in two dimensions."""
 
     def figure(self, table: LabelMapField) -> LabelFigure:
-        """Return a volume."""
         return LabelFigure(best=0, worst=math.inf, unit=table.extent_unit)
 
 
@@ -209,11 +208,9 @@ class _NumberTable(LesionTable):
     )
 
     def figure(self, table: LabelMapField) -> LabelFigure:
-        """Return a number."""
         return LabelFigure(best=0, worst=math.inf)
 
     def value(self, label: LabelLesions) -> float:
-        """Return the number, at most the worst one."""
         number = self.number(label.found)
         return number if self.worst is None else min(number, self.worst)
 
@@ -222,7 +219,6 @@ class _NumberTable(LesionTable):
         """Return the number of lesions."""
 
     def worst_value(self, reference: LabelMapValue, position: int) -> float:
-        """Return the stated worst, or the most that fit."""
         return most_lesions(reference.shape, self.neighbours) if self.worst is None else self.worst
 
 

@@ -213,7 +213,6 @@ class _FindingTable(MetricTable):
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (DetectionMapField,)
 
     def detections(self, field_name: str, table: FieldTable) -> CaseDetections:
-        """Return how hits follow from findings."""
         assert isinstance(table, DetectionMapField)
 
         def find(comparison: FieldComparison) -> Sequence[Hits]:

@@ -328,7 +328,6 @@ def _task(name: str, table: TaskTable, fields: Mapping[str, FieldTable], scored:
     names = tuple(dict.fromkeys(item.field for item in scored))
 
     def score(submitted: Values, references: Values) -> Row:
-        """Return the columns of one case, in those fields that were submitted."""
         comparisons = {of: FieldComparison(of, submitted[of], references) for of in names if of in submitted}
         row: dict[str, Any] = {}
         for item in scored:

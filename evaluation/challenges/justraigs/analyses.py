@@ -94,7 +94,6 @@ def participants(cases: ScoredCases, final: str, referable: str, not_referable: 
 
 
 def _counts(cases: ScoredCases, classes: NDArray[np.float64], members: Mask) -> dict[str, Any]:
-    """Return the figures of eyes and patients among some of the eyes."""
     ages = _ages(cases.cells.get(AGE), len(cases.names))[members]
     chosen = classes[members]
     found = {"eyes": _figures(chosen, ages)}

@@ -170,7 +170,6 @@ def _justification(features: Flags, agreed: Flags | None) -> Row:
 
 
 def _analyses(options: JustraigsOptions, cases: ScoredCases) -> Mapping[str, Any]:
-    """Return the analyses for the organiser that need several tasks or the case table."""
     # Imported when called: no worker needs it.
     from evaluation.challenges.justraigs.analyses import participants, referral_by_label
 
