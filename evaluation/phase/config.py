@@ -138,13 +138,10 @@ class RunTimeConfig(KeyTable):
         return self
 
 
-# The tables of `phase.toml` that declare a challenge: ``fields``, ``tasks``, ``ranking`` and ``composites``.
-#
-# They are the options of the challenge "declared", written without the table ``[options]`` around them.
-
 DECLARED = "declared"
 """The name of the challenge whose options declare the challenge itself."""
 
+# The options of that challenge, written without the table ``[options]`` around them.
 TABLES = ("fields", "tasks", "ranking", "composites")
 
 

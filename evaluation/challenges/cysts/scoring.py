@@ -30,11 +30,6 @@ from evaluation.metrics.segmentation import (
 )
 from evaluation.metrics.surfaces import SurfaceConvention, surface_distances
 
-# --- Comparison of a predicted volume with a reference of confidences and levels, plane by plane ---
-#
-# One pass collects all sums, counts, components and marked voxels for the figures of a volume. The result
-# does not depend on the number of planes added at a time.
-
 Counts = NDArray[np.int64]
 
 
@@ -80,9 +75,8 @@ class VolumeComparison:
         self._predicted_squares: list[float] = []
         self._reference_squares: list[float] = []
         self._overlap = np.zeros(3, dtype=np.int64)
-        self._of_annotators = np.zeros(
-            (annotators + 1, 3), dtype=np.int64
-        )  # the last row is their intersection
+        # The last row is their intersection.
+        self._of_annotators = np.zeros((annotators + 1, 3), dtype=np.int64)
         self._voxels = np.zeros(LEVELS, dtype=np.int64)
         self._found = np.zeros(LEVELS, dtype=np.int64)
         self._distinct: dict[float, int] = {}
@@ -110,14 +104,11 @@ class VolumeComparison:
         self._reference_planes.append(_cropped(annotated, box))
         if annotators:
             annotator_overlaps = [annotator.within(box) > 0 for annotator in annotators]
-            for row, annotator_marks in enumerate(
-                [*annotator_overlaps, np.logical_and.reduce(annotator_overlaps)]
-            ):
-                self._of_annotators[row] += _counts(marked, annotator_marks)
+            annotator_overlaps.append(np.logical_and.reduce(annotator_overlaps))
+            self._of_annotators += [_counts(marked, marks) for marks in annotator_overlaps]
 
     def result(self) -> ComparedVolume:
         """Return the comparison; no plane can be added afterwards."""
-        cysts = self._cysts.counts()
         annotators = [OverlapCounts(*row) for row in self._of_annotators.tolist()]
         distinct = sorted(self._distinct.items())
         return ComparedVolume(
@@ -131,7 +122,7 @@ class VolumeComparison:
             intersection_overlap=annotators[-1] if len(annotators) > 1 else None,
             voxels=self._voxels,
             found=self._found,
-            cysts=cysts,
+            cysts=self._cysts.counts(),
             false_components=int(self._predicted.counts()[:, 0].sum()),
             confidences=np.array([confidence for confidence, _ in distinct], dtype=np.float64),
             voxels_of_confidence=np.array([voxels for _, voxels in distinct], dtype=np.int64),
@@ -170,8 +161,6 @@ OVERLAPS = {
     "recall": ("Recall", recall_of_counts),
 }
 """Title and function of each overlap metric, by column."""
-
-_BOTH_EMPTY = 1.0
 
 
 @dataclass(frozen=True)
@@ -281,7 +270,7 @@ def _confidences(compared: ComparedVolume) -> Row:
 
 def _overlaps(suffix: str, counts: OverlapCounts[int] | None) -> dict[str, float]:
     return {
-        f"{name}{suffix}": nan if counts is None else metric(counts, both_empty=_BOTH_EMPTY)
+        f"{name}{suffix}": nan if counts is None else metric(counts, both_empty=1.0)
         for name, (_, metric) in OVERLAPS.items()
     }
 

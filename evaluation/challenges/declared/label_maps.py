@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -210,7 +210,7 @@ def voxels_of(value: LabelMapValue, labels: int) -> NDArray[np.intp]:
 class _OverlapTable(LabelMetricTable):
     """A ratio from 0 to 1 of the voxels of two regions."""
 
-    ratio: ClassVar[Callable[..., Floats]]
+    ratio: ClassVar[Callable[..., Any]]
     """The ratio of each label, 1 where it is in neither map."""
     absent: Literal["score", "leave_out"] = Key(
         default="score",
@@ -248,7 +248,7 @@ class Dice(_OverlapTable):
     """
 
     metric: Literal["dice"]
-    ratio: ClassVar[Callable[..., Floats]] = staticmethod(dice_of_counts)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(dice_of_counts)
 
 
 class Jaccard(_OverlapTable):
@@ -261,7 +261,7 @@ class Jaccard(_OverlapTable):
     """
 
     metric: Literal["jaccard"]
-    ratio: ClassVar[Callable[..., Floats]] = staticmethod(jaccard_of_counts)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(jaccard_of_counts)
 
 
 class VoxelSensitivity(_OverlapTable):
@@ -274,7 +274,7 @@ class VoxelSensitivity(_OverlapTable):
     """
 
     metric: Literal["voxel_sensitivity"]
-    ratio: ClassVar[Callable[..., Floats]] = staticmethod(recall_of_counts)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(recall_of_counts)
 
 
 class VoxelPrecision(_OverlapTable):
@@ -287,7 +287,7 @@ class VoxelPrecision(_OverlapTable):
     """
 
     metric: Literal["voxel_precision"]
-    ratio: ClassVar[Callable[..., Floats]] = staticmethod(precision_of_counts)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(precision_of_counts)
 
 
 class VolumeDifference(LabelMetricTable):

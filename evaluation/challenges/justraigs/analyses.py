@@ -179,10 +179,10 @@ def referral_by_label(
         seen = negative & (predicted[:, number] == 1)
         found[label] = {name: _referred(eyes, decided, referral, metrics) for name, eyes in parts.items()} | {
             "predicted": {
-                "false_positives": _count(seen & decided),
-                "of_false_positives": _count(negative & decided),
-                "true_negatives": _count(seen & ~decided),
-                "of_true_negatives": _count(negative & ~decided),
+                "false_positives": count_of(seen & decided),
+                "of_false_positives": count_of(negative & decided),
+                "true_negatives": count_of(seen & ~decided),
+                "of_true_negatives": count_of(negative & ~decided),
             }
         }
     return found
@@ -193,14 +193,15 @@ def _referred(
 ) -> Mapping[str, float | int]:
     against_all = Subset(eyes, against_all_negatives=True)
     return {
-        "eyes": _count(eyes),
-        "found": _count(eyes & decided),
-        "missed": _count(eyes & ~decided),
+        "eyes": count_of(eyes),
+        "found": count_of(eyes & decided),
+        "missed": count_of(eyes & ~decided),
         **subgroup_values(metrics, referral, against_all, min_cases=1),
     }
 
 
-def _count(eyes: Mask) -> int:
+def count_of(eyes: Mask) -> int:
+    """Return the number of eyes in a mask."""
     return int(np.count_nonzero(eyes))
 
 
