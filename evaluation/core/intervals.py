@@ -216,8 +216,6 @@ def _cases(metric: Metric, table: CaseTable) -> int:
     return int(np.count_nonzero(table[curve.label] > 0)) if curve else len(table)
 
 
-# --- Intervals of metrics of any strata, computed together ---
-
 _MANY_DRAWS = 3_000_000  # fewer are not worth a second process
 
 

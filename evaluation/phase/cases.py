@@ -187,9 +187,6 @@ def _size(row: TableRow, column: str) -> int:
     return 0
 
 
-# --- Columns that a challenge derives from a row of the case table, for subgroups ---
-
-
 def with_derived_columns(
     cases: Cases, challenge: Challenge, options: Options, wanted: Collection[str]
 ) -> Cases:

@@ -106,9 +106,6 @@ class LesionTable(LabelMetricTable):
         return comparison.derive(("lesions", position, self.neighbours), find)
 
 
-# --- Volumes of the lesions that are missed, and of those that are false ---
-
-
 class _VolumeTable(LesionTable):
     """A volume of lesions, an area in two dimensions."""
 
@@ -252,9 +249,6 @@ class LesionCountDifference(_NumberTable):
     def number(self, found: Lesions) -> float:
         """Return the difference."""
         return float(abs(len(found.prediction_voxels) - len(found.reference_voxels)))
-
-
-# --- Panoptic quality of lesions, and its two factors ---
 
 
 class PanopticQuality(LesionTable):

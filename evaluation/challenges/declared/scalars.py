@@ -113,9 +113,6 @@ def value_columns(field_name: str) -> tuple[str, str]:
     return f"{field_name}_predicted", f"{field_name}_true"
 
 
-# --- Numbers: likelihoods of one of two classes, and measurements with true values ---
-
-
 class NumberField(TwoClassFieldTable):
     """A finite number: a likelihood, a score or a measurement.
 
@@ -155,9 +152,6 @@ class NumberField(TwoClassFieldTable):
             return self.column_field(name, ConditionScore(low, high, self.unit), classes)
         number = Number(low, high, self.unit)
         return self.column_field(name, number, number)
-
-
-# --- Sets of flags: several yes-or-no findings of one case ---
 
 
 class FlagsField(ScalarFieldTable):
@@ -223,9 +217,6 @@ class HammingDistance(MetricTable):
             return {name: math.nan if all(flag is None for flag in known) else 1.0}
 
         return Measure((Metric(name, self.title_of(name), mean_of(name), best=0, worst=1),), row, worst_row)
-
-
-# --- Predictions of survival: numbers that order the cases by the time to an event ---
 
 
 class SurvivalField(ScalarFieldTable):

@@ -22,8 +22,6 @@ from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.io.kinds.flags import Flags
 from evaluation.io.tables import is_number, parse_number
 
-# --- The predicted and the agreed additional labels of every eye, and their errors by label ---
-
 PREDICTED, AGREED = "predicted", "agreed"
 """The columns of marks: 1 yes, 0 no, −1 not submitted, or not agreed on; one for each label."""
 
