@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
-from evaluation.core.case_table import CaseTable, Row
+from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.field import Field, Files, HiddenField, Kind, Reference, Socket, TableColumns
 from evaluation.core.form import CaseForm
@@ -123,10 +123,8 @@ def title_of(name: str) -> str:
 
 # --- A declared metric: its columns of a case, and its aggregation over cases ---
 
-Derived = TypeVar("Derived")
 
-
-class FieldComparison:
+class FieldComparison(Deriving):
     """The submitted value of one field of one case, with its reference.
 
     ``references`` holds the reference values of all fields and hidden fields by name. Metrics of one field
@@ -137,19 +135,12 @@ class FieldComparison:
         self.field = field
         self.submitted = submitted
         self.references = references
-        self._derived: dict[Hashable, Any] = {}
+        super().__init__()
 
     @property
     def reference(self) -> Any:
         """The reference value of the field, read when it is first needed."""
         return self.references[self.field]
-
-    def derive(self, key: Hashable, function: Callable[[FieldComparison], Derived]) -> Derived:
-        """Return ``function(self)``, computed at the first call with this key and kept."""
-        if key not in self._derived:
-            self._derived[key] = function(self)
-        derived: Derived = self._derived[key]
-        return derived
 
 
 def no_columns(case: CaseForm, references: Values) -> Row:
