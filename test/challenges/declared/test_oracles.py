@@ -4,13 +4,13 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from evaluation.metrics.point_matching import match_points
 from pycocotools import mask
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import f1_score
 
 from evaluation.challenges.declared.label_maps import Dice, LabelMapField
 from evaluation.challenges.declared.rules import METRICS, name_of
+from evaluation.metrics.points import match_points
 from test.oracles import BY_HAND, Recorded, checked, oracles_of, registered, unchecked
 
 TESTED = registered()
@@ -107,7 +107,7 @@ def test_a_call_by_the_code_under_test_does_not_count():
     @checked(dice="scipy.optimize.linear_sum_assignment")
     def calls():
         scored()
-        match_points(np.zeros((2, 3)), np.zeros((2, 3)), 1.0, "optimal")
+        match_points(np.zeros((2, 3)), np.zeros((2, 3)), 1.0, matching="optimal")
 
     with pytest.raises(AssertionError, match="does not call"):
         calls()
