@@ -13,7 +13,7 @@ import pytest
 from test.cli.test_commands import run
 from test.repository import REPOSITORY
 
-RANKING = REPOSITORY / "test" / "ranking"
+RANKING = REPOSITORY / "test" / "organiser" / "ranking"
 LESIONS = [
     option
     for lesion in ("drusen", "exudate", "hemorrhage", "scar", "other")
