@@ -23,7 +23,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 
 from benchmarks.measure import Row, _family, write_sample
 from evaluation.organiser.rescoring.cluster import OnCluster
@@ -62,9 +61,7 @@ class AtOnce:
     def __enter__(self) -> AtOnce:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Leave everything as it is."""
 
     def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
@@ -176,9 +173,7 @@ class _Kept(Lanes):
     def __init__(self, lanes: Lanes) -> None:
         self.run = lanes.run  # type: ignore[method-assign]
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Leave the processes to the lanes."""
 
 
