@@ -12,8 +12,8 @@ from evaluation.cli.common import PHASE_HELP, add_workers
 from evaluation.core.fault import PhaseError
 
 if TYPE_CHECKING:
-    from evaluation.organiser.report.library import Report
     from evaluation.organiser.report.page import Page
+    from evaluation.organiser.report_library import Report
 
 
 class _ReportKind(NamedTuple):
@@ -52,7 +52,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def _write_page(page: Page, arguments: argparse.Namespace) -> int:
     """Write a page and, if asked for, its figures; return 0. Raises `OSError`."""
-    from evaluation.organiser.report.library import Report
+    from evaluation.organiser.report_library import Report
 
     return _write_report(Report(page), arguments)
 
@@ -94,7 +94,7 @@ def _add_submission(parser: argparse.ArgumentParser) -> None:
 
 def _write_submission(arguments: argparse.Namespace) -> int:
     from evaluation.library import SubmissionRejected
-    from evaluation.organiser.report.library import report_submission
+    from evaluation.organiser.report_library import report_submission
 
     if arguments.input is None and arguments.results is None:
         raise PhaseError("--input or --results: one of them is required")
@@ -145,7 +145,7 @@ def _add_leaderboard(parser: argparse.ArgumentParser) -> None:
 
 
 def _write_leaderboard(arguments: argparse.Namespace) -> int:
-    from evaluation.organiser.report.library import report_leaderboard
+    from evaluation.organiser.report_library import report_leaderboard
 
     report = report_leaderboard(
         arguments.results,

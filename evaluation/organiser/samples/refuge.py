@@ -11,7 +11,8 @@ import numpy as np
 from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
-from evaluation.organiser.samples.synthesis import (
+from evaluation.organiser.submission_writer import ArchiveSample, SampleCase
+from evaluation.organiser.synthesis import (
     AUC,
     FundusCase,
     Quality,
@@ -22,7 +23,6 @@ from evaluation.organiser.samples.synthesis import (
     reference_fovea,
     reference_mask,
 )
-from evaluation.organiser.submission_writer import ArchiveSample, SampleCase
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
