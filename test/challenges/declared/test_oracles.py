@@ -4,13 +4,13 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from evaluation.metrics.point_matching import match_points
 from pycocotools import mask
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import f1_score
 
 from evaluation.challenges.declared.label_maps import Dice, LabelMapField
 from evaluation.challenges.declared.rules import METRICS, name_of
+from evaluation.metrics.points import match_points
 from test.oracles import BY_HAND, Recorded, checked, oracles_of, registered, unchecked
 
 TESTED = registered()
