@@ -26,8 +26,8 @@ _OF_CONTAINERS = ("test/container/", "test/docs/")
 _LONG_FIRST = (
     _OF_CONTAINERS,
     "test/organiser/rescoring/",
-    ("test/hostile/", "test/cli/", "test/organiser/report/"),
-    ("test/organiser/", "test/organiser/annotators/", "test/organiser/ranking/", "test/challenges/"),
+    ("test/hostile/", "test/cli/", "test/organiser/"),
+    ("test/test_package", "test/challenges/"),
 )
 
 

@@ -88,7 +88,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     templates = (
         path.relative_to(REPOSITORY).as_posix()
         for room in ("report", "starter")
-        for path in (REPOSITORY / "evaluation" / "organiser" / room / "templates").iterdir()
+        for path in (REPOSITORY / "evaluation/organiser" / room / "templates").iterdir()
     )
     others = {"evaluation/py.typed", *templates}
     assert names == {*others, *sources}

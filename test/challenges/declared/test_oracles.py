@@ -107,7 +107,7 @@ def test_a_call_by_the_code_under_test_does_not_count():
     @checked(dice="scipy.optimize.linear_sum_assignment")
     def calls():
         scored()
-        match_points(np.zeros((2, 3)), np.zeros((2, 3)), 1.0, "optimal")
+        match_points(np.zeros((2, 3)), np.zeros((2, 3)), 1.0, matching="optimal")
 
     with pytest.raises(AssertionError, match="does not call"):
         calls()

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from test.in_process import library_in_process
 from test.organiser.report.browser import browser
 from test.organiser.report.submissions import Bundled, bundled
+
+__all__ = ["bundled_phase", "chromium", "library_in_process"]
 
 
 @pytest.fixture(scope="module")
