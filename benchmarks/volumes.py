@@ -138,8 +138,8 @@ def _time_arrays(title: str, prediction: Positions, reference: Positions, runs: 
 
 
 def _ours(prediction: Positions, reference: Positions) -> list[Figures]:
-    from evaluation.metrics.label_maps import around, content_region, count_label_overlap
     from evaluation.metrics.label_surfaces import compare_labels
+    from evaluation.metrics.segmentation import around, content_region, count_label_overlap
     from evaluation.metrics.segmentation import dice_of_counts as dice
 
     box = around((content_region(prediction), content_region(reference)))

@@ -49,8 +49,7 @@ from evaluation.core.metric import (
 )
 from evaluation.core.scheme import Board, Method, Place, Rank, Scheme, Score
 from evaluation.io.kinds.boxes import BoxList
-from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities
-from evaluation.io.kinds.flags import FlagSet
+from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.kinds.number import Label, Number, TwoClasses

@@ -59,9 +59,7 @@ COMMANDS = {
         ("python -m evaluation settings refuge-onsite",),
     ),
     "form": Command(
-        "cli.form_command",
-        "Write what participants may know of a phase: for check, or in words.",
-        (_FORM,),
+        "cli.form_command", "Write what participants may know of a phase: for check, or in words.", (_FORM,)
     ),
     "check": Command(
         "cli.check_command",

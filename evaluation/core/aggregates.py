@@ -17,8 +17,7 @@ from evaluation.core.metric import (
     roc_table_of,
     strata_of_labels,
 )
-from evaluation.metrics.arrays import Floats, ratio_or_nan
-from evaluation.metrics.averages import weighted_deviation, weighted_mean
+from evaluation.metrics.arrays import Floats, ratio_or_nan, weighted_deviation, weighted_mean
 from evaluation.metrics.classification import (
     weighted_average_precision,
     weighted_macro_auc,
@@ -26,7 +25,7 @@ from evaluation.metrics.classification import (
 )
 from evaluation.metrics.confusion import Confusion, weighted_confusion
 from evaluation.metrics.probabilities import weighted_expected_calibration_error
-from evaluation.metrics.survival import weighted_concordance_index
+from evaluation.metrics.regression import weighted_concordance_index
 
 # --- Aggregates of predicted classes against true ones, as class indices from 0 on ---
 #

@@ -14,7 +14,7 @@ from evaluation.core.challenge import Task
 from evaluation.core.intervals import MethodInterval, intervals_of
 from evaluation.core.metric import IntervalMethod, Metric
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.averages import spread
+from evaluation.metrics.arrays import spread
 from evaluation.metrics.intervals import Interval
 
 Mask = NDArray[np.bool_]

@@ -14,11 +14,11 @@ from evaluation.core.resampling import Group, Resampling, groups_of, values_unde
 from evaluation.core.side_by_side import side_by_side
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.bootstrap import Bootstrap, resampled_shares
-from evaluation.metrics.delong import components
 from evaluation.metrics.intervals import (
     Interval,
     StudentisedMeans,
     area_interval,
+    components,
     percentile_interval,
     wilson_bootstrap_interval,
     wilson_interval,

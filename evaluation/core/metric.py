@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.metrics.arrays import Floats
-from evaluation.metrics.averages import weighted_mean
+from evaluation.metrics.arrays import Floats, weighted_mean
 from evaluation.metrics.bootstrap import UnitWeights
 from evaluation.metrics.classification import (
     RocTable,
@@ -21,7 +20,7 @@ from evaluation.metrics.classification import (
     weighted_auc,
     weighted_counts,
 )
-from evaluation.metrics.decisions import values_of_f1, weighted_f1_score
+from evaluation.metrics.confusion import values_of_f1, weighted_f1_score
 from evaluation.metrics.intervals import Interval, wilson_interval
 from evaluation.metrics.operating_points import (
     sensitivity_at_first_kept_point,

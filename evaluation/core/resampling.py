@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import IntervalMethod, Metric, Strata
-from evaluation.metrics.arrays import Floats, distinct
-from evaluation.metrics.averages import weighted_means
+from evaluation.metrics.arrays import Floats, distinct, weighted_means
 from evaluation.metrics.bootstrap import Bootstrap, UnitWeights, bootstrap_of, bootstrap_weights
 
 CLUSTER_COLUMN = "cluster"

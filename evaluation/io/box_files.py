@@ -57,21 +57,12 @@ class BoxFormat:
         return ("confidence", *_CORNERS) if self.with_confidence else _CORNERS
 
 
-@dataclass(frozen=True, slots=True)
 class BoxLines:
     """The boxes of a file in the order of its lines, and the problems of all other lines.
 
-    A row is class index, confidence (1 where the format has none), x1, y1, x2, y2. ``outside`` counts the
-    boxes that leave the image.
+    They are collected line by line, each with the class first. A row is class index, confidence (1 where the
+    format has none), x1, y1, x2, y2. ``outside`` counts the boxes that leave the image.
     """
-
-    rows: list[tuple[float, ...]]
-    problems: list[ReadError]
-    outside: int
-
-
-class BoxRows:
-    """Collects boxes that are given as a line each, with the class first, and their problems."""
 
     def __init__(self, form: BoxFormat, size: Size) -> None:
         self._form, self._size = form, size
@@ -115,11 +106,6 @@ class BoxRows:
             self.outside += 1
         self.rows.append((form.classes[name], confidence, x1, y1, x2, y2))
 
-    @property
-    def lines(self) -> BoxLines:
-        """The boxes and problems collected."""
-        return BoxLines(self.rows, self.problems, self.outside)
-
 
 def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int) -> BoxLines:
     """Return the boxes of a text file with fields separated by spaces or tabs; blank lines are skipped.
@@ -127,14 +113,15 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
     An empty file holds no box. All problems of all lines are collected, none is raised; reading ends after
     ``max_boxes`` lines or a thousand problems, and a file with far more lines is not read at all.
     """
+    found = BoxLines(form, size)
     raw = bytes(data).removeprefix(_BYTE_ORDER_MARK)
     most_lines = _LINES_PER_BOX * max_boxes
     if raw.count(b"\n") > most_lines:
         expected = f"at most {most_lines} lines, blank ones included"
-        return BoxLines([], [ReadError(FaultKind.TOO_LARGE, expected, "more")], 0)
+        found.problems.append(ReadError(FaultKind.TOO_LARGE, expected, "more"))
+        return found
     # Bytes beyond ASCII are always faults; they are decoded only to be shown.
     text = raw.decode("ascii") if raw.isascii() else raw.decode("utf-8", "replace")
-    found = BoxRows(form, size)
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip() and (excess := found.excess(number, max_boxes, "lines")) is not None:
             found.problems.append(excess)
@@ -144,7 +131,7 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
             *corners, name = _cells_of(line) or [""]
             line = " ".join((name, *corners))
         found.add(line, number)
-    return found.lines
+    return found
 
 
 def read_plain_boxes(
@@ -258,8 +245,6 @@ def shortest(value: float) -> str:
 
 
 # --- Boxes of an image in the format of PASCAL VOC: an XML file with an element for each object ---
-#
-# Reading ends at a DTD, so that no entity is fetched or expanded.
 
 _ROOT = "annotation"
 _CORNER_TAGS = ("xmin", "ymin", "xmax", "ymax")
@@ -277,14 +262,14 @@ def read_voc_boxes(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
     Coordinates are not changed, and every object counts, difficult ones too. Other elements are skipped;
     parts of an object are no objects. A size in the file must be the size of the image, unless that is
     unknown (`MAX_COORDINATE`). All problems of all objects are collected, none is raised; reading ends at
-    malformed XML, at a DTD, and after ``max_boxes`` objects.
+    malformed XML, at a DTD, so that no entity is fetched or expanded, and after ``max_boxes`` objects.
     """
     reader = _ElementReader(form, size, max_boxes)
     try:
         reader.read(bytes(data))
     except ReadError as error:
         reader.found.problems.append(error)
-    return reader.found.lines
+    return reader.found
 
 
 def write_voc_boxes(rows: list[list[float]], form: BoxFormat) -> bytes:
@@ -306,7 +291,7 @@ class _ElementReader:
     """Follows the elements of a document with a path that is never deep."""
 
     def __init__(self, form: BoxFormat, size: Size, max_boxes: int) -> None:
-        self.found = BoxRows(form, size)
+        self.found = BoxLines(form, size)
         self._size, self._max_boxes = size, max_boxes
         self._path: list[str] = []
         self._text: list[str] = []

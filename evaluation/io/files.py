@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 
 from evaluation.core.fault import Fault, FaultKind, ReadError
 
@@ -53,10 +52,6 @@ def write_atomically(path: Path, data: bytes, synced: bool = True) -> None:
 
 
 # --- Opening files below an untrusted folder without following links, on every system ---
-#
-# Linux and macOS open every folder on the way relative to the one before, so that no link can take its place
-# meanwhile. Windows has no descriptors of folders: every part of the path is checked before the file is
-# opened, and the file again afterwards.
 
 
 def _flags(*names: str) -> int:
@@ -88,6 +83,10 @@ def read_into(descriptor: int, view: memoryview) -> int:
 
 class OpenFolder:
     """The folder of the file that was opened last, kept open: the next file mostly lies there too.
+
+    Linux and macOS open every folder on the way relative to the one before, so that no link can take its
+    place meanwhile. Windows has no descriptors of folders: every part of the path is checked before the file
+    is opened, and the file again afterwards.
 
     Saves 16 % of the processor time of EDD2020's 10,000 text files (0.78 → 0.94 s without).
     """
@@ -280,11 +279,7 @@ class ReadBuffer:
 
 
 def open_regular_file(
-    root: str,
-    path: str,
-    limit_bytes: int,
-    may_be_empty: bool = False,
-    folder: OpenFolder | None = None,
+    root: str, path: str, limit_bytes: int, may_be_empty: bool = False, folder: OpenFolder | None = None
 ) -> tuple[int, int]:
     """Return a descriptor and the size in bytes of a regular file below `root`, see `ReadBuffer.read`.
 
@@ -348,11 +343,7 @@ class FileStream:
     """
 
     def __init__(
-        self,
-        root: str,
-        path: str,
-        limit_bytes: int,
-        observe: Callable[[memoryview], None] | None = None,
+        self, root: str, path: str, limit_bytes: int, observe: Callable[[memoryview], None] | None = None
     ) -> None:
         """Open the file. Raises `ReadError` (forbidden, too large or unreadable)."""
         self._path = path
@@ -362,9 +353,7 @@ class FileStream:
     def __enter__(self) -> FileStream:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
 
     def readinto(self, view: memoryview) -> int:

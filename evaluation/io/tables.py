@@ -120,7 +120,7 @@ class _Lines:
         self._first = ""
         self.taken = 0
         self.delimiter = ","
-        self._cells = 0
+        self.cells = 0
 
     def first(self) -> str:
         """Return the first line that is not blank, without taking it; empty if there is none."""
@@ -129,16 +129,12 @@ class _Lines:
             self.taken -= 1
         return self._first
 
-    def start_row(self) -> None:
-        """Begin to count the cells of the next row, which quotation marks may spread over several lines."""
-        self._cells = 0
-
     def __iter__(self) -> Iterator[str]:
         first = [self._first] if self._first else []
         self.taken += len(first)
         for line in chain(first, self._read()):
-            self._cells += line.count(self.delimiter)
-            if self._cells >= _MAX_CELLS:
+            self.cells += line.count(self.delimiter)
+            if self.cells >= _MAX_CELLS:
                 raise ReadError(FaultKind.TOO_LARGE, f"fewer than {_MAX_CELLS} cells", "more", self.taken)
             yield line
 
@@ -168,7 +164,7 @@ def _read_cells(
     reader = csv.reader(iter(lines), delimiter=lines.delimiter, skipinitialspace=True, strict=True)
     while True:
         start = lines.taken + 1
-        lines.start_row()
+        lines.cells = 0  # of the next row, which quotation marks may spread over several lines
         try:
             cells = [cell.strip() for cell in next(reader)]
         except StopIteration:

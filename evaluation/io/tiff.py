@@ -193,9 +193,6 @@ def check_pages(data: memoryview, photometrics: Collection[int], max_pages: int)
 
 
 # --- Decodes the values of a TIFF page after its tags have been checked ---
-#
-# Uncompressed strips are used in place and deflated ones are inflated here. Pillow decodes everything else
-# from a new file that contains only the encoded bytes, without tags that it could interpret differently.
 
 _DEFLATES = (DEFLATE, OLD_DEFLATE)
 _HEADER_BYTES = 8
@@ -205,6 +202,8 @@ _LONG, _LARGEST_LONG = 4, 0xFFFFFFFF
 def decode_page(data: memoryview, tags: Tags) -> NDArray[Any]:
     """Return the values (y, x, channel) of a page, a view of `data` if they are contiguous there.
 
+    Uncompressed strips are used in place and deflated ones are inflated here. Pillow decodes everything else
+    from a new file that contains only the encoded bytes, without tags that it could interpret differently.
     ``tags`` holds all of `PAGE_TAGS`; several channels must have 8 bits each. Raises `ReadError` (unreadable
     or wrong value).
     """

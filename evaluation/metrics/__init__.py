@@ -20,11 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evaluation.metrics.agreement import *
-    from evaluation.metrics.box_fusion import *
     from evaluation.metrics.boxes import *
     from evaluation.metrics.classification import *
     from evaluation.metrics.confusion import *
-    from evaluation.metrics.decisions import *
     from evaluation.metrics.detection import *
     from evaluation.metrics.froc import *
     from evaluation.metrics.intervals import *
@@ -34,10 +32,8 @@ if TYPE_CHECKING:
     from evaluation.metrics.points import *
     from evaluation.metrics.probabilities import *
     from evaluation.metrics.regression import *
-    from evaluation.metrics.sample_sizes import *
     from evaluation.metrics.segmentation import *
     from evaluation.metrics.surfaces import *
-    from evaluation.metrics.survival import *
 else:
 
     def __getattr__(name: str) -> Any:

@@ -11,8 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arguments import weights_row
-from evaluation.metrics.arrays import Floats
+from evaluation.metrics.arrays import Floats, weights_row
 from evaluation.metrics.confusion import Disagreement, cohen_kappa_of_confusion, weighted_confusion
 from evaluation.metrics.intervals import Interval, student_quantile
 

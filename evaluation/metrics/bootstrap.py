@@ -163,11 +163,7 @@ def bootstrap_of(strata: ArrayLike, clusters: ArrayLike | None, seed: int, resam
 
 
 def bootstrap_weights(
-    strata: ArrayLike,
-    clusters: ArrayLike | None,
-    seed: int,
-    resamples: int,
-    block_rows: int | None = None,
+    strata: ArrayLike, clusters: ArrayLike | None, seed: int, resamples: int, block_rows: int | None = None
 ) -> Iterator[Floats]:
     """Yield case weights of a stratified bootstrap, block by block: shape (rows, cases), whole numbers.
 

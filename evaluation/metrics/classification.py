@@ -14,8 +14,16 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arguments import booleans, class_indices, decimal, weights_row
-from evaluation.metrics.arrays import Bools, Floats, distinct, ratio_or_nan
+from evaluation.metrics.arrays import (
+    Bools,
+    Floats,
+    booleans,
+    class_indices,
+    decimal,
+    distinct,
+    ratio_or_nan,
+    weights_row,
+)
 from evaluation.metrics.bootstrap import UnitWeights
 
 __all__ = ["auc", "average_precision", "macro_auc", "partial_auc", "roc_curve"]
@@ -68,10 +76,7 @@ def auc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = Non
 def roc_curve(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> RocPoints:
     """Return the points of the ROC curve, one for every distinct score.
 
-    Parameters
-    ----------
-    scores, labels, weights
-        See `auc`.
+    Parameters and Raises: as for `auc`.
 
     Returns
     -------
@@ -79,11 +84,6 @@ def roc_curve(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None
         ``threshold``, ``false_positive_rate`` and ``sensitivity``, each of shape (points,). A case is
         positive if its score is at least the threshold. The first point has the threshold +inf and both
         rates 0; thresholds then fall.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ, a score that is NaN, a label other than 0 and 1, or an invalid weight.
 
     Notes
     -----
@@ -109,20 +109,12 @@ def roc_curve(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None
 def average_precision(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the average precision: the sum over the thresholds of precision times gained recall.
 
-    Parameters
-    ----------
-    scores, labels, weights
-        See `auc`.
+    Parameters and Raises: as for `auc`.
 
     Returns
     -------
     float
         In [0, 1], higher is better; the share of positive cases for scores without information.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ, a score that is NaN, a label other than 0 and 1, or an invalid weight.
 
     Notes
     -----
@@ -159,15 +151,13 @@ def partial_auc(
 
     Parameters
     ----------
-    scores, labels
+    scores, labels, weights
         See `auc`.
     min_specificity, max_specificity : float
         The bounds, in [0, 1]; the upper one is 1 by default. Each is read as the decimal
         number that it is printed as.
     standardised : bool, optional
         Whether the area is mapped linearly so that a useless score has ½ and a perfect one 1 (McClish).
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
 
     Returns
     -------
@@ -177,8 +167,7 @@ def partial_auc(
     Raises
     ------
     ValueError
-        For shapes that differ, a score that is NaN, a label other than 0 and 1, an invalid weight, or unless
-        0 ≤ min_specificity < max_specificity ≤ 1.
+        As `auc`, and unless 0 ≤ min_specificity < max_specificity ≤ 1.
 
     Notes
     -----
@@ -206,6 +195,8 @@ def partial_auc(
 def macro_auc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the AUC of each class against the rest, averaged over the classes.
 
+    Returns: as for `auc`.
+
     Parameters
     ----------
     scores : array_like of float, shape (cases, classes)
@@ -214,11 +205,6 @@ def macro_auc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None
         The reference: the index of the class from 0 on.
     weights : array_like of float, shape (cases,), optional
         Weights of the cases, finite and at least 0. By default every case has weight 1.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better; 0.5 for scores without information.
 
     Raises
     ------

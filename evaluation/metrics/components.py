@@ -54,11 +54,7 @@ class ComponentCounter:
         self._touched = np.zeros(0, dtype=np.bool_)
 
     def add(
-        self,
-        mask: Bools,
-        touching: Bools,
-        corner: tuple[int, int],
-        levels: NDArray[Any] | None = None,
+        self, mask: Bools, touching: Bools, corner: tuple[int, int], levels: NDArray[Any] | None = None
     ) -> None:
         """Add the next plane, cropped to a box with the corner (top, left); empty planes must be added too.
 

@@ -6,20 +6,22 @@ the answer that is worst for that figure: leaving a case out never pays.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arguments import binary_decisions, weights_row
-from evaluation.metrics.arrays import Floats, ratio_or_nan
+from evaluation.metrics.arrays import Floats, binary_decisions, booleans, ratio_or_nan, weights_row
 
 __all__ = [
     "accuracy",
     "balanced_accuracy",
     "confusion_matrix",
+    "f1_score",
+    "hamming_distance",
     "matthews_correlation",
     "mean_f1",
     "sensitivity",
@@ -104,12 +106,7 @@ def _is_missing(name: Hashable) -> bool:
     return name is None or name != name
 
 
-def accuracy(
-    predicted: ArrayLike,
-    reference: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
-) -> float:
+def accuracy(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the share of cases with the right class.
 
     Parameters
@@ -146,33 +143,16 @@ def accuracy(
 
 
 def balanced_accuracy(
-    predicted: ArrayLike,
-    reference: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
+    predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float:
     """Return the mean of the sensitivities of the classes that occur in the reference.
 
-    Parameters
-    ----------
-    predicted : array_like of int or str, shape (cases,)
-        The predicted class of every case. None or NaN: the case has no result.
-    reference, weights
-        See `confusion_matrix`.
+    Parameters, Raises and Notes: as for `accuracy`.
 
     Returns
     -------
     float
         In [0, 1], higher is better; 1 / classes for one and the same answer to every case.
-
-    Raises
-    ------
-    ValueError
-        For lengths that differ or an invalid weight.
-
-    Notes
-    -----
-    NaN if no case is left, so also for empty input. A case without a result is wrong.
 
     References
     ----------
@@ -195,21 +175,14 @@ def mean_f1(
 ) -> float:
     """Return the F1 of each class against the rest, averaged over the classes.
 
+    Returns: as for `accuracy`.
+
     Parameters
     ----------
-    predicted : array_like of int or str, shape (cases,)
-        The predicted class of every case. None or NaN: the case has no result.
-    reference : array_like of int or str, shape (cases,)
-        The true classes. A case with None or NaN is left out.
+    predicted, reference, weights
+        See `accuracy`.
     averaging : {"macro", "weighted"}, optional
         "macro" gives each class the same weight, "weighted" its share of the reference.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
 
     Raises
     ------
@@ -236,29 +209,16 @@ def mean_f1(
 
 
 def matthews_correlation(
-    predicted: ArrayLike,
-    reference: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
+    predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float:
     """Return Matthews' correlation coefficient, for several classes Gorodkin's.
 
-    Parameters
-    ----------
-    predicted : array_like of int or str, shape (cases,)
-        The predicted class of every case. None or NaN: the case has no result.
-    reference, weights
-        See `confusion_matrix`.
+    Parameters and Raises: as for `accuracy`.
 
     Returns
     -------
     float
         In [−1, 1], higher is better; 0 for an answer that does not depend on the class.
-
-    Raises
-    ------
-    ValueError
-        For lengths that differ or an invalid weight.
 
     Notes
     -----
@@ -322,31 +282,11 @@ def sensitivity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLik
 def specificity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the share of the negative cases that are decided to be negative.
 
-    Parameters
-    ----------
-    predicted, reference
-        See `sensitivity`.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ, a decision other than 0 and 1, or an invalid weight.
+    Parameters, Returns, Raises and References: as for `sensitivity`.
 
     Notes
     -----
     NaN without a negative case in the reference, so also for empty input.
-
-    References
-    ----------
-    J. Yerushalmy, "Statistical problems in assessing methods of medical diagnosis", Public Health Reports
-    62:1432–1449, 1947.
 
     Examples
     --------
@@ -570,3 +510,143 @@ def _f_beta_of_classes(cases: Confusion, beta: float) -> Floats:
 def _mean_of_defined(values: Floats) -> Floats:
     defined = ~np.isnan(values)
     return ratio_or_nan(np.where(defined, values, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
+
+
+# --- Binary decisions: their F1, and the Hamming distance of sets of labels ---
+
+
+def f1_score(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+    """Return the F1 of binary decisions, 2·TP / (2·TP + FP + FN).
+
+    Parameters, Returns and Raises: as for `sensitivity`.
+
+    Notes
+    -----
+    1 if no case is positive, neither predicted nor in the reference; so also for empty input. scikit-learn's
+    `f1_score` returns this value with ``zero_division=1``.
+
+    References
+    ----------
+    H. Fang et al., "ADAM Challenge: detecting age-related macular degeneration from fundus images", IEEE
+    Transactions on Medical Imaging 41:2828–2847, 2022.
+
+    Examples
+    --------
+    >>> f1_score([1, 1, 0, 0], [1, 0, 1, 0])
+    0.5
+    """
+    decided, correct = binary_decisions(predicted, reference)
+    return float(weighted_f1_score(decided, correct, weights_row(weights, decided.size))[0])
+
+
+def hamming_distance(predicted: ArrayLike, reference: ArrayLike) -> float:
+    """Return the share of labels that are wrong, averaged over the cases.
+
+    Parameters
+    ----------
+    predicted : array_like of bool, shape (labels,) or (cases, labels)
+        The labels of one case, or one row per case: true or 1, false or 0. None or NaN is a missing label,
+        which is wrong.
+    reference : array_like of bool, same shape
+        The correct labels. None or NaN is a label without agreement, which is left out.
+
+    Returns
+    -------
+    float
+        In [0, 1], lower is better.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ, or an entry other than 0, 1, None and NaN.
+
+    Notes
+    -----
+    A case without any label to compare is left out of the mean. NaN if no case remains, so also for empty
+    input. If nothing is missing, this is scikit-learn's `hamming_loss`.
+
+    References
+    ----------
+    "Justified Referral in AI Glaucoma Screening: Structured description of the challenge design", 2024
+    (modified Hamming distance).
+
+    Examples
+    --------
+    >>> hamming_distance([1, 0, 0, 1], [1, 1, 0, None])  # one of three labels is wrong
+    0.3333333333333333
+    """
+    found, true = (_optional_booleans(labels) for labels in (predicted, reference))
+    if found.shape != true.shape or found.ndim not in (1, 2):
+        raise ValueError(
+            "predicted and reference: expected one shape (labels,) or (cases, labels), "
+            f"found {found.shape} and {true.shape}"
+        )
+    distances = [
+        modified_hamming_distance(label_errors(*rows))
+        for rows in zip(np.atleast_2d(found).tolist(), np.atleast_2d(true).tolist(), strict=True)
+    ]
+    defined = [distance for distance in distances if distance == distance]
+    return sum(defined) / len(defined) if defined else float("nan")
+
+
+def _optional_booleans(values: ArrayLike) -> NDArray[Any]:
+    """Return true, false or None for every entry."""
+    numbers = np.asarray(values, dtype=np.float64)
+    defined = ~np.isnan(numbers)
+    found = np.full(numbers.shape, None, dtype=object)
+    found[defined] = booleans(numbers[defined], "labels").tolist()
+    return found
+
+
+def weighted_f1_score(predicted: ArrayLike, present: ArrayLike, weights: ArrayLike) -> Floats:
+    """`f1_score` under each row of weights, shape (resamples, cases), at least 0.
+
+    predicted, present: boolean, shape (cases,). Returns shape (resamples,); 1 in a row without a positive,
+    for which the source gives no value. Raises ValueError where the shapes do not fit.
+    """
+    said = np.asarray(predicted, dtype=np.bool_)
+    truth = np.asarray(present, dtype=np.bool_)
+    matrix = np.asarray(weights, dtype=np.float64)
+    if said.ndim != 1 or said.shape != truth.shape or matrix.ndim != 2 or matrix.shape[1] != said.size:
+        raise ValueError(
+            "predicted, present and weights: expected shapes (cases,), (cases,) and (resamples, cases), "
+            f"found {said.shape}, {truth.shape} and {matrix.shape}"
+        )
+    counts = matrix @ np.column_stack((said & truth, said != truth)).astype(np.float64)
+    twice_true_positive, wrong = 2.0 * counts[:, 0], counts[:, 1]
+    total = twice_true_positive + wrong
+    return np.divide(twice_true_positive, total, out=np.ones(total.shape), where=total > 0)
+
+
+def values_of_f1(positives: int, negatives: int) -> int:
+    """Return how many values F1 can take, given the numbers of images with and without the structure.
+
+    At most positives · (negatives + 1) + 1 and less, since 2·TP / (TP + positives + FP) repeats itself.
+    Without positives it is 1 where none is predicted, else 0.
+    """
+    if not positives:
+        return min(2, 1 + negatives)
+    true_positive = np.arange(1, positives + 1, dtype=np.int64)[:, np.newaxis]
+    total = true_positive + positives + np.arange(negatives + 1, dtype=np.int64)
+    common = np.gcd(2 * true_positive, total)
+    return 1 + len(np.unique((2 * true_positive // common) << 32 | total // common))
+
+
+def label_errors(predicted: Sequence[bool | None], agreed: Sequence[bool | None]) -> tuple[float, ...]:
+    """Return 1 for every label that is wrong or missing (None), 0 for a correct one, NaN if not agreed on.
+
+    Both sequences have one entry per label. Raises ValueError if their lengths differ.
+    """
+    return tuple(
+        math.nan if true is None else float(label is not true)
+        for label, true in zip(predicted, agreed, strict=True)
+    )
+
+
+def modified_hamming_distance(errors: Sequence[float]) -> float:
+    """Return the share of wrong labels among those that the graders agreed on, NaN if there are none.
+
+    errors: the result of `label_errors`. Source: JustRAIGS challenge design, metrics, P_just.
+    """
+    counted = [error for error in errors if not math.isnan(error)]
+    return sum(counted) / len(counted) if counted else math.nan

@@ -135,6 +135,8 @@ def mean_average_precision(
 ) -> float:
     """Return the average precision, averaged over the classes of the reference and over IoU thresholds.
 
+    Returns and Raises: as for `box_average_precision`.
+
     Parameters
     ----------
     boxes, scores, images, reference_boxes, reference_images : array_like
@@ -146,16 +148,6 @@ def mean_average_precision(
     iou_thresholds, matching, inclusive_corners, max_detections, curve : optional
         See `box_average_precision`; ``max_detections`` limits the detections of one class in one image.
         EDD2020 has the thresholds 0.25, 0.30, … 0.75 with "voc" and "all_points".
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Raises
-    ------
-    ValueError
-        As `box_average_precision`.
 
     Notes
     -----
@@ -180,13 +172,8 @@ def mean_average_precision(
     if curve not in get_args(AveragePrecision):
         raise ValueError(f"curve: expected '101_points', 'all_points' or '11_points', found {curve!r}")
     table = box_table(
-        boxes,
-        scores,
-        classes,
-        images,
-        reference_boxes,
-        reference_classes,
-        reference_images,
+        (boxes, classes, images, scores),
+        (reference_boxes, reference_classes, reference_images),
         iou_thresholds,
         inclusive_corners,
         matching,
@@ -209,30 +196,16 @@ def mean_detection_iou(
 ) -> float:
     """Return the mean IoU of the detections of one class; false positives count 0.
 
+    Returns, Raises and Notes: as for `box_average_precision`.
+
     Parameters
     ----------
-    boxes, scores, images, reference_boxes, reference_images : array_like
+    boxes, scores, images, reference_boxes, reference_images, inclusive_corners
         See `box_average_precision`.
     iou_threshold : float, optional
         Smallest IoU of a true positive, in (0, 1].
     with_missed : bool, optional
         Whether missed reference boxes count 0 as well.
-    inclusive_corners : bool, optional
-        See `box_iou`.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Raises
-    ------
-    ValueError
-        As `box_average_precision`.
-
-    Notes
-    -----
-    NaN without a reference box; 0 with reference boxes and without detections.
 
     References
     ----------
@@ -245,36 +218,27 @@ def mean_detection_iou(
     >>> mean_detection_iou(boxes, [0.9, 0.8], [1, 1], [[0, 0, 10, 8]], [1])
     0.4
     """
-    zeros = (np.zeros(np.shape(values), dtype=np.int64) for values in (scores, reference_images))
-    table = box_table(
-        boxes,
-        scores,
-        next(zeros),
-        images,
-        reference_boxes,
-        next(zeros),
-        reference_images,
-        (iou_threshold,),
-        inclusive_corners,
-    )
+    detections = boxes, np.zeros(np.shape(scores), dtype=np.int64), images, scores
+    references = reference_boxes, np.zeros(np.shape(reference_images), dtype=np.int64), reference_images
+    table = box_table(detections, references, (iou_threshold,), inclusive_corners)
     values = table.mean_iou(np.ones((1, len(table.reference_counts))), with_missed)
     return float(values[0, 0, 0]) if values.size else float("nan")
 
 
 def box_table(
-    boxes: ArrayLike,
-    scores: ArrayLike,
-    classes: ArrayLike,
-    images: ArrayLike,
-    reference_boxes: ArrayLike,
-    reference_classes: ArrayLike,
-    reference_images: ArrayLike,
+    detections: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
+    references: tuple[ArrayLike, ArrayLike, ArrayLike],
     iou_thresholds: Sequence[float],
     inclusive_corners: bool,
     matching: BoxMatching = "voc",
     max_detections: int | None = None,
 ) -> DetectionTable:
-    """Return the matched boxes of all images. Raises ValueError for arguments that do not fit."""
+    """Return the matched boxes of all images, each side given as boxes, classes and images (and scores).
+
+    Raises ValueError for arguments that do not fit.
+    """
+    boxes, classes, images, scores = detections
+    reference_boxes, reference_classes, reference_images = references
     if matching not in get_args(BoxMatching):
         raise ValueError(f"matching: expected 'coco' or 'voc', found {matching!r}")
     if max_detections is not None and max_detections < 1:
@@ -333,11 +297,7 @@ def _match_groups(
 
 
 def _codes(
-    found: ArrayLike,
-    true: ArrayLike,
-    corners: Floats,
-    true_corners: Floats,
-    name: str,
+    found: ArrayLike, true: ArrayLike, corners: Floats, true_corners: Floats, name: str
 ) -> tuple[Integers, Integers, int]:
     """Return numbers from 0 on for the names of both sides, and how many different names there are."""
     first, second = np.asarray(found), np.asarray(true)

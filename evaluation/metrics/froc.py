@@ -85,17 +85,8 @@ def froc_sensitivity(
     ... ).tolist()
     [0.5, 1.0]
     """
-    table, count = _froc_table(
-        points,
-        confidences,
-        images,
-        reference_points,
-        reference_images,
-        radius,
-        all_images,
-        matching,
-        boundary,
-    )
+    detections, references = (points, confidences, images), (reference_points, reference_images)
+    table, count = _froc_table(detections, references, radius, all_images, matching, boundary)
     values: Floats = table.sensitivity_at(np.ones((1, count)), false_positives_per_case)[0]
     return values
 
@@ -114,10 +105,7 @@ def froc_curve(
 ) -> FrocCurve:
     """Return the points of the free-response ROC curve, one for every distinct confidence.
 
-    Parameters
-    ----------
-    points, confidences, images, reference_points, reference_images, radius, all_images, matching, boundary
-        See `froc_sensitivity`.
+    Parameters, Raises and References: as for `froc_sensitivity`.
 
     Returns
     -------
@@ -125,20 +113,9 @@ def froc_curve(
         ``threshold``, ``false_positives_per_case`` and ``sensitivity``, each of shape (points,). The first
         point has the threshold +inf and both figures 0; thresholds then fall.
 
-    Raises
-    ------
-    ValueError
-        As `froc_sensitivity`.
-
     Notes
     -----
     Sensitivities are NaN without a reference point. Without a detection there is the first point only.
-
-    References
-    ----------
-    A. A. A. Setio et al., "Validation, comparison, and combination of algorithms for automatic detection of
-    pulmonary nodules in computed tomography images: the LUNA16 challenge", Medical Image Analysis 42:1–13,
-    2017, section 3.3.
 
     Examples
     --------
@@ -148,40 +125,28 @@ def froc_curve(
     >>> curve.false_positives_per_case.tolist(), curve.sensitivity.tolist()
     ([0.0, 0.0, 1.0], [0.0, 1.0, 1.0])
     """
-    table, count = _froc_table(
-        points,
-        confidences,
-        images,
-        reference_points,
-        reference_images,
-        radius,
-        all_images,
-        matching,
-        boundary,
-    )
+    detections, references = (points, confidences, images), (reference_points, reference_images)
+    table, count = _froc_table(detections, references, radius, all_images, matching, boundary)
     return table.curve(np.ones(count))
 
 
 def _froc_table(
-    points: ArrayLike,
-    confidences: ArrayLike,
-    images: ArrayLike,
-    reference_points: ArrayLike,
-    reference_images: ArrayLike,
+    detections: tuple[ArrayLike, ArrayLike, ArrayLike],
+    references: tuple[ArrayLike, ArrayLike],
     radius: float | ArrayLike,
     all_images: ArrayLike,
     matching: MatchingRule,
     boundary: Boundary,
 ) -> tuple[FrocTable, int]:
-    """Return the table of the matched detections and the number of images."""
+    """Return the table of the matched detections and the number of images.
+
+    detections: points, confidences and images; references: points and images.
+    """
     names = list(dict.fromkeys(np.asarray(all_images).tolist()))
-    of_image, of_reference = (
-        _positions(images, names, "images"),
-        _positions(reference_images, names, "reference_images"),
-    )
-    detected = np.asarray(points, dtype=np.float64)
-    true = np.asarray(reference_points, dtype=np.float64)
-    confidence = np.asarray(confidences, dtype=np.float64)
+    of_image = _positions(detections[2], names, "images")
+    of_reference = _positions(references[1], names, "reference_images")
+    detected, confidence = (np.asarray(values, dtype=np.float64) for values in detections[:2])
+    true = np.asarray(references[0], dtype=np.float64)
     if len(detected) != len(of_image) or confidence.shape != of_image.shape or len(true) != len(of_reference):
         raise ValueError(
             "expected one confidence and image for each point and one image for each reference point, found "
@@ -349,14 +314,6 @@ class FrocTable:
                 np.hstack((start, wrong)) / cases[:, None],
                 np.hstack((start, right)) / np.where(objects > 0, objects, np.nan)[:, None],
             )
-
-
-def mean_sensitivity(
-    table: FrocTable, weights: ArrayLike, false_positives_per_case: Sequence[float]
-) -> Floats:
-    """Mean of the sensitivities at given numbers of false positives per case (LUNA16's score, CPM)."""
-    mean: Floats = table.sensitivity_at(weights, false_positives_per_case).mean(axis=1)
-    return mean
 
 
 def _interpolated(rates: Floats, x: Floats, y: Floats) -> Floats:

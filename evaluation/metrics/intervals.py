@@ -1,20 +1,20 @@
-"""Confidence intervals: of a proportion, of an area under a ROC curve, and from bootstrap values."""
+"""Confidence intervals of proportions, of areas under ROC curves, of bootstraps; sample sizes for them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Floats, distinct, quantiles
-from evaluation.metrics.delong import Components, area_variance
+from evaluation.metrics.arrays import Floats, Integers, distinct, quantiles
 
-__all__ = ["wilson_interval"]
+__all__ = ["auc_sample_size", "wilson_interval", "wilson_sample_size"]
 
 _BISECTIONS = 60
 _NEARLY_NORMAL = 1e6
@@ -296,3 +296,248 @@ def _by_unit(centred: Floats, unit_of_case: NDArray[np.intp], units: int) -> _Un
     sums = np.zeros((units, len(centred)))
     np.add.at(sums, unit_of_case, centred.T)
     return _UnitSums(sums.T, np.bincount(unit_of_case, minlength=units).astype(np.float64))
+
+
+# --- The variance of areas under ROC curves, also where cases belong together ---
+
+
+@dataclass(frozen=True)
+class Components:
+    """The share of each case in an area, and the unit of each case.
+
+    won: shape (…, positives), twice the number of negatives that a positive outscores, ties ½.
+    lost: shape (…, negatives), twice the number of positives that outscore a negative, ties ½.
+    positive_units, negative_units: integers, shape (positives,) and (negatives,); cases of one unit (the eyes
+        of a person) belong together.
+    Whole numbers, so that equal areas and a variance of zero are found exactly. The difference of two
+    classifiers' components gives the difference of their areas.
+    """
+
+    won: Floats
+    lost: Floats
+    positive_units: Integers
+    negative_units: Integers
+
+    @property
+    def area(self) -> Floats:
+        """The area under the curve, shape (…)."""
+        return np.asarray(self.won.mean(axis=-1) / (2 * self.lost.shape[-1]))
+
+    def of(self, classifier: int) -> Components:
+        """Return the components of one of several classifiers."""
+        return Components(
+            self.won[classifier], self.lost[classifier], self.positive_units, self.negative_units
+        )
+
+    def minus(self, other: Components) -> Components:
+        """Return the components of the difference to another classifier on the same cases."""
+        return Components(
+            self.won - other.won, self.lost - other.lost, self.positive_units, self.negative_units
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AreaVariance:
+    """The variance of an area or of a difference of areas, and its degrees of freedom."""
+
+    variance: float
+    degrees_of_freedom: float
+
+
+def components(score: ArrayLike, positive: ArrayLike, units: ArrayLike | None = None) -> Components:
+    """Return the components of one or several classifiers on the same cases.
+
+    score: shape (cases,) or (classifiers, cases), higher = more likely positive; −inf and +inf are allowed.
+    positive: shape (cases,). units: integers, shape (cases,); None where cases are independent.
+    Raises ValueError for a NaN score and for other shapes.
+    """
+    scores, is_positive = np.asarray(score, dtype=np.float64), np.asarray(positive, dtype=np.bool_)
+    if is_positive.ndim != 1 or scores.shape[-1:] != is_positive.shape or np.isnan(scores).any():
+        raise ValueError(
+            "score and positive: expected numbers of shapes (…, cases) and (cases,), "
+            f"found {scores.shape} and {is_positive.shape}"
+        )
+    unit_of_case = np.arange(is_positive.size) if units is None else np.asarray(units, dtype=np.int64)
+    rows = scores.reshape(-1, is_positive.size)
+    above, below = rows[:, is_positive], rows[:, ~is_positive]
+    won = [_twice_below(one, other) for one, other in zip(above, below, strict=True)]
+    lost = [2.0 * one.size - _twice_below(other, one) for one, other in zip(above, below, strict=True)]
+    shape = scores.shape[:-1]
+    return Components(
+        np.reshape(won, (*shape, above.shape[1])),
+        np.reshape(lost, (*shape, below.shape[1])),
+        unit_of_case[is_positive],
+        unit_of_case[~is_positive],
+    )
+
+
+def area_variance(parts: Components) -> AreaVariance:
+    """Return the variance of an area, or of a difference, from the components of one classifier.
+
+    Where units are single cases this is DeLong's estimate. Degrees of freedom by Welch and Satterthwaite from
+    the numbers of units of the two classes. Needs two units of each class.
+    Source: DeLong et al. 1988, Biometrics 44:837; with units, Obuchowski 1997, Biometrics 53:567, Eq. 6–9.
+    """
+    positives, negatives = parts.won.size, parts.lost.size
+    units = int(max(parts.positive_units.max(), parts.negative_units.max())) + 1
+    of_positives = _unit_sums(parts.won, parts.positive_units, units)
+    of_negatives = _unit_sums(parts.lost, parts.negative_units, units)
+    with_positive = distinct(parts.positive_units).size
+    with_negative = distinct(parts.negative_units).size
+    with_any = distinct(np.concatenate((parts.positive_units, parts.negative_units))).size
+    scale = 1 / (2 * positives * negatives) ** 2
+    first = scale * with_positive / (with_positive - 1) * float(of_positives @ of_positives)
+    second = scale * with_negative / (with_negative - 1) * float(of_negatives @ of_negatives)
+    shared = scale * with_any / (with_any - 1) * float(of_positives @ of_negatives)
+    variance = max(0.0, first + second + 2 * shared)
+    spent = first**2 / (with_positive - 1) + second**2 / (with_negative - 1)
+    freedom = variance**2 / spent if spent > 0 else 1.0
+    return AreaVariance(variance, max(1.0, freedom))
+
+
+def _twice_below(scores: Floats, others: Floats) -> Floats:
+    """Return for each score twice the number of others below it, and once those that are equal."""
+    ordered = np.sort(others)
+    below, up_to = (np.searchsorted(ordered, scores, side=side) for side in ("left", "right"))
+    return np.asarray(below + up_to, dtype=np.float64)
+
+
+def _unit_sums(counts: Floats, units: Integers, number: int) -> Floats:
+    """Return the sums over units of each case's deviation from the mean of all."""
+    # The deviation times the number of cases is whole, so that equal counts give zero exactly.
+    deviation = counts * counts.size - counts.sum()
+    return np.bincount(units, deviation, number) / counts.size
+
+
+# --- How many cases an interval of a wanted half-width needs, and the half-width that cases give ---
+
+_MOST_CASES = 1 << 50
+
+
+def wilson_sample_size(proportion: float, half_width: float, level: float = 0.95) -> int:
+    """Return the fewest cases for which Wilson's interval of a proportion has at most a half-width.
+
+    Parameters
+    ----------
+    proportion : float
+        The expected proportion, such as a sensitivity, in [0, 1].
+    half_width : float
+        Half of the interval's length, in (0, 0.5).
+    level : float, optional
+        The confidence level, in (0, 1).
+
+    Returns
+    -------
+    int
+        The number of cases, at least 1: of positive ones for a sensitivity, of negative ones for a
+        specificity.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of its range, and where more than 2⁵⁰ cases are needed.
+
+    Notes
+    -----
+    The interval is computed for the expected number of successes, which need not be whole. Its half-width
+    falls with each further case, so that any larger number of cases serves too. Cases are independent: with
+    two eyes of each person, for example, more are needed.
+
+    References
+    ----------
+    E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
+    American Statistical Association 22:209–212, 1927.
+
+    Examples
+    --------
+    >>> wilson_sample_size(0.8, 0.02)
+    1535
+    """
+    _check_share("proportion", proportion)
+    return _fewest(lambda cases: wilson_of(proportion, cases, level).half_width, half_width)
+
+
+def auc_sample_size(auc: float, half_width: float, prevalence: float | Fraction, level: float = 0.95) -> int:
+    """Return the fewest cases for which the interval of an area under the ROC curve has a half-width.
+
+    Raises: as for `wilson_sample_size`.
+
+    Parameters
+    ----------
+    auc : float
+        The expected area, in [0, 1].
+    prevalence : float or Fraction
+        The share of positive cases in the set, in (0, 1).
+    half_width, level
+        See `wilson_sample_size`.
+
+    Returns
+    -------
+    int
+        The number of cases of both classes, at least 2. The positive ones are their share, rounded.
+
+    Notes
+    -----
+    The interval is the score interval of Hanley and McNeil's variance. A submission is scored with DeLong's
+    variance, which its scores decide; before there are any, this one only needs the area.
+
+    References
+    ----------
+    J. A. Hanley and B. J. McNeil, "The meaning and use of the area under a receiver operating characteristic
+    (ROC) curve", Radiology 143:29–36, 1982. R. G. Newcombe, "Confidence intervals for an effect size measure
+    based on the Mann–Whitney statistic. Part 2", Statistics in Medicine 25:559–573, 2006, method 5.
+
+    Examples
+    --------
+    >>> auc_sample_size(0.9, 0.05, prevalence=0.5)
+    165
+    """
+    _check_share("auc", auc)
+    if not 0 < prevalence < 1:
+        raise ValueError(f"prevalence: expected a number between 0 and 1, found {prevalence}")
+
+    def half_width_of(cases: int) -> float:
+        return area_of(auc, *class_sizes(cases, prevalence), level).half_width
+
+    return _fewest(half_width_of, half_width)
+
+
+def wilson_of(proportion: float, cases: int, level: float = 0.95) -> Interval:
+    """Return Wilson's interval of the expected number of successes, see `wilson_interval`."""
+    return wilson_interval(proportion * cases, cases, level)
+
+
+def area_of(auc: float, positives: int, negatives: int, level: float = 0.95) -> Interval:
+    """Return the score interval of an area; that without a case of each class is all of [0, 1]."""
+    if positives < 1 or negatives < 1:
+        return Interval(0.0, 1.0)
+    return score_interval(auc, positives, negatives, level)
+
+
+def class_sizes(cases: int, prevalence: float | Fraction) -> tuple[int, int]:
+    """Return the numbers of positive and negative cases: the positive ones are their share, rounded."""
+    positives = math.floor(2 * prevalence * cases + 1) // 2
+    return positives, cases - positives
+
+
+def _fewest(half_width_of: Callable[[int], float], wanted: float) -> int:
+    """Return the first number of cases at which a falling half-width is at most the wanted one."""
+    if not 0 < wanted < 0.5:
+        raise ValueError(f"half_width: expected a number between 0 and 0.5, found {wanted}")
+    too_few, enough = 0, 1
+    while half_width_of(enough) > wanted:
+        too_few, enough = enough, 2 * enough
+        if enough > _MOST_CASES:
+            raise ValueError(f"half_width: {wanted} needs more than 2⁵⁰ cases")
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        if half_width_of(middle) > wanted:
+            too_few = middle
+        else:
+            enough = middle
+    return enough
+
+
+def _check_share(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name}: expected a number from 0 to 1, found {value}")

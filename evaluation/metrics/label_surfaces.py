@@ -14,19 +14,20 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arguments import check_shapes, mask_of
-from evaluation.metrics.arrays import Bools, Floats
+from evaluation.metrics.arrays import Bools, Floats, check_shapes, mask_of
 from evaluation.metrics.crops import Crop
-from evaluation.metrics.label_maps import LabelMap, Region, around, label_regions
 from evaluation.metrics.nearest import nearest_distances
-from evaluation.metrics.surface_elements import element_codes, element_sizes
+from evaluation.metrics.segmentation import LabelMap, Region, around, label_regions
 from evaluation.metrics.surfaces import (
     Directions,
     Percentile,
     Surface,
     SurfaceConvention,
     WeightedDistances,
+    element_codes,
+    element_sizes,
     pooled,
+    spacing_of,
 )
 
 __all__ = [
@@ -57,16 +58,9 @@ def hausdorff_distance(
 
     Parameters
     ----------
-    prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
-    spacing_mm : sequence of float, optional
-        Size of a pixel along every axis of the array, in mm. By default 1 along every axis: the result is in
-        pixels.
-    percentile : float, optional
-        In [0, 100]: 100 gives the Hausdorff distance, 95 the robust variant.
-    surface, percentile_method, directions, worst : optional
+    prediction, reference, spacing_mm
+        See `modified_hausdorff_distance`.
+    percentile, surface, percentile_method, directions, worst : optional
         See `label_hausdorff_distance`.
 
     Returns
@@ -124,6 +118,8 @@ def label_hausdorff_distance(
 
     The distances are those from all parts of one surface to the other, in both directions.
 
+    References: as for `hausdorff_distance`.
+
     Parameters
     ----------
     prediction : array_like of int, shape (y, x) or (z, y, x)
@@ -165,11 +161,6 @@ def label_hausdorff_distance(
     -----
     0 for a label that neither map has.
 
-    References
-    ----------
-    D. P. Huttenlocher et al., "Comparing images using the Hausdorff distance", IEEE Transactions on Pattern
-    Analysis and Machine Intelligence 15:850–863, 1993.
-
     Examples
     --------
     >>> prediction, reference = [[1, 1, 0, 2, 0]], [[1, 0, 0, 0, 2]]
@@ -199,27 +190,15 @@ def label_average_surface_distance(
 
     It is the mean distance from all parts of either surface to the other one.
 
+    Returns and Raises: as for `label_hausdorff_distance`.
+
     Parameters
     ----------
-    prediction, reference, labels, spacing_mm, surface
+    prediction, reference, labels, spacing_mm, surface, worst
         See `label_hausdorff_distance`.
     directions : {"pooled", "directed"}, optional
         "pooled" is the mean of the distances of both directions together, "directed" the larger of the two
         means.
-    worst : float, optional
-        The value, in mm, for a label that one of the maps lacks, and the largest one for any label; by
-        default the diagonal of the array.
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (labels,)
-        At least 0, in mm, lower is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ or have other than two or three axes, a spacing that is not above 0, or labels
-        that repeat or exceed 255 in number.
 
     Notes
     -----
@@ -268,14 +247,10 @@ def surface_dice(
 
     Parameters
     ----------
-    prediction, reference
+    prediction, reference, spacing_mm, surface
         See `hausdorff_distance`.
     tolerance_mm : float
         At least 0. A distance that equals it up to rounding is within.
-    spacing_mm : sequence of float, optional
-        Size of a pixel along every axis of the array, in mm; by default 1.
-    surface : {"elements", "voxels"}, optional
-        Elements between voxels, weighted by area, or voxels of equal weight.
 
     Returns
     -------
@@ -285,8 +260,7 @@ def surface_dice(
     Raises
     ------
     ValueError
-        For shapes that differ or have other than two or three axes, values other than 0 and 1, a spacing that
-        is not above 0, or a tolerance below 0.
+        As `hausdorff_distance`, and for a tolerance below 0.
 
     Notes
     -----
@@ -317,16 +291,14 @@ def label_surface_dice(
 ) -> Floats:
     """Return the surface Dice of each label of two label maps (see `surface_dice`).
 
+    References: as for `surface_dice`.
+
     Parameters
     ----------
-    prediction, reference, labels
+    prediction, reference, labels, spacing_mm, surface
         See `label_hausdorff_distance`.
     tolerance_mm : float or sequence of float
         At least 0; one for all labels or one for each.
-    spacing_mm : sequence of float, optional
-        Size of a voxel along every axis of the array, in mm; by default 1.
-    surface : {"elements", "voxels"}, optional
-        Elements between voxels, weighted by area, or voxels of equal weight.
 
     Returns
     -------
@@ -336,18 +308,11 @@ def label_surface_dice(
     Raises
     ------
     ValueError
-        For shapes that differ or have other than two or three axes, a spacing that is not above 0, a
-        tolerance below 0, another number of tolerances than of labels, or labels that repeat or exceed 255 in
-        number.
+        As `label_hausdorff_distance`, and for a tolerance below 0 or another number of them than of labels.
 
     Notes
     -----
     1 for a label that neither map has, 0 for one that one of them lacks.
-
-    References
-    ----------
-    S. Nikolov et al., "Deep learning to achieve clinically applicable segmentation of head and neck anatomy
-    for radiotherapy", arXiv:1809.04430, 2018.
 
     Examples
     --------
@@ -392,14 +357,6 @@ def _positions(values: NDArray[np.generic], labels: Sequence[int]) -> LabelMap:
     for position, label in enumerate(labels, 1):
         positions[values == label] = position
     return positions
-
-
-def spacing_of(values: NDArray[np.generic], spacing_mm: Sequence[float] | None) -> Floats:
-    """Return the spacing along each axis of an array, by default 1. Raises ValueError."""
-    spacing = np.ones(values.ndim) if spacing_mm is None else np.asarray(spacing_mm, dtype=np.float64)
-    if spacing.shape != (values.ndim,) or not (np.isfinite(spacing) & (spacing > 0)).all():
-        raise ValueError(f"spacing_mm: expected {values.ndim} numbers above 0, found {spacing_mm}")
-    return spacing
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,11 +413,7 @@ class SurfaceComparison:
 
 
 def compare_labels(
-    prediction: LabelMap,
-    reference: LabelMap,
-    labels: int,
-    spacing_mm: Sequence[float],
-    surface: Surface,
+    prediction: LabelMap, reference: LabelMap, labels: int, spacing_mm: Sequence[float], surface: Surface
 ) -> list[SurfaceComparison]:
     """Return the comparison of the surfaces of each label 1 … ``labels`` in two maps of one shape.
 

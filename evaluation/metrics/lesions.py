@@ -10,8 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arguments import mask_of
-from evaluation.metrics.arrays import Bools, Floats, Integers
+from evaluation.metrics.arrays import Bools, Floats, Integers, regions_of
 
 __all__ = [
     "detection_ratio",
@@ -71,22 +70,12 @@ def lesion_f1(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighb
 def lesion_difference(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> int:
     """Return the difference of the numbers of connected components, without its sign.
 
-    Parameters
-    ----------
-    prediction, reference
-        See `lesion_f1`.
-    neighbours : {"all", "faces"}, optional
-        See `lesion_f1`.
+    Parameters and Raises: as for `lesion_f1`.
 
     Returns
     -------
     int
         At least 0, lower is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ or have other than two or three axes, or values other than 0 and 1.
 
     Notes
     -----
@@ -111,12 +100,7 @@ def panoptic_quality(
 ) -> LesionPanopticQuality:
     """Return the panoptic quality of the connected components.
 
-    Parameters
-    ----------
-    prediction, reference
-        See `lesion_f1`.
-    neighbours : {"all", "faces"}, optional
-        See `lesion_f1`.
+    Parameters and Raises: as for `lesion_f1`.
 
     Returns
     -------
@@ -124,11 +108,6 @@ def panoptic_quality(
         ``recognition`` is the F1 of the components, where a pair matches if its IoU is above ½;
         ``segmentation`` the mean IoU of the matches; ``panoptic`` their product. Each in [0, 1], higher is
         better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ or have other than two or three axes, or values other than 0 and 1.
 
     Notes
     -----
@@ -158,12 +137,10 @@ def false_positive_volume(
 
     Parameters
     ----------
-    prediction, reference
+    prediction, reference, neighbours
         See `lesion_f1`.
     spacing_mm : sequence of float, optional
         Size of a pixel along each axis, in mm. By default 1 each, so that the volume is in pixels.
-    neighbours : {"all", "faces"}, optional
-        See `lesion_f1`.
 
     Returns
     -------
@@ -173,8 +150,7 @@ def false_positive_volume(
     Raises
     ------
     ValueError
-        For shapes that differ or have other than two or three axes, values other than 0 and 1, or a spacing
-        that does not fit or is not above 0.
+        As `lesion_f1`, and for a spacing that does not fit or is not above 0.
 
     Notes
     -----
@@ -203,33 +179,11 @@ def false_negative_volume(
 ) -> float:
     """Return the volume of the reference's components that no predicted component touches.
 
-    Parameters
-    ----------
-    prediction, reference
-        See `lesion_f1`.
-    spacing_mm : sequence of float, optional
-        Size of a pixel along each axis, in mm. By default 1 each, so that the volume is in pixels.
-    neighbours : {"all", "faces"}, optional
-        See `lesion_f1`.
-
-    Returns
-    -------
-    float
-        At least 0, in mm³ (mm² in 2D), lower is better.
-
-    Raises
-    ------
-    ValueError
-        As `false_positive_volume`.
+    Parameters, Returns, Raises and References: as for `false_positive_volume`.
 
     Notes
     -----
     0 if the reference is empty. Components as for `lesion_f1`.
-
-    References
-    ----------
-    S. Gatidis et al., "Results from the autoPET challenge on fully automated lesion segmentation in oncologic
-    PET/CT imaging", Nature Machine Intelligence 6:1396–1405, 2024.
 
     Examples
     --------
@@ -241,12 +195,7 @@ def false_negative_volume(
 
 
 def _lesions(prediction: ArrayLike, reference: ArrayLike, neighbours: Neighbours) -> Lesions:
-    regions = mask_of(prediction, "prediction"), mask_of(reference, "reference")
-    if regions[0].ndim not in (2, 3) or regions[0].shape != regions[1].shape:
-        raise ValueError(
-            "expected two arrays of one shape (y, x) or (z, y, x), "
-            f"found {regions[0].shape} and {regions[1].shape}"
-        )
+    regions = regions_of(prediction, reference)
     if neighbours not in get_args(Neighbours):
         raise ValueError(f"neighbours: expected 'all' or 'faces', found {neighbours!r}")
     return find_lesions(*regions, neighbours == "all")
@@ -263,22 +212,12 @@ def _voxel(spacing_mm: Sequence[float] | None, axes: int) -> float:
 def detection_ratio(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> float:
     """Return the share of the reference's connected components that the prediction touches.
 
-    Parameters
-    ----------
-    prediction, reference
-        See `lesion_f1`.
-    neighbours : {"all", "faces"}, optional
-        See `lesion_f1`.
+    Parameters and Raises: as for `lesion_f1`.
 
     Returns
     -------
     float
         In [0, 1], higher is better. One common pixel is enough to detect a component.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ or have other than two or three axes, or values other than 0 and 1.
 
     Notes
     -----
@@ -302,31 +241,12 @@ def detection_ratio(prediction: ArrayLike, reference: ArrayLike, *, neighbours: 
 def false_components(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> int:
     """Return the number of the prediction's connected components that do not touch the reference.
 
-    Parameters
-    ----------
-    prediction, reference
-        See `lesion_f1`.
-    neighbours : {"all", "faces"}, optional
-        See `lesion_f1`.
-
-    Returns
-    -------
-    int
-        At least 0, lower is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ or have other than two or three axes, or values other than 0 and 1.
+    Parameters and Raises: as for `lesion_f1`. Returns: as for `lesion_difference`. References: as for
+    `detection_ratio`.
 
     Notes
     -----
     0 if the prediction is empty; all its components if the reference is empty.
-
-    References
-    ----------
-    "A novel benchmark model for intelligent annotation of spectral-domain optical coherence tomography scans
-    using the example of cyst annotation", 2016.
 
     Examples
     --------

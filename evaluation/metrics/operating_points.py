@@ -16,8 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.metrics.arguments import booleans, decimal, weights_row
-from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
+from evaluation.metrics.arrays import Bools, Floats, booleans, decimal, ratio_or_nan, weights_row
 from evaluation.metrics.classification import (
     RocTable,
     WeightedCounts,
@@ -42,18 +41,14 @@ def sensitivity_at_specificity(
 
     Parameters
     ----------
-    scores : array_like of float, shape (cases,)
-        Higher means more likely positive. Infinite scores are allowed, NaN is not.
-    labels : array_like of bool, shape (cases,)
-        The reference: true or 1 for a positive case, false or 0 for a negative one.
+    scores, labels, weights
+        See `auc`.
     specificity : float
         The required specificity, in [0, 1]. It is read as the decimal number that it is printed as, so that
         0.95 of 20 negative cases are exactly 19.
     definition : {"step", "interpolated"}, optional
         "step" takes the best of the thresholds "score ≥ t"; tied scores are never separated. "interpolated"
         reads the sensitivity off the line between the points of the ROC curve.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
 
     Returns
     -------
@@ -63,8 +58,7 @@ def sensitivity_at_specificity(
     Raises
     ------
     ValueError
-        For shapes that differ, a score that is NaN, a label other than 0 and 1, an invalid weight, a
-        specificity outside [0, 1], or another definition.
+        As `auc`, and for a specificity outside [0, 1] or another definition.
 
     Notes
     -----
@@ -95,22 +89,16 @@ def sensitivity_at_specificity(
 
 
 def specificity_at_sensitivity(
-    scores: ArrayLike,
-    labels: ArrayLike,
-    sensitivity: float,
-    *,
-    weights: ArrayLike | None = None,
+    scores: ArrayLike, labels: ArrayLike, sensitivity: float, *, weights: ArrayLike | None = None
 ) -> float:
     """Return the highest specificity at a sensitivity that is at least the given one.
 
     Parameters
     ----------
-    scores, labels
-        See `sensitivity_at_specificity`.
+    scores, labels, weights
+        See `auc`.
     sensitivity : float
         The required sensitivity, in [0, 1]. It is read as the decimal number that it is printed as.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
 
     Returns
     -------
@@ -120,8 +108,7 @@ def specificity_at_sensitivity(
     Raises
     ------
     ValueError
-        For shapes that differ, a score that is NaN, a label other than 0 and 1, an invalid weight, or a
-        sensitivity outside [0, 1].
+        As `auc`, and for a sensitivity outside [0, 1].
 
     Notes
     -----
@@ -173,10 +160,7 @@ def weighted_interpolated_sensitivity(
 
     The polyline joins the points of neighbouring thresholds, so it is slanted only where positives and
     negatives are tied; without such ties this equals `sensitivity_at_specificity`, and it is never lower.
-    Missing results count as there: a missing positive (−inf) is on no part of the line.
-
-    weights: shape (resamples, cases), at least 0. Returns shape (resamples,) in [0, 1]; NaN in a row where a
-    class has total weight 0. Raises ValueError unless 0 ≤ target ≤ 1.
+    A missing positive (−inf) is on no part of the line. Else as `weighted_sensitivity_at_specificity`.
     """
     _check_target(target)
     counts = counts_under(table, weights)

@@ -133,6 +133,8 @@ def mean_radial_error(predicted: ArrayLike, reference: ArrayLike) -> float:
 def success_detection_rate(predicted: ArrayLike, reference: ArrayLike, radius: float) -> float:
     """Return the share of landmarks that are at most a radius away from their references.
 
+    Raises, Notes and References: as for `mean_radial_error`.
+
     Parameters
     ----------
     predicted, reference
@@ -144,20 +146,6 @@ def success_detection_rate(predicted: ArrayLike, reference: ArrayLike, radius: f
     -------
     float
         In [0, 1], higher is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ.
-
-    Notes
-    -----
-    NaN if no landmark is left, so also for empty input.
-
-    References
-    ----------
-    C.-W. Wang et al., "Evaluation and comparison of anatomical landmark detection methods for cephalometric
-    x-ray images: a grand challenge", IEEE Transactions on Medical Imaging 34:1890–1900, 2015.
 
     Examples
     --------
@@ -224,16 +212,9 @@ def match_within(
     """Match predicted with reference points that lie within a radius of each other.
 
     predicted_mm: shape (predictions, axes); reference_mm: shape (references, axes); radius_mm: one for all
-    or shape (references,), the distance itself included unless ``strict``. confidence: shape (predictions,),
-    for "by_confidence" and "any". Rules:
-
-    - "nearest": each reference point in its order takes the nearest prediction that is not yet taken.
-    - "by_confidence": each prediction by falling confidence takes the nearest free reference point.
-    - "optimal": the most matches that are possible, of those with the smallest sum of distances.
-    - "any": a reference point is hit if any prediction is near, by the most confident one; predictions near
-      any reference point are no false positives, however many there are (LUNA16).
-
-    In all but "any" a prediction is the hit of one point, and false otherwise. Ties go to the first.
+    or shape (references,), the distance itself included unless ``strict``. confidence: shape (predictions,).
+    Rules: see `match_points`; in all but "any" a prediction is the hit of one point, and false otherwise.
+    With "any", all predictions near a reference point are no false positives (LUNA16). Ties go to the first.
     Raises ValueError where a rule needs confidences and has none.
     """
     predicted, reference = (_points(points) for points in (predicted_mm, reference_mm))
@@ -254,7 +235,9 @@ def match_pairs(
     """
     if rule == "any":
         score = np.where(near, np.asarray(confidence, dtype=np.float64)[:, None], -np.inf)
-        hit = np.where(near.any(axis=0), score.argmax(axis=0), -1) if len(near) else _none(near.shape[1])
+        hit = (
+            np.where(near.any(axis=0), score.argmax(axis=0), -1) if len(near) else np.full(near.shape[1], -1)
+        )
         return PointMatches(hit, np.logical_not(near.any(axis=1)))
     if rule == "nearest":
         hit = _nearest(distance, near)
@@ -290,10 +273,6 @@ def _distances(first: Floats, second: Floats) -> Floats:
 
     distances: Floats = cdist(first, second)
     return distances
-
-
-def _none(references: int) -> Integers:
-    return np.full(references, -1, dtype=np.int64)
 
 
 def _nearest(distance: Floats, near: Bools) -> Integers:

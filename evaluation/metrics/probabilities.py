@@ -7,9 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arguments import class_indices, weights_row
-from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
-from evaluation.metrics.averages import weighted_mean
+from evaluation.metrics.arrays import Bools, Floats, class_indices, ratio_or_nan, weighted_mean, weights_row
 
 __all__ = ["brier_score", "expected_calibration_error"]
 
@@ -83,8 +81,7 @@ def expected_calibration_error(
     Raises
     ------
     ValueError
-        For shapes that differ, a probability outside [0, 1], a label other than 0 and 1, an invalid weight,
-        or less than one bin.
+        As `brier_score`, and for less than one bin.
 
     Notes
     -----

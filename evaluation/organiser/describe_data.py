@@ -19,7 +19,7 @@ from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
-from evaluation.io.kinds.flags import FlagSet
+from evaluation.io.kinds.classes import FlagSet
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.kinds.points import Keypoints, Points, PointSet

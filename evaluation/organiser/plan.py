@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Literal
 
 from evaluation.core.fault import PhaseError
-from evaluation.metrics.intervals import Interval
-from evaluation.metrics.sample_sizes import (
+from evaluation.metrics.intervals import (
+    Interval,
     area_of,
     auc_sample_size,
     class_sizes,

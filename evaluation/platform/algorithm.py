@@ -55,16 +55,8 @@ class Job(NamedTuple):
     seconds: float | None = None
 
 
-@dataclass(frozen=True)
-class ListedJobs:
-    """The jobs that could be read, and the faults of the others."""
-
-    jobs: tuple[Job, ...]
-    faults: tuple[Fault, ...]
-
-
-def read_jobs(root: str, limit_bytes: int, max_values: int) -> ListedJobs:
-    """Return the jobs of a submission in the order of their keys; faults are returned, not raised."""
+def read_jobs(root: str, limit_bytes: int, max_values: int) -> tuple[list[Job], list[Fault]]:
+    """Return the jobs of a submission in the order of their keys, and the faults of the others."""
     jobs: dict[str, Job] = {}
     faults: list[Fault] = []
     try:
@@ -79,8 +71,8 @@ def read_jobs(root: str, limit_bytes: int, max_values: int) -> ListedJobs:
                 faults.append(_duplicate("one entry for a job", f"job {job.pk}"))
             jobs[job.pk] = job
     except ReadError as error:
-        return ListedJobs((), (error.fault(FILE_NAME),))
-    return ListedJobs(tuple(jobs[pk] for pk in sorted(jobs)), tuple(faults))
+        return [], [error.fault(FILE_NAME)]
+    return [jobs[pk] for pk in sorted(jobs)], faults
 
 
 def _job(item: object, place: str) -> Job:
@@ -165,8 +157,6 @@ def _duplicate(expected: str, place: str) -> Fault:
 
 
 # --- Algorithm phases: the jobs of `predictions.json`, each run on one image or one stack of images ---
-#
-# The files that a job wrote are opened later, when its cases are scored.
 
 _MAX_VALUE_BYTES = 1 << 20
 _MAX_FILE_BYTES = 1 << 27
@@ -220,21 +210,21 @@ class _Wanted:
 def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
     """Return the index of an algorithm's jobs; a job's cases are those of its input image or stack.
 
-    If one field of a challenge is stacked, all of them are. Raises `PhaseError` for an inconsistent mapping
+    If one field of a challenge is stacked, all of them are. The files that a job wrote are opened later, when
+    its cases are scored. Raises `PhaseError` for an inconsistent mapping
     of stacks.
     """
     root = os.path.realpath(folder)
     fields = fields_of(tasks)
     targets = _targets(form, fields)
     entries = len(form.cases) * (len(fields) + 1)
-    jobs = read_jobs(root, _limit(entries * _JOB_ALLOWANCE), _max_values(form, fields))
-    faults = list(jobs.faults)
+    jobs, faults = read_jobs(root, _limit(entries * _JOB_ALLOWANCE), _max_values(form, fields))
     sources: Sources = [{} for _ in form.cases]
     job_of: dict[str, Job] = {}
     found: dict[str, dict[str, Source]] = {}
     run_seconds: list[float | None] = [None] * len(form.cases)
     wanted = _Wanted(form, fields)
-    for job in jobs.jobs:
+    for job in jobs:
         try:
             key = _target(job, form, targets)
             if (other := job_of.setdefault(key, job)) is not job:
@@ -252,7 +242,7 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
             sources[position] = wanted.by(position, found[key])
             run_seconds[position] = None if job.seconds is None else job.seconds / len(positions)
     present = participating(form, tasks, sources)
-    if form.missing == "reject" and (jobs.jobs or not faults):
+    if form.missing == "reject" and (jobs or not faults):
         wanted = _Wanted(form, fields_of(present))
         faults += _missing(wanted, form, targets, job_of, found, {fault.field for fault in faults})
     if not faults:
@@ -299,7 +289,7 @@ def _target(job: Job, form: Form, targets: _Targets) -> str:
         return known.pop()
     if len(named) == 1:
         ((slug, name),) = named
-        expected = f"the name of {_article(targets.what)} of this phase"
+        expected = f"the name of {'a stack' if targets.stacked else 'an image'} of this phase"
         raise FormFault(
             Fault(FaultKind.UNKNOWN, FILE_NAME, expected, repr(name), field=f"job {job.pk}, socket {slug}")
         )
@@ -309,10 +299,6 @@ def _target(job: Job, form: Form, targets: _Targets) -> str:
     raise FormFault(
         Fault(FaultKind.MALFORMED, FILE_NAME, expected, str(len(named)), field=f"job {job.pk}, inputs")
     )
-
-
-def _article(what: str) -> str:
-    return f"an {what}" if what[0] in "aeiou" else f"a {what}"
 
 
 def _place(job: Job, slug: str) -> str:

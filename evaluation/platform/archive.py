@@ -174,7 +174,9 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
     """
     fields = fields_of(tasks)
     all_files = list_files(folder)
-    inner = strip_common_folder(_without_inputs_file(all_files), _known_folders(fields))
+    folders = {field.archive.folder.partition("/")[0] for field in fields if isinstance(field.archive, Files)}
+    known = {folder.casefold() for folder in folders} | folders
+    inner = strip_common_folder(_without_inputs_file(all_files), known)
     listing = _without_inputs_file(inner)
     notices = [_OVERWRITTEN] if len(listing.files) < len(all_files.files) else []
     faults = list(listing.faults)
@@ -210,11 +212,6 @@ def _without_inputs_file(listing: Listing) -> Listing:
     if INPUTS_FILE not in listing.files:
         return listing
     return replace(listing, files=tuple(path for path in listing.files if path != INPUTS_FILE))
-
-
-def _known_folders(fields: Sequence[Field]) -> set[str]:
-    folders = {field.archive.folder.partition("/")[0] for field in fields if isinstance(field.archive, Files)}
-    return {folder.casefold() for folder in folders} | folders
 
 
 def _lost_folder(fields: Sequence[Field], listing: Listing) -> str:

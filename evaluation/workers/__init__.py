@@ -16,19 +16,16 @@ knows no label, and a process that knows labels decodes no file of a submission.
   decode its files. Landlock takes from them all files but the submission and Python's own, all writing,
   executing, connections and signals (`confinement`); memory and processor time are limited.
 - Readers report in documents of numbers, texts and arrays (`reports`, `evaluation.io.handover`), which are
-  checked part by part. Only readers unpickle bytes of readers: the content of a batch (`batches`) stays bytes
-  everywhere else.
-- Batches are cut by the cost of their cases. Between processes, cases and outcomes go as columns (`columns`,
-  `outcomes`), and small values of a batch as one array for each field (`values`).
+  checked part by part. Only readers unpickle bytes of readers: the content of a batch stays bytes elsewhere.
+- Batches are cut by the cost of their cases. Cases, outcomes and small values cross as columns (`batches`).
 - The first stage (`reading`) ends with every case read, or with faults. Only without a fault does the second
-  (`scoring`) start. Scorers (`scorer`, `case_scorer`) get the values through the main process, which does not
-  look into them; each kind of field checks its own before it is scored.
+  (`scoring`) start. Scorers (`scorer`) get the values through the main process, which does not look into
+  them; each kind of field checks its own before it is scored.
 - Values beyond the granted memory are dropped. Each scorer then has a reader at its side, which reads those
   files again when their case is scored, and only accepts the same bytes.
-- A worker (`worker`, `pool`, `channel`) has a connection of its own to the main process. One that ends, or is
-  silent for longer than a case may take, is killed and replaced, and its cases are tried again alone. A file
-  that kills its reader twice is a fault of the submission; a case that kills its scorer twice takes the worst
-  values.
+- A worker (`worker`, `pool`) has a connection of its own to the main process. One that ends, or is silent for
+  longer than a case may take, is killed and replaced, and its cases are tried again alone. A file that kills
+  its reader twice is a fault of the submission; a case that kills its scorer twice takes the worst values.
 
 Without workers the same jobs run in the main process: for debuggers, and on systems without such isolation.
 """

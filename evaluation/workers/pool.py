@@ -13,11 +13,10 @@ import math
 import pickle
 import select
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Protocol
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import Died
@@ -62,20 +61,23 @@ class PoolSettings:
     fill_at_deadline: bool = False
 
 
-class Jobs(Protocol):
+MakeJob = Callable[[int], object]
+Meanwhile = Callable[[], None]
+
+
+class Jobs(ABC):
     """Runs jobs; a context manager, which ends its processes on leaving."""
 
-    def __enter__(self) -> Jobs: ...
+    def __enter__(self) -> Jobs:
+        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        """Leave everything as it is; a pool ends its processes."""
+        return
 
+    @abstractmethod
     def run(
-        self,
-        numbers: Iterable[int],
-        job: Callable[[int], object],
-        meanwhile: Callable[[], None] | None = None,
+        self, numbers: Iterable[int], job: MakeJob, meanwhile: Meanwhile | None = None
     ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, as they come.
 
@@ -90,7 +92,6 @@ def open_pool(setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | 
     """Return a pool of one kind of worker, each with a ``reader`` at its side if one is given."""
     if settings.workers:
         return Pool(setup, settings, reader)
-
     return InThisProcess(setup, reader)
 
 
@@ -108,7 +109,7 @@ class _Slot:
         return self.worker.channel.fileno()
 
 
-class Pool:
+class Pool(Jobs):
     """Worker processes of one kind."""
 
     def __init__(self, setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None = None) -> None:
@@ -118,20 +119,12 @@ class Pool:
         self._slots: list[_Slot] = []
         self._fruitless = 0
 
-    def __enter__(self) -> Pool:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for slot in list(self._slots):
             self._stop(slot)
 
     def run(
-        self,
-        numbers: Iterable[int],
-        job: Callable[[int], object],
-        meanwhile: Callable[[], None] | None = None,
+        self, numbers: Iterable[int], job: MakeJob, meanwhile: Meanwhile | None = None
     ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, as they come; see `Jobs`."""
         coming = iter(numbers)
@@ -177,7 +170,6 @@ class Pool:
         return None if len(self._slots) == self._settings.workers else self._start()
 
     def _start(self) -> _Slot:
-        """Return a new worker."""
         reader = None
         if self._reader is not None:
             reader = start_worker()
@@ -190,7 +182,7 @@ class Pool:
             worker.channel.send(Message.JOB, [self._setup], self._settings.case_seconds)
         return self._slots[-1]
 
-    def _give(self, slot: _Slot, waiting: deque[int], job: Callable[[int], object]) -> None:
+    def _give(self, slot: _Slot, waiting: deque[int], job: MakeJob) -> None:
         number = waiting.popleft()
         try:
             slot.worker.channel.send(Message.JOB, [pickle.dumps(job(number))], self._settings.case_seconds)
@@ -245,27 +237,16 @@ class Pool:
 # --- Runs the jobs of workers in the process that asks for them ---
 
 
-class InThisProcess:
+class InThisProcess(Jobs):
     """Does every job here, for tests and debuggers: nothing is isolated, and no limit of time holds."""
 
     def __init__(self, setup: WorkerSetup, reader: WorkerSetup | None) -> None:
         handle = None if reader is None else reader.open(None)
         self._handle = setup.open(None if handle is None else lambda job: _joined(handle(job, _no_tick)))
 
-    def __enter__(self) -> InThisProcess:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Leave everything as it is."""
-
     def run(
-        self,
-        numbers: Iterable[int],
-        job: Callable[[int], object],
-        meanwhile: Callable[[], None] | None = None,
-    ) -> Iterator[tuple[int, memoryview]]:
+        self, numbers: Iterable[int], job: MakeJob, meanwhile: Meanwhile | None = None
+    ) -> Iterator[Answered]:
         """Yield the number and the answer of every job, in order."""
         if meanwhile is not None:
             meanwhile()

@@ -1,7 +1,4 @@
-"""The first stage as a whole: a submission is read to its end, or to the first file that kills its reader.
-
-Nothing here knows a label. `batch_reading` handles readers that die.
-"""
+"""The first stage as a whole: a submission is read to its end, or to the first file that kills its reader."""
 
 from __future__ import annotations
 
@@ -23,9 +20,6 @@ from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import NOTHING, BatchReport, IndexReport, Used, files_of
 
 # --- Reads batches of a submission in workers that may die of its files ---
-#
-# After a death, each case of the reader is read again in a process of its own, with no other beside it. Only
-# a case that kills its reader again is at fault.
 
 DEADLY = "one that takes too much memory or time, or crashes its reader"
 """The found value of a fault that a machine short of memory or time may have caused."""
@@ -48,7 +42,11 @@ class ReadBatch:
 
 
 class BatchReading:
-    """Reads batches, and collects their faults until there is no sense in reading on."""
+    """Reads batches, and collects their faults until there is no sense in reading on.
+
+    After a death, each case of the reader is read again in a process of its own, with no other beside it.
+    Only a case that kills its reader again is at fault.
+    """
 
     def __init__(
         self,
@@ -117,10 +115,7 @@ class BatchReading:
             too_much = (
                 (used.bytes > limits.bytes, f"at most {limits.bytes} bytes in all files"),
                 (used.items > limits.items, f"at most {limits.items} boxes or other values in all files"),
-                (
-                    used.seconds > limits.seconds,
-                    f"at most {limits.seconds} s of processor time to read",
-                ),
+                (used.seconds > limits.seconds, f"at most {limits.seconds} s of processor time to read"),
             )
             faults = [Fault(FaultKind.TOO_LARGE, ".", text, "more") for passed, text in too_much if passed]
             self.faults.add(faults)

@@ -1,11 +1,14 @@
-"""What crosses from a reader to the main process and to scorers: reports and values."""
+"""What crosses from a reader to the main process and to scorers: reports and values.
+
+Each class is packed in a reader and unpacked elsewhere, where every part is checked.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,12 +31,11 @@ from evaluation.io.handover import (
 from evaluation.workers.batches import Batch
 
 # --- Reports of readers on a submission, as they are handed over (`evaluation.io.handover`) ---
-#
-# Each class is packed in a reader and unpacked elsewhere, where every part is checked.
 
 _LENGTH = struct.Struct("<Q")
 _MAX_COUNT = 1 << 40
 _MAX_SECONDS = 1e9
+_MAX_TEXT = 1000
 Parts = list[bytes | memoryview]
 
 
@@ -170,11 +172,8 @@ def _texts_by_name(packed: Packed) -> dict[str, str]:
 
 
 def _pack_faults(faults: Faults) -> Packed:
-    return [list(_texts(faults)), [[kind.value, count] for kind, count in faults.more.items()]]
-
-
-def _texts(faults: Iterable[Fault]) -> Iterable[Packed]:
-    return (list(map(_plain, dataclasses.astuple(fault))) for fault in faults)
+    kept = [list(map(_plain, dataclasses.astuple(fault))) for fault in faults]
+    return [kept, [[kind.value, count] for kind, count in faults.more.items()]]
 
 
 def _plain(value: object) -> Packed:
@@ -182,9 +181,6 @@ def _plain(value: object) -> Packed:
     if isinstance(value, str) and len(value) > 2 * _MAX_TEXT:
         return value[:_MAX_TEXT] + value[-_MAX_TEXT:]
     return value
-
-
-_MAX_TEXT = 1000
 
 
 def _unpack_faults(packed: Packed) -> Faults:
@@ -217,15 +213,16 @@ def _kind(packed: Packed) -> FaultKind:
 
 
 # --- The values of the cases of a batch on their way from a reader to a scorer, field by field ---
-#
-# Small values of one field (`ColumnKind`) are packed together, as arrays; large ones, such as masks, one by
-# one.
 
 _BYTES_PER_PART = 32
 
 
 class ValuesOfBatch:
-    """Collects values up to ``room_bytes``; None: values are not wanted."""
+    """Collects values up to ``room_bytes``; None: values are not wanted.
+
+    Small values of one field (`ColumnKind`) are packed together, as arrays; large ones, such as masks, one by
+    one.
+    """
 
     def __init__(self, fields: Mapping[str, Field], room_bytes: float | None) -> None:
         self._fields = fields

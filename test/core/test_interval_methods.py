@@ -21,8 +21,12 @@ from evaluation.core.metric import (
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.metrics.classification import roc_table
-from evaluation.metrics.delong import components
-from evaluation.metrics.intervals import area_interval, percentile_interval, wilson_bootstrap_interval
+from evaluation.metrics.intervals import (
+    area_interval,
+    components,
+    percentile_interval,
+    wilson_bootstrap_interval,
+)
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
 
 TARGET = Fraction(85, 100)

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Metric, auc_of, f1_of_presence_of, mean_of, sensitivity_at_specificity_of
-from evaluation.metrics.decisions import weighted_f1_score
+from evaluation.metrics.confusion import weighted_f1_score
 
 SCORES = [0.1, 0.4, 0.4, 0.8, 0.3, 0.9]
 LABELS = [0, 0, 1, 1, nan, 1]

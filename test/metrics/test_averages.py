@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.averages import Spread, spread, weighted_deviation, weighted_mean, weighted_means
+from evaluation.metrics.arrays import Spread, spread, weighted_deviation, weighted_mean, weighted_means
 
 NAN = math.nan
 

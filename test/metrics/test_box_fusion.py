@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.metrics import non_maximum_suppression, weighted_boxes_fusion
-from evaluation.metrics.box_fusion import fuse_boxes, suppress_boxes
-from evaluation.metrics.boxes import iou_of_corners
+from evaluation.metrics.boxes import fuse_boxes, iou_of_corners, suppress_boxes
 from test.metrics.record_box_fusion import models_of
 
 RECORDED = json.loads(Path(__file__).with_name("recorded_box_fusion.json").read_text())

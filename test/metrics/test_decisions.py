@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.metrics import f1_score, hamming_distance, sensitivity, specificity
-from evaluation.metrics.decisions import label_errors, modified_hamming_distance, weighted_f1_score
+from evaluation.metrics.confusion import label_errors, modified_hamming_distance, weighted_f1_score
 
 
 @settings(max_examples=150, deadline=None)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
 from evaluation.metrics import froc, froc_curve, froc_sensitivity
-from evaluation.metrics.froc import Candidates, FrocTable, mean_sensitivity
+from evaluation.metrics.froc import Candidates, FrocTable
 
 # Three scans, the last without anything. Nodules of radius 2 at 0 and 10 in scan a, at 0 in scan b.
 REFERENCE = {
@@ -91,7 +91,7 @@ def test_curve_by_hand_of_froc():
 def test_sensitivity_by_hand_of_froc():
     found = EXAMPLE.sensitivity_at(np.ones((1, 2)), [0.25, 0.75, 1, 8])
     np.testing.assert_allclose(found, [[1 / 3, 1 / 2, 2 / 3, 2 / 3]])
-    assert mean_sensitivity(EXAMPLE, np.ones((1, 2)), [0.25, 0.75])[0] == pytest.approx(5 / 12)
+    assert EXAMPLE.sensitivity_at(np.ones((1, 2)), [0.25, 0.75]).mean() == pytest.approx(5 / 12)
 
 
 def test_weights_by_hand():

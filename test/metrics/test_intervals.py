@@ -8,11 +8,12 @@ from scipy.special import expit, logit
 from scipy.stats import binomtest, norm, t
 
 from evaluation.metrics.bootstrap import bootstrap_of, bootstrap_weights
-from evaluation.metrics.delong import area_variance, components
 from evaluation.metrics.intervals import (
     Interval,
     StudentisedMeans,
     area_interval,
+    area_variance,
+    components,
     percentile_interval,
     score_interval,
     student_quantile,

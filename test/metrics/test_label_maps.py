@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import ndimage
 from sklearn.metrics import confusion_matrix
 
-from evaluation.metrics.label_maps import (
+from evaluation.metrics.segmentation import (
     around,
     content_region,
     count_label_overlap,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import binomtest, norm
 
-from evaluation.metrics.sample_sizes import (
+from evaluation.metrics.intervals import (
     area_of,
     auc_sample_size,
     class_sizes,

@@ -6,7 +6,7 @@ from surface_distance.lookup_tables import create_table_neighbour_code_to_surfac
 from surface_distance.metrics import compute_surface_distances
 
 from evaluation.metrics.crops import Crop, box_of_content
-from evaluation.metrics.surface_elements import element_codes, element_planes, element_sizes
+from evaluation.metrics.surfaces import element_codes, element_planes, element_sizes
 
 SPACING = st.sampled_from([(1.0, 1.0, 1.0), (2.5, 0.7, 0.7), (0.33, 5.0, 1.7)])
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.metrics import concordance_index
-from evaluation.metrics.survival import weighted_concordance_index
+from evaluation.metrics.regression import weighted_concordance_index
 from test.metrics.record_concordance import survival_data
 from test.oracles import Recorded
 

@@ -14,7 +14,7 @@ import pytest
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Resolution, auc_of, f1_of_presence_of, sensitivity_at_specificity_of
 from evaluation.evaluate import evaluate
-from evaluation.metrics.decisions import values_of_f1
+from evaluation.metrics.confusion import values_of_f1
 from evaluation.organiser.audit import HiddenLabels, LabelCountError, PublishedFigure, audit, bits_of
 from evaluation.organiser.settings import public_paths
 from evaluation.phase.manifest import scan

@@ -3,7 +3,7 @@
 import numpy as np
 
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
-from evaluation.io.kinds.flags import FlagSet
+from evaluation.io.kinds.classes import FlagSet
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Keypoints, Points, point_set
 from evaluation.organiser.describe_data import flags_of, measured_objects

@@ -30,12 +30,14 @@ from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.volume_header import GEOMETRY_COLUMNS
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import together
-from evaluation.metrics.label_maps import LabelCounts, count_label_overlap, volume_difference
 from evaluation.metrics.segmentation import (
+    LabelCounts,
+    count_label_overlap,
     dice_of_counts,
     jaccard_of_counts,
     precision_of_counts,
     recall_of_counts,
+    volume_difference,
 )
 
 # --- Label maps, and their metrics: a figure for each label, and the mean over labels ---

@@ -22,7 +22,7 @@ from evaluation.core.field import CaseColumns, Field, Kind, Reference
 from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
-from evaluation.io.kinds.flags import Flags, FlagSet
+from evaluation.io.kinds.classes import Flags, FlagSet
 from evaluation.io.kinds.number import (
     ConditionScore,
     Number,
@@ -31,7 +31,7 @@ from evaluation.io.kinds.number import (
     TimeToEvent,
     TwoClasses,
 )
-from evaluation.metrics.decisions import label_errors, modified_hamming_distance
+from evaluation.metrics.confusion import label_errors, modified_hamming_distance
 
 # --- The common keys of fields with one value a case: its column, its reference, stacks of cases ---
 

@@ -29,8 +29,7 @@ from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.box_files import Outside
 from evaluation.io.kinds.boxes import BoxLayout, BoxList, box_columns
 from evaluation.io.kinds.masks import MultilabelMask
-from evaluation.metrics.arrays import Floats
-from evaluation.metrics.averages import weighted_deviation
+from evaluation.metrics.arrays import Floats, weighted_deviation
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.detection import AveragePrecision
 from evaluation.metrics.segmentation import (

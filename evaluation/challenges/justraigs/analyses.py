@@ -19,7 +19,7 @@ from evaluation.core.case_table import CaseTable, ScoredCases
 from evaluation.core.metric import Metric
 from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.resampling import CLUSTER_COLUMN
-from evaluation.io.kinds.flags import Flags
+from evaluation.io.kinds.classes import Flags
 from evaluation.io.tables import is_number, parse_number
 
 # --- The predicted and the agreed additional labels of every eye, and their errors by label ---

@@ -14,7 +14,7 @@ from evaluation.core.challenge import DerivedColumn
 from evaluation.core.fault import FaultKind
 from evaluation.core.field import CellsSource, FileAccess, Kind, Source, fault_at
 from evaluation.core.form import CaseForm
-from evaluation.io.kinds.flags import Flags
+from evaluation.io.kinds.classes import Flags
 
 FINAL_COLUMN = "final_label"
 LABEL_COLUMNS = ("label_g1", "label_g2", "label_g3")

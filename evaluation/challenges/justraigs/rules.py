@@ -39,9 +39,9 @@ from evaluation.core.metric import (
 )
 from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.scheme import Board, Place, Rank, Scheme
-from evaluation.io.kinds.flags import Flags, FlagSet
+from evaluation.io.kinds.classes import Flags, FlagSet
 from evaluation.io.kinds.number import Label, Number
-from evaluation.metrics.decisions import label_errors, modified_hamming_distance
+from evaluation.metrics.confusion import label_errors, modified_hamming_distance
 
 REFERABLE, NOT_REFERABLE, UNGRADABLE = "RG", "NRG", "U"
 FEATURES = (

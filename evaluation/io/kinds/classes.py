@@ -1,16 +1,29 @@
-"""One class of several, and the probabilities of several classes."""
+"""One class of several, the probabilities of several classes, and sets of named flags."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
+from typing import ClassVar
+
+import numpy as np
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, most_similar, shorten
-from evaluation.core.field import CellsSource, FileAccess, JsonSource, Kind, Source, Variant, fault_at
+from evaluation.core.field import (
+    CellsSource,
+    ColumnKind,
+    FileAccess,
+    JsonSource,
+    Kind,
+    Source,
+    Variant,
+    fault_at,
+)
 from evaluation.core.form import CaseForm
-from evaluation.io.handover import HandoverError, Packed, list_of, number_within, whole_number
+from evaluation.io.handover import HandoverError, Packed, array_of, list_of, number_within, whole_number
 from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.number import number_of_cell, number_of_json, shortest
 
@@ -98,8 +111,10 @@ class ClassLabel(Kind):
         """
         if math.isnan(reference) or variant is Variant.EMPTY:
             return 0
-        position = int(reference)
-        return most_distant(position, len(self.classes)) if variant is Variant.INVERTED else position
+        position, last = int(reference), len(self.classes) - 1
+        if variant is Variant.INVERTED:
+            return 0 if 2 * position > last else last
+        return position
 
     def write_cells(self, value: int) -> tuple[str, ...]:
         """Return the class as text."""
@@ -169,11 +184,6 @@ def hint_of_class(text: str, names: tuple[str, ...]) -> str | None:
     return None if similar is None else f"did you mean {similar!r}?"
 
 
-def most_distant(position: int, classes: int) -> int:
-    """Return the class that is most distant from one, in the order of the classes."""
-    return 0 if 2 * position > classes - 1 else classes - 1
-
-
 # --- The probabilities of several classes, from columns of a table or from JSON ---
 
 Probabilities = tuple[float, ...]
@@ -224,24 +234,15 @@ class ClassProbabilities(Kind):
     def _of_json(self, source: JsonSource) -> Probabilities:
         value = source.value
         if isinstance(value, dict):
-            return self._of_object(source, value)
+            if value.keys() != set(self.classes):
+                raise FormFault(self._faults_of_keys(source, value))
+            value = [value[name] for name in self.classes]
         if not isinstance(value, list) or len(value) != len(self.classes):
             raise fault_at(source, self.describe_json(), json_kind(value), FaultKind.MALFORMED)
 
         def read(position: int) -> float:
             expected = f"{_NUMBER} for {self.classes[position]!r}"
             return _in_range(source, number_of_json(source, value[position], expected), expected)
-
-        return _every(read, len(self.classes))
-
-    def _of_object(self, source: JsonSource, value: dict[str, object]) -> Probabilities:
-        if value.keys() != set(self.classes):
-            raise FormFault(self._faults_of_keys(source, value))
-
-        def read(position: int) -> float:
-            name = self.classes[position]
-            expected = f"{_NUMBER} for {name!r}"
-            return _in_range(source, number_of_json(source, value[name], expected), expected)
 
         return _every(read, len(self.classes))
 
@@ -325,3 +326,95 @@ def _in_range(source: Source, value: float, expected: str) -> float:
     if not 0.0 <= value <= 1.0:
         raise fault_at(source, expected, shortest(value))
     return value
+
+
+# --- A set of named flags, each true, false or missing ---
+
+Flags = tuple[bool | None, ...]
+_CELLS = {"1": True, "0": False, "": None}
+_TEXTS = {value: text for text, value in _CELLS.items()}
+_FLAGS = (False, True, None)
+_CODES = {flag: code for code, flag in enumerate(_FLAGS)}
+
+
+@dataclass(frozen=True)
+class FlagSet(ColumnKind):
+    """Flags with given names; an object in JSON, or one column each of 1, 0 or nothing in a table.
+
+    A flag that is null, empty or absent is missing. A name that is not in ``names`` is a fault.
+    """
+
+    item_bytes: ClassVar[int] = 64
+
+    names: tuple[str, ...]
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Flags:
+        """Return the flags in the order of ``names``, None for a missing one. Raises `FormFault`."""
+        if isinstance(source, CellsSource):
+            return self._of_cells(source)
+        if isinstance(source, JsonSource):
+            return self._of_object(source)
+        raise TypeError(f"no flags can be read from {type(source).__name__}")
+
+    def _of_object(self, source: JsonSource) -> Flags:
+        value = source.value
+        if not isinstance(value, dict):
+            raise fault_at(source, "an object of true, false or null", json_kind(value), FaultKind.MALFORMED)
+        flags = tuple(map(value.get, self.names))
+        if len(value) == len(self.names) and all(flag is True or flag is False for flag in flags):
+            return flags
+        faults: list[Fault] = []
+        for key, flag in value.items():
+            if key not in self.names:
+                expected = f"only the keys {', '.join(self.names)}"
+                faults += fault_at(source, expected, f"the key {shorten(key)!r}", FaultKind.UNKNOWN).faults
+            elif flag is not None and not isinstance(flag, bool):
+                expected = f"true, false or null for {key!r}"
+                faults += fault_at(source, expected, json_kind(flag), FaultKind.MALFORMED).faults
+        if faults:
+            raise FormFault(faults)
+        return flags
+
+    def _of_cells(self, source: CellsSource) -> Flags:
+        faults: list[Fault] = []
+        for cell, column in zip(source.cells, source.columns, strict=True):
+            if cell not in _CELLS:
+                one = CellsSource((cell,), source.file, source.line, (column,))
+                faults += fault_at(one, "1, 0 or nothing", repr(shorten(cell)), FaultKind.MALFORMED).faults
+        if faults:
+            raise FormFault(faults)
+        return tuple(_CELLS[cell] for cell in source.cells)
+
+    def pack_all(self, values: Sequence[Flags]) -> Packed:
+        """Return an array (cases, names) of 0, 1, and 2 for a missing flag."""
+        codes = bytes(map(_CODES.__getitem__, chain.from_iterable(values)))
+        return np.frombuffer(codes, np.uint8).reshape(len(values), len(self.names))
+
+    def unpack_all(self, packed: Packed, count: int) -> list[Flags]:
+        """Return the flags. Raises `HandoverError`."""
+        codes = array_of(packed, ["|u1"], 2)
+        if codes.shape != (count, len(self.names)) or codes.max(initial=0) >= len(_FLAGS):
+            raise HandoverError("expected true, false or null for every flag")
+        return [tuple(map(_FLAGS.__getitem__, row)) for row in codes.tolist()]
+
+    def rehearse(self, reference: Flags | None, case: CaseForm, variant: Variant) -> Flags:
+        """Return all flags, false without a label; near-perfect is perfect."""
+        if reference is None or variant is Variant.EMPTY:
+            return (False,) * len(self.names)
+        return tuple(bool(flag) is not (variant is Variant.INVERTED) for flag in reference)
+
+    def write_cells(self, value: Flags) -> tuple[str, ...]:
+        """Return 1, 0 or nothing for every flag."""
+        return tuple(_TEXTS[flag] for flag in value)
+
+    def write_json(self, value: Flags) -> dict[str, bool | None]:
+        """Return the object of all flags."""
+        return dict(zip(self.names, value, strict=True))
+
+    def describe(self) -> str:
+        """Return the description for participants."""
+        return f"1, 0 or nothing for each of: {', '.join(self.names)}"
+
+    def describe_json(self) -> str:
+        """Return the description of an object."""
+        return f"an object with true, false or null for each of: {', '.join(self.names)}"

@@ -21,6 +21,7 @@ from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, Packed, pack_volume, unpack_volume
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import values_in_words
+from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import (
     SLAB_BYTES,
     Dimensions,
@@ -101,6 +102,12 @@ Shape = tuple[int, int, int]
 Spacing = tuple[float, float, float]
 
 
+def spacing_of(geometry: Geometry) -> Spacing | None:
+    """Return the spacing in the order z, y, x."""
+    spacing = geometry.spacing_mm
+    return None if spacing is None else (spacing[2], spacing[1], spacing[0])
+
+
 @dataclass(frozen=True, slots=True)
 class LabelMapValue:
     """Positions of labels (z, y, x), cropped to the foreground; an image has one plane.
@@ -126,11 +133,26 @@ class LabelMapValue:
         return self.crop.within((0, 0, 0), self.shape)
 
 
-@dataclass(frozen=True)
-class LabelMap(Kind):
-    """An image of the case's geometry; ``labels`` names the listed numbers, ``background`` is elsewhere."""
+class MapKind(Kind):
+    """An image of the case's geometry with a value for every pixel or voxel."""
 
     needs_size: ClassVar[bool] = True
+
+    dimensions: Dimensions
+    slab_bytes: int
+
+    def pixels(self, case: CaseForm) -> int:
+        """Return the number of pixels or voxels."""
+        return math.prod(case_geometry(case, self.dimensions).shape)
+
+    def write_file(self, value: Volume, extension: str) -> bytes:
+        """Return the bytes of a `Volume` of values; an image of two dimensions has one plane."""
+        return write_image(value.values, value.geometry, extension, self.dimensions)
+
+
+@dataclass(frozen=True)
+class LabelMap(MapKind):
+    """An image of the case's geometry; ``labels`` names the listed numbers, ``background`` is elsewhere."""
 
     labels: Mapping[int, str]
     background: int = 0
@@ -169,13 +191,7 @@ class LabelMap(Kind):
 
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> LabelMapValue:
         geometry = case_geometry(case, self.dimensions)
-        spacing = geometry.spacing_mm
-        return LabelMapValue(
-            cropped.values,
-            cropped.corner,
-            geometry.shape,
-            None if spacing is None else (spacing[2], spacing[1], spacing[0]),
-        )
+        return LabelMapValue(cropped.values, cropped.corner, geometry.shape, spacing_of(geometry))
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> LabelMapValue:
         """Return a map: unchanged, with one voxel more, empty, or inverted.
@@ -205,17 +221,9 @@ class LabelMap(Kind):
             raise HandoverError(f"expected positions up to {len(self.labels)}")
         return self._value(cropped, case)
 
-    def pixels(self, case: CaseForm) -> int:
-        """Return the number of pixels or voxels."""
-        return math.prod(case_geometry(case, self.dimensions).shape)
-
     def volume(self, value: LabelMapValue, case: CaseForm) -> Volume:
         """Return the labels in the whole image, ready to be written."""
         return Volume(self.listed.values(value.whole), case_geometry(case, self.dimensions))
-
-    def write_file(self, value: Volume, extension: str) -> bytes:
-        """Return the bytes of a `Volume` of labels; an image of two dimensions has one plane."""
-        return write_image(value.values, value.geometry, extension, self.dimensions)
 
     def describe(self) -> str:
         """Return the numbers with the names of their structures."""

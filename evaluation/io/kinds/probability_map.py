@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.field import FileAccess, FileSource, Kind, Source, Variant, fault_at, grow_by_a_pixel
+from evaluation.core.field import FileAccess, FileSource, Source, Variant, fault_at, grow_by_a_pixel
 from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
-from evaluation.io.kinds.label_map import LabelMapValue, Shape, Spacing
-from evaluation.io.kinds.volume import Volume
-from evaluation.io.volume_header import Geometry
-from evaluation.io.volumes import SLAB_BYTES, Dimensions, case_geometry, case_planes, path_of, write_image
+from evaluation.io.kinds.label_map import LabelMapValue, MapKind, Shape, Spacing, spacing_of
+from evaluation.io.volumes import SLAB_BYTES, Dimensions, case_geometry, case_planes, path_of
 from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, crop, stack_of
 
 # --- Probability maps: images and volumes that hold a probability for every pixel or voxel ---
-#
-# Files hold numbers of any type. They are kept as float32, cropped to the nonzero values.
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +43,11 @@ class ProbabilityMapValue:
 
 
 @dataclass(frozen=True)
-class ProbabilityMap(Kind):
+class ProbabilityMap(MapKind):
     """A probability from 0 to 1 for every pixel of an image of the case's geometry; see `LabelMap`.
 
     In a rehearsal the reference is a label map; its first ``foreground`` labels are 1 and all others 0.
     """
-
-    needs_size: ClassVar[bool] = True
 
     dimensions: Dimensions = 3
     foreground: int = 1
@@ -85,14 +78,6 @@ class ProbabilityMap(Kind):
             raise HandoverError("expected probabilities from 0 to 1")
         return self._value(cropped, case)
 
-    def pixels(self, case: CaseForm) -> int:
-        """Return the number of pixels or voxels."""
-        return math.prod(case_geometry(case, self.dimensions).shape)
-
-    def write_file(self, value: Volume, extension: str) -> bytes:
-        """Return the bytes of a `Volume` of probabilities; an image of two dimensions has one plane."""
-        return write_image(value.values, value.geometry, extension, self.dimensions)
-
     def describe(self) -> str:
         """Return the description for participants."""
         return f"a probability from 0 to 1 for each {place_in_words(self.dimensions)}"
@@ -103,12 +88,6 @@ def place_in_words(dimensions: Dimensions) -> str:
     if dimensions == 2:
         return "pixel, in the size of the image"
     return "voxel, in the size, spacing, origin and direction of the image"
-
-
-def spacing_of(geometry: Geometry) -> Spacing | None:
-    """Return the spacing in the order z, y, x."""
-    spacing = geometry.spacing_mm
-    return None if spacing is None else (spacing[2], spacing[1], spacing[0])
 
 
 def are_probabilities(values: NDArray[Any]) -> bool:
@@ -154,8 +133,6 @@ def _cropped(plane: NDArray[Any]) -> Crop:
 
 
 # --- Detection maps: images and volumes whose connected components each carry one confidence ---
-#
-# Source: Saha et al. 2024, Lancet Oncol. 25:879 (PI-CAI).
 
 MOST_CANDIDATES = 1000
 """The maximum number of components of a map, many times more than a reader could look at."""
@@ -181,13 +158,12 @@ class DetectionMapValue:
 
 
 @dataclass(frozen=True)
-class DetectionMap(Kind):
+class DetectionMap(MapKind):
     """An image of the case's geometry; components of 26 neighbours (8 in two dimensions) have one value each.
 
     In a rehearsal the reference is a label map; its first ``foreground`` labels are lesions.
+    Source: Saha et al. 2024, Lancet Oncol. 25:879 (PI-CAI).
     """
-
-    needs_size: ClassVar[bool] = True
 
     dimensions: Dimensions = 3
     foreground: int = 1
@@ -238,14 +214,6 @@ class DetectionMap(Kind):
         if len(voxels) > len(confidences) + 1 or not voxels[1:].all():
             raise HandoverError(f"expected voxels of {len(confidences)} candidates")
         return DetectionMapValue(cropped.values, cropped.corner, confidences, shape)
-
-    def pixels(self, case: CaseForm) -> int:
-        """Return the number of pixels or voxels."""
-        return math.prod(case_geometry(case, self.dimensions).shape)
-
-    def write_file(self, value: Volume, extension: str) -> bytes:
-        """Return the bytes of a `Volume` of confidences; an image of two dimensions has one plane."""
-        return write_image(value.values, value.geometry, extension, self.dimensions)
 
     def describe(self) -> str:
         """Return the description for participants."""

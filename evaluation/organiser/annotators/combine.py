@@ -16,15 +16,13 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
-from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, Probabilities
-from evaluation.io.kinds.flags import Flags, FlagSet
+from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, Flags, FlagSet, Probabilities
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.io.kinds.volume import ConfidenceVolume, Volume
 from evaluation.io.volume_header import geometry_of
-from evaluation.metrics.box_fusion import FusedBoxes, fuse_boxes, suppress_boxes
-from evaluation.metrics.boxes import iou_of_corners
+from evaluation.metrics.boxes import FusedBoxes, fuse_boxes, iou_of_corners, suppress_boxes
 from evaluation.metrics.crops import Box, Crop
 from evaluation.metrics.staple import staple
 

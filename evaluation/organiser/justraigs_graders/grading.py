@@ -23,7 +23,7 @@ from evaluation.core.fault import PhaseError, ReadError
 from evaluation.core.form import STACK_INDEX, STACK_NAME, name_key
 from evaluation.io.files import ReadBuffer
 from evaluation.io.json_files import parse_json
-from evaluation.io.kinds.flags import Flags
+from evaluation.io.kinds.classes import Flags
 from evaluation.io.tables import write_csv
 from evaluation.metrics.agreement import AgreementFigure, cohen_kappa, fleiss_kappa
 from evaluation.metrics.intervals import wilson_interval

@@ -14,8 +14,7 @@ from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Aggregate, Metric
 from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Method, MethodName, Ties
-from evaluation.metrics.arrays import Floats
-from evaluation.metrics.averages import weighted_means
+from evaluation.metrics.arrays import Floats, weighted_means
 from evaluation.phase.places import competition_ranks, shared_ranks
 from evaluation.platform.result_file import as_written_values
 

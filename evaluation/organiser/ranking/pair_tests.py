@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Curve, Metric
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.delong import components
+from evaluation.metrics.intervals import components
 from evaluation.organiser.ranking.exchanges import (
     PERMUTATIONS,
     Difference,

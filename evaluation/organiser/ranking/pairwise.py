@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.delong import Components, area_variance
+from evaluation.metrics.intervals import Components, area_variance
 from evaluation.phase.places import mid_ranks
 
 TOO_FEW_CASES = "fewer than two cases enter both means"

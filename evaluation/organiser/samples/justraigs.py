@@ -21,7 +21,7 @@ from evaluation.challenges.justraigs.rules import (
     JustraigsOptions,
 )
 from evaluation.core.challenge import fields_of
-from evaluation.io.kinds.flags import Flags
+from evaluation.io.kinds.classes import Flags
 from evaluation.io.tables import write_csv
 from evaluation.organiser.justraigs_graders.assignment import assign_pairs
 from evaluation.organiser.justraigs_graders.grading import (

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from evaluation.core.fault import FaultKind, FormFault
 from evaluation.core.field import CellsSource, JsonSource, Variant
 from evaluation.core.form import CaseForm
-from evaluation.io.kinds.flags import FlagSet
+from evaluation.io.kinds.classes import FlagSet
 
 KIND = FlagSet(("large cup", "laminar dots", "disc hemorrhages"))
 CASE = CaseForm("E1")

@@ -6,8 +6,7 @@ import pytest
 from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, decode, encode
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
-from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities
-from evaluation.io.kinds.flags import FlagSet
+from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.kinds.number import Label, Number, ObservedTime, TimeToEvent

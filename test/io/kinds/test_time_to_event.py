@@ -7,7 +7,7 @@ from evaluation.core.fault import FormFault
 from evaluation.core.field import CellsSource, JsonSource, Variant
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.number import ObservedTime, SurvivalPrediction, TimeToEvent
-from evaluation.metrics.survival import weighted_concordance_index
+from evaluation.metrics.regression import weighted_concordance_index
 
 CASE = CaseForm("V0001")
 KIND = TimeToEvent("months")

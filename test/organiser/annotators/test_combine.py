@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
-from evaluation.io.kinds.flags import FlagSet
+from evaluation.io.kinds.classes import FlagSet
 from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.kinds.number import Label
 from evaluation.io.kinds.points import Point, PointInImage
