@@ -87,6 +87,7 @@ class AdamOptions(Options):
 
 
 def _tasks(options: AdamOptions) -> tuple[Task, ...]:
+    in_pixels = "Euclidean distance in pixels"
     return (
         binary_classification(
             "classification",
@@ -102,12 +103,8 @@ def _tasks(options: AdamOptions) -> tuple[Task, ...]:
             fields=(_fovea(options),),
             score=_score_fovea,
             metrics=(
-                _distance("distance", "Euclidean distance in pixels", unit="px"),
-                _distance(
-                    "distance_where_visible",
-                    "Euclidean distance in pixels where the fovea is visible",
-                    unit="px",
-                ),
+                _distance("distance", in_pixels, unit="px"),
+                _distance("distance_where_visible", f"{in_pixels} where the fovea is visible", unit="px"),
                 _distance("distance_per_width", "Euclidean distance as a share of the image's width"),
                 _f1("visible_f1", "F1 of a visible fovea", "predicted_visible", "visible"),
                 _f1("invisible_f1", "F1 of an invisible fovea", "predicted_invisible", "invisible"),

@@ -7,7 +7,6 @@ localisation of the fovea.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import inf, nan
@@ -36,8 +35,6 @@ from evaluation.metrics.segmentation import (
     vertical_diameter,
 )
 
-# --- Measures of an optic nerve head, which the organiser's file holds for every image ---
-
 VERTICAL, HORIZONTAL = "vertical_cup_to_disc_ratio", "horizontal_cup_to_disc_ratio"
 DISC_AREA, CUP_AREA = "disc_area", "cup_area"
 _RATIOS = (VERTICAL, HORIZONTAL)
@@ -45,18 +42,8 @@ _MEASURES = (*_RATIOS, DISC_AREA, CUP_AREA)
 PREDICTED, REFERENCE = "predicted", "reference"
 
 
-@dataclass(frozen=True, slots=True)
-class NerveHead:
-    """The cup-to-disc ratios, 0 without a disc, and the areas in pixels; the disc includes the cup."""
-
-    vertical_cup_to_disc_ratio: float
-    horizontal_cup_to_disc_ratio: float
-    disc_area: float
-    cup_area: float
-
-
-def measured(cup: Crop, disc: Crop, definition: VerticalDiameter) -> NerveHead:
-    """Return the measures of one image's regions.
+def measured(cup: Crop, disc: Crop, definition: VerticalDiameter) -> Mapping[str, float]:
+    """Return the cup-to-disc ratios, 0 without a disc, and the areas in pixels; the disc includes the cup.
 
     The horizontal diameter is defined as the vertical one, of the image turned by a right angle: the largest
     number of pixels in one row, or the last column minus the first plus one.
@@ -66,27 +53,27 @@ def measured(cup: Crop, disc: Crop, definition: VerticalDiameter) -> NerveHead:
         for regions in ((cup.values, disc.values), (cup.values.T, disc.values.T))
     )
     disc_area, cup_area = (float(np.count_nonzero(region.values)) for region in (disc, cup))
-    return NerveHead(upright, turned, disc_area, cup_area)
+    return dict(zip(_MEASURES, (upright, turned, disc_area, cup_area), strict=True))
 
 
-def columns_of(predicted: NerveHead | None, reference: NerveHead) -> dict[str, float]:
+def columns_of(predicted: Mapping[str, float] | None, reference: Mapping[str, float]) -> dict[str, float]:
     """Return the columns of one image: errors of both ratios, and all measures of prediction and reference.
 
     A signed error is prediction minus reference. Without a prediction all values that depend on it are NaN,
     and the error of the vertical ratio, a metric, takes its worst value.
     """
     values = {
-        f"{side}_{name}": nan if head is None else getattr(head, name)
+        f"{side}_{name}": nan if head is None else head[name]
         for side, head in ((PREDICTED, predicted), (REFERENCE, reference))
         for name in _MEASURES
     }
     signed = {ratio: values[f"{PREDICTED}_{ratio}"] - values[f"{REFERENCE}_{ratio}"] for ratio in _RATIOS}
-    errors: Mapping[str, float] = {
+    errors = {
         **{f"{ratio}_signed_error": error for ratio, error in signed.items()},
         **{f"{ratio}_error": abs(error) for ratio, error in signed.items()},
     }
     if predicted is None:
-        errors = {name: error for name, error in errors.items() if name != f"{VERTICAL}_error"}
+        del errors[f"{VERTICAL}_error"]
     return {**errors, **values}
 
 
@@ -182,12 +169,7 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
             metrics=(
                 mean_metric("dice_cup", "Dice of the cup", best=1, worst=0),
                 mean_metric("dice_disc", "Dice of the disc", best=1, worst=0),
-                mean_metric(
-                    "vertical_cup_to_disc_ratio_error",
-                    "Absolute error of the vertical cup-to-disc ratio",
-                    best=0,
-                    worst=1,
-                ),
+                mean_metric(f"{VERTICAL}_error", "Absolute error of the vertical cup-to-disc ratio", 0, 1),
             ),
             # The measures of the reference are kept without a result: its ratio is tested as a classifier.
             worst=lambda case, reference: columns_of(
@@ -223,8 +205,7 @@ def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Value
             "dice_cup": dice_of_counts(overlap_of(predicted_cup, true_cup), both_empty=1.0),
             "dice_disc": dice_of_counts(overlap_of(predicted_disc, true_disc), both_empty=1.0),
             **columns_of(
-                measured(predicted_cup, predicted_disc, definition),
-                measured(true_cup, true_disc, definition),
+                measured(predicted_cup, predicted_disc, definition), measured(true_cup, true_disc, definition)
             ),
         }
 
@@ -264,8 +245,7 @@ def ranking(options: RefugeOptions) -> Scheme:
                 ),
             ),
             Board(
-                "overall",
-                tuple(Place(task, weights[task]) for task in ("classification", "segmentation")),
+                "overall", tuple(Place(task, weights[task]) for task in ("classification", "segmentation"))
             ),
         ),
         overall="overall",

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from numpy.typing import NDArray
+
 # --- Colours of all figures, and the light and dark configuration of Vega-Lite that they share ---
 
 ThemeName = Literal["light", "dark"]
@@ -189,12 +191,32 @@ def point_of_case(colour: str, field: str = "case") -> dict[str, Any]:
 _LINE_HEIGHT = 13
 
 
+def nominal(field: str, **more: Any) -> dict[str, Any]:
+    """Return the encoding of a name, with further members of the definition."""
+    return {"field": field, "type": "nominal", **more}
+
+
+def quantitative(field: str, **more: Any) -> dict[str, Any]:
+    """Return the encoding of a number, with further members of the definition."""
+    return {"field": field, "type": "quantitative", **more}
+
+
+def layer(table: str, mark: str | Record, **encoding: Any) -> dict[str, Any]:
+    """Return the specification that draws a mark for every row of a table."""
+    return {"data": {"name": table}, "mark": mark, "encoding": encoding}
+
+
 def quantity(
     field: str, title: str, domain: tuple[float, float] | None = None, **more: Any
 ) -> dict[str, Any]:
     """Return the encoding of a number along an axis; without a domain, the scale need not hold zero."""
     scale = {"zero": False} if domain is None else {"domain": list(domain)}
-    return {"field": field, "type": "quantitative", "title": title, "scale": scale, **more}
+    return quantitative(field, title=title, scale=scale, **more)
+
+
+def binned(title: str) -> dict[str, Any]:
+    """Return the encoding of bars along an axis, between the columns "from" and "to"."""
+    return {"x": quantitative("from", bin={"binned": True}, title=title), "x2": {"field": "to"}}
 
 
 def share(field: str, title: str) -> dict[str, Any]:
@@ -204,7 +226,7 @@ def share(field: str, title: str) -> dict[str, Any]:
 
 def category(field: str, title: str | None = None, **more: Any) -> dict[str, Any]:
     """Return the encoding of a name, in the order of the data."""
-    return {"field": field, "type": "nominal", "title": title, "sort": None, **more}
+    return nominal(field, title=title, sort=None, **more)
 
 
 def names_down(field: str) -> dict[str, Any]:
@@ -219,10 +241,20 @@ def names_down(field: str) -> dict[str, Any]:
 
 def tooltip(*names: str, numbers: tuple[str, ...] = (), digits: int = 3) -> list[Record]:
     """Return the tooltip: names, then numbers."""
-    return [
-        *({"field": name, "type": "nominal"} for name in names),
-        *({"field": name, "type": "quantitative", "format": f".{digits}f"} for name in numbers),
-    ]
+    return [*map(nominal, names), *(quantitative(name, format=f".{digits}f") for name in numbers)]
+
+
+def rows_of(columns: Mapping[str, NDArray[Any]], **same: Any) -> list[Record]:
+    """Return the rows of a table from its columns, shape (rows,); ``same``: first, the same in every row."""
+    values = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [{**same, **dict(zip(columns, row, strict=True))} for row in values]
+
+
+def lines_by_name(marks: Mapping[str, MarkStyle], *, legend: bool) -> dict[str, Any]:
+    """Return the encodings of colour and dashes by the column "name"."""
+    by_name = nominal("name", title=None, **({} if legend else {"legend": None}))
+    colour, dash = {**by_name, "scale": colour_scale(marks)}, {**by_name, "scale": dash_scale(marks)}
+    return {"color": colour, "strokeDash": dash}
 
 
 def band_layer(x: Record, lower: Record, bands: int) -> Record:
@@ -230,14 +262,6 @@ def band_layer(x: Record, lower: Record, bands: int) -> Record:
 
     Its columns are "name", "colour", "lower" and "upper"; bands are not in the legend of the curves.
     """
-    return {
-        "data": {"name": "band"},
-        "mark": {"type": "area", "opacity": 0.2 if bands == 1 else 0.1, "tooltip": None},
-        "encoding": {
-            "x": x,
-            "y": lower,
-            "y2": {"field": "upper"},
-            "detail": {"field": "name", "type": "nominal"},
-            "fill": {"field": "colour", "type": "nominal", "scale": None},
-        },
-    }
+    mark = {"type": "area", "opacity": 0.2 if bands == 1 else 0.1, "tooltip": None}
+    encoding = {"x": x, "y": lower, "y2": {"field": "upper"}, "detail": nominal("name")}
+    return layer("band", mark, **encoding, fill=nominal("colour", scale=None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.charts.chart import GREY, Chart, Record, names_down, quantity, tooltip
+from evaluation.charts.chart import GREY, Chart, Record, layer, names_down, quantitative, quantity, tooltip
 
 
 @dataclass(frozen=True)
@@ -25,51 +25,23 @@ def forest_chart(
 ) -> Chart:
     """Return the chart of a metric; the dashed line is its value over all cases."""
     rows = [
-        {
-            "label": _label(one),
-            "value": one.value,
-            "lower": one.lower,
-            "upper": one.upper,
-            "cases": one.cases,
-        }
+        {"label": _label(one), "value": one.value, "lower": one.lower, "upper": one.upper, "cases": one.cases}
         for one in (overall, *subgroups)
     ]
     y = names_down("label")
     x = quantity("value", metric)
-    told = [
-        *tooltip("label", numbers=("value", "lower", "upper")),
-        {"field": "cases", "type": "quantitative"},
-    ]
-    layers: list[Record] = [
-        {
-            "data": {"name": "overall"},
-            "mark": {"type": "rule", "color": GREY, "strokeDash": [4, 3], "tooltip": None},
-            "encoding": {"x": x},
-        },
-        {
-            "data": {"name": "subgroups"},
-            "mark": {"type": "square", "size": 70, "opacity": 1},
-            "encoding": {"x": x, "y": y, "tooltip": told},
-        },
-    ]
+    told = [*tooltip("label", numbers=("value", "lower", "upper")), quantitative("cases")]
+    dashed = {"type": "rule", "color": GREY, "strokeDash": [4, 3], "tooltip": None}
+    layers: list[Record] = [layer("overall", dashed, x=x)]
     data: dict[str, Sequence[Record]] = {"subgroups": rows, "overall": [{"value": overall.value}]}
     described = "The metric in each subgroup; the dashed line is its value over all cases."
     if intervals := [row for row in rows if row["lower"] is not None]:
         described += " Lines are 95 % intervals."
         data["intervals"] = intervals
-        layers.insert(
-            1,
-            {
-                "data": {"name": "intervals"},
-                "mark": {"type": "rule", "strokeWidth": 2},
-                "encoding": {
-                    "x": quantity("lower", metric),
-                    "x2": {"field": "upper"},
-                    "y": y,
-                    "tooltip": told,
-                },
-            },
-        )
+        between = {"x": quantity("lower", metric), "x2": {"field": "upper"}}
+        layers.append(layer("intervals", {"type": "rule", "strokeWidth": 2}, **between, y=y, tooltip=told))
+    square = {"type": "square", "size": 70, "opacity": 1}
+    layers.append(layer("subgroups", square, x=x, y=y, tooltip=told))
     return Chart(name, title, described, data, {"layer": layers, "height": 34 * len(rows)})
 
 

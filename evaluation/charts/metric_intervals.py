@@ -26,11 +26,7 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
     rows = [
         {
             "metric": metric.title,
-            "value": metric.value,
-            "lower": metric.lower,
-            "upper": metric.upper,
-            "best": metric.best,
-            "worst": metric.worst,
+            **{name: value for name, value in vars(metric).items() if name != "title"},
             "position": _position(metric, metric.value),
             # where lower is better, the upper end is nearer to the worst value
             "from": None if metric.lower is None else _position(metric, metric.lower),
@@ -49,11 +45,7 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
         {
             "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "color": GREY},
             "transform": [{"filter": "isValid(datum.from)"}],
-            "encoding": {
-                "x": {**share("from", ""), "axis": x["axis"]},
-                "x2": {"field": "to"},
-                "tooltip": told,
-            },
+            "encoding": {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "tooltip": told},
         },
         {"mark": {"type": "point", "filled": True, "size": 70}, "encoding": {"x": x, "tooltip": told}},
     ]

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from evaluation.charts.chart import Chart, complete
+from evaluation.charts.chart import Chart, complete, layer, nominal
 from evaluation.charts.forest import ForestValue, forest_chart
 from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
 from evaluation.charts.roc import RocCurve, roc_chart
@@ -105,8 +105,7 @@ def _subgroups(scores: Scores, metrics: MetricsFile) -> Chart:
 
 
 def _roc(scores: Scores, metrics: MetricsFile) -> Chart:
-    curves = list(_curves(scores, metrics))
-    return roc_chart("roc", "Receiver operating characteristic", curves)
+    return roc_chart("roc", "Receiver operating characteristic", list(_curves(scores, metrics)))
 
 
 def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[RocCurve]:
@@ -114,11 +113,8 @@ def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[RocCurve]:
     for task in scores.tasks:
         for metric in task.metrics:
             curve = metric.aggregate.curve
-            if (
-                not has_curve(metric)
-                or curve is None
-                or metric.name not in metrics.aggregates.get(task.name, {})
-            ):
+            published = metrics.aggregates.get(task.name, {})
+            if curve is None or not curve.is_area or metric.name not in published:
                 continue
             labels = scores.tables[task.name][curve.label]
             entering = ~np.isnan(labels)
@@ -126,15 +122,10 @@ def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[RocCurve]:
             weights = np.ones((1, roc.score.size))
             digits = digits_of(scores.phase.config, f"{task.name}.{metric.name}").spread
             rates = [Fraction(step, _STEPS) for step in range(1, _STEPS)]
-            found = [
-                round(float(weighted_sensitivity_at_specificity(roc, weights, 1 - rate)[0]), digits)
-                for rate in rates
-            ]
-            yield RocCurve(
-                f"{task.title}: {metric.title}",
-                np.array([0.0, *map(float, rates), 1.0]),
-                np.array([0.0, *found, 1.0]),
-            )
+            found = [weighted_sensitivity_at_specificity(roc, weights, 1 - rate)[0] for rate in rates]
+            sensitivities = [round(float(one), digits) for one in found]
+            ends = (np.array([0.0, *map(float, inner), 1.0]) for inner in (rates, sensitivities))
+            yield RocCurve(f"{task.title}: {metric.title}", *ends)
 
 
 def _nothing(name: str, title: str) -> Chart:
@@ -144,10 +135,5 @@ def _nothing(name: str, title: str) -> Chart:
         title,
         "This evaluation has no such figures.",
         {"text": [{"text": "no such figures in this evaluation"}]},
-        {
-            "data": {"name": "text"},
-            "mark": {"type": "text", "fontSize": 14},
-            "encoding": {"text": {"field": "text", "type": "nominal"}},
-            "height": 60,
-        },
+        layer("text", {"type": "text", "fontSize": 14}, text=nominal("text")) | {"height": 60},
     )

@@ -10,9 +10,11 @@ from evaluation.charts.chart import (
     Chart,
     MarkStyle,
     Record,
-    colour_scale,
-    dash_scale,
+    layer,
+    lines_by_name,
     marks_of,
+    nominal,
+    rows_of,
     share,
     tooltip,
 )
@@ -59,67 +61,34 @@ def roc_chart(
     marks = marks_of(curve.name for curve in curves) if marks is None else marks
     data: dict[str, Sequence[Record]] = {
         "curves": [
-            {"name": curve.name, "false_positive_rate": x, "sensitivity": y}
+            row
             for curve in curves
-            for x, y in zip(curve.false_positive_rate.tolist(), curve.sensitivity.tolist(), strict=True)
+            for row in rows_of(
+                {"false_positive_rate": curve.false_positive_rate, "sensitivity": curve.sensitivity},
+                name=curve.name,
+            )
         ],
         "chance": [{"false_positive_rate": end, "sensitivity": end} for end in (0, 1)],
     }
     x = share("false_positive_rate", "1 − specificity")
     y = share("sensitivity", "sensitivity")
-    by_name: Record = {"field": "name", "type": "nominal", "title": None}
-    if len(curves) < 2:
-        by_name = {**by_name, "legend": None}
-    curve_encoding = {
-        "x": x,
-        "y": y,
-        "color": {**by_name, "scale": colour_scale(marks)},
-        "strokeDash": {**by_name, "scale": dash_scale(marks)},
-    }
     layers: list[Record] = [
-        {
-            "data": {"name": "chance"},
-            "mark": {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None},
-            "encoding": {"x": x, "y": y},
-        }
+        layer("chance", {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y)
     ]
     if band:
-        columns = (band.false_positive_rate.tolist(), band.lower.tolist(), band.upper.tolist())
-        data["band"] = [
-            {"false_positive_rate": x, "lower": low, "upper": high}
-            for x, low, high in zip(*columns, strict=True)
-        ]
-        layers.append(
-            {
-                "data": {"name": "band"},
-                "mark": {"type": "area", "opacity": 0.2, "tooltip": None},
-                "encoding": {"x": x, "y": share("lower", "sensitivity"), "y2": {"field": "upper"}},
-            }
-        )
-    layers.append(
-        {
-            "data": {"name": "curves"},
-            "mark": {"type": "line", "interpolate": "linear"},
-            "encoding": curve_encoding,
-        }
-    )
+        data["band"] = rows_of(vars(band))
+        mark = {"type": "area", "opacity": 0.2, "tooltip": None}
+        layers.append(layer("band", mark, x=x, y=share("lower", "sensitivity"), y2={"field": "upper"}))
+    drawn = lines_by_name(marks, legend=len(curves) > 1)
+    layers.append(layer("curves", {"type": "line", "interpolate": "linear"}, x=x, y=y, **drawn))
     if points:
         data["points"] = [vars(point) for point in points]
+        diamond = {"type": "point", "filled": True, "size": 80, "color": GREY, "shape": "diamond"}
+        label = {"type": "text", "align": "left", "dx": 8, "dy": 8, "fontSize": 11, "limit": 200}
+        told = tooltip("name", numbers=("false_positive_rate", "sensitivity"))
         layers += [
-            {
-                "data": {"name": "points"},
-                "mark": {"type": "point", "filled": True, "size": 80, "color": GREY, "shape": "diamond"},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "tooltip": tooltip("name", numbers=("false_positive_rate", "sensitivity")),
-                },
-            },
-            {
-                "data": {"name": "points"},
-                "mark": {"type": "text", "align": "left", "dx": 8, "dy": 8, "fontSize": 11, "limit": 200},
-                "encoding": {"x": x, "y": y, "text": {"field": "name", "type": "nominal"}},
-            },
+            layer("points", diamond, x=x, y=y, tooltip=told),
+            layer("points", label, x=x, y=y, text=nominal("name")),
         ]
     described = "Sensitivity against 1 − specificity at every threshold; the dashed diagonal is chance."
     if band:

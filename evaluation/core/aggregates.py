@@ -8,13 +8,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.case_table import WeightedCases
 from evaluation.core.metric import (
     Aggregate,
-    Strata,
     labelled_weights,
     roc_counts_of,
     roc_table_of,
+    strata_of_column,
     strata_of_labels,
 )
 from evaluation.metrics.arrays import Floats, ratio_or_nan, weighted_deviation, weighted_mean
@@ -27,14 +27,13 @@ from evaluation.metrics.confusion import Confusion, weighted_confusion
 from evaluation.metrics.probabilities import weighted_expected_calibration_error
 from evaluation.metrics.regression import weighted_concordance_index
 
-# --- Aggregates of predicted classes against true ones, as class indices from 0 on ---
-#
-# NaN as a true class leaves a case out; NaN as a prediction is a case without a result, which takes the
-# answer that is worst for the figure.
-
 
 def confusion_of(predicted: str, true: str, classes: int, figure: Callable[[Confusion], Floats]) -> Aggregate:
-    """Return a figure of the confusion matrix of two columns of classes; figures share the matrix."""
+    """Return a figure of the confusion matrix of two columns of class indices; figures share the matrix.
+
+    NaN as a true class leaves a case out; NaN as a prediction is a case without a result, which takes the
+    answer that is worst for the figure.
+    """
 
     def count(cases: WeightedCases) -> Confusion:
         return weighted_confusion(cases.table[true], cases.table[predicted], cases.weights, classes)
@@ -57,9 +56,7 @@ def macro_auc_of(scores: Sequence[str], true: str) -> Aggregate:
     return Aggregate(values, strata=lambda table: strata_of_labels(table, true))
 
 
-# --- Aggregates of scores against 0/1 labels, beside those of `core.metric` ---
-#
-# A case without a result has the score −inf if it is positive, +inf if it is negative.
+# --- Scores against 0/1 labels; without a result the score is −inf of a positive, +inf of a negative ---
 
 
 def partial_auc_of(
@@ -96,9 +93,7 @@ def calibration_error_of(probability: str, label: str, bins: int) -> Aggregate:
     return Aggregate(values, strata=lambda table: strata_of_labels(table, label))
 
 
-# Aggregates of predicted numbers against true ones: errors, correlations, limits of agreement, concordance.
-#
-# NaN in a column of true values leaves a case out.
+# --- Predicted numbers against true ones; NaN in a column of true values leaves a case out ---
 
 Figure = Callable[[ArrayLike, ArrayLike, ArrayLike], Floats]
 
@@ -110,7 +105,7 @@ def root_mean_square_of(column: str) -> Aggregate:
     """Return the root of the mean square of a column over the cases for which it is defined."""
     return Aggregate(
         values=lambda cases: np.sqrt(weighted_mean(cases.table[column] ** 2, cases.weights)),
-        strata=lambda table: _defined(table, column),
+        strata=lambda table: strata_of_column(table, column),
     )
 
 
@@ -121,7 +116,7 @@ def ratio_of_sums(numerator: str, denominator: str) -> Aggregate:
         above, below = (weighted_mean(cases.table[name], cases.weights) for name in (numerator, denominator))
         return ratio_or_nan(above, below)
 
-    return Aggregate(values, strata=lambda table: _defined(table, numerator))
+    return Aggregate(values, strata=lambda table: strata_of_column(table, numerator))
 
 
 def limit_of_agreement_of(difference: str, upper: bool) -> Aggregate:
@@ -137,7 +132,7 @@ def limit_of_agreement_of(difference: str, upper: bool) -> Aggregate:
         width = _LIMIT * np.sqrt(variance)
         return weighted_mean(column, weights) + (width if upper else -width)
 
-    return Aggregate(values, strata=lambda table: _defined(table, difference))
+    return Aggregate(values, strata=lambda table: strata_of_column(table, difference))
 
 
 def agreement_of(predicted: str, true: str, figure: Figure) -> Aggregate:
@@ -156,7 +151,7 @@ def agreement_of(predicted: str, true: str, figure: Figure) -> Aggregate:
         exists = ~np.isnan(figure(wanted, wanted, cases.weights))
         return np.where(missing, np.where(exists, -1.0, np.nan), value)
 
-    return Aggregate(values, strata=lambda table: _defined(table, true))
+    return Aggregate(values, strata=lambda table: strata_of_column(table, true))
 
 
 def concordance_of(predicted: str, time: str, event: str, risk: bool) -> Aggregate:
@@ -168,7 +163,3 @@ def concordance_of(predicted: str, time: str, event: str, risk: bool) -> Aggrega
         return weighted_concordance_index(order, table[time], table[event], cases.weights)
 
     return Aggregate(values, strata=lambda table: strata_of_labels(table, event), max_cases=_MAX_PAIRED_CASES)
-
-
-def _defined(table: CaseTable, column: str) -> Strata:
-    return np.where(np.isnan(table[column]), -1, 0)

@@ -43,10 +43,7 @@ def estimates(
         for task in tasks
     }
     parts = [
-        (
-            {f"{name}.{metric.name}": metric for metric in metrics if metric.resampled},
-            [tables[name]],
-        )
+        ({f"{name}.{metric.name}": metric for metric in metrics if metric.resampled}, [tables[name]])
         for name, metrics in existing.items()
     ]
     found = [of_task.found for of_task in intervals_of(parts, resampling)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,21 @@ Derived = TypeVar("Derived")
 Row = Mapping[str, Any]
 
 
-class CaseTable:
+class Deriving:
+    """Values from which results are computed that several metrics share."""
+
+    def __init__(self) -> None:
+        self._derived: dict[object, Any] = {}
+
+    def derive(self, key: object, function: Callable[[Self], Derived]) -> Derived:
+        """Return ``function(self)``, computed at the first call with this key and kept."""
+        if key not in self._derived:
+            self._derived[key] = function(self)
+        derived: Derived = self._derived[key]
+        return derived
+
+
+class CaseTable(Deriving):
     """The columns of one task over the cases of a phase, in the order of the cases' names.
 
     A column of numbers is an array of shape (cases,); NaN marks a case that does not enter. A column of
@@ -30,8 +44,8 @@ class CaseTable:
     def __init__(self, names: Sequence[str], rows: Sequence[Row]) -> None:
         self._names = tuple(names)
         self._rows = tuple(rows)
+        super().__init__()
         self._columns: dict[str, Floats] = {}
-        self._derived: dict[object, Any] = {}
 
     def __len__(self) -> int:
         return len(self._names)
@@ -71,13 +85,6 @@ class CaseTable:
     def take(self, positions: NDArray[np.intp]) -> CaseTable:
         """Return the table of some of the cases."""
         return _PartOfTable(self, positions)
-
-    def derive(self, key: object, function: Callable[[CaseTable], Derived]) -> Derived:
-        """Return ``function(self)``, computed at the first call with this key and kept."""
-        if key not in self._derived:
-            self._derived[key] = function(self)
-        derived: Derived = self._derived[key]
-        return derived
 
 
 class _PartOfTable(CaseTable):
@@ -120,7 +127,7 @@ class ScoredCases:
     tables: Mapping[str, CaseTable]
 
 
-class WeightedCases:
+class WeightedCases(Deriving):
     """A case table under a matrix of case weights of shape (resamples, cases).
 
     Ones give the value itself, multinomial counts a bootstrap, 0/1 a subgroup or leave-one-out: every
@@ -132,17 +139,10 @@ class WeightedCases:
         if len(weights.shape) != 2 or weights.shape[1] != len(table):
             raise ValueError(f"weights must have shape (resamples, {len(table)}) (got {weights.shape})")
         self.table = table
+        super().__init__()
         self.given = weights
-        self._derived: dict[object, Any] = {}
 
     @property
     def weights(self) -> NDArray[Any]:
         """The weights of the cases."""
         return self.given.of_cases if isinstance(self.given, UnitWeights) else self.given
-
-    def derive(self, key: object, function: Callable[[WeightedCases], Derived]) -> Derived:
-        """Return ``function(self)``, computed at the first call with this key and kept."""
-        if key not in self._derived:
-            self._derived[key] = function(self)
-        derived: Derived = self._derived[key]
-        return derived

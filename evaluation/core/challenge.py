@@ -58,18 +58,15 @@ class Task:
     submission may leave out an ``optional`` task.
 
     ``operating_point``: the threshold of its likelihood that is reported to the organiser; no metric need use
-    it.
-
-    A task without fields scores how long the algorithm ran for a case: the values are its ``run_seconds``.
+    it. A task without fields scores how long the algorithm ran for a case, its ``run_seconds``.
 
     ``details`` returns further content of the organiser's per-case file, for example the points of a curve.
     ``notices`` returns warnings about a reference for its organiser, one sentence each, for example that a
     mean over classes lacks a class. Metrics that do not exist are reported without a notice.
 
     ``classifiers`` names columns that score the label of another task, such as the cup-to-disc ratio for
-    glaucoma; `rank` compares them with the submitted likelihood.
-
-    ``unpublished`` names columns that only the organiser's file holds, even if a phase publishes its cases.
+    glaucoma; `rank` compares them with the submitted likelihood. ``unpublished`` names columns that only the
+    organiser's file holds, even if a phase publishes its cases.
     """
 
     name: str
@@ -180,8 +177,8 @@ class Challenge:
 
     def composites_of(self, tasks: Iterable[Task]) -> tuple[Composite, ...]:
         """Return the composites made only of metrics of the given tasks."""
-        known = {f"{task.name}.{metric.name}" for task in tasks for metric in task.metrics}
-        return tuple(composite for composite in self.composites if known.issuperset(composite.metrics))
+        known = metrics_of(tasks).keys()
+        return tuple(composite for composite in self.composites if known >= set(composite.metrics))
 
 
 def metrics_of(tasks: Iterable[Task]) -> dict[str, Metric]:

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.core.form import CaseForm
 
-# --- Predictions that are derived from a reference to rehearse a phase ---
-
 
 class Variant(StrEnum):
     """The difference between a prediction and the reference that it is derived from.

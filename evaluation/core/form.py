@@ -13,19 +13,7 @@ from evaluation.core.fault import PhaseError
 STACK_NAME, STACK_INDEX = "stack_name", "stack_index"
 """The public columns with the image stack of a case and the case's position in it, from 0 on."""
 
-_IMAGE_EXTENSIONS = (
-    ".nii.gz",
-    ".jpg",
-    ".jpeg",
-    ".png",
-    ".bmp",
-    ".tif",
-    ".tiff",
-    ".mha",
-    ".mhd",
-    ".nii",
-    ".txt",
-)
+_IMAGES = (".nii.gz", ".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".mha", ".mhd", ".nii", ".txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +123,8 @@ def name_key(name: str) -> str:
     name = name.strip()
     # For ASCII text this gives the same key in a quarter of the time.
     key = name.lower() if name.isascii() else unicodedata.normalize("NFC", name).casefold()
-    if key.endswith(_IMAGE_EXTENSIONS):
-        for extension in _IMAGE_EXTENSIONS:
+    if key.endswith(_IMAGES):
+        for extension in _IMAGES:
             if key.endswith(extension) and len(key) > len(extension):
                 return key[: -len(extension)]
     return key

@@ -24,19 +24,16 @@ from evaluation.metrics.intervals import (
     wilson_interval,
 )
 
-# --- The choice of a method for the confidence interval of a metric ---
-#
-# The defaults were chosen by simulated coverage (`python -m benchmarks.coverage`; docs/intervals.md).
-#
-# logit-DeLong      areas under a ROC curve: DeLong's standard error on the logit scale, by Obuchowski's where
-# cases belong together studentised       means over cases: bootstrap of the studentised mean ("bootstrap-t")
-# Wilson            shares of cases: Wilson's score interval Wilson-bootstrap  sensitivities at a specificity,
-# and shares where cases belong together: Wilson's score interval with the variance of the bootstrap
-# percentile        any other metric: the percentiles of its bootstrap values
-
 
 def default_method(metric: Metric, clustered: bool) -> IntervalMethod:
-    """Return the default interval method of a metric."""
+    """Return the default interval method of a metric, chosen by simulated coverage (see docs/intervals.md).
+
+    logit-DeLong: areas under a ROC curve, with DeLong's standard error on the logit scale, or Obuchowski's
+    where cases belong together. Studentised: means over cases, by the bootstrap of the studentised mean.
+    Wilson: shares of cases, by Wilson's score interval. Wilson-bootstrap: sensitivities at a specificity, and
+    shares where cases belong together, by Wilson's interval with the variance of the bootstrap. Percentile:
+    any other metric.
+    """
     aggregate = metric.aggregate
     if aggregate.curve:
         return "logit-DeLong" if aggregate.curve.is_area else "Wilson-bootstrap"
@@ -54,7 +51,7 @@ def possible_methods(metric: Metric, clustered: bool) -> tuple[IntervalMethod, .
     return tuple(dict.fromkeys((default, *others)))
 
 
-# --- Confidence intervals of metrics of equal strata, by the method of each ---
+# --- Intervals of metrics of equal strata, by the method of each ---
 
 
 @dataclass(frozen=True)
@@ -71,12 +68,20 @@ Values = dict[str, Floats]
 
 @dataclass(frozen=True)
 class Sample:
-    """Metrics of a group with their methods, and the tables whose intervals are computed."""
+    """Metrics of a group, and the tables whose intervals are computed."""
 
     group: Group
-    methods: Mapping[str, IntervalMethod]
     all_tables: Sequence[CaseTable]
     resampling: Resampling
+
+    @cached_property
+    def methods(self) -> dict[str, IntervalMethod]:
+        """The method of each metric."""
+        chosen, clustered = self.resampling.methods, self.group.units is not None
+        return {
+            name: chosen.get(name) or default_method(metric, clustered)
+            for name, metric in self.group.metrics.items()
+        }
 
     @cached_property
     def tables(self) -> list[CaseTable]:
@@ -127,7 +132,7 @@ class Sample:
         return [table[column] for column in columns for table in self.tables]
 
 
-def resampled_values(samples: Sequence[Sample], rows: range) -> list[Values]:
+def _resampled_values(samples: Sequence[Sample], rows: range) -> list[Values]:
     """Return for each sample the values of metrics by name in some successive resamples, (rows, tables).
 
     For a mean, the values are studentised differences to the mean of the whole sample.
@@ -147,11 +152,11 @@ def resampled_values(samples: Sequence[Sample], rows: range) -> list[Values]:
     return found
 
 
-def intervals_of_sample(sample: Sample, values: Values) -> Found:
-    """Return the intervals of metrics from their values in all resamples, if they exist."""
+def _intervals_of_sample(sample: Sample, values: Values) -> Found:
     found = {name: _areas(metric, sample) for name, metric in sample.by("logit-DeLong").items()}
     for name, metric in sample.by("Wilson").items():
-        found[name] = [_wilson(metric, table) for table in sample.tables]
+        column = metric.aggregate.share_column or ""
+        found[name] = [wilson_interval(float(table[column].sum()), len(table)) for table in sample.tables]
     found |= _means(sample, values)
     for name in (*sample.shares, *sample.others):
         if not np.isnan(values[name]).any():
@@ -200,12 +205,6 @@ def _means(sample: Sample, values: Values) -> dict[str, list[Interval]]:
     return {name: found[position * number : (position + 1) * number] for position, name in enumerate(metrics)}
 
 
-def _wilson(metric: Metric, table: CaseTable) -> Interval:
-    column = metric.aggregate.share_column
-    assert column is not None
-    return wilson_interval(float(table[column].sum()), len(table))
-
-
 def _value(metric: Metric, table: CaseTable) -> float:
     ones = np.ones((1, len(table)), dtype=np.int64)
     return float(metric.aggregate.values(WeightedCases(table, ones))[0])
@@ -216,8 +215,6 @@ def _cases(metric: Metric, table: CaseTable) -> int:
     curve = metric.aggregate.curve
     return int(np.count_nonzero(table[curve.label] > 0)) if curve else len(table)
 
-
-# --- Confidence intervals of metrics; `core.intervals` says which method each gets ---
 
 _MANY_DRAWS = 3_000_000  # fewer are not worth a second process
 
@@ -251,11 +248,11 @@ def intervals_of(
     for number, (metrics, tables) in enumerate(parts):
         groups, reasons = groups_of(metrics, tables[0], resampling)
         missing.append(reasons)
-        samples += [Sample(group, _methods_of(group, resampling), tables, resampling) for group in groups]
+        samples += [Sample(group, tables, resampling) for group in groups]
         part_of_sample += [number] * len(groups)
     found: list[Found] = [{} for _ in parts]
     for number, sample, values in zip(part_of_sample, samples, _values_of(samples, resampling), strict=True):
-        found[number] |= intervals_of_sample(sample, values)
+        found[number] |= _intervals_of_sample(sample, values)
     return [
         Intervals(
             {name: of_part[name] for name in metrics if name in of_part},
@@ -270,20 +267,13 @@ def intervals_of(
     ]
 
 
-def _methods_of(group: Group, resampling: Resampling) -> dict[str, IntervalMethod]:
-    return {
-        name: resampling.methods.get(name) or default_method(metric, group.units is not None)
-        for name, metric in group.metrics.items()
-    }
-
-
 def _values_of(samples: Sequence[Sample], resampling: Resampling) -> list[Values]:
     """Return the values of each sample's metrics in all resamples; a second process computes half of them."""
     rows = range(resampling.resamples)
     if len(rows) < 2 or sum(sample.draws for sample in samples) < _MANY_DRAWS:
-        return resampled_values(samples, rows)
+        return _resampled_values(samples, rows)
     half = len(rows) // 2
-    tasks = [partial(resampled_values, samples, part) for part in (rows[:half], rows[half:])]
+    tasks = [partial(_resampled_values, samples, part) for part in (rows[:half], rows[half:])]
     first, second = side_by_side(tasks, [1, 1])
     return [
         {name: np.concatenate((of_half, other[name])) for name, of_half in one.items()}

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from evaluation.metrics.froc import Candidates
 
 
-# --- The cases of a 0/1 label (NaN: left out), as every figure of such labels needs them ---
-
-
 @dataclass(frozen=True)
 class Resolution:
     """The number of values that a figure of 0/1 labels can take (None: too many to count)."""
@@ -61,6 +58,16 @@ def strata_of_labels(table: CaseTable, label: str) -> NDArray[np.int64]:
     """Return one stratum for each class of a 0/1 label column, −1 where it is NaN."""
     labels = table[label]
     return np.where(np.isnan(labels), -1, labels).astype(np.int64)
+
+
+def one_stratum(table: CaseTable) -> NDArray[np.int64]:
+    """Return the same stratum for every case."""
+    return np.zeros(len(table), dtype=np.int64)
+
+
+def strata_of_column(table: CaseTable, column: str) -> NDArray[np.int64]:
+    """Return one stratum for the cases for which a column is defined, −1 for the others."""
+    return np.where(np.isnan(table[column]), -1, 0)
 
 
 def roc_table_of(table: CaseTable, score: str, label: str) -> RocTable:
@@ -210,7 +217,7 @@ def mean_of(column: str) -> Aggregate:
     """Return the mean of a column over the cases for which it is defined."""
     return Aggregate(
         values=lambda cases: weighted_mean(cases.table[column], cases.weights),
-        strata=lambda table: np.where(np.isnan(table[column]), -1, 0),
+        strata=lambda table: strata_of_column(table, column),
         spread_column=column,
     )
 
@@ -224,7 +231,7 @@ def sum_of(column: str) -> Aggregate:
             return np.full(len(cases.weights), np.nan)
         return np.asarray(cases.weights @ np.nan_to_num(column_values), dtype=np.float64)
 
-    return Aggregate(values, strata=lambda table: np.where(np.isnan(table[column]), -1, 0))
+    return Aggregate(values, strata=lambda table: strata_of_column(table, column))
 
 
 def proportion_of(column: str) -> Aggregate:
@@ -268,28 +275,23 @@ def sensitivity_at_specificity_of(
 
     def values(cases: WeightedCases) -> Floats:
         table = roc_table_of(cases.table, score, label)
-        if definition in {"first_kept_point", "between_kept_points"}:
-            of_points = {
-                "first_kept_point": sensitivity_at_first_kept_point,
-                "between_kept_points": sensitivity_between_kept_points,
-            }[definition]
-            return of_points(table, labelled_weights(cases, label), target)
-        of_curve = {
-            "step": weighted_sensitivity_at_specificity,
-            "interpolated": weighted_interpolated_sensitivity,
-        }[definition]
-        return of_curve(table, roc_counts_of(cases, score, label), target)
+        if definition == "step":
+            return weighted_sensitivity_at_specificity(table, roc_counts_of(cases, score, label), target)
+        if definition == "interpolated":
+            return weighted_interpolated_sensitivity(table, roc_counts_of(cases, score, label), target)
+        weights = labelled_weights(cases, label)
+        if definition == "first_kept_point":
+            return sensitivity_at_first_kept_point(table, weights, target)
+        return sensitivity_between_kept_points(table, weights, target)
+
+    def possible(positives: int, negatives: int) -> int | None:
+        return positives + 1 if definition in {"step", "first_kept_point"} else None
 
     return Aggregate(
         values=values,
         strata=lambda table: strata_of_labels(table, label),
         curve=Curve(score, label, is_area=False, specificity=target if definition == "step" else None),
-        resolution=resolution_of(
-            label,
-            lambda positives, negatives: (
-                positives + 1 if definition in {"step", "first_kept_point"} else None
-            ),
-        ),
+        resolution=resolution_of(label, possible),
     )
 
 
@@ -299,7 +301,7 @@ def f1_of_presence_of(predicted: str, present: str) -> Aggregate:
         values=lambda cases: weighted_f1_score(
             cases.table[predicted] > 0, cases.table[present] > 0, cases.weights
         ),
-        strata=lambda table: np.zeros(len(table), dtype=np.int64),
+        strata=one_stratum,
         decision=Decision(predicted, present),
         resolution=resolution_of(present, values_of_f1),
     )

@@ -9,16 +9,13 @@ from typing import Literal
 from evaluation.core.case_table import Row
 from evaluation.core.form import CaseForm, CaseRow
 
-# --- The outcome of one case: scored, failed, or stopped by an error of the phase ---
-
 
 @dataclass(frozen=True, slots=True)
 class CaseJob:
     """One case to score: its form and its row of the case table.
 
-    ``mode`` "worst" asks only for the worst values,
-    "validate" for the worst values after reading every reference value. ``run_seconds`` is how long the
-    algorithm ran for this case, None if the platform does not tell.
+    ``mode`` "worst" asks only for the worst values, "validate" for the worst values after reading every
+    reference value. ``run_seconds`` is how long the algorithm ran for this case, None if that is not known.
     """
 
     case: CaseForm
@@ -61,8 +58,6 @@ def organisers_problems(outcomes: Iterable[Outcome]) -> list[str]:
     faults = (outcome for outcome in outcomes if isinstance(outcome, OrganiserFault))
     return list(dict.fromkeys(problem for fault in faults for problem in fault.problems))
 
-
-# --- Progress callbacks ---
 
 Progress = Callable[[int], None]
 """Takes the number of cases done so far."""

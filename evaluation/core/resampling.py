@@ -112,12 +112,20 @@ def strata_or_reason(
     metric: Metric, table: CaseTable, units: Units | None, resampling: Resampling
 ) -> Strata | str:
     """Return the strata of a metric, or the reason why it cannot be resampled."""
+    own = metric.aggregate.max_cases
+    limit = None if own is None else resampling.interval_maximum or own
     # With too many cases no strata are made, since that takes time, too.
-    reason = _too_many(metric, len(table), resampling)
-    if reason is not None:
-        return reason
+    if limit is not None and len(table) > limit:
+        return f"{len(table)} cases, more than {limit}"
     strata = metric.aggregate.strata(table)
-    return _too_few(strata, units, resampling) or strata
+    if not resampling.resamples:
+        return "no resamples were asked for"
+    unit_of_case = np.arange(len(strata)) if units is None else units
+    sizes = [distinct(unit_of_case[strata == stratum]).size for stratum in distinct(strata[strata >= 0])]
+    smallest, what = min(sizes, default=0), "cases" if units is None else "clusters"
+    if smallest < resampling.interval_minimum:
+        return f"{smallest} {what} in a stratum, fewer than {resampling.interval_minimum}"
+    return strata
 
 
 def values_under(
@@ -138,23 +146,6 @@ def _values_of_tables(metric: Metric, weighted: Sequence[WeightedCases]) -> Floa
         return np.stack([metric.aggregate.values(cases) for cases in weighted], axis=1)
     # One matrix product gives the means of many tables and reads the weights once.
     return weighted_means([cases.table[column] for cases in weighted], weighted[0].weights)
-
-
-def _too_many(metric: Metric, cases: int, resampling: Resampling) -> str | None:
-    own = metric.aggregate.max_cases
-    limit = None if own is None else resampling.interval_maximum or own
-    return None if limit is None or cases <= limit else f"{cases} cases, more than {limit}"
-
-
-def _too_few(strata: Strata, units: Units | None, resampling: Resampling) -> str | None:
-    if not resampling.resamples:
-        return "no resamples were asked for"
-    unit_of_case = np.arange(len(strata)) if units is None else units
-    sizes = [distinct(unit_of_case[strata == stratum]).size for stratum in distinct(strata[strata >= 0])]
-    smallest, what = min(sizes, default=0), "cases" if units is None else "clusters"
-    if smallest >= resampling.interval_minimum:
-        return None
-    return f"{smallest} {what} in a stratum, fewer than {resampling.interval_minimum}"
 
 
 # --- One bootstrap of the cases for metrics of different strata, so that shared cases are drawn once ---

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import chain
 from typing import Literal
 
 Combination = Literal["sum", "mean", "median"]
@@ -141,7 +140,8 @@ class Scheme:
     @property
     def metrics(self) -> tuple[str, ...]:
         """All metrics of the scheme without duplicates, in order of first use."""
-        return tuple(dict.fromkeys(term.metric for term in self._terms() if isinstance(term, Rank)))
+        terms = (term for board in self.boards for term in (*board.terms, *board.ties))
+        return tuple(dict.fromkeys(term.metric for term in terms if isinstance(term, Rank)))
 
     @property
     def board_names(self) -> tuple[str, ...]:
@@ -169,6 +169,3 @@ class Scheme:
                     yield from needed(boards[term.board])
 
         return tuple(dict.fromkeys(needed(boards[board_name])))
-
-    def _terms(self) -> Iterator[Term]:
-        return chain.from_iterable((*board.terms, *board.ties) for board in self.boards)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evaluation.core.challenge import Task
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.metric import Curve, Metric
+from evaluation.core.metric import Metric
 from evaluation.evaluate import scores_of_nothing
 from evaluation.io.kinds.number import Number
 from evaluation.organiser.attack_tools import (
@@ -34,12 +34,9 @@ from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.leaderboard import digits_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
+from evaluation.platform.result_file import SIGNIFICANT_DIGITS
 
 # --- Labels from areas under ROC curves, by integer programming ---
-#
-# With P positives and N negatives, AUC · P · N + P (P + 1) / 2 is the sum of the positives' ranks (Mann and
-# Whitney 1947): a weighted sum of the labels. Cases are tested in groups, with all others tied below. Known
-# labels lie between the cases of a group to spread its ranks.
 
 _GROUP = 20
 _MIXED_GROUP = 12
@@ -50,7 +47,7 @@ _NO_LABEL = -1
 
 
 def labels_from_areas(
-    task: Task, metric: str, curve: Curve, oracle: Oracle, counts: tuple[int, int], half_step: float
+    task: Task, metric: str, oracle: Oracle, counts: tuple[int, int], half_step: float
 ) -> Recovered:
     """Return the 0/1 labels that follow from the published AUC of a likelihood.
 
@@ -58,10 +55,7 @@ def labels_from_areas(
     have no label. ``half_step`` is the largest rounding error of a published value.
     """
     attack = _Areas(task, metric, oracle, counts, half_step)
-    if len(oracle.cases) == sum(counts):
-        attack.by_ranks()
-    else:
-        attack.by_two_levels()
+    attack.find()
     labels = {
         oracle.cases[position].name: "" if label == _NO_LABEL else str(label)
         for position, label in attack.known.items()
@@ -70,6 +64,13 @@ def labels_from_areas(
 
 
 class _Areas:
+    """The search for labels by ranks.
+
+    With P positives and N negatives, AUC · P · N + P (P + 1) / 2 is the sum of the positives' ranks (Mann and
+    Whitney 1947): a weighted sum of the labels. Cases are tested in groups, with all others tied below. Known
+    labels lie between the cases of a group to spread its ranks.
+    """
+
     def __init__(
         self, task: Task, metric: str, oracle: Oracle, counts: tuple[int, int], half_step: float
     ) -> None:
@@ -79,21 +80,16 @@ class _Areas:
         self._random = np.random.Generator(np.random.PCG64(_SEED))
         self.known: dict[int, int] = {}
 
-    def by_ranks(self) -> None:
-        """Find the labels where every case has one."""
-        try:
-            while len(self.known) < len(self._oracle.cases):
-                if not self._group_by_ranks(self._unknown()[:_GROUP]):
-                    return
-        except OutOfSubmissionsError:
-            return
-
-    def by_two_levels(self) -> None:
-        """Find the labels where some cases have none, by sets of cases above all others."""
+    def find(self) -> None:
+        """Find the labels group by group; where some cases have none, by sets of cases above all others."""
         unlabelled = len(self._oracle.cases) - self._positives - self._negatives
         try:
-            while len(self.known) < len(self._oracle.cases):
-                if not self._group_by_two_levels(self._unknown()[:_MIXED_GROUP], unlabelled):
+            while unknown := self._unknown():
+                if unlabelled:
+                    found = self._group_by_two_levels(unknown[:_MIXED_GROUP], unlabelled)
+                else:
+                    found = self._group_by_ranks(unknown[:_GROUP])
+                if not found:
                     return
         except OutOfSubmissionsError:
             return
@@ -164,9 +160,6 @@ class _Areas:
 
 
 # --- Labels from the F1 of a detection: every value is a count of the images that have the structure ---
-#
-# F1 = 2 TP / (k + P) with k predicted and P true images, so that each submission gives the count in any set
-# of images (coin weighing); integer programming finds the labels from the counts.
 
 _DETECTION_GROUP = 16
 _DETECTION_TRIES = 40
@@ -192,8 +185,9 @@ def labels_from_detections(
             if (value_of(everywhere, task.name, metric) or 0) > (value_of(nowhere, task.name, metric) or 0)
         ]
         known = {metric: {} for metric in usable}
-        for start in range(0, len(oracle.cases) if usable else 0, _DETECTION_GROUP):
-            group = list(range(start, min(start + _DETECTION_GROUP, len(oracle.cases))))
+        cases = range(len(oracle.cases))
+        for start in cases[::_DETECTION_GROUP] if usable else ():
+            group = cases[start : start + _DETECTION_GROUP]
             attack.find(group, {metric: positives[metric] for metric in usable}, half_steps, known)
     except OutOfSubmissionsError:
         pass
@@ -209,6 +203,8 @@ def labels_from_detections(
 
 
 class _Detections:
+    """F1 = 2 TP / (k + P) with k predicted and P true images, so that a submission gives a count."""
+
     def __init__(self, task: Task, oracle: Oracle) -> None:
         self._task, self._oracle = task, oracle
         self._random = np.random.Generator(np.random.PCG64(_DETECTION_SEED))
@@ -223,7 +219,7 @@ class _Detections:
 
     def find(
         self,
-        group: list[int],
+        group: Sequence[int],
         positives: Mapping[str, int],
         half_steps: Mapping[str, float],
         known: Mapping[str, dict[int, int]],
@@ -248,10 +244,7 @@ class _Detections:
 
 
 class _Detected(Mapping[str, Mapping[str, Any]]):
-    """Predictions that find every structure in some images; full ones are made when they are scored.
-
-    Full masks of all images of a large phase would take many gigabytes.
-    """
+    """Predictions that find every structure in some images; full ones are made when they are scored."""
 
     def __init__(
         self, cases: Sequence[CaseForm], empty: Sequence[Mapping[str, Any]], task: Task, detected: set[int]
@@ -277,10 +270,6 @@ class _Detected(Mapping[str, Mapping[str, Any]]):
 
 
 # --- Members of published subgroups, from the difference of a subgroup's mean between two submissions ---
-#
-# One submission is spoilt in a few cases, in each by a different amount. The change of a subgroup's mean,
-# times the number of its members, is the sum of its members' amounts; meeting in the middle finds the
-# members.
 
 _SPLIT_TRIES = 6
 _MOST_CASES = 40
@@ -304,18 +293,18 @@ def members_from_means(
 ) -> Recovered:
     """Return the cases that a subgroup's published mean reveals as members ("1") or not ("0").
 
+    A submission is spoilt in a few cases, in each by a different amount. The change of a subgroup's mean,
+    times the number of its members, is the sum of its members' amounts; meeting in the middle finds them.
     ``half_step`` is the largest rounding error of a published mean.
     """
     attack = _Means(task, metric, spoiler, split, oracle, half_step)
     known: dict[int, int] = {}
     cases = range(len(oracle.cases))
     try:
-        size = attack.block_size()
-        if size:
+        if size := attack.block_size():
             attack.start()
-        for start in range(0, len(cases) if size else 0, max(1, size)):
-            block = list(cases[start : start + size])
-            known |= attack.find(block)
+            for start in range(0, len(cases), size):
+                known |= attack.find(cases[start : start + size])
     except OutOfSubmissionsError:
         pass
     method = f"means of {split.column} = {split.value}, meet in the middle"
@@ -338,7 +327,6 @@ class _Means:
         self._base = 0.0
 
     def start(self) -> None:
-        """Submit without spoiling any case."""
         self._base = self._mean(self._whole)
 
     def block_size(self) -> int:
@@ -383,15 +371,12 @@ class _Means:
         return {**self._opinions[position], self._spoiler.field.name: self._spoiler.spoil(case, amounts)}
 
     def _contribution(self, position: int, amounts: NDArray[np.float64]) -> tuple[float, float]:
-        """Return the change of the sum by spoiling a case, and its uncertainty.
-
-        The attacker knows the reference as well as two skilled opinions of it agree.
-        """
+        """Return the change of the sum by spoiling a case, and the doubt: how far two opinions differ."""
         case, name = self._oracle.cases[position], self._spoiler.field.name
         opinion, spoilt = self._opinions[position], self._spoilt(position, amounts)
         second = {**opinion, name: self._oracle.skilled_again(self._spoiler.field, case, opinion[name])}
         changes = [
-            contribution(self._task, case, self._whole[position], spoilt, each)[self._metric]
+            contribution(self._task, self._whole[position], spoilt, each)[self._metric]
             for each in (opinion, second)
         ]
         return changes[0], 2 * abs(changes[1] - changes[0])
@@ -451,9 +436,8 @@ def _on_likelihoods(
         if curve and curve.is_area and (label := labels.get(f"{task.name}.{curve.label}")):
             oracle = Oracle(scores.phase, task, allowed)
             counts = (label.counts.get("1", 0), label.counts.get("0", 0))
-            found = labels_from_areas(
-                task, metric.name, curve, oracle, counts, _half_step(scores, task, metric)
-            )
+            half_step = _half_step(scores, task, metric)
+            found = labels_from_areas(task, metric.name, oracle, counts, half_step)
             yield _against(found, label, disclosure)
 
 
@@ -477,10 +461,6 @@ def _on_detections(
 
 def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int) -> Iterator[Attacked]:
     phase, names = scores.phase, scores.tables[task.name].names
-
-    def oracle() -> Oracle:
-        return Oracle(phase, task, allowed)
-
     for subgroup in phase.config.subgroups:
         if subgroup.compare != "cases" or not told_label(phase, subgroup, scores.tables):
             continue
@@ -495,8 +475,8 @@ def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int)
                     continue
                 step = _half_step(scores, task, metric)
                 tried = [
-                    members_from_means(task, metric.name, spoiler, split, oracle(), step)
-                    for spoiler in spoilers(task, oracle())
+                    members_from_means(task, metric.name, spoiler, split, Oracle(phase, task, allowed), step)
+                    for spoiler in spoilers(task, Oracle(phase, task, allowed))
                 ]
                 if tried:
                     best = max(tried, key=lambda found: (len(found.labels), -found.submissions))
@@ -505,11 +485,7 @@ def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int)
 
 def _half_step(scores: Scores, task: Task, metric: Metric) -> float:
     digits = digits_of(scores.phase.config, f"{task.name}.{metric.name}").value
-    return float(0.5 * 10**-digits) if digits < _ALL_DIGITS else _FLOATING
-
-
-_ALL_DIGITS = 12
-_FLOATING = 1e-12
+    return float(0.5 * 10**-digits) if digits < SIGNIFICANT_DIGITS else 1e-12
 
 
 def _against(found: Recovered, labels: Labels, disclosure: Disclosure) -> Attacked:

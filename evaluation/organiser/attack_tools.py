@@ -29,8 +29,6 @@ from evaluation.platform.result_file import render
 from evaluation.summary import summarise
 from evaluation.workers.scorer import CaseScorer
 
-# --- The attacker's view of a phase: submissions, and the `metrics.json` of each ---
-
 Predictions = Mapping[str, Mapping[str, Any]]
 
 
@@ -55,9 +53,7 @@ class Oracle:
     """Scores submissions to one task of a phase, up to the allowed number."""
 
     def __init__(self, phase: Phase, task: Task, allowed: int) -> None:
-        self._phase = phase
-        self._task = task
-        self._allowed = allowed
+        self._phase, self._task, self._allowed = phase, task, allowed
         self._scorer = CaseScorer(phase.reference, [task])
         self._reference = OpenReference(phase.reference, references_of([task]))
         self._rows = {case.name: row for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
@@ -100,10 +96,7 @@ def value_of(content: Mapping[str, Any], task: str, metric: str) -> float | None
     return None if estimate is None else float(estimate["value"])
 
 
-# --- Hidden 0/1 labels from sums of known weights over the cases with label 1 ---
-
 LabelArray = NDArray[np.int64]
-
 _INFEASIBLE = 2
 
 
@@ -129,20 +122,18 @@ def only_labels(sums: Sums, seconds: float) -> LabelArray | None:
     None where several fit, where none fit, or where the time limit ends the search.
     """
     found = _labels(sums, None, seconds)
-    if found is None or _labels(sums, found, seconds) is not False:
+    if not isinstance(found, np.ndarray) or _labels(sums, found, seconds) is not False:
         return None
-    return found if isinstance(found, np.ndarray) else None
+    return found
 
 
-def _labels(sums: Sums, other_than: object, seconds: float) -> LabelArray | bool | None:
+def _labels(sums: Sums, other_than: LabelArray | None, seconds: float) -> LabelArray | bool | None:
     """Return labels that fit and differ from the given ones; False if there are none, None if unknown."""
     constraints = [LinearConstraint(np.array(sums.weights), sums.lower, sums.upper)]
-    if isinstance(other_than, np.ndarray):
+    if other_than is not None:
         # At least one label differs: 0-labels that change add 1, 1-labels that stay subtract 1.
         signs = np.where(other_than == 1, -1.0, 1.0)
         constraints.append(LinearConstraint(signs[np.newaxis], 1 - float(other_than.sum()), np.inf))
-    elif other_than is not None:
-        return None
     solution = milp(
         np.zeros(sums.size),
         integrality=np.ones(sums.size),
@@ -188,17 +179,12 @@ def _members(subset: int, size: int) -> LabelArray:
     return np.array([subset >> position & 1 for position in range(size)], dtype=np.int64)
 
 
-# --- Predictions that are spoilt by a chosen amount, so that each case adds a different number to a sum ---
-
-Amounts = NDArray[np.float64]
-
-
 @dataclass(frozen=True)
 class Spoiler:
     """How predictions of a field are spoilt: by two amounts from 0 (whole) to 1."""
 
     field: Field
-    spoil: Callable[[CaseForm, Amounts], Any]
+    spoil: Callable[[CaseForm, Floats], Any]
 
 
 def spoilers(task: Task, oracle: Oracle) -> Iterator[Spoiler]:
@@ -214,11 +200,7 @@ def spoilers(task: Task, oracle: Oracle) -> Iterator[Spoiler]:
 
 
 def contribution(
-    task: Task,
-    case: CaseForm,
-    whole: Mapping[str, Any],
-    spoilt: Mapping[str, Any],
-    opinion: Mapping[str, Any],
+    task: Task, whole: Mapping[str, Any], spoilt: Mapping[str, Any], opinion: Mapping[str, Any]
 ) -> dict[str, float]:
     """Return by column how far spoiling changes a case's row, if the reference is the opinion."""
     before, after = task.score(whole, opinion), task.score(spoilt, opinion)
@@ -229,7 +211,7 @@ def contribution(
     }
 
 
-def _nested(kind: LabelMask, case: CaseForm, amounts: Amounts) -> Crop:
+def _nested(kind: LabelMask, case: CaseForm, amounts: Floats) -> Crop:
     """Return an image of an outer and an inner label whose height ratio is 1 − amounts[0]."""
     rows = case.height - round(float(amounts[1]) * case.height / 2)
     inner_rows = max(1, round((1 - float(amounts[0])) * rows))
@@ -245,7 +227,7 @@ def _rows_of_labels(height: int, width: int, labels: tuple[tuple[int, int], ...]
     return crop(image, background)
 
 
-def _erased(kind: LabelMask, skilled: Callable[[CaseForm], Any], case: CaseForm, amounts: Amounts) -> Crop:
+def _erased(kind: LabelMask, skilled: Callable[[CaseForm], Any], case: CaseForm, amounts: Floats) -> Crop:
     """Return a skilled mask without the first share of its labelled pixels, from top to bottom."""
     image = np.full((case.height, case.width), kind.background, np.uint8)
     mask: Crop = skilled(case)
@@ -256,14 +238,10 @@ def _erased(kind: LabelMask, skilled: Callable[[CaseForm], Any], case: CaseForm,
     return crop(image, kind.background).copy()
 
 
-def _moved(skilled: Callable[[CaseForm], Any], case: CaseForm, amounts: Amounts) -> Point:
+def _moved(skilled: Callable[[CaseForm], Any], case: CaseForm, amounts: Floats) -> Point:
     """Return a skilled point, moved towards the farthest corner by a share of the way."""
     point: Point = skilled(case)
-    corner = (
-        0.0 if point.x > case.width / 2 else case.width,
-        0.0 if point.y > case.height / 2 else case.height,
-    )
+    x = 0.0 if point.x > case.width / 2 else case.width
+    y = 0.0 if point.y > case.height / 2 else case.height
     share = float(amounts[0])
-    return replace(
-        point, x=point.x + share * (corner[0] - point.x), y=point.y + share * (corner[1] - point.y)
-    )
+    return replace(point, x=point.x + share * (x - point.x), y=point.y + share * (y - point.y))

@@ -50,16 +50,18 @@ def recorded_run(folder: Path) -> ContainerRun:
 def views_of(run: ContainerRun, settings: Mapping[str, Any]) -> Views:
     """Return the lines that each audience sees of a run under a phase's settings on the platform."""
     errors, log = run.stderr[-_LINES_KEPT:], run.stdout[-_LINES_KEPT:]
-    try:
-        metrics = _metrics(run, errors)
-    except _EvaluationFailed as failed:
-        participant = ["The evaluation failed; it does not use up an attempt.", f"Message: {failed}"]
-        public = ["Nothing on the leaderboard.", f"On the evaluation's own page, the message: {failed}"]
+    metrics = _metrics(run, errors)
+    if isinstance(metrics, str):
+        participant = ["The evaluation failed; it does not use up an attempt.", f"Message: {metrics}"]
+        public = ["Nothing on the leaderboard.", f"On the evaluation's own page, the message: {metrics}"]
     else:
         row = _leaderboard_row(metrics, settings)
-        shown = _shown(metrics, settings)
-        participant = ["The evaluation succeeded; it uses up an attempt.", *row, *shown]
-        public = [*row, *shown]
+        shown = "metrics.json is not shown."
+        if settings["display_all_metrics"]:
+            sections = ", ".join(f"{key} ({_count(value)})" for key, value in metrics.items())
+            shown = f"metrics.json as a whole; values by section: {sections}."
+        participant = ["The evaluation succeeded; it uses up an attempt.", *row, shown]
+        public = [*row, shown]
     organiser = [
         "The same, and:",
         f"exit status {run.status}",
@@ -71,24 +73,18 @@ def views_of(run: ContainerRun, settings: Mapping[str, Any]) -> Views:
     return Views(tuple(participant), tuple(public), tuple(organiser))
 
 
-class _EvaluationFailed(Exception):  # noqa: N818 - a state, not an error
-    """The evaluation counts as failed; its text is the message that is shown."""
-
-
-def _metrics(run: ContainerRun, errors: Sequence[str]) -> Mapping[str, Any]:
-    """Return the content of metrics.json. Raises `_EvaluationFailed` with the platform's message."""
+def _metrics(run: ContainerRun, errors: Sequence[str]) -> Mapping[str, Any] | str:
+    """Return the content of metrics.json; the message that is shown if the evaluation counts as failed."""
     if run.status == _KILLED:
-        raise _EvaluationFailed("The container was killed as it exceeded the memory limit")
+        return "The container was killed as it exceeded the memory limit"
     if run.status != 0:
         last = next((line.strip() for line in reversed(errors) if line.strip()), "")
-        raise _EvaluationFailed(last[:MAX_LINE_LENGTH] or "No errors were reported in the logs.")
+        return last[:MAX_LINE_LENGTH] or "No errors were reported in the logs."
     try:
         content = json.loads(run.metrics or b"")
     except ValueError:
-        raise _EvaluationFailed("metrics.json is missing or no JSON") from None
-    if not isinstance(content, dict):
-        raise _EvaluationFailed("metrics.json holds no object")
-    return content
+        return "metrics.json is missing or no JSON"
+    return content if isinstance(content, dict) else "metrics.json holds no object"
 
 
 def looked_up(metrics: Mapping[str, Any], path: str) -> Any:
@@ -120,13 +116,6 @@ def _leaderboard_row(metrics: Mapping[str, Any], settings: Mapping[str, Any]) ->
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _shown(metrics: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
-    if not settings["display_all_metrics"]:
-        return ["metrics.json is not shown."]
-    sections = ", ".join(f"{key} ({_count(value)})" for key, value in metrics.items())
-    return [f"metrics.json as a whole; values by section: {sections}."]
 
 
 def _count(value: Any) -> int:

@@ -110,16 +110,15 @@ def audit(phase: Phase, workers: int, sizes: Mapping[str, LabelCountError] | Non
     """
     scores = scores_of_nothing(phase, phase.tasks, workers)
     labels = hidden_labels(phase, scores.tables)
-    figures = tuple(_figures(scores, labels, sizes or {}))
-    return Disclosure(figures, tuple(_counted(label, sizes or {}) for label in labels))
-
-
-def _counted(labels: Labels, sizes: Mapping[str, LabelCountError]) -> HiddenLabels:
-    task, _, column = labels.name.partition(".")
-    counts = tuple(labels.counts.values())
-    if column and task in sizes:
-        counts = (sizes[task].positives, sizes[task].cases - sizes[task].positives)
-    return HiddenLabels(labels.name, counts)
+    sizes = sizes or {}
+    hidden = []
+    for label in labels:
+        task, _, column = label.name.partition(".")
+        counts = tuple(label.counts.values())
+        if column and task in sizes:
+            counts = (sizes[task].positives, sizes[task].cases - sizes[task].positives)
+        hidden.append(HiddenLabels(label.name, counts))
+    return Disclosure(tuple(_figures(scores, labels, sizes)), tuple(hidden))
 
 
 def _figures(
@@ -139,13 +138,16 @@ def _figures(
             digits = digits_of(phase.config, name)
             extent = _extent(metric, estimate.value)
             label = _label_of(task, metric, table, labels)
-            exact = _exact_values(metric, _sized(metric, table, sizes.get(task.name)))
+            exact = _exact_values(metric, table, sizes.get(task.name))
             yield PublishedFigure(name, VALUE, 1, extent, digits.value, label, exact)
-            for what, numbers in _further(estimate).items():
-                yield PublishedFigure(name, what, numbers, extent, digits.spread, label)
+            for field in dataclasses.fields(estimate):
+                if field.name != VALUE and (numbers := _numbers(getattr(estimate, field.name))):
+                    what = field.name.replace("_", " ")
+                    yield PublishedFigure(name, what, numbers, extent, digits.spread, label)
             if "roc" in phase.config.charts and has_curve(metric):
                 yield PublishedFigure(name, "curve of the chart", CURVE_NUMBERS, 1.0, digits.spread, label)
-            members = sum(metric.name in of_group.get(task.name, {}) for of_group in _each(groups))
+            of_groups = (of_group for column in groups.values() for of_group in column.values())
+            members = sum(metric.name in of_group.get(task.name, {}) for of_group in of_groups)
             if members:
                 yield PublishedFigure(name, "subgroups", members, extent, digits.value, label)
         if phase.config.publish_cases:
@@ -165,21 +167,6 @@ def _label_of(task: Task, metric: Metric, table: CaseTable, labels: Sequence[Lab
     return next((label.name for label in labels if entering in label.members.values()), None)
 
 
-def _each(subgroups: Mapping[str, Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    for column in subgroups.values():
-        yield from column.values()
-
-
-def _further(estimate: Any) -> dict[str, int]:
-    """Return the other published numbers of a metric, by description, and how many they are."""
-    further = {
-        field.name.replace("_", " "): _numbers(getattr(estimate, field.name))
-        for field in dataclasses.fields(estimate)
-        if field.name != VALUE
-    }
-    return {what: numbers for what, numbers in further.items() if numbers}
-
-
 def _numbers(figure: Any) -> int:
     """Return how many numbers a published figure holds; a half-width follows from the others."""
     if isinstance(figure, ConfidenceInterval):
@@ -194,23 +181,18 @@ def _cases(task: Task, table: CaseTable, digits: Digits) -> PublishedFigure:
     return PublishedFigure(task.name, "per case", len(table) * len(published), math.inf, digits.value)
 
 
-def _exact_values(metric: Metric, table: CaseTable) -> int | None:
-    """Return how many values a metric can take for these labels; None if not counted."""
+def _exact_values(metric: Metric, table: CaseTable, size: LabelCountError | None) -> int | None:
+    """Return how many values a metric can take for these labels, or for given numbers; None: not counted."""
+    column = label_column(metric)
+    if size is not None and column is not None:
+        rows = [{column: float(number < size.positives)} for number in range(size.cases)]
+        table = CaseTable([str(number) for number in range(size.cases)], rows)
     aggregate = metric.aggregate
     if aggregate.resolution:
         return aggregate.resolution(table).values
     if aggregate.share_column:
         return sum(not math.isnan(value) for value in table[aggregate.share_column].tolist()) + 1
     return None
-
-
-def _sized(metric: Metric, table: CaseTable, size: LabelCountError | None) -> CaseTable:
-    """Return the table, or one with the given numbers of labels and no other content."""
-    column = label_column(metric)
-    if size is None or column is None:
-        return table
-    rows = [{column: float(number < size.positives)} for number in range(size.cases)]
-    return CaseTable([str(number) for number in range(size.cases)], rows)
 
 
 def _extent(metric: Metric, worst: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -53,18 +53,13 @@ def groupings_of(phases: Sequence[Phase], data: Data, by: Sequence[str]) -> list
     columns that hold a class as reference; and the columns in ``by``.
     Raises `PhaseError` for an unknown column in ``by``, and for one of more than ten values.
     """
-    problems = _problems(phases, data, by)
-    if problems:
+    if problems := _problems(phases, data, by):
         raise PhaseError(*problems)
     bins = {group.column: group for phase in phases for group in phase.config.subgroups}
-    columns = dict.fromkeys(
-        (
-            *((SET,) if SET in data.columns else ()),
-            *(column for column in bins if column in data.columns),
-            *_classes_of_references(phases),
-            *by,
-        )
-    )
+    references = [field.reference.location for phase in phases for field in references_of(phase.tasks)]
+    single = (place for place in references if isinstance(place, CaseColumns) and len(place.columns) == 1)
+    given = (column for column in (SET, *bins) if column in data.columns)
+    columns = dict.fromkeys((*given, *(place.columns[0] for place in single), *by))
     found = [Grouping(PHASE, data.phases, tuple(dict.fromkeys(data.phases)))]
     found += [_grouping(data, bins.get(column, Subgroup(column=column))) for column in columns]
     return [one for one in found if 2 <= len(one.groups) <= MOST_CLASSES]
@@ -84,14 +79,6 @@ def _grouping(data: Data, subgroup: Subgroup) -> Grouping:
 def _order(cell: str) -> tuple[bool, float, str]:
     """Return a key that sorts numbers by size, then texts by letters."""
     return (False, parse_number(cell), "") if is_number(cell) else (True, 0.0, cell)
-
-
-def _classes_of_references(phases: Sequence[Phase]) -> Iterator[str]:
-    for phase in phases:
-        for field in references_of(phase.tasks):
-            location = field.reference.location
-            if isinstance(location, CaseColumns) and len(location.columns) == 1:
-                yield location.columns[0]
 
 
 def _problems(phases: Sequence[Phase], data: Data, by: Sequence[str]) -> list[str]:
@@ -115,7 +102,7 @@ def _problems(phases: Sequence[Phase], data: Data, by: Sequence[str]) -> list[st
 # --- Tests of a quantity between groups: Kruskal–Wallis over all, rank-sum between two ---
 
 KRUSKAL_WALLIS, RANK_SUM = "Kruskal–Wallis", "rank-sum"
-FEWEST = 5
+_FEWEST = 5
 """Fewest values in a group for a good approximation of the Kruskal–Wallis statistic."""
 
 
@@ -152,9 +139,9 @@ def compare_groups(values: Mapping[str, Floats], against: str | None = None) -> 
     given = {group: numbers for group, numbers in values.items() if len(numbers)}
     if len(given) < 2:
         return []
-    tests = [_kruskal_wallis(list(given.values()))] if len(given) > 2 else []
     pairs = _pairs(list(given), against)
-    return tests + [_rank_sum(a, b, given[a], given[b], len(pairs)) for a, b in pairs]
+    found = [_test(RANK_SUM, a, b, (given[a], given[b]), len(pairs)) for a, b in pairs]
+    return [_test(KRUSKAL_WALLIS, "", "", tuple(given.values()), 1), *found] if len(given) > 2 else found
 
 
 def _pairs(groups: Sequence[str], against: str | None) -> list[tuple[str, str]]:
@@ -165,25 +152,22 @@ def _pairs(groups: Sequence[str], against: str | None) -> list[tuple[str, str]]:
     return [(against, group) for group in groups if group != against]
 
 
-def _kruskal_wallis(groups: Sequence[Floats]) -> TestOfGroups:
+def _test(
+    method: str, first: str, second: str, groups: Sequence[Floats], number_of_tests: int
+) -> TestOfGroups:
     pooled = np.concatenate(groups)
     if (pooled == pooled[0]).all():
-        return TestOfGroups(KRUSKAL_WALLIS, "", "", None, None, None, "all values are equal")
-    found = stats.kruskal(*groups)
-    p_value = float(found.pvalue)
-    rough = min(len(group) for group in groups) < FEWEST
-    note = f"rough: a group has fewer than {FEWEST} values" if rough else ""
-    return TestOfGroups(KRUSKAL_WALLIS, "", "", float(found.statistic), p_value, p_value, note)
-
-
-def _rank_sum(first: str, second: str, one: Floats, other: Floats, number_of_tests: int) -> TestOfGroups:
-    pooled = np.concatenate((one, other))
-    if (pooled == pooled[0]).all():
-        return TestOfGroups(RANK_SUM, first, second, None, None, None, "all values are equal")
-    found = stats.mannwhitneyu(one, other, alternative="two-sided")
+        return TestOfGroups(method, first, second, None, None, None, "all values are equal")
+    note = ""
+    if method == RANK_SUM:
+        found = stats.mannwhitneyu(*groups, alternative="two-sided")
+    else:
+        found = stats.kruskal(*groups)
+        if min(map(len, groups)) < _FEWEST:
+            note = f"rough: a group has fewer than {_FEWEST} values"
     p_value = float(found.pvalue)
     corrected = min(1.0, p_value * number_of_tests)
-    return TestOfGroups(RANK_SUM, first, second, float(found.statistic), p_value, corrected)
+    return TestOfGroups(method, first, second, float(found.statistic), p_value, corrected, note)
 
 
 # --- The parts of a description of data; it is for the organiser alone ---
@@ -349,17 +333,13 @@ def describe(
 
 
 def _groups(data: Data, grouping: Grouping) -> list[CaseGroup]:
-    members = _members(grouping)
-    clusters = data.columns.get(CLUSTER_COLUMN)
+    cells = np.array(data.columns.get(CLUSTER_COLUMN, ()), dtype=np.str_)
     return [
         CaseGroup(
-            grouping.name,
-            group,
-            int(chosen.sum()),
-            float(chosen.mean()),
-            _clusters(clusters, chosen) if clusters and any(clusters) else None,
+            *(grouping.name, group, int(chosen.sum()), float(chosen.mean())),
+            _clusters(cells[chosen].tolist()) if (cells != "").any() else None,
         )
-        for group, chosen in members.items()
+        for group, chosen in _members(grouping).items()
     ]
 
 
@@ -368,9 +348,8 @@ def _members(grouping: Grouping) -> dict[str, NDArray[np.bool_]]:
     return {group: of_case == group for group in grouping.groups}
 
 
-def _clusters(clusters: Sequence[str], chosen: NDArray[np.bool_]) -> int:
-    """Return the number of clusters of the chosen cases; a case without one counts as a cluster."""
-    cells = [cluster for cluster, is_chosen in zip(clusters, chosen.tolist(), strict=True) if is_chosen]
+def _clusters(cells: Sequence[str]) -> int:
+    """Return the number of clusters of cases; a case without one counts as a cluster."""
     return len({cell for cell in cells if cell}) + cells.count("")
 
 
@@ -381,23 +360,16 @@ def _number_rows(column: Numbers, grouping: Grouping) -> list[NumberRow]:
         values = column.values[inside]
         if not values.size:
             continue
-        low, first, median, third, high = np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist()
         rows.append(
             NumberRow(
-                column.quantity,
-                grouping.name,
-                group,
+                *(column.quantity, grouping.name, group),
                 int(np.unique(column.cases[inside]).size),
                 int(np.count_nonzero(chosen & column.could_have)),
                 int(values.size),
                 float(values.sum()),
                 float(values.mean()),
                 float(values.std(ddof=1)) if values.size > 1 else None,
-                low,
-                first,
-                median,
-                third,
-                high,
+                *np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist(),
             )
         )
     return rows
@@ -429,10 +401,10 @@ def _is_significant(test: TestOfGroups, alpha: float) -> bool | None:
 
 def _notices(data: Data) -> list[str]:
     clusters = data.columns.get(CLUSTER_COLUMN, ())
-    count = len({cell for cell in clusters if cell})
-    if count and count + clusters.count("") < len(clusters):
+    number = _clusters(clusters)
+    if any(clusters) and number < len(clusters):
         return [
             f"the tests treat the {len(clusters)} cases as independent, though they come from "
-            f"{count + clusters.count('')} clusters"
+            f"{number} clusters"
         ]
     return []

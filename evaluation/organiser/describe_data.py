@@ -46,10 +46,7 @@ Number = float | tuple[float, ...] | None
 
 @dataclass(frozen=True)
 class Quantity:
-    """A measured quantity: once for each case, or once for each object (box, point, lesion) in it.
-
-    ``source``: its field or column.
-    """
+    """A quantity measured once for each case, or for each object in it. ``source``: its field or column."""
 
     name: str
     unit: str = ""
@@ -83,11 +80,11 @@ def measured_structures(
             (structure, region_of(value, _members(kind, position)))
             for position, structure in enumerate(kind.labels.values())
         ]
-        yield from _areas(name, regions, case, 1.0, "pixels")
+        yield from _areas(name, regions, case)
         if kind.nested:
             yield from _ratios(name, regions, diameter)
     elif isinstance(kind, MultilabelMask):
-        yield from _areas(name, list(zip(kind.classes, value, strict=True)), case, 1.0, "pixels")
+        yield from _areas(name, list(zip(kind.classes, value, strict=True)), case)
     elif isinstance(kind, LabelMap):
         yield from _sizes(name, kind, value)
         if isinstance(submitted, DetectionMap):
@@ -101,25 +98,24 @@ def is_measured(kind: Kind, value: Any) -> bool:
     return isinstance(kind, LabelMask | MultilabelMask | LabelMap) or isinstance(value, StoredVolume)
 
 
-def kind_submitted(field: Any) -> Kind | None:
-    """Return the kind of the predictions of a field, None for a label that is not submitted."""
-    return field.kind if isinstance(field, Field) else None
-
-
 def _members(kind: LabelMask, position: int) -> list[int]:
     labels = list(kind.labels)
     return labels[: position + 1] if kind.nested else [labels[position]]
 
 
-def _areas(
-    name: str, regions: list[tuple[str, Crop]], case: CaseForm, pixel: float, unit: str
-) -> Iterator[Measurement]:
+def _areas(name: str, regions: list[tuple[str, Crop]], case: CaseForm) -> Iterator[Measurement]:
     for structure, region in regions:
         pixels = int(np.count_nonzero(region.values))
-        area = pixels * pixel if pixels else None
-        yield Measurement(Quantity(f"area of {structure}", unit, name), area)
-        share = 100 * pixels / (case.width * case.height) if pixels else None
-        yield Measurement(Quantity(f"share of the image that is {structure}", "%", name), share)
+        yield from _extent(name, "area", structure, pixels, case.width * case.height, 1.0, "pixels")
+
+
+def _extent(
+    name: str, word: str, structure: str, number: int, whole: int, voxel: float, unit: str
+) -> Iterator[Measurement]:
+    """Yield the size and the share of a structure of a number of pixels or voxels; None without any."""
+    yield Measurement(Quantity(f"{word} of {structure}", unit, name), number * voxel if number else None)
+    share = 100 * number / whole if number else None
+    yield Measurement(Quantity(f"share of the image that is {structure}", "%", name), share)
 
 
 def _ratios(
@@ -129,10 +125,9 @@ def _ratios(
     for (inner, one), (outer, other) in pairwise(regions):
         diameters = [vertical_diameter(region.values, definition) for region in (one, other)]
         areas = [int(np.count_nonzero(region.values)) for region in (one, other)]
-        exists = areas[1] > 0
-        vertical = vertical_cup_to_disc_ratio(*diameters) if exists else None
+        vertical = vertical_cup_to_disc_ratio(*diameters) if areas[1] else None
         yield Measurement(Quantity(f"vertical ratio of {inner} to {outer}", "", name), vertical)
-        of_areas = areas[0] / areas[1] if exists else None
+        of_areas = areas[0] / areas[1] if areas[1] else None
         yield Measurement(Quantity(f"ratio of the areas of {inner} and {outer}", "", name), of_areas)
 
 
@@ -141,16 +136,12 @@ def _sizes(name: str, kind: LabelMap, value: LabelMapValue) -> Iterator[Measurem
     voxel, unit = _voxel(value, kind.dimensions)
     word = "area" if kind.dimensions == 2 else "volume"
     for position, structure in enumerate(kind.labels.values(), start=1):
-        number = int(counts[position])
-        size = number * voxel if number else None
-        yield Measurement(Quantity(f"{word} of {structure}", unit, name), size)
-        share = 100 * number / math.prod(value.shape) if number else None
-        yield Measurement(Quantity(f"share of the image that is {structure}", "%", name), share)
+        whole = math.prod(value.shape)
+        yield from _extent(name, word, structure, int(counts[position]), whole, voxel, unit)
 
 
 def _lesions(name: str, value: LabelMapValue, foreground: int) -> Iterator[Measurement]:
-    mask = (value.positions > 0) & (value.positions <= foreground)
-    labelled, count = components_of(mask)
+    labelled, count = components_of((value.positions > 0) & (value.positions <= foreground))
     voxel, unit = _voxel(value, 2 if value.shape[0] == 1 else 3)
     sizes = np.bincount(labelled.ravel(), minlength=count + 1)[1 : count + 1] * voxel
     yield Measurement(Quantity("number of lesions", "", name), float(count) or None)
@@ -159,7 +150,6 @@ def _lesions(name: str, value: LabelMapValue, foreground: int) -> Iterator[Measu
 
 
 def _voxel(value: LabelMapValue, dimensions: int) -> tuple[float, str]:
-    """Return the size of a pixel or voxel and its unit."""
     if value.spacing_mm is None:
         return 1.0, "pixels" if dimensions == 2 else "voxels"
     return math.prod(value.spacing_mm), "mm²" if dimensions == 2 else "mm³"
@@ -238,7 +228,8 @@ def _boxes(name: str, kind: Kind, value: Boxes, inclusive: bool) -> Iterator[Mea
         yield _number(name, "boxes", title, int(np.count_nonzero(chosen)))
         content = np.prod(sides[chosen], axis=1)
         word = "area" if axes == 2 else "volume"
-        measure = Quantity(_of(f"{word} of a box", title), _power(unit, axes), name, "object")
+        power = unit if unit == "pixels" else f"{unit}{'²' if axes == 2 else '³'}"
+        measure = Quantity(_of(f"{word} of a box", title), power, name, "object")
         yield Measurement(measure, tuple(content.tolist()))
         if axes == 2:
             width, height = sides[chosen & (sides[:, 1] > 0)].T
@@ -268,12 +259,6 @@ def _number(name: str, objects: str, title: str, count: int) -> Measurement:
 
 def _of(what: str, title: str) -> str:
     return f"{what} of {title}" if title else what
-
-
-def _power(unit: str, axes: int) -> str:
-    if unit == "pixels":
-        return unit
-    return f"{unit}{'²' if axes == 2 else '³'}"
 
 
 # --- The columns of the case table as numbers or classes ---
@@ -322,7 +307,7 @@ def columns_of(phases: Sequence[Phase]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(row.cells.get(name, "") for phase in phases for row in phase.rows) for name in names}
 
 
-def of_case_table(
+def _of_case_table(
     columns: Mapping[str, Sequence[str]], forms: Sequence[CaseForm], codes: Collection[str]
 ) -> tuple[list[Numbers], list[Classes]]:
     """Return the columns of the case table and the sizes of the images; ``codes`` are never numbers."""
@@ -359,14 +344,6 @@ def are_numbers(cells: Sequence[str]) -> bool:
     return len(filled) > MOST_CLASSES and not is_code and all(map(is_number, filled))
 
 
-def unlisted(classes: Sequence[Classes]) -> Iterator[str]:
-    """Yield a notice on every column of classes with too many values to list."""
-    for column in classes:
-        if not column.values:
-            different = len({cell for cell in column.cells if cell})
-            yield f"{column.quantity.name}: {different} different texts, which are not listed"
-
-
 # --- The data of phases as columns: the case table, and measurements of each case's reference ---
 
 
@@ -390,8 +367,15 @@ def data_of(phases: Sequence[Phase], progress: Progress = no_progress) -> Data:
     """
     forms = [form for phase in phases for form in phase.cases.forms]
     columns = columns_of(phases)
-    codes = {column for phase in phases for column in _columns_of_codes(phase)}
-    numbers, classes = of_case_table(columns, forms, codes)
+    # Columns that are replaced by a reference derived from them.
+    codes = {
+        column
+        for phase in phases
+        for field in references_of(phase.tasks)
+        if isinstance(field.reference.location, CaseColumns) and _is_derived(field)
+        for column in field.reference.location.columns
+    }
+    numbers, classes = _of_case_table(columns, forms, codes)
     measured = _Measured(len(forms))
     problems: list[str] = []
     start = 0
@@ -401,13 +385,18 @@ def data_of(phases: Sequence[Phase], progress: Progress = no_progress) -> Data:
         start += len(phase.cases.forms)
     if problems:
         raise PhaseError(*problems)
+    unlisted = [
+        f"{column.quantity.name}: {len(set(column.cells) - {''})} different texts, which are not listed"
+        for column in classes
+        if not column.values
+    ]
     return Data(
         tuple(form.name for form in forms),
         tuple(phase.config.name for phase in phases for _ in phase.cases.forms),
         columns,
         (*numbers, *measured.numbers()),
         (*classes, *measured.classes()),
-        (*unlisted(classes), *measured.notices),
+        (*unlisted, *measured.notices),
     )
 
 
@@ -469,10 +458,9 @@ def _key(quantity: Quantity) -> tuple[str, str, str]:
 
 
 def _measure(phase: Phase, start: int, measured: _Measured, progress: Progress) -> Iterable[str]:
-    """Measure the references of a phase, and return their faults, each once."""
     references = [field for field in references_of(phase.tasks) if _is_derived(field)]
     reference = OpenReference(phase.reference, references)
-    submitted = {field.name: kind_submitted(field) for field in fields_of(phase.tasks)}
+    submitted = {field.name: field.kind for field in fields_of(phase.tasks)}
     diameter: VerticalDiameter = getattr(phase.options, "vertical_diameter", "column_count")
     inclusive = bool(getattr(phase.options, "inclusive_corners", False))
 
@@ -512,12 +500,5 @@ def _is_derived(field: AnyField) -> bool:
     kind = field.reference.kind
     if not isinstance(field.reference.location, CaseColumns):
         return True
-    flags = isinstance(kind_submitted(field), FlagSet) and not isinstance(kind, FlagSet)
+    flags = isinstance(field, Field) and isinstance(field.kind, FlagSet) and not isinstance(kind, FlagSet)
     return flags or isinstance(kind, BoxesInSpace)
-
-
-def _columns_of_codes(phase: Phase) -> Iterator[str]:
-    """Yield the columns that are replaced by a reference derived from them."""
-    for field in references_of(phase.tasks):
-        if isinstance(field.reference.location, CaseColumns) and _is_derived(field):
-            yield from field.reference.location.columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,11 @@ from evaluation.organiser.describe import (
     Description,
     Grouping,
     NumberRow,
-    TestRow,
 )
 from evaluation.organiser.describe_data import Quantity
-from evaluation.organiser.output import csv_bytes, tabular
+from evaluation.organiser.output import csv_bytes, p_text, tabular
 from evaluation.platform.result_file import render
 
-# --- A description as tables of texts: for the terminal, for LaTeX and for a report ---
-
-_SMALLEST_P = 1e-4
-_MANY_DIGITS = 1000
 _PAIRS = "pairs that differ"
 
 
@@ -56,14 +51,7 @@ def tables_of(description: Description) -> list[TextTable]:
 
 def number_text(value: float) -> str:
     """Return a number with three significant digits, and with all digits before the point."""
-    return f"{value:.0f}" if abs(value) >= _MANY_DIGITS else f"{value:.3g}"
-
-
-def p_text(p_value: float | None) -> str:
-    """Return a p value with two significant digits."""
-    if p_value is None:
-        return "–"
-    return f"< {_SMALLEST_P:.4f}" if p_value < _SMALLEST_P else f"{p_value:.2g}"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _cases(description: Description) -> TextTable:
@@ -110,7 +98,6 @@ def _numbers(description: Description) -> TextTable:
 
 
 def _grouped(description: Description, grouping: Grouping) -> TextTable:
-    """Return the table of one grouping: a column for each group, and the tests between them."""
     rows = [*_class_lines(description, grouping), *_number_lines(description, grouping)]
     several = len(grouping.groups) > 2
     columns = ("quantity", *grouping.groups, f"p ({KRUSKAL_WALLIS if several else RANK_SUM})")
@@ -160,15 +147,12 @@ def _number_lines(description: Description, grouping: Grouping) -> Iterator[tupl
         overall = [row for row in tests if row.test.method != RANK_SUM]
         shown = (overall or pairs)[:1]
         p_value = p_text(shown[0].test.p_value) if shown else ""
-        yield quantity.title, *cells, p_value, *((_differing(pairs),) if several else ())
-
-
-def _differing(pairs: Sequence[TestRow]) -> str:
-    return "; ".join(
-        f"{row.test.first}, {row.test.second}: {p_text(row.test.p_bonferroni)}"
-        for row in pairs
-        if row.significant
-    )
+        differing = "; ".join(
+            f"{row.test.first}, {row.test.second}: {p_text(row.test.p_bonferroni)}"
+            for row in pairs
+            if row.significant
+        )
+        yield quantity.title, *cells, p_value, *((differing,) if several else ())
 
 
 def _quartiles(row: NumberRow, values: int | None = None) -> str:
@@ -187,12 +171,6 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-# --- Write a description: JSON for programs, csv for tables, LaTeX for a paper ---
-
-NUMBERS, CLASSES, TESTS, VALUES = "numbers.csv", "classes.csv", "tests.csv", "values.csv"
-JSON, LATEX = "description.json", "description.tex"
-
-
 def write_description(description: Description, folder: Path) -> list[Path]:
     """Write all files of a description into a folder, and return their paths. Raises `OSError`."""
     groups = {one.name: one.of_case for one in description.groupings}
@@ -204,15 +182,15 @@ def write_description(description: Description, folder: Path) -> list[Path]:
         for case, value in zip(column.cases, column.values, strict=True)
     ]
     tables = {
-        NUMBERS: list(map(_cells, description.numbers)),
-        CLASSES: list(map(_cells, description.classes)),
-        TESTS: list(map(_cells, description.tests)),
-        VALUES: values,
+        "numbers.csv": list(map(_cells, description.numbers)),
+        "classes.csv": list(map(_cells, description.classes)),
+        "tests.csv": list(map(_cells, description.tests)),
+        "values.csv": values,
     }
     documents = {
-        JSON: render(description, organisers=True, compact=True),
+        "description.json": render(description, organisers=True, compact=True),
         **{name: csv_bytes(rows) for name, rows in tables.items() if rows},
-        LATEX: latex_of(description).encode("utf-8"),
+        "description.tex": latex_of(description).encode("utf-8"),
     }
     for name, data in documents.items():
         write_atomically(folder / name, data)

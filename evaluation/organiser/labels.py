@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.challenge import Task, references_of
+from evaluation.core.challenge import references_of
 from evaluation.core.field import CaseColumns
 from evaluation.core.metric import Metric
 from evaluation.io.tables import is_number, parse_number
@@ -71,9 +71,9 @@ def hidden_labels(phase: Phase, tables: Mapping[str, CaseTable]) -> tuple[Labels
     values are cut at their quartiles. Labels that are the same for all cases are left out.
     """
     found: dict[frozenset[frozenset[str]], Labels] = {}
-    for labels in (*_of_metrics(phase.tasks, tables), *_of_case_table(phase)):
+    for labels in _all_labels(phase, tables):
         if len(labels.counts) > 1:
-            partition = _partition(labels)
+            partition = frozenset(map(frozenset, labels.members.values()))
             same = found.get(partition, replace(labels, names=()))
             found[partition] = replace(same, names=(*same.names, *labels.names))
     return tuple(found.values())
@@ -82,26 +82,17 @@ def hidden_labels(phase: Phase, tables: Mapping[str, CaseTable]) -> tuple[Labels
 def label_columns(phase: Phase) -> tuple[str, ...]:
     """Return the columns of the case table that hold references."""
     locations = (field.reference.location for field in references_of(phase.tasks))
-    return tuple(
-        dict.fromkeys(
-            column
-            for location in locations
-            if isinstance(location, CaseColumns)
-            for column in location.columns
-        )
-    )
+    in_table = (location for location in locations if isinstance(location, CaseColumns))
+    return tuple(dict.fromkeys(column for location in in_table for column in location.columns))
 
 
-def _of_metrics(tasks: Sequence[Task], tables: Mapping[str, CaseTable]) -> Iterator[Labels]:
-    for task in tasks:
+def _all_labels(phase: Phase, tables: Mapping[str, CaseTable]) -> Iterator[Labels]:
+    for task in phase.tasks:
         table = tables[task.name]
         columns = dict.fromkeys(column for metric in task.metrics if (column := label_column(metric)))
         for column in columns if len(table) else ():
             values = ("" if math.isnan(value) else f"{value:g}" for value in table[column].tolist())
             yield Labels((f"{task.name}.{column}",), dict(zip(table.names, values, strict=True)))
-
-
-def _of_case_table(phase: Phase) -> Iterator[Labels]:
     names = [case.name for case in phase.cases.forms]
     for column in label_columns(phase):
         cells = [row.cells[column] for row in phase.rows]
@@ -115,15 +106,6 @@ def _classes(cells: Sequence[str]) -> Sequence[str]:
     edges = np.quantile([parse_number(cell) for cell in filled], (0.25, 0.5, 0.75))
     return [str(np.searchsorted(edges, parse_number(cell))) if cell else "" for cell in cells]
 
-
-def _partition(labels: Labels) -> frozenset[frozenset[str]]:
-    return frozenset(map(frozenset, labels.members.values()))
-
-
-# --- Detection of subgroups whose results would reveal labels ---
-#
-# Two submissions reveal which cases belong to a subgroup: changing a case's result moves the mean only if the
-# case is a member. Where membership determines the label, so does the mean.
 
 _MUCH_OF_THE_LABEL = 0.5
 _NEARLY_ALL = 0.9
@@ -142,8 +124,26 @@ def faults_of_splits(phase: Phase, tables: Mapping[str, CaseTable]) -> list[str]
 
 
 def told_label(phase: Phase, subgroup: Subgroup, tables: Mapping[str, CaseTable]) -> str:
-    """Return the label that a public subgroup reveals, in words; empty if none."""
-    return _reason(phase, subgroup, hidden_labels(phase, tables)) if subgroup.audience == "public" else ""
+    """Return the label that a public subgroup reveals, in words; empty if none.
+
+    Two submissions reveal which cases belong to a subgroup: changing a case's result moves the mean only if
+    the case is a member. Where membership determines the label, so does the mean.
+    """
+    if subgroup.audience != "public":
+        return ""
+    if subgroup.column in (*label_columns(phase), *phase.challenge.derived_columns(phase.options)):
+        return "it is a label"
+    names = [case.name for case in phase.cases.forms]
+    groups = dict.fromkeys(names, "")
+    for key, members in subgroup_masks(subgroup, phase.cases, names).items():
+        groups |= {name: key for name, is_member in zip(names, members, strict=True) if is_member}
+    for label in hidden_labels(phase, tables):
+        share = determined_share(groups, label.classes)
+        if share - share_by_chance(groups, label.classes) >= _MUCH_OF_THE_LABEL:
+            return f"it tells {share:.0%} of {label.name}"
+        if telling := next(telling_groups(groups, label.classes, phase.config.subgroup_minimum), ""):
+            return f"nearly all cases of {telling!r} have the same {label.name}"
+    return ""
 
 
 def determined_share(groups: Mapping[str, str], labels: Mapping[str, str]) -> float:
@@ -160,10 +160,7 @@ def determined_share(groups: Mapping[str, str], labels: Mapping[str, str]) -> fl
 
 
 def share_by_chance(groups: Mapping[str, str], labels: Mapping[str, str]) -> float:
-    """Return the mean `determined_share` of independent groups and labels.
-
-    With few cases in many groups it is above 0 (first-order bias, Miller 1955).
-    """
+    """Return the mean `determined_share` of independent groups and labels: first-order bias (Miller 1955)."""
     pairs = [(groups[name], value) for name, value in labels.items() if name in groups]
     whole = _entropy(Counter(value for _, value in pairs))
     freedom = (len({group for group, _ in pairs}) - 1) * (len({value for _, value in pairs}) - 1)
@@ -180,28 +177,6 @@ def telling_groups(groups: Mapping[str, str], labels: Mapping[str, str], smalles
         size = own.total()
         if size >= smallest and count >= _NEARLY_ALL * size and share[value] <= _AT_MOST_HALF * len(pairs):
             yield group
-
-
-def _reason(phase: Phase, subgroup: Subgroup, labels: tuple[Labels, ...]) -> str:
-    if subgroup.column in (*label_columns(phase), *phase.challenge.derived_columns(phase.options)):
-        return "it is a label"
-    groups = _groups(phase, subgroup)
-    for label in labels:
-        share = determined_share(groups, label.classes)
-        if share - share_by_chance(groups, label.classes) >= _MUCH_OF_THE_LABEL:
-            return f"it tells {share:.0%} of {label.name}"
-        if telling := next(telling_groups(groups, label.classes, phase.config.subgroup_minimum), ""):
-            return f"nearly all cases of {telling!r} have the same {label.name}"
-    return ""
-
-
-def _groups(phase: Phase, subgroup: Subgroup) -> dict[str, str]:
-    """Return the group of every case, empty for cases without a group."""
-    names = [case.name for case in phase.cases.forms]
-    groups = dict.fromkeys(names, "")
-    for key, members in subgroup_masks(subgroup, phase.cases, names).items():
-        groups |= {name: key for name, is_member in zip(names, members, strict=True) if is_member}
-    return groups
 
 
 def _entropy(counts: Counter[object]) -> float:

@@ -17,8 +17,6 @@ from evaluation.core.fault import PhaseError
 from evaluation.io.tables import write_csv
 from evaluation.platform.result_file import as_written
 
-# --- Folders that are written completely or not at all, and the tables and JSON files of reports ---
-
 
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
@@ -49,11 +47,10 @@ def write_report(path: Path, content: object) -> None:
 
 def write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a table of a report; an undefined figure (NaN) is an empty cell."""
-    write_csv(path, header, ([cell_of(value) for value in row] for row in rows))
+    write_csv(path, header, ([_cell(value) for value in row] for row in rows))
 
 
-def cell_of(value: object) -> str:
-    """Return a value as a cell: the shortest text of a number, empty for NaN or None."""
+def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return repr(float(value)) if isinstance(value, float) else str(value)
@@ -67,9 +64,6 @@ def _without_nan(content: Any) -> Any:
     return None if isinstance(content, float) and math.isnan(content) else content
 
 
-# --- Tables of results as csv files ---
-
-
 def csv_bytes(rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Return rows by column as UTF-8 csv with a header and Unix line ends.
 
@@ -80,41 +74,39 @@ def csv_bytes(rows: Sequence[Mapping[str, Any]]) -> bytes:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    writer.writerows(
+        {name: as_written(value) if isinstance(value, float) else value for name, value in row.items()}
+        for row in rows
+    )
     return text.getvalue().encode("utf-8")
 
 
-def _cell(value: Any) -> Any:
-    return as_written(value) if isinstance(value, float) else value
-
-
-# --- Tables for LaTeX, with the rules of the package booktabs ---
-
 _SPECIAL = {
+    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
     "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
-    "–": "--",
-    "−": r"$-$",
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
-    "τ": r"$\tau$",
+    "–": "--",
+    "−": r"$-$",
     "±": r"$\pm$",
     "×": r"$\times$",
+    "τ": r"$\tau$",
     "²": r"\textsuperscript{2}",
     "³": r"\textsuperscript{3}",
     "\n": " ",
     "\r": " ",
 }
+
+
+def p_text(p_value: float | None) -> str:
+    """Return a p value with two significant digits; a dash where there was no test."""
+    if p_value is None:
+        return "–"
+    return "< 0.0001" if p_value < 1e-4 else f"{p_value:.2g}"
 
 
 def escaped(text: str) -> str:

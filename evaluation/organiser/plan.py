@@ -82,10 +82,7 @@ def cases_needed(aims: Sequence[Aim], prevalence: Fraction | None, level: float 
 def intervals_given(
     aims: Sequence[Aim], cases: int, prevalence: Fraction, level: float = 0.95
 ) -> list[AchievedInterval]:
-    """Return the interval of each aim's figure on a number of cases with a prevalence.
-
-    Raises `PhaseError` if the set has no case of one of the classes.
-    """
+    """Return the interval of each aim's figure. Raises `PhaseError` if the set lacks one of the classes."""
     positives, negatives = class_sizes(cases, prevalence)
     if not (positives and negatives):
         classes = f"{positives} positive and {negatives} negative"
@@ -114,10 +111,5 @@ def _needed(aim: Aim, half_width: float, prevalence: Fraction | None, level: flo
     size = wilson_sample_size(aim.value, half_width, level)
     of_positives = aim.figure == "sensitivity"
     share = prevalence if of_positives or prevalence is None else 1 - prevalence
-    in_all = None if share is None else _cases_with(size, share)
+    in_all = None if share is None else math.ceil(size / share)
     return Needed(aim, size if of_positives else None, None if of_positives else size, in_all)
-
-
-def _cases_with(members: int, share: Fraction) -> int:
-    """Return the fewest cases for a share of them to be at least a number of members."""
-    return math.ceil(members / share)

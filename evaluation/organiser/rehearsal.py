@@ -1,6 +1,6 @@
 """The rehearsal of a phase: scores submissions derived from its own reference.
 
-Every figure is checked against `evaluation.organiser.rehearsal` before an image is built.
+Every figure is checked against the rules below before an image is built.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from evaluation.evaluate import tables_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.workers.scorer import CaseScorer
-
-# --- The rules for the figures of a rehearsal, the same for every challenge ---
 
 SHUFFLED = "shuffled"
 """Perfect predictions, each of another case of the same size."""
@@ -99,10 +97,7 @@ Predictions = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """The figures by metric ("task.metric") or composite and by submission, and the broken rules.
-
-    ``cases`` is the number of cases that were used.
-    """
+    """The number of cases, figures by metric ("task.metric") or composite and submission, broken rules."""
 
     cases: int
     figures: Mapping[str, Figures]
@@ -111,11 +106,8 @@ class Rehearsal:
     @property
     def untried(self) -> tuple[str, ...]:
         """The metrics that are undefined for all of these cases."""
-        return tuple(
-            name
-            for name, figures in self.figures.items()
-            if math.isnan(figures.get(Variant.PERFECT, math.nan))
-        )
+        perfect = {name: found.get(Variant.PERFECT, math.nan) for name, found in self.figures.items()}
+        return tuple(name for name, value in perfect.items() if math.isnan(value))
 
 
 def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
@@ -152,9 +144,7 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
 def _choose(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
     """Return evenly spaced positions within the limits of cases and pixels."""
     pixels = sum(field.kind.pixels(case) for case in cases for field in fields if field.cases(case))
-    count = max(2, min(_MAX_CASES, len(cases) * _MAX_PIXELS // max(1, pixels)))
-    if count >= len(cases):
-        return list(range(len(cases)))
+    count = min(len(cases), max(2, min(_MAX_CASES, len(cases) * _MAX_PIXELS // max(1, pixels))))
     return [position * len(cases) // count for position in range(count)]
 
 
@@ -168,7 +158,6 @@ class _RehearsalStage:
         self._reference = OpenReference(phase.reference, references_of(phase.tasks))
 
     def play(self, jobs: Sequence[CaseJob], progress: Progress) -> dict[str, list[Scored]]:
-        """Return the outcomes of every submission, by its name, in the order of the jobs."""
         scored: dict[str, list[Scored]] = defaultdict(list)
         perfect: list[Predictions] = []
         for done, job in enumerate(jobs, start=1):

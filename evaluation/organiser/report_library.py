@@ -45,8 +45,6 @@ from evaluation.phase.places import scheme_of
 from evaluation.platform import machine
 
 # --- Reports from results and files, for the command and the library ---
-#
-# Submissions are read in a separate process.
 
 
 def submission_page(
@@ -59,13 +57,8 @@ def submission_page(
     chosen = {**chosen_cases(results), **({} if images is None else classified_cases(results))}
     if submission is None or not chosen:
         return organiser_page(results)
-    request = Request(
-        str(results.phase.folder),
-        str(submission),
-        {task: tuple(cases) for task, cases in chosen.items()},
-        None if images is None else str(images),
-        machine.worker_count(workers),
-    )
+    wanted = {task: tuple(cases) for task, cases in chosen.items()}
+    request = Request(results.phase.folder, submission, wanted, images, machine.worker_count(workers))
     return organiser_page(results, _read(request), chosen)
 
 
@@ -93,14 +86,8 @@ def board_page(
         places = {REFERENCE: None, **of_teams}
         shown = []
         for name, place in places.items():
-            request = Request(
-                str(phase.folder),
-                None if place is None else str(place),
-                hardest,
-                None if images is None else str(images),
-                machine.worker_count(workers),
-                only_pictures=True,
-            )
+            number = machine.worker_count(workers)
+            request = Request(phase.folder, place, hardest, images, number, only_pictures=True)
             shown.append(Shown(name, {value.name: value.pictures for value in _read(request)}))
         pictures = {phase.manifest.digest: PhasePictures(phase.tasks, hardest, tuple(shown))}
     return leaderboard_page(board, parts, data, pictures)

@@ -14,8 +14,6 @@ from evaluation.phase.config import DECLARED, FILE_NAME, PhaseConfig
 from evaluation.phase.registry import challenge_named, known_challenges
 from evaluation.platform.result_file import without_null
 
-# --- The JSON schema of `phase.toml`, the options of every known challenge included ---
-
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 # Titles only repeat the names; editors do not use the other keys.
 _LEFT_OUT = ("title", "discriminator")
@@ -39,12 +37,9 @@ def phase_schema() -> dict[str, Any]:
             _declare(schema, options, definitions, prefix)
             continue
         definitions[prefix] = options
-        conditions.append(
-            {
-                "if": {"properties": {"challenge": {"const": name}}},
-                "then": {"properties": {"options": {"$ref": f"#/$defs/{prefix}"}}},
-            }
-        )
+        chosen = {"properties": {"challenge": {"const": name}}}
+        has_options = {"properties": {"options": {"$ref": f"#/$defs/{prefix}"}}}
+        conditions.append({"if": chosen, "then": has_options})
     challenge = schema["properties"]["challenge"]
     challenge.pop("pattern")
     challenge["enum"] = list(known_challenges())
@@ -58,9 +53,8 @@ def _declare(
     properties = schema["properties"]
     for key, part in options["properties"].items():
         if key in properties:
-            description = (
-                f"{properties[key].pop('description')} Of a declared challenge: {part['description']}"
-            )
+            own = properties[key].pop("description")
+            description = f"{own} Of a declared challenge: {part['description']}"
             table = {name: value for name, value in part.items() if name != "description"}
             properties[key] = {"anyOf": [properties[key], table], "description": description}
         else:
@@ -153,9 +147,12 @@ def _sections(schema: Schema) -> Iterator[str]:
             header = f"[[{key}]]" if part.get("type") == "array" else f"[{key}]"
             yield f"## `{header}`\n\n{_description(part, definitions)}\n"
             yield from _keys(definitions[table], f"{key}.", definitions)
-        for table in _named_tables(part):
-            yield f"## `[{key}.<name>]`\n\n{_description(definitions[table], definitions)}\n"
-            yield from _keys(definitions[table], f"{key}.<name>.", definitions)
+        # The tables in a table of tables, unless they are a choice of several.
+        for alternative in part.get("anyOf", (part,)):
+            for named in alternative.get("patternProperties", {}).values():
+                if table := _table_of(named):
+                    yield f"## `[{key}.<name>]`\n\n{_description(definitions[table], definitions)}\n"
+                    yield from _keys(definitions[table], f"{key}.<name>.", definitions)
     for condition in schema["allOf"]:
         challenge = condition["if"]["properties"]["challenge"]["const"]
         options = definitions[f"options.{challenge}"]
@@ -167,33 +164,19 @@ def _sections(schema: Schema) -> Iterator[str]:
 
 
 def _keys(table: Schema, prefix: str, definitions: Mapping[str, Schema]) -> Iterator[str]:
-    required = table.get("required", ())
     for key, part in table.get("properties", {}).items():
-        facts = f"{_type(part)}, {'required' if key in required else _default(part)}"
-        yield f"### `{prefix}{key}`\n\n*{facts}*\n\n{_description(part, definitions)}\n"
+        yield f"### `{prefix}{key}`\n\n*{_facts(table, key)}*\n\n{_description(part, definitions)}\n"
 
 
-def keys_in_words(table: Schema, definitions: Mapping[str, Schema]) -> Iterator[str]:
-    """Yield an entry of a list for every key of a table, in Markdown."""
-    required = table.get("required", ())
-    for key, part in table.get("properties", {}).items():
-        facts = f"{_type(part)}, {'required' if key in required else _default(part)}"
-        yield f"- `{key}` ({facts}): {_description(part, definitions)}"
-    yield ""
+def _facts(table: Schema, key: str) -> str:
+    part = table["properties"][key]
+    return f"{_type(part)}, {'required' if key in table.get('required', ()) else _default(part)}"
 
 
 def _table_of(part: Schema) -> str:
     """Return the name of the definition that a key's value, or each of its entries, follows; else nothing."""
     reference: str = part.get("$ref", "") or part.get("items", {}).get("$ref", "")
     return reference.removeprefix("#/$defs/")
-
-
-def _named_tables(part: Schema) -> Iterator[str]:
-    """Yield the definition that each table in a table of tables follows, unless it is a choice of several."""
-    for alternative in part.get("anyOf", (part,)):
-        for table in alternative.get("patternProperties", {}).values():
-            if name := _table_of(table):
-                yield name
 
 
 def _type(part: Schema, plural: str = "") -> str:
@@ -239,8 +222,11 @@ def _toml(value: Any) -> str:
 
 
 def _description(part: Schema, definitions: Mapping[str, Schema]) -> str:
-    """Return the description of a key or of its table's definition, each paragraph on one line."""
-    text: str = part["description"] if "description" in part else definitions[_table_of(part)]["description"]
+    described = part if "description" in part else definitions[_table_of(part)]
+    return _each_paragraph_on_one_line(described["description"])
+
+
+def _each_paragraph_on_one_line(text: str) -> str:
     return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
 
 
@@ -314,10 +300,11 @@ def _catalogue_sections() -> Iterator[str]:
 def _catalogue_keys(table: type[FieldTable] | type[MetricTable], left_out: set[str]) -> Iterator[str]:
     schema: dict[str, Any] = tidied(table.model_json_schema())
     definitions = schema.pop("$defs", {})
-    properties = {key: part for key, part in schema["properties"].items() if key not in left_out}
-    yield from keys_in_words({**schema, "properties": properties}, definitions)
+    for key, part in schema["properties"].items():
+        if key not in left_out:
+            yield f"- `{key}` ({_facts(schema, key)}): {_description(part, definitions)}"
+    yield ""
 
 
 def _prose(table: type) -> str:
-    """Return a docstring with each paragraph on one line."""
-    return re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(table.__doc__ or ""))
+    return _each_paragraph_on_one_line(inspect.cleandoc(table.__doc__ or ""))

@@ -15,7 +15,6 @@ from evaluation.core.challenge import metrics_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.evaluate import scores_of_nothing
-from evaluation.phase.config import Submissions
 from evaluation.phase.leaderboard import digits_of, needed_metrics, platform_metrics, unranked_metrics
 from evaluation.phase.phase import Phase
 from evaluation.phase.places import PlatformMethod, scheme_of
@@ -23,14 +22,9 @@ from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.platform.result_file import render
 from evaluation.summary import summarise
 
-# --- The settings of a phase on the platform, within the limits of its database and schema ---
-
-MAX_SCORE_TITLE_LENGTH = 32
-MAX_COLUMN_TITLE_LENGTH = 64
-
 # The platform's pattern allows a single line.
-_ColumnTitle = Annotated[str, Field(min_length=1, max_length=MAX_COLUMN_TITLE_LENGTH, pattern=r"^[^\r\n]*$")]
-_ScoreTitle = Annotated[str, Field(min_length=1, max_length=MAX_SCORE_TITLE_LENGTH, pattern=r"^[^\r\n]*$")]
+_ColumnTitle = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^\r\n]*$")]
+_ScoreTitle = Annotated[str, Field(min_length=1, max_length=32, pattern=r"^[^\r\n]*$")]
 _Path = Annotated[str, Field(min_length=1, max_length=255)]
 _OptionalPath = Annotated[str, Field(max_length=255)]
 _Order = Literal["asc", "desc"]
@@ -73,16 +67,15 @@ class PhaseSettings(_SettingsTable):
 
 
 # --- Differences between the platform's ranking and the challenge's own, which `rank` computes ---
-#
-# The platform ranks by one score, or by the mean or median of the ranks in several columns; all columns count
-# alike, equal teams share a place, and there is one ranking per phase.
 
 
 @dataclass(frozen=True)
 class PlatformRanking:
     """The platform's method for a scheme, its metrics, and sentences on how its places differ.
 
-    ``metrics`` is empty if no method of the platform gives the scheme's places.
+    The platform ranks by one score, or by the mean or median of the ranks in several columns; all columns
+    count alike, equal teams share a place, and there is one ranking per phase. ``metrics`` is empty if no
+    method of the platform gives the scheme's places.
     """
 
     method: PlatformMethod
@@ -93,12 +86,12 @@ class PlatformRanking:
 def platform_ranking(scheme: Scheme) -> PlatformRanking:
     """Return the method of the platform that comes closest to a scheme."""
     boards = {board.name: board for board in scheme.boards}
-    differences = []
     if scheme.overall is None:
         names = ", ".join(boards)
         return PlatformRanking("absolute", (), (f"the challenge has several leaderboards ({names})",))
     overall = boards[scheme.overall]
     metrics = _equal_ranks(overall, boards)
+    differences = []
     if metrics is None:
         method: PlatformMethod = "absolute"
         differences.append("the challenge weights ranks, or adds scores of several leaderboards")
@@ -178,6 +171,7 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
     score, *ranked = [known[name] for name in platform_metrics(phase.config, phase.challenge, phase.tasks)]
     unranked = [known[name] for name in unranked_metrics(phase.config, phase.challenge, phase.tasks)]
     titles = Counter(column.title for column in (score, *ranked, *unranked))
+    submissions = phase.config.submissions
     try:
         settings = read_table(
             PhaseSettings,
@@ -200,7 +194,10 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
                 "scoring_method_choice": _METHOD[_scoring_method(phase)],
                 "result_display_choice": _SHOWN[phase.config.counts or phase.challenge.counts],
                 "display_all_metrics": True,
-                **_submissions(phase.config.submissions),
+                "submissions_limit_per_user_per_period": submissions.limit,
+                "submission_limit_period": submissions.period_days,
+                "submissions_open_at": submissions.opens_at and submissions.opens_at.isoformat(),
+                "submissions_close_at": submissions.closes_at and submissions.closes_at.isoformat(),
             },
         )
     except InvalidTableError as error:
@@ -242,11 +239,8 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     scheme = scheme_of(phase.challenge, phase.options)
     notes = notes_on_ranking(scheme, _scoring_method(phase), ranked, titles)
     metrics = metrics_of(phase.tasks)
-    unordered = [
-        title
-        for name, title in zip(ranked, titles, strict=True)
-        if name in metrics and not metrics[name].ordered
-    ]
+    both = zip(ranked, titles, strict=True)
+    unordered = [title for name, title in both if name in metrics and not metrics[name].ordered]
     if unordered:
         notes.append(f"useless submissions can have the best value of {', '.join(map(repr, unordered))}")
     needed = {name.partition(".")[0] for name in needed_metrics(phase.config, phase.challenge, phase.tasks)}
@@ -257,16 +251,6 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
         if task in needed
     ]
     return notes
-
-
-def _submissions(given: Submissions) -> dict[str, Any]:
-    """Return how many submissions are accepted, and when, as far as the phase says."""
-    return {
-        "submissions_limit_per_user_per_period": given.limit,
-        "submission_limit_period": given.period_days,
-        "submissions_open_at": given.opens_at and given.opens_at.isoformat(),
-        "submissions_close_at": given.closes_at and given.closes_at.isoformat(),
-    }
 
 
 def _scoring_method(phase: Phase) -> PlatformMethod:
@@ -307,23 +291,17 @@ def _columns(phase: Phase, least: Mapping[str, Any]) -> dict[str, _LeaderboardCo
     for task in phase.tasks:
         for metric in task.metrics:
             name = f"{task.name}.{metric.name}"
+            title, path = phase.config.titles.get(name, metric.title), f"aggregates.{name}"
+            # Half the width of the interval, unless a submission may have none.
+            has_interval = "confidence_interval" in least["aggregates"].get(task.name, {}).get(
+                metric.name, {}
+            )
+            error_path = f"{path}.confidence_interval.half_width" if has_interval else ""
             columns[name] = _LeaderboardColumn(
-                name,
-                task.title,
-                phase.config.titles.get(name, metric.title),
-                f"aggregates.{name}.value",
-                _error_path(task.name, metric.name, least),
-                metric.better,
+                name, task.title, title, f"{path}.value", error_path, metric.better
             )
     for composite in phase.challenge.composites_of(phase.tasks):
         title = phase.config.titles.get(composite.name, composite.title)
         path = f"ranking.composites.{composite.name}"
         columns[composite.name] = _LeaderboardColumn(composite.name, "", title, path, "", composite.better)
     return columns
-
-
-def _error_path(task: str, metric: str, least: Mapping[str, Any]) -> str:
-    """Return the path of half the width of the interval, empty unless every submission has one."""
-    if "confidence_interval" not in least["aggregates"].get(task, {}).get(metric, {}):
-        return ""
-    return f"aggregates.{task}.{metric}.confidence_interval.half_width"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,8 +14,6 @@ from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.core.field import AnyField, CaseColumns, Field, Files, Kind, TableColumns, TableRows
 from evaluation.io.tables import write_csv
 from evaluation.organiser.synthesis import Quality
-
-# --- Writes submissions through the fields' own declarations, in the platform's layout ---
 
 _SITE = "https://grand-challenge.org"
 
@@ -62,17 +61,12 @@ class ArchiveWriter:
         cells = [{row[0]: row[1:] for row in self._rows[item.name]} for item in fields]
         columns = [item.archive.columns for item in fields if isinstance(item.archive, TableColumns)]
         cases = dict.fromkeys(case for found in cells for case in found)
-        rows = [
-            [
-                case,
-                *(
-                    cell
-                    for found, names in zip(cells, columns, strict=True)
-                    for cell in found.get(case, [""] * len(names))
-                ),
-            ]
-            for case in cases
-        ]
+        rows = []
+        for case in cases:
+            row = [case]
+            for found, names in zip(cells, columns, strict=True):
+                row += found.get(case, [""] * len(names))
+            rows.append(row)
         write_csv(self.folder / file, [key, *(name for names in columns for name in names)], rows)
 
 
@@ -137,39 +131,22 @@ class AlgorithmWriter:
         return f"{_key(image.name)}/output/{item.socket.file_name}"
 
     def _input(self, image: InputImage) -> dict[str, Any]:
-        socket = {
-            "slug": self.input_socket,
-            "kind": "Image",
-            "super_kind": "Image",
-            "relative_path": f"images/{self.input_socket}",
-        }
-        named = {"pk": _key(image.name, "image"), "name": image.name}
-        return {
-            **dict.fromkeys(self.socket_keys, socket),
-            "value": None,
-            "file": None,
-            "image": named,
-            "pk": 1,
-        }
+        socket = self._socket(self.input_socket, "Image", "Image", f"images/{self.input_socket}")
+        return socket | {"image": {"pk": _key(image.name, "image"), "name": image.name}, "pk": 1}
+
+    def _socket(self, slug: str, kind: str | None, super_kind: str, path: str) -> dict[str, Any]:
+        """Return an input or output without content."""
+        socket = {"slug": slug, "kind": kind, "super_kind": super_kind, "relative_path": path}
+        described = dict.fromkeys(self.socket_keys, socket)
+        return {**described, "value": None, "file": None, "image": None, "pk": 2}
 
     def _write_output(self, image: InputImage, item: Field) -> dict[str, Any]:
         values = [self._values.get(case, {}).get(item.name) for case in image.cases]
         content: Any = values if item.socket.stacked else values[0]
         kind = "Anything" if item.socket.stacked else item.kind.socket_kind
         kind = "Image" if item.socket.is_image else kind
-        socket = {
-            "slug": item.socket.slug,
-            "kind": kind,
-            "super_kind": "Image" if item.socket.is_image else "Value" if self.inline else "File",
-            "relative_path": item.socket.file_name,
-        }
-        output: dict[str, Any] = {
-            **dict.fromkeys(self.socket_keys, socket),
-            "value": None,
-            "file": None,
-            "image": None,
-            "pk": 2,
-        }
+        super_kind = "Image" if item.socket.is_image else "Value" if self.inline else "File"
+        output = self._socket(item.socket.slug, kind, super_kind, item.socket.file_name)
         if item.socket.is_image:
             output["image"] = content
         elif self.inline:
@@ -204,7 +181,6 @@ def _job(
 
 
 def _key(*names: str) -> str:
-    """Return a key in the platform's format, the same for the same names."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, "/".join(names)))
 
 
@@ -223,9 +199,6 @@ def write_case_file(folder: Path, kind: Kind, layout: Files, case: str, value: A
     path = folder / layout.path(case, extension)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(kind.write_file(value, extension))
-
-
-# --- Writes phase folders through the fields' own declarations ---
 
 
 @dataclass(frozen=True)
@@ -271,48 +244,37 @@ def write_phase(
         write_csv(folder / location.files[0], [location.key, *location.columns], rows)
 
 
-@dataclass(frozen=True)
-class ArchiveSample:
-    """A synthetic phase, and one archive submission of each quality, in folders below ``output``.
+def write_archive_sample(
+    arguments: argparse.Namespace,
+    configuration: str,
+    tasks: Sequence[Task],
+    cases: int,
+    draw: Callable[[int], tuple[SampleCase, Callable[[Quality], Values]]],
+    progress: Callable[[int], None],
+    qualities: Sequence[Quality] = tuple(Quality),
+    extensions: Mapping[str, str] | None = None,
+) -> list[Path]:
+    """Write a synthetic phase and an archive submission of each quality, and return their folders.
 
-    ``extensions`` chooses the submitted files' extensions by the name of their field.
+    They are below ``arguments.output``; ``arguments.name`` is the name of the phase. ``draw`` takes a case's
+    position and returns the case and a function from a quality to its prediction, so that one prediction at a
+    time is in memory. ``extensions`` chooses the submitted files' extensions by the name of their field.
     """
+    fields, submissions = fields_of(tasks), arguments.output / "submissions"
+    writers = {
+        quality: ArchiveWriter(submissions / quality.value, fields, extensions or {}) for quality in qualities
+    }
 
-    output: Path
-    name: str
-    configuration: str
-    tasks: Sequence[Task]
-    qualities: Sequence[Quality] = tuple(Quality)
-    extensions: Mapping[str, str] = field(default_factory=dict)
+    def references() -> Iterator[SampleCase]:
+        for position in range(cases):
+            case, predict = draw(position)
+            for quality, writer in writers.items():
+                writer.add(case.name, predict(quality))
+            progress(position + 1)
+            yield case
 
-    def write(
-        self,
-        cases: int,
-        draw: Callable[[int], tuple[SampleCase, Callable[[Quality], Values]]],
-        progress: Callable[[int], None],
-    ) -> list[Path]:
-        """Write the phase and its submissions case by case, and return their folders.
-
-        ``draw`` takes a case's position and returns the case and a function from a quality to its prediction,
-        so that one prediction at a time is in memory.
-        """
-        writers = {
-            quality: ArchiveWriter(
-                self.output / "submissions" / quality.value, fields_of(self.tasks), self.extensions
-            )
-            for quality in self.qualities
-        }
-
-        def references() -> Iterator[SampleCase]:
-            for position in range(cases):
-                case, predict = draw(position)
-                for quality, writer in writers.items():
-                    writer.add(case.name, predict(quality))
-                progress(position + 1)
-                yield case
-
-        folder = self.output / "ground-truth" / self.name
-        write_phase(folder, self.configuration, references_of(self.tasks), references())
-        for writer in writers.values():
-            writer.close()
-        return [folder, *(writer.folder for writer in writers.values())]
+    folder = arguments.output / "ground-truth" / arguments.name
+    write_phase(folder, configuration, references_of(tasks), references())
+    for writer in writers.values():
+        writer.close()
+    return [folder, *(writer.folder for writer in writers.values())]

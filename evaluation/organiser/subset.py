@@ -26,11 +26,8 @@ from evaluation.organiser.labels import label_columns
 from evaluation.organiser.output import whole_folder
 from evaluation.phase import cases, config, registry
 from evaluation.phase.cases import organiser_table, subgroup_masks
-from evaluation.phase.config import Subgroup
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
-
-# --- Stratified draw of a random part of the cases ---
 
 Stratum = tuple[str, ...]
 
@@ -102,7 +99,11 @@ def draw(phase: Phase, share: Fraction, columns: Sequence[str] = (), seed: int =
     in the case table that has 2 to 10 values, if there is one. Raises `PhaseError` for a column that is
     unknown or has more than 10 values, and for a share that draws no case.
     """
-    chosen = tuple(columns) or _default_columns(phase)
+    labels = (column for column in label_columns(phase) if column in phase.cases.columns)
+    several = (
+        (column,) for column in labels if 2 <= len({row.cells[column] for row in phase.rows}) <= _MOST_VALUES
+    )
+    chosen = tuple(columns) or next(several, ())
     unknown = [column for column in chosen if column not in phase.cases.columns]
     problems = [f"{cases.FILE_NAME}: column {column!r} is missing" for column in unknown]
     cells = [_values(phase, column, problems) for column in chosen if column not in unknown]
@@ -112,10 +113,9 @@ def draw(phase: Phase, share: Fraction, columns: Sequence[str] = (), seed: int =
     positions = tuple(draw_part(strata, share, seed))
     if not positions:
         raise PhaseError(f"share: expected at least one of {len(strata)} cases, found none")
-    all_counts, counts = Counter(strata), Counter(strata[position] for position in positions)
-    return DrawnCases(
-        positions, chosen, {stratum: (counts[stratum], all_counts[stratum]) for stratum in sorted(all_counts)}
-    )
+    all_counts, drawn = Counter(strata), Counter(strata[position] for position in positions)
+    counts = {stratum: (drawn[stratum], number) for stratum, number in sorted(all_counts.items())}
+    return DrawnCases(positions, chosen, counts)
 
 
 def write_subset(
@@ -136,9 +136,8 @@ def write_subset(
     """
     forms = [phase.cases.forms[position] for position in part.positions]
     with whole_folder(output) as folder:
-        (folder / config.FILE_NAME).write_text(
-            _configuration(phase, name, title), encoding="utf-8", newline="\n"
-        )
+        configuration = _configuration(phase, name, title)
+        (folder / config.FILE_NAME).write_text(configuration, encoding="utf-8", newline="\n")
         _write_cases(phase, part, folder, name, stack)
         known = {config.FILE_NAME, cases.FILE_NAME}
         known |= _write_row_tables(phase, {name_key(form.name) for form in forms}, folder)
@@ -153,24 +152,24 @@ def write_subset(
         known.add(registry.CHALLENGE_FILE)
         load_phase(folder, scan(folder))
         # Copied last: this process has the challenge, and would later look for the copy here.
-        _copy_challenge(phase.folder, output, folder)
+        # Not copied where the new phase finds the file beside it.
+        file = registry.find_file(phase.folder)
+        beside = file is not None and file.parent == phase.folder.absolute()
+        if file is not None and (beside or registry.find_file(output) is None):
+            shutil.copyfile(file, folder / registry.CHALLENGE_FILE)
     return [path for path in phase.manifest.files if path not in known]
-
-
-def _default_columns(phase: Phase) -> tuple[str, ...]:
-    for column in label_columns(phase):
-        if column in phase.cases.columns:
-            values = len({row.cells[column] for row in phase.rows})
-            if 2 <= values <= _MOST_VALUES:
-                return (column,)
-    return ()
 
 
 def _values(phase: Phase, column: str, problems: list[str]) -> list[str]:
     """Return the value of every case in a column, or its bin."""
     for subgroup in phase.config.subgroups:
         if subgroup.column == column and subgroup.bins:
-            return _bins(phase, subgroup)
+            found = [""] * len(phase.rows)
+            names = [form.name for form in phase.cases.forms]
+            for key, members in subgroup_masks(subgroup, phase.cases, names).items():
+                for position in members.nonzero()[0].tolist():
+                    found[position] = key
+            return found
     values = [row.cells[column] for row in phase.rows]
     if (count := len(set(values))) > _MOST_VALUES:
         remedy = " (bins in [[subgroups]] cut numbers)" if all(map(is_number, filter(None, values))) else ""
@@ -178,22 +177,6 @@ def _values(phase: Phase, column: str, problems: list[str]) -> list[str]:
             f"{cases.FILE_NAME}, {column}: expected at most {_MOST_VALUES} values, found {count}{remedy}"
         )
     return values
-
-
-def _bins(phase: Phase, subgroup: Subgroup) -> list[str]:
-    found = [""] * len(phase.rows)
-    names = [form.name for form in phase.cases.forms]
-    for key, members in subgroup_masks(subgroup, phase.cases, names).items():
-        for position in members.nonzero()[0].tolist():
-            found[position] = key
-    return found
-
-
-def _copy_challenge(source: Path, output: Path, folder: Path) -> None:
-    """Copy the file in which the challenge is programmed, unless the new phase finds one beside it."""
-    file = registry.find_file(source)
-    if file is not None and (file.parent == source.absolute() or registry.find_file(output) is None):
-        shutil.copyfile(file, folder / registry.CHALLENGE_FILE)
 
 
 def _configuration(phase: Phase, name: str, title: str | None) -> str:

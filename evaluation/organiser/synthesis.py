@@ -8,23 +8,21 @@ from enum import StrEnum
 from math import ceil, cos, exp, floor, hypot, isfinite, log10, pi, sin, sqrt
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evaluation.io.kinds.points import Point
 
 # --- Tilted ellipses on a pixel grid: rasterising, jittering, majority vote ---
-#
-# Pixel (x, y) represents the point at its centre, so the first pixel is the point (0, 0); x runs to the right
-# and y downwards. Shapes are rasterised into patches (their bounding boxes) instead of whole images: a fundus
-# photograph has 3 to 4 million pixels, its optic disc about ten thousand.
 
 
 @dataclass(frozen=True)
 class Ellipse:
     """A filled ellipse: centre and semi-axes in pixels, tilt in radians.
 
-    A positive tilt turns the x semi-axis towards the y axis (clockwise on the screen, y runs downwards).
-    Raises ValueError where a semi-axis is not positive or a number is not finite.
+    The centre of the first pixel is the point (0, 0); x runs to the right and y downwards. A positive tilt
+    turns the x semi-axis towards the y axis (clockwise on the screen, y runs downwards). Raises ValueError
+    where a semi-axis is not positive or a number is not finite.
     """
 
     center_x: float
@@ -105,16 +103,14 @@ def intersection(first: Patch, second: Patch) -> Patch:
     left, right = max(first.left, second.left), min(first.right, second.right)
     if top >= bottom or left >= right:
         return Patch(values=np.zeros((0, 0), dtype=np.bool_), top=first.top, left=first.left)
-    window_of_first = first.values[
-        top - first.top : bottom - first.top, left - first.left : right - first.left
-    ]
-    window_of_second = second.values[
-        top - second.top : bottom - second.top, left - second.left : right - second.left
-    ]
-    return Patch(values=window_of_first & window_of_second, top=top, left=left)
+    one, other = (
+        patch.values[top - patch.top : bottom - patch.top, left - patch.left : right - patch.left]
+        for patch in (first, second)
+    )
+    return Patch(values=one & other, top=top, left=left)
 
 
-def jitter(ellipse: Ellipse, rng: np.random.Generator, relative: float) -> Ellipse:
+def jitter(ellipse: Ellipse, rng: Generator, relative: float) -> Ellipse:
     """Vary an ellipse randomly, like a second grader.
 
     `relative` is the standard deviation of the centre in semi-axes, of the logarithm of each semi-axis
@@ -130,7 +126,7 @@ def jitter(ellipse: Ellipse, rng: np.random.Generator, relative: float) -> Ellip
     )
 
 
-def inner_ellipse(outer: Ellipse, ratio: float, rng: np.random.Generator) -> Ellipse:
+def inner_ellipse(outer: Ellipse, ratio: float, rng: Generator) -> Ellipse:
     """Draw an ellipse inside another one, with its tilt; `ratio`: inner over outer y semi-axis.
 
     In the frame where the outer ellipse is the unit circle, the inner one has the semi-axes `ratio_x` and
@@ -161,15 +157,12 @@ def majority_vote(patches: Sequence[Patch], width: int, height: int, graders: in
     Source: REFUGE, section 3.1 (majority voting of seven experts).
     """
     if len(patches) > graders:
-        raise ValueError(
-            f"majority vote: expected at most {graders} patches, one a grader, found {len(patches)}"
-        )
-    if any(
-        patch.top < 0 or patch.left < 0 or patch.bottom > height or patch.right > width for patch in patches
-    ):
-        raise ValueError(
-            f"majority vote: expected patches inside {width} × {height} pixels, found one outside"
-        )
+        expected = f"at most {graders} patches, one a grader"
+        raise ValueError(f"majority vote: expected {expected}, found {len(patches)}")
+    inside = [p.top >= 0 and p.left >= 0 and p.bottom <= height and p.right <= width for p in patches]
+    if not all(inside):
+        expected = f"patches inside {width} × {height} pixels"
+        raise ValueError(f"majority vote: expected {expected}, found one outside")
     majority = np.zeros((height, width), dtype=np.bool_)
     marked = [patch for patch in patches if patch.values.size]
     if not marked:
@@ -189,15 +182,9 @@ def _pixel_span(center: float, half_extent: float, size: int) -> tuple[int, int]
     return first, max(min(floor(center + half_extent) + 1, size), first)
 
 
-# Synthetic fundus cases: optic disc, optic cup and fovea, their reference, and predictions of known quality.
-#
-# Sizes and ratios follow REFUGE (section 3.1): seven graders draw tilted ellipses, a majority vote gives the
-# mask and the mean of the graders' points the fovea; glaucomatous eyes have larger cups.
+# --- Synthetic fundus cases: sizes and ratios follow REFUGE (section 3.1) ---
 
-CUP_VALUE = 0
-DISC_VALUE = 128
-ELSEWHERE_VALUE = 255
-
+CUP_VALUE, DISC_VALUE, ELSEWHERE_VALUE = 0, 128, 255
 # Below this the smallest cups would fall between the pixel centres.
 MIN_SIDE_PIXELS = 64
 
@@ -267,7 +254,7 @@ def draw_cases(
     width: int,
     height: int,
     glaucoma_fraction: float,
-    rng: np.random.Generator,
+    rng: Generator,
     name_prefix: str,
     camera: str = "Canon CR-2",
 ) -> list[FundusCase]:
@@ -291,7 +278,11 @@ def draw_cases(
     for number, glaucoma in enumerate(glaucomatous.tolist(), start=1):
         eye = Laterality.RIGHT if rng.random() < 0.5 else Laterality.LEFT
         drawn = _draw_outlines(width, height, glaucoma, eye, rng)
-        fovea = _draw_fovea(drawn.disc, eye, rng)
+        # About 2.5 disc diameters temporal of the disc's centre, and a little below it.
+        diameter = 2 * drawn.disc.semi_axis_y
+        temporal = (-1.0 if eye is Laterality.RIGHT else 1.0) * diameter * float(rng.uniform(2.35, 2.65))
+        below = diameter * float(rng.uniform(0.15, 0.45))
+        fovea = Point(x=drawn.disc.center_x + temporal, y=drawn.disc.center_y + below)
         name = f"{name_prefix}{number:0{digits}d}"
         cases.append(
             FundusCase(name, width, height, camera, glaucoma, eye, drawn.disc, drawn.cup, fovea.x, fovea.y)
@@ -299,21 +290,19 @@ def draw_cases(
     return cases
 
 
-def reference_mask(case: FundusCase, rng: np.random.Generator, graders: int = 7) -> NDArray[np.uint8]:
+def reference_mask(case: FundusCase, rng: Generator, graders: int = 7) -> NDArray[np.uint8]:
     """Draw the reference of several graders by majority vote: uint8 (height, width), 0 cup, 128 disc, 255.
 
     Every grader's cup is clipped to the same grader's disc, so the vote's cup lies in the vote's disc.
     Raises ValueError if there is no grader.
     """
     _check_graders(graders)
-    drawn = [
-        Outlines(*(jitter(ellipse, rng, _GRADER_JITTER) for ellipse in (case.disc, case.cup)))
-        for _ in range(graders)
-    ]
+    both = (case.disc, case.cup)
+    drawn = [Outlines(*(jitter(one, rng, _GRADER_JITTER) for one in both)) for _ in range(graders)]
     return _mask_of_majority(drawn, case.width, case.height)
 
 
-def reference_fovea(case: FundusCase, rng: np.random.Generator, graders: int = 7) -> Point:
+def reference_fovea(case: FundusCase, rng: Generator, graders: int = 7) -> Point:
     """Draw the mean of the graders' points, in pixels inside the image; ValueError without graders."""
     _check_graders(graders)
     deviation = _GRADER_FOVEA_DEVIATION * 2 * case.disc.semi_axis_y
@@ -322,7 +311,7 @@ def reference_fovea(case: FundusCase, rng: np.random.Generator, graders: int = 7
 
 
 def predicted_mask(
-    case: FundusCase, reference: NDArray[np.uint8], quality: Quality, rng: np.random.Generator
+    case: FundusCase, reference: NDArray[np.uint8], quality: Quality, rng: Generator
 ) -> NDArray[np.uint8]:
     """Draw a prediction of a quality: uint8 (height, width), 0 cup, 128 disc, 255 elsewhere.
 
@@ -341,7 +330,7 @@ def predicted_mask(
     return _mask_of_majority([outlines], case.width, case.height)
 
 
-def predicted_fovea(case: FundusCase, reference: Point, quality: Quality, rng: np.random.Generator) -> Point:
+def predicted_fovea(case: FundusCase, reference: Point, quality: Quality, rng: Generator) -> Point:
     """Draw a predicted fovea of a quality, in pixels inside the image.
 
     Perfect is the reference, good and poor are normally distributed around it, random is anywhere.
@@ -355,10 +344,7 @@ def predicted_fovea(case: FundusCase, reference: Point, quality: Quality, rng: n
     return _inside(reference.x + shift_x, reference.y + shift_y, case.width, case.height)
 
 
-def _draw_outlines(
-    width: int, height: int, glaucoma: bool, eye: Laterality, rng: np.random.Generator
-) -> Outlines:
-    """Draw a disc on the nasal side and a cup inside it."""
+def _draw_outlines(width: int, height: int, glaucoma: bool, eye: Laterality, rng: Generator) -> Outlines:
     nasal = 1.0 if eye is Laterality.RIGHT else -1.0
     disc_semi_axis_y = min(width, height) * float(rng.uniform(1 / 8, 1 / 6)) / 2
     disc = Ellipse(
@@ -372,7 +358,7 @@ def _draw_outlines(
     return Outlines(disc, inner_ellipse(disc, ratio, rng))
 
 
-def _random_outlines(width: int, height: int, rng: np.random.Generator) -> Outlines:
+def _random_outlines(width: int, height: int, rng: Generator) -> Outlines:
     """Draw a disc anywhere in the image, with a cup of any size inside it."""
     semi_axis_x, semi_axis_y = (min(width, height) * rng.uniform(1 / 16, 1 / 6, size=2)).tolist()
     margin = max(semi_axis_x, semi_axis_y)
@@ -388,18 +374,7 @@ def _random_outlines(width: int, height: int, rng: np.random.Generator) -> Outli
     return Outlines(disc, inner_ellipse(disc, ratio, rng))
 
 
-def _draw_fovea(disc: Ellipse, eye: Laterality, rng: np.random.Generator) -> Point:
-    """Draw the fovea: about 2.5 disc diameters temporal of the disc's centre and a little below it."""
-    temporal = -1.0 if eye is Laterality.RIGHT else 1.0
-    diameter = 2 * disc.semi_axis_y
-    return Point(
-        x=disc.center_x + temporal * diameter * float(rng.uniform(2.35, 2.65)),
-        y=disc.center_y + diameter * float(rng.uniform(0.15, 0.45)),
-    )
-
-
 def _mask_of_majority(drawn: list[Outlines], width: int, height: int) -> NDArray[np.uint8]:
-    """Vote over the graders' discs and over their cups, each clipped to its disc."""
     discs = [rasterise(outlines.disc, width, height) for outlines in drawn]
     uncut = [rasterise(outlines.cup, width, height) for outlines in drawn]
     cups = list(map(intersection, uncut, discs))
@@ -432,16 +407,14 @@ _MAX_BISECTIONS = 64
 
 
 def likelihoods_by_quality(
-    positive: NDArray[np.bool_], rng: np.random.Generator, good: float = AUC[Quality.GOOD]
+    positive: NDArray[np.bool_], rng: Generator, good: float = AUC[Quality.GOOD]
 ) -> dict[Quality, NDArray[np.float64]]:
     """Draw the likelihoods of a submission of each quality; ``good`` is the AUC of the good one."""
     chosen = AUC | {Quality.GOOD: good}
     return {quality: likelihoods_with_auc(positive, chosen[quality], rng) for quality in Quality}
 
 
-def likelihoods_with_auc(
-    positive: NDArray[np.bool_], auc: float, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def likelihoods_with_auc(positive: NDArray[np.bool_], auc: float, rng: Generator) -> NDArray[np.float64]:
     """Draw likelihoods with the empirical AUC that is nearest to the chosen one.
 
     `positive` is boolean (cases,), `auc` in [0, 1]: 1 separates the classes, 0.5 is chance. Returns

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.core.aggregation import metric_values
-from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import OrganiserFault, Progress, Scored, no_progress, organisers_problems
@@ -33,10 +31,7 @@ class Validation:
 def validate_phase(
     folder: Path, scanned: Manifest, workers: int, progress: Progress = no_progress
 ) -> Validation:
-    """Return the phase in a folder after reading its whole reference.
-
-    Raises `PhaseError` listing every fault.
-    """
+    """Return the phase in a folder after reading its whole reference. Raises `PhaseError` with all faults."""
     phase = load_phase(folder, scanned)
     if phase.form.submission == "algorithm" and any(f.socket.stacked for f in fields_of(phase.tasks)):
         _ = phase.form.stacks  # raises if the mapping is inconsistent
@@ -52,7 +47,12 @@ def validate_phase(
         raise PhaseError(*problems)
     scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
     tables = tables_of(phase.tasks, phase.cases.forms, scored)
-    missing = _missing_metrics(phase, tables)
+    missing = [
+        f"{task.name}.{name}"
+        for task in phase.tasks
+        for name, value in metric_values(task.metrics, tables[task.name]).items()
+        if math.isnan(value)
+    ]
     required = needed_metrics(phase.config, phase.challenge, phase.tasks)
     problems = [
         f"phase.toml: {name} is always undefined: no case enters it" for name in missing if name in required
@@ -82,13 +82,3 @@ def _faults_of_keys(phase: Phase) -> list[str]:
             if len(same) > 1
         ]
     return problems
-
-
-def _missing_metrics(phase: Phase, tables: Mapping[str, CaseTable]) -> list[str]:
-    """Return the metrics that no case enters; only the reference decides that."""
-    return [
-        f"{task.name}.{name}"
-        for task in phase.tasks
-        for name, value in metric_values(task.metrics, tables[task.name]).items()
-        if math.isnan(value)
-    ]

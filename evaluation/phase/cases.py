@@ -20,8 +20,6 @@ from evaluation.core.form import CaseForm, CaseRow, name_key
 from evaluation.io.tables import is_number, parse_number
 from evaluation.phase.config import Subgroup
 
-# --- csv tables of an organiser, read strictly ---
-
 _DELIMITERS = (",", ";", "\t")
 _Texts = tuple[str, ...]
 
@@ -187,9 +185,6 @@ def _size(row: TableRow, column: str) -> int:
         return int(text)
     row.fault(column, f"expected a size in pixels, found {text!r}")
     return 0
-
-
-# --- Columns that a challenge derives from a row of the case table, for subgroups ---
 
 
 def with_derived_columns(

@@ -17,8 +17,6 @@ from evaluation.core.metric import IntervalMethod
 from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.platform.machine import MIN_MEMORY_MB
 
-# --- The tables inside `phase.toml`: subgroups, submissions, run time and limits ---
-
 
 def _ascending(bins: tuple[float, ...]) -> tuple[float, ...]:
     if any(low >= high for low, high in pairwise(bins)):
@@ -140,13 +138,10 @@ class RunTimeConfig(KeyTable):
         return self
 
 
-# The tables of `phase.toml` that declare a challenge: ``fields``, ``tasks``, ``ranking`` and ``composites``.
-#
-# They are the options of the challenge "declared", written without the table ``[options]`` around them.
-
 DECLARED = "declared"
 """The name of the challenge whose options declare the challenge itself."""
 
+# The options of that challenge, written without the table ``[options]`` around them.
 TABLES = ("fields", "tasks", "ranking", "composites")
 
 

@@ -20,8 +20,6 @@ from evaluation.io.json_files import parse_json
 from evaluation.phase.registry import rules_of, tasks_of_form
 from evaluation.phase.validation import InvalidTableError, describe_validation
 
-# --- The form of a phase as one file for participants, with the data that a check needs ---
-
 FORMAT = 1
 
 

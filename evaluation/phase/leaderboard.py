@@ -15,8 +15,6 @@ from evaluation.core.fault import PhaseError, printable
 from evaluation.phase.cases import TableRow, organiser_table
 from evaluation.phase.config import PhaseConfig
 
-# --- `leaderboard.csv`: results of other teams, among which the place of a submission is reported ---
-
 FILE_NAME = "leaderboard.csv"
 TEAM, ELIGIBLE = "team", "eligible"
 _YES, _NO = ("", "yes", "true", "1"), ("no", "false", "0")
@@ -121,11 +119,8 @@ def optional_tasks(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Ta
     leaderboard needs none of its metrics: the platform drops a submission that lacks one of them.
     """
     if config.optional_tasks is not None:
-        return tuple(
-            task.name
-            for task in tasks
-            if config.optional_tasks == "all" or task.name in config.optional_tasks
-        )
+        named = config.optional_tasks
+        return tuple(task.name for task in tasks if named == "all" or task.name in named)
     needed = {name.partition(".")[0] for name in needed_metrics(config, challenge, tasks)}
     return tuple(task.name for task in tasks if task.optional and task.name not in needed)
 

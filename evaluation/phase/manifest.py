@@ -125,7 +125,6 @@ def has_sealed_tables(folder: Path, manifest: Manifest) -> bool:
 
 
 def _is_sealed(folder: Path, path: str, manifest: Manifest) -> bool:
-    """Return whether a sealed file is there and has the sealed digest."""
     try:
         return sha256_of((folder / path).read_bytes()) == manifest.files[path].sha256
     except OSError:

@@ -33,11 +33,8 @@ from evaluation.phase.reference import ReferenceFiles
 from evaluation.phase.registry import chosen_rules, rules_of
 from evaluation.phase.validation import InvalidTableError
 
-# --- Faults of a configuration, given the tasks that it chooses and the case table ---
 
-
-def unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Task, ...]) -> list[str]:
-    """Return a fault for every key that names an unknown metric."""
+def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Task, ...]) -> list[str]:
     known = [*metrics_of(tasks), *(composite.name for composite in challenge.composites_of(tasks))]
     named = {
         "score": [config.score] if config.score else [],
@@ -55,8 +52,7 @@ def unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Task
     ]
 
 
-def unknown_tasks(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
-    """Return a fault for every optional task that the phase does not have."""
+def _unknown_tasks(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
     named = () if config.optional_tasks in (None, "all") else config.optional_tasks
     known = [task.name for task in tasks]
     return [
@@ -66,7 +62,7 @@ def unknown_tasks(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
     ]
 
 
-def faults_of_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
+def _faults_of_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
     """Return a fault for every socket of an unknown field, and for every field without a socket."""
     fields = fields_of(tasks)
     known = [field.name for field in fields]
@@ -81,8 +77,7 @@ def faults_of_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]
     ]
 
 
-def impossible_methods(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
-    """Return a fault for every metric that does not support its chosen interval method."""
+def _impossible_methods(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
     metrics, clustered = metrics_of(tasks), CLUSTER_COLUMN in cases.columns
     problems = []
     for name, method in config.interval_methods.items():
@@ -93,7 +88,7 @@ def impossible_methods(config: PhaseConfig, tasks: tuple[Task, ...], cases: Case
     return problems
 
 
-def missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
+def _missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
     """Return a fault for every column that the case table lacks, and for sizes that are 0."""
     wanted = {
         column: f"the reference of {field.name}"
@@ -125,7 +120,7 @@ def missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) 
 # --- The reference file of every case, and faults of missing, duplicate and unmatched files ---
 
 
-def pair_files(
+def _pair_files(
     tasks: tuple[Task, ...], cases: Cases, manifest: Manifest, problems: list[str]
 ) -> dict[str, dict[str, str]]:
     """Return the reference file of every case by field; missing, duplicate and unmatched ones are faults."""
@@ -168,7 +163,6 @@ def pair_files(
 
 
 def _belongs_elsewhere(path: str, name: str, tasks: tuple[Task, ...], cases: tuple[CaseForm, ...]) -> bool:
-    """Return whether a file is the reference of another field that shares the folder."""
     return any(
         path == location.path(case.name, extension)
         for field in references_of(tasks)
@@ -287,19 +281,20 @@ def _load(folder: Path, manifest: Manifest, source: Source) -> Phase:
     try:
         tasks = rules.select_tasks(config.tasks, config.scored_run_time)
     except PhaseError as error:
+        problems += [f"{FILE_NAME}: {problem}" for problem in error.problems]
         others = _faults_of_cases(folder, challenge.form_columns_of(config.submission))
-        raise PhaseError(*problems, *_in_config(error), *others) from None
-    problems += unknown_metrics(config, challenge, tasks)
-    problems += unknown_tasks(config, tasks)
-    problems += faults_of_sockets(config, tasks)
+        raise PhaseError(*problems, *others) from None
+    problems += _unknown_metrics(config, challenge, tasks)
+    problems += _unknown_tasks(config, tasks)
+    problems += _faults_of_sockets(config, tasks)
     try:
         cases = read_cases(folder, challenge.form_columns_of(config.submission))
     except PhaseError as error:
         raise PhaseError(*problems, *error.problems) from None
     cases = with_derived_columns(cases, challenge, options, [group.column for group in config.subgroups])
-    problems += impossible_methods(config, tasks, cases)
-    problems += missing_columns(config, tasks, cases)
-    paths = pair_files(tasks, cases, manifest, problems)
+    problems += _impossible_methods(config, tasks, cases)
+    problems += _missing_columns(config, tasks, cases)
+    paths = _pair_files(tasks, cases, manifest, problems)
     teams: tuple[TeamValues, ...] = ()
     if LEADERBOARD in manifest.files:
         try:
@@ -309,10 +304,6 @@ def _load(folder: Path, manifest: Manifest, source: Source) -> Phase:
     if problems:
         raise PhaseError(*problems)
     return Phase(folder, config, challenge, options, tasks, cases, manifest, paths, teams, source)
-
-
-def _in_config(error: PhaseError) -> list[str]:
-    return [f"{FILE_NAME}: {problem}" for problem in error.problems]
 
 
 def _faults_of_cases(folder: Path, form_columns: Sequence[FormColumn] = ()) -> tuple[str, ...]:

@@ -15,8 +15,6 @@ from evaluation.core.challenge import Challenge, Options
 from evaluation.core.scheme import Board, Combination, Place, Rank, Scheme, Score, Term, Ties
 from evaluation.phase.leaderboard import TeamValues
 
-# --- Ranks of many rows at once, and the rank that equal teams share ---
-
 IntArray = NDArray[np.int64]
 Better = Literal["higher", "lower"]
 NO_PLACE = 0
@@ -83,10 +81,7 @@ def shared_rank(ranks: IntArray, team: int, rule: Ties) -> float | None:
     return None if numerator == 0 else whole if rest == 0 else numerator / denominator
 
 
-# --- Places of teams from their metrics, by a scheme and in exact arithmetic ---
-#
-# All functions work on many resamples at once; a leaderboard is one resample. Scores are integers over a
-# common denominator, because in floating point (1, 1, 4) and (3, 3, 1) under REFUGE's weights differ.
+# --- Places of teams from their metrics; all functions work on many resamples at once ---
 
 _LARGEST = 1 << 62
 
@@ -96,7 +91,8 @@ class BoardPlaces:
     """One leaderboard; arrays of shape (resamples, teams).
 
     ``places`` count from 1; 0 means no place. The score of a team with a place is
-    ``numerators / denominator``; lower is better.
+    ``numerators / denominator``, lower is better; integers, because in floating point (1, 1, 4) and (3, 3, 1)
+    under REFUGE's weights differ.
     """
 
     places: IntArray
@@ -221,12 +217,10 @@ def _combined(terms: Sequence[_Term], combination: Combination) -> tuple[IntArra
     shares = [term.weight / term.denominator for term in terms]
     denominator = math.lcm(*(share.denominator for share in shares))
     factors = [int(share * denominator) for share in shares]
-    bound = sum(
-        factor * int(term.numerators.max(initial=0)) for factor, term in zip(factors, terms, strict=True)
-    )
-    if 2 * bound >= _LARGEST:
+    weighed = list(zip(factors, terms, strict=True))
+    if 2 * sum(factor * int(term.numerators.max(initial=0)) for factor, term in weighed) >= _LARGEST:
         raise ValueError("the weights have too many digits for exact sums")
-    weighted = [term.numerators * factor for factor, term in zip(factors, terms, strict=True)]
+    weighted = [term.numerators * factor for factor, term in weighed]
     if combination == "median":
         middle = np.sort(np.stack(weighted), axis=0)
         return middle[(len(terms) - 1) // 2] + middle[len(terms) // 2], 2 * denominator
@@ -255,10 +249,7 @@ class SubmissionPlaces:
 
 
 def place_among(
-    teams: Sequence[TeamValues],
-    values: Mapping[str, float],
-    scheme: Scheme,
-    better: Mapping[str, Better],
+    teams: Sequence[TeamValues], values: Mapping[str, float], scheme: Scheme, better: Mapping[str, Better]
 ) -> SubmissionPlaces:
     """Return the places that a submission with these metrics would take among the eligible teams.
 

@@ -23,10 +23,10 @@ from evaluation.core.field import (
 )
 from evaluation.core.form import CaseForm, CaseRow, name_key
 from evaluation.io.files import FileStream, ReadBuffer, sha256_of
+from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import organiser_table
 
 _MAX_FILE_BYTES = 1 << 33
-_TABLE = "cases.csv"
 
 
 @dataclass(frozen=True)
@@ -145,11 +145,7 @@ class ReferenceValues(Mapping[str, Any]):
     """The reference values of one case by field name, each read on first access unless it is ``known``."""
 
     def __init__(
-        self,
-        reference: OpenReference,
-        case: CaseForm,
-        row: CaseRow,
-        known: Mapping[str, Any] | None = None,
+        self, reference: OpenReference, case: CaseForm, row: CaseRow, known: Mapping[str, Any] | None = None
     ) -> None:
         self._reference, self._case, self._row = reference, case, row
         self._values: dict[str, Any] = dict(known or {})
@@ -170,7 +166,7 @@ class ReferenceValues(Mapping[str, Any]):
 def cells_of(location: CaseColumns, row: CaseRow) -> CellsSource:
     """Return cells of a row of the case table as a source."""
     cells = tuple([row.cells.get(column, "") for column in location.columns])
-    return CellsSource(cells, _TABLE, row.line, location.columns)
+    return CellsSource(cells, CASES, row.line, location.columns)
 
 
 def rows_of_cases(folder: Path, location: TableRows, cases: Iterable[str]) -> dict[str, RowsSource]:

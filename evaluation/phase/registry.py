@@ -21,9 +21,6 @@ from evaluation.phase.config import FILE_NAME, PhaseConfig, read_config
 from evaluation.phase.validation import InvalidTableError, read_table
 
 # --- Challenges that are programmed at home: `challenge.py` beside `phase.toml`, or one folder up ---
-#
-# A file one folder up serves several phases. It defines ``CHALLENGE`` and imports public names of the package
-# only. Its name is never that of a bundled challenge.
 
 CHALLENGE_FILE = "challenge.py"
 _MODULE = "evaluation_challenge_at_home_{}"

@@ -172,14 +172,10 @@ def _recorded(value: Any) -> Any:
 def _rows(recorded: list[Row]) -> list[Row]:
     """Return the rows of a file, with NaN for the undefined values that the file leaves out."""
     columns = tuple(dict.fromkeys(itertools.chain.from_iterable(recorded)))
-    if all(_is_as_it_was([row.get(column) for row in recorded]) for column in columns):
+    # So are columns that were written unchanged and without gaps.
+    if all({float, int, bool}.issuperset(type(row.get(of)) for row in recorded) for of in columns):
         return recorded
     return [{column: restored_value(row.get(column, math.nan)) for column in columns} for row in recorded]
-
-
-def _is_as_it_was(column: list[Any]) -> bool:
-    """Return whether a column was written unchanged and without gaps."""
-    return {float, int, bool}.issuperset(map(type, column))
 
 
 def restored_value(value: Any) -> Any:

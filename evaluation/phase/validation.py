@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -34,14 +33,6 @@ def read_table(table: type[Table], content: object) -> Table:
         raise InvalidTableError(table, error) from None
 
 
-@dataclass(frozen=True)
-class _Place:
-    """A key of a file, and the keys that are possible in its table."""
-
-    key: str
-    known: tuple[str, ...]
-
-
 def describe_validation(
     file: str, error: ValidationError, prefix: str = "", model: type[BaseModel] | None = None
 ) -> list[str]:
@@ -52,11 +43,11 @@ def describe_validation(
     schema = {} if model is None else model.model_json_schema()
     problems = []
     for fault in error.errors():
-        place = _place(fault["loc"], schema)
-        key = prefix + place.key
+        here, known_keys = _place(fault["loc"], schema)
+        key = prefix + here
         context = fault.get("ctx", {})
         if fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-            problems.append(f"{file}: unknown key {key}{suggestion(str(fault['loc'][-1]), place.known)}")
+            problems.append(f"{file}: unknown key {key}{suggestion(str(fault['loc'][-1]), known_keys)}")
         elif fault["type"] == "missing":
             problems.append(f"{file}: {key} is missing")
         elif fault["type"] == "union_tag_invalid":
@@ -84,8 +75,8 @@ def suggestion(found: str, known: Iterable[str]) -> str:
     return f": did you mean {close!r}?" if close else ""
 
 
-def _place(location: Sequence[str | int], schema: Schema) -> _Place:
-    """Return the key at a location, without the tags that pydantic puts into it for a choice of tables."""
+def _place(location: Sequence[str | int], schema: Schema) -> tuple[str, tuple[str, ...]]:
+    """Return the key at a location, without pydantic's tags for a choice of tables, and all keys there."""
     definitions: Mapping[str, Schema] = schema.get("$defs", {})
     parts: list[str] = []
     here: Sequence[Schema] = (schema,)
@@ -103,7 +94,7 @@ def _place(location: Sequence[str | int], schema: Schema) -> _Place:
             continue
         parts.append(str(part))
         here = [inner for table in tables for inner in _inside(table, part)]
-    return _Place(".".join(parts), known)
+    return ".".join(parts), known
 
 
 def _resolved(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:

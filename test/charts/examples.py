@@ -10,10 +10,8 @@ from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_
 from evaluation.charts.roc import Band, MarkedPoint, RocCurve, roc_chart
 from evaluation.organiser.charts.curves import (
     CalibrationBin,
-    FrocBand,
-    FrocLine,
-    PrecisionBand,
-    PrecisionRecallCurve,
+    NamedBand,
+    NamedCurve,
     calibration_chart,
     decision_curve_chart,
     froc_chart,
@@ -30,7 +28,6 @@ from evaluation.organiser.charts.scatter import (
     Axis,
     CasePoint,
     Pair,
-    PointError,
     bland_altman_chart,
     error_cloud_chart,
     scatter_chart,
@@ -62,8 +59,8 @@ def examples() -> dict[str, Chart]:
         precision_recall_chart(
             "precision-recall",
             "Precision and recall",
-            [PrecisionRecallCurve("one", ENDS, np.array([1.0, 0.5]))],
-            [PrecisionBand("one", ENDS, np.array([0.8, 0.4]), np.array([1.0, 0.6]))],
+            [NamedCurve("one", ENDS, np.array([1.0, 0.5]))],
+            [NamedBand("one", ENDS, np.array([0.8, 0.4]), np.array([1.0, 0.6]))],
             prevalence=0.3,
         ),
         calibration_chart("calibration", "Calibration", [CalibrationBin(5, 0.1, 0.2, 0.0, 0.6)], 0.1, 0.05),
@@ -87,12 +84,12 @@ def examples() -> dict[str, Chart]:
         froc_chart(
             "froc",
             "FROC",
-            [FrocLine(name, ENDS, np.array([0.5, 1.0])) for name in ("polyp", "cancer")],
+            [NamedCurve(name, ENDS, np.array([0.5, 1.0])) for name in ("polyp", "cancer")],
             "A hit overlaps.",
-            bands=[FrocBand("polyp", ENDS, np.array([0.3, 0.8]), np.array([0.7, 1.0]))],
+            bands=[NamedBand("polyp", ENDS, np.array([0.3, 0.8]), np.array([0.7, 1.0]))],
         ),
         cumulative_chart("cumulative", "Errors", np.array([3.0, 1.0, np.nan, 2.0]), "px"),
-        error_cloud_chart("error-cloud", "Errors", [PointError("a", 3, 4), PointError("b", 0, 0)]),
+        error_cloud_chart("error-cloud", "Errors", [CasePoint("a", 3, 4), CasePoint("b", 0, 0)]),
         forest_chart(
             "forest",
             "Subgroups",

@@ -39,7 +39,7 @@ def test_the_precision_recall_curve_is_that_of_scikit_learn():
     curve = precision_recall_curve("s", TABLE)
     precision, recall, _ = metrics.precision_recall_curve(LABELS, SCORES)
     points = {(round(x, 12), round(y, 12)) for x, y in zip(recall.tolist(), precision.tolist(), strict=True)}
-    found = {(round(x, 12), round(y, 12)) for x, y in zip(curve.recall, curve.precision, strict=True)}
+    found = {(round(x, 12), round(y, 12)) for x, y in zip(curve.x, curve.y, strict=True)}
     assert found <= points
     assert len(found) > 15
 
@@ -64,7 +64,7 @@ def test_the_precision_band_is_taken_where_a_recall_is_first_reached():
     precision, recall, _ = metrics.precision_recall_curve(LABELS, SCORES)
     half = int(np.flatnonzero(recall >= 0.5 - 1e-12)[-1])  # scikit-learn's recall falls
     assert band.lower[24] == band.upper[24] == pytest.approx(precision[half])
-    assert band.recall[24] == 0.5
+    assert band.x[24] == 0.5
 
 
 def test_operating_points():

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from evaluation.organiser.describe import describe
-from evaluation.organiser.describe_tables import latex_of, number_text, p_text, tables_of, write_description
+from evaluation.organiser.describe_tables import latex_of, number_text, tables_of, write_description
+from evaluation.organiser.output import p_text
 from test.phases import loaded_phase, tiny_cases
 
 AGES = [30, 41, 42, 43, 44, 45, 46, 47, 48, 49, 70, 81]

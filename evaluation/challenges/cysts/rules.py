@@ -11,14 +11,13 @@ from __future__ import annotations
 from math import inf
 from typing import Annotated, Self
 
-import numpy as np
 from pydantic import AfterValidator, model_validator
 
 from evaluation.challenges.cysts.scoring import CONFIDENCE_LEVELS, OVERLAPS, VolumeScoring, annotator_field
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
 from evaluation.core.keys import Key
-from evaluation.core.metric import Aggregate, Metric, mean_metric
+from evaluation.core.metric import Aggregate, Metric, mean_metric, one_stratum
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
 from evaluation.io.volume_header import B_SCAN_COLUMNS
@@ -113,9 +112,10 @@ def _tasks(options: CystsOptions) -> tuple[Task, ...]:
 
 
 def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
+    annotators = ("intersection", *options.readers) if options.readers else ()
     annotator_metrics = {
         f"{name}_{column}": f"{title}, {'intersection of annotators' if column == 'intersection' else column}"
-        for column in _annotator_columns(options)
+        for column in annotators
         for name, (title, _) in OVERLAPS.items()
     }
     bound = "highest_binary_weighted_dice"
@@ -126,10 +126,7 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
         *annotator_metrics.items(),
         *((f"recall_level_{level}", f"Recall at level {level}") for level in CONFIDENCE_LEVELS),
         ("detection_ratio", "Cyst-wise detection ratio"),
-        *(
-            (f"detection_ratio_level_{level}", f"Detection ratio at level {level}")
-            for level in CONFIDENCE_LEVELS
-        ),
+        *((f"detection_ratio_level_{of}", f"Detection ratio at level {of}") for of in CONFIDENCE_LEVELS),
     ]
     amounts = [
         ("false_components", "False components in a volume", ""),
@@ -163,10 +160,6 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
     )
 
 
-def _annotator_columns(options: CystsOptions) -> tuple[str, ...]:
-    return ("intersection", *options.readers) if options.readers else ()
-
-
 def _annotator(name: str) -> HiddenField:
     location = Files(f"readers/{name}", _VOLUMES)
     return HiddenField(annotator_field(name), Reference(_WHOLE_LEVELS, location, optional=True))
@@ -179,14 +172,14 @@ _POOLED = Aggregate(
         cases.table["reference_squared"],
         cases.weights,
     ),
-    strata=lambda table: np.zeros(len(table), dtype=np.int64),
+    strata=one_stratum,
 )
 
 _POOLED_HIGHEST = Aggregate(
     values=lambda cases: pooled_highest_binary_dice(
         cases.table.objects("reference_confidences"), cases.table.objects("reference_voxels"), cases.weights
     ),
-    strata=_POOLED.strata,
+    strata=one_stratum,
 )
 
 CYSTS = Field(

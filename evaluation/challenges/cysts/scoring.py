@@ -30,11 +30,6 @@ from evaluation.metrics.segmentation import (
 )
 from evaluation.metrics.surfaces import SurfaceConvention, surface_distances
 
-# --- Comparison of a predicted volume with a reference of confidences and levels, plane by plane ---
-#
-# One pass collects all sums, counts, components and marked voxels for the figures of a volume. The result
-# does not depend on the number of planes added at a time.
-
 Counts = NDArray[np.int64]
 
 
@@ -80,22 +75,15 @@ class VolumeComparison:
         self._predicted_squares: list[float] = []
         self._reference_squares: list[float] = []
         self._overlap = np.zeros(3, dtype=np.int64)
-        self._of_annotators = np.zeros(
-            (annotators + 1, 3), dtype=np.int64
-        )  # the last row is their intersection
+        # The last row is their intersection.
+        self._of_annotators = np.zeros((annotators + 1, 3), dtype=np.int64)
         self._voxels = np.zeros(LEVELS, dtype=np.int64)
         self._found = np.zeros(LEVELS, dtype=np.int64)
         self._distinct: dict[float, int] = {}
         self._predicted_planes: list[Crop] = []
         self._reference_planes: list[Crop] = []
 
-    def add(
-        self,
-        prediction: Crop,
-        level: Crop,
-        confidence: Crop,
-        annotators: Sequence[Crop] = (),
-    ) -> None:
+    def add(self, prediction: Crop, level: Crop, confidence: Crop, annotators: Sequence[Crop] = ()) -> None:
         """Add a plane: the prediction in [0, 1], level 0 to 5, confidence, and each annotator's level.
 
         Raises `ValueError` where a confidence is above 0 although the level is 0.
@@ -116,14 +104,11 @@ class VolumeComparison:
         self._reference_planes.append(_cropped(annotated, box))
         if annotators:
             annotator_overlaps = [annotator.within(box) > 0 for annotator in annotators]
-            for row, annotator_marks in enumerate(
-                [*annotator_overlaps, np.logical_and.reduce(annotator_overlaps)]
-            ):
-                self._of_annotators[row] += _counts(marked, annotator_marks)
+            annotator_overlaps.append(np.logical_and.reduce(annotator_overlaps))
+            self._of_annotators += [_counts(marked, marks) for marks in annotator_overlaps]
 
     def result(self) -> ComparedVolume:
         """Return the comparison; no plane can be added afterwards."""
-        cysts = self._cysts.counts()
         annotators = [OverlapCounts(*row) for row in self._of_annotators.tolist()]
         distinct = sorted(self._distinct.items())
         return ComparedVolume(
@@ -137,7 +122,7 @@ class VolumeComparison:
             intersection_overlap=annotators[-1] if len(annotators) > 1 else None,
             voxels=self._voxels,
             found=self._found,
-            cysts=cysts,
+            cysts=self._cysts.counts(),
             false_components=int(self._predicted.counts()[:, 0].sum()),
             confidences=np.array([confidence for confidence, _ in distinct], dtype=np.float64),
             voxels_of_confidence=np.array([voxels for _, voxels in distinct], dtype=np.int64),
@@ -176,8 +161,6 @@ OVERLAPS = {
     "recall": ("Recall", recall_of_counts),
 }
 """Title and function of each overlap metric, by column."""
-
-_BOTH_EMPTY = 1.0
 
 
 @dataclass(frozen=True)
@@ -232,7 +215,6 @@ class VolumeScoring:
         return {**row, **_confidences(nothing)}
 
     def _compare(self, planes: Sequence[Crop], reference: Values) -> ComparedVolume:
-        """Return the comparison of a volume with its reference, read plane by plane."""
         case = reference["cysts"].case
         annotators = [reference[annotator_field(name)] for name in self.annotators]
         streams = [volume.planes() for volume in annotators if volume is not None]
@@ -283,15 +265,12 @@ def annotator_field(annotator: str) -> str:
 
 def _confidences(compared: ComparedVolume) -> Row:
     """Return the columns for the pooled maximum of binary masks, one array each."""
-    return {
-        "reference_confidences": compared.confidences,
-        "reference_voxels": compared.voxels_of_confidence,
-    }
+    return {"reference_confidences": compared.confidences, "reference_voxels": compared.voxels_of_confidence}
 
 
 def _overlaps(suffix: str, counts: OverlapCounts[int] | None) -> dict[str, float]:
     return {
-        f"{name}{suffix}": nan if counts is None else metric(counts, both_empty=_BOTH_EMPTY)
+        f"{name}{suffix}": nan if counts is None else metric(counts, both_empty=1.0)
         for name, (_, metric) in OVERLAPS.items()
     }
 

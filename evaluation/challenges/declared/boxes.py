@@ -15,28 +15,25 @@ from evaluation.challenges.declared.detections import (
     CaseDetections,
     FrocOfObjects,
     Hits,
+    MinimumProbability,
     ObjectFieldTable,
     ObjectMetric,
     ShareOfObjects,
-    SpaceTable,
+    SingleFieldTable,
     Verdicts,
-    single_field,
     verdicts_of,
 )
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
-from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
-from evaluation.core.metric import Aggregate, DetectionCurves, Metric, mean_of
+from evaluation.core.metric import Aggregate, DetectionCurves, Metric, mean_of, one_stratum
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import ThresholdMatches, iou_of_corners, match_at_thresholds, match_boxes
 from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
 from evaluation.metrics.points import PointMatches, match_pairs
-
-# --- Boxes: objects detected with their extent. Hits are told by overlap or by the centre ---
 
 
 class BoxesField(ObjectFieldTable):
@@ -57,13 +54,9 @@ class BoxesField(ObjectFieldTable):
         default="pixels", description=ObjectFieldTable.model_fields["unit"].description or ""
     )
 
-    def submitted_kind(self) -> BoxesInSpace:
-        """Return the kind of the submitted value."""
-        return BoxesInSpace(self.space, self.attributes(submitted=True))
-
-    def reference_kind(self) -> BoxesInSpace:
-        """Return the kind of the reference."""
-        return BoxesInSpace(self.space, self.attributes(submitted=False))
+    def value_kind(self, submitted: bool) -> BoxesInSpace:
+        """Return the kind of the submitted value, or of the reference."""
+        return BoxesInSpace(self.space, self.attributes(submitted))
 
 
 class BoxMetric(ObjectMetric):
@@ -80,13 +73,7 @@ class BoxMetric(ObjectMetric):
         description="`by_confidence`: each prediction, by falling probability, takes the best object that is "
         "not yet taken. `optimal`: as many pairs as possible, of those the best ones.",
     )
-    minimum_probability: float = Key(
-        default=0.0,
-        description="Predictions of a lower probability are left out.",
-        ge=0,
-        le=1,
-        allow_inf_nan=False,
-    )
+    minimum_probability: MinimumProbability = 0.0
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
 
@@ -101,7 +88,7 @@ class BoxMetric(ObjectMetric):
             hits=lambda comparison: comparison.derive(
                 ("hits of boxes", options), partial(self._hits, classes=count)
             ),
-            objects=lambda references: numbers_of_boxes(references[field_name], count),
+            objects=lambda references: _numbers_of_boxes(references[field_name], count),
             classes=table.class_names(),
         )
 
@@ -131,7 +118,6 @@ class BoxMetric(ObjectMetric):
         )
 
     def _matches(self, found: Floats, true: Floats) -> PointMatches:
-        """Return the matches of the boxes of one class."""
         corners, true_corners = found[:, np.newaxis, 2:], true[np.newaxis, :, 2:]
         if self.hit == "iou":
             overlap = iou_of_corners(corners, true_corners, inclusive_corners=False)
@@ -191,7 +177,7 @@ class BoxFroc(FrocOfObjects, BoxMetric):
     metric: Literal["box_froc"]
 
 
-class BoxField(SpaceTable):
+class BoxField(SingleFieldTable):
     """Exactly one box parallel to the axes in each case, such as the box of an organ.
 
     In an archive it is a row of a table with a row for each case: x1, y1, x2, y2 (with three axes x1, y1, z1,
@@ -202,17 +188,12 @@ class BoxField(SpaceTable):
     kind: Literal["box"]
     axes: Literal[2, 3] = Key(default=2, description="Number of coordinates of a corner.")
     unit: Literal["mm", "pixels"] = Key(
-        default="pixels", description=SpaceTable.model_fields["unit"].description or ""
+        default="pixels", description=SingleFieldTable.model_fields["unit"].description or ""
     )
 
-    def submitted_kind(self) -> BoxesInSpace:
+    def value_kind(self, submitted: bool) -> BoxesInSpace:
         """Return the kind of both sides."""
         return BoxesInSpace(self.space, single=True)
-
-    def field(self, name: str) -> Field:
-        """Return the field of that name."""
-        default = [f"{name}_{column}" for column in self.submitted_kind().columns]
-        return single_field(self, name, tuple(self.reference_columns or default))
 
 
 class BoxOverlap(MetricTable):
@@ -236,8 +217,7 @@ class BoxOverlap(MetricTable):
         return Measure((Metric(name, self.title or "Mean IoU", mean_of(name), best=1, worst=0),), row)
 
 
-def numbers_of_boxes(boxes: Boxes, classes: int) -> list[int]:
-    """Return the number of boxes of each class."""
+def _numbers_of_boxes(boxes: Boxes, classes: int) -> list[int]:
     numbers: list[int] = np.bincount(boxes.rows[:, 0].astype(np.int64), minlength=classes).tolist()
     return numbers
 
@@ -272,7 +252,6 @@ class _Matched:
     objects: NDArray[np.int64]
 
     def columns(self, name: str) -> Row:
-        """Return the columns of a metric of that name."""
         parts = (self.classes, self.confidence, self.found, self.objects)
         return dict(zip(_columns(name), parts, strict=True))
 
@@ -307,11 +286,7 @@ class _AverageOfBoxes(MetricTable):
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
 
     def averages(
-        self,
-        name: str,
-        field_name: str,
-        table: FieldTable,
-        figure: Callable[[DetectionTable, Floats], Floats],
+        self, name: str, field_name: str, table: FieldTable, value: Callable[[DetectionTable, Floats], Floats]
     ) -> Measure:
         """Return the mean over the classes of a figure (resamples, classes, thresholds), and each class.
 
@@ -328,10 +303,8 @@ class _AverageOfBoxes(MetricTable):
             return table.derive(columns, lambda table: _table(table, columns, thresholds))
 
         def of_classes(cases: WeightedCases) -> Floats:
-            """Return the figure of every class, shape (resamples, classes)."""
-
             def values(cases: WeightedCases) -> Floats:
-                return figure(matched(cases.table), cases.weights)
+                return value(matched(cases.table), cases.weights)
 
             mean: Floats = cases.derive(columns, values).mean(axis=2)
             return mean
@@ -340,13 +313,13 @@ class _AverageOfBoxes(MetricTable):
             return mean_over_classes(of_classes(cases)[..., np.newaxis])[:, 0]
 
         def metric(of: str, title: str, values: Callable[[WeightedCases], Floats]) -> Metric:
-            return Metric(of, title, Aggregate(values, _all_cases, max_cases=_MAX_CASES), best=1, worst=0)
+            return Metric(of, title, Aggregate(values, one_stratum, max_cases=_MAX_CASES), best=1, worst=0)
 
         def part(position: int) -> Callable[[WeightedCases], Floats]:
             return lambda cases: of_classes(cases)[:, position]
 
         def worst(case: CaseForm, references: Values) -> Row:
-            return _missing(numbers_of_boxes(references[field_name], count), thresholds.size).columns(name)
+            return _missing(_numbers_of_boxes(references[field_name], count), thresholds.size).columns(name)
 
         title = self.title_of(name)
         curves = DetectionCurves(
@@ -379,13 +352,12 @@ class _AverageOfBoxes(MetricTable):
                 kept.append(of_class[order])
                 hits.append(self._hits(of_class[order], true[true[:, 0] == label], thresholds))
             rows = np.concatenate(kept)
-            objects = np.array(numbers_of_boxes(comparison.reference, count))
+            objects = np.array(_numbers_of_boxes(comparison.reference, count))
             return _Matched(rows[:, 0].astype(np.int64), rows[:, 1], np.concatenate(hits), objects)
 
         return comparison.derive(("matched boxes", options), match)
 
     def _hits(self, found: Floats, true: Floats, thresholds: Floats) -> NDArray[np.bool_]:
-        """Return the hits of the predictions of one class at every threshold."""
         corners, true_corners, confidence = found[:, 2:], true[:, 2:], found[:, 1]
         if self.matching == "voc":
             groups, true_groups = (np.zeros(len(of), dtype=np.int64) for of in (found, true))
@@ -419,10 +391,7 @@ class BoxAveragePrecision(_AverageOfBoxes):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean over the classes, and each class."""
         return self.averages(
-            name,
-            field_name,
-            table,
-            lambda matched, weights: matched.average_precision(weights, self.curve),
+            name, field_name, table, lambda matched, weights: matched.average_precision(weights, self.curve)
         )
 
 
@@ -442,7 +411,6 @@ class BoxAverageRecall(_AverageOfBoxes):
 
 
 def _missing(objects: Sequence[int], thresholds: int) -> _Matched:
-    """Return the predictions of a case without a result."""
     numbers = np.array(objects)
     classes = np.repeat(np.arange(len(numbers)), np.maximum(1, numbers))
     found = np.zeros((len(classes), thresholds), dtype=np.bool_)
@@ -462,7 +430,3 @@ def _table(table: CaseTable, columns: Sequence[str], thresholds: Floats) -> Dete
         np.stack(objects).astype(np.int64),
         thresholds,
     )
-
-
-def _all_cases(table: CaseTable) -> NDArray[np.int64]:
-    return np.zeros(len(table), dtype=np.int64)

@@ -6,6 +6,7 @@ import math
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -42,10 +43,9 @@ from evaluation.metrics.confusion import (
     weighted_confusion,
 )
 
-# --- Classes: decisions between two, one of several, and the probabilities of several ---
-
 _CLASSES = "The classes, in their order if they have one: texts, or whole numbers."
 _EXCLUDED = "Cells of the reference of cases that do not enter."
+_Figure = Callable[[Confusion], Floats]
 
 
 class DecisionField(TwoClassFieldTable):
@@ -82,7 +82,7 @@ class ClassField(ColumnFieldTable):
 
     @model_validator(mode="after")
     def _good_classes(self) -> ClassField:
-        check_class_names(self.classes, self.excluded)
+        _check_class_names(self.classes, self.excluded)
         if self.boolean and len(self.classes) != 2:
             raise ValueError(f"boolean: expected two classes, found {len(self.classes)}")
         return self
@@ -120,7 +120,7 @@ class ClassProbabilitiesField(ScalarFieldTable):
 
     @model_validator(mode="after")
     def _good_classes(self) -> ClassProbabilitiesField:
-        check_class_names(self.classes, self.excluded)
+        _check_class_names(self.classes, self.excluded)
         if self.columns is not None and len(set(self.columns)) != len(self.classes):
             raise ValueError(f"columns: expected one for each of {len(self.classes)} classes")
         return self
@@ -137,8 +137,7 @@ class ClassProbabilitiesField(ScalarFieldTable):
         )
 
 
-def check_class_names(classes: Sequence[str | int], excluded: Sequence[str]) -> None:
-    """Raise ValueError for classes that could be confused, or that are excluded too."""
+def _check_class_names(classes: Sequence[str | int], excluded: Sequence[str]) -> None:
     if problem := problem_of_classes(tuple(classes)):
         raise ValueError(problem)
     if both := [name for name in excluded if name in map(str, classes)]:
@@ -200,12 +199,7 @@ class DecisionMetric(MetricTable, ABC):
         return Decided(tuple(map(str, table.classes)), predicted, true, index)
 
     def figure(
-        self,
-        name: str,
-        field_name: str,
-        table: FieldTable,
-        figure: Callable[[Confusion], Floats],
-        worst: float = 0.0,
+        self, name: str, field_name: str, table: FieldTable, figure: _Figure, worst: float = 0.0
     ) -> Measure:
         """Return a figure of the confusion matrix with the best value 1."""
         decided = self.decided(name, field_name, table)
@@ -400,7 +394,6 @@ class _MeanFOne(DecisionMetric, ABC):
     averaging: ClassVar[Averaging]
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean of the F1 of the classes."""
         return self.figure(name, field_name, table, lambda cases: mean_f1_of_confusion(cases, self.averaging))
 
 
@@ -467,13 +460,8 @@ class CohenKappa(DecisionMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the kappa."""
-        return self.figure(
-            name,
-            field_name,
-            table,
-            lambda cases: cohen_kappa_of_confusion(cases, self.disagreement),
-            worst=-1.0,
-        )
+        kappa = partial(cohen_kappa_of_confusion, disagreement=self.disagreement)
+        return self.figure(name, field_name, table, kappa, worst=-1.0)
 
 
 # --- Metrics of probabilities of classes: Brier score, and the AUC of each class against the rest ---

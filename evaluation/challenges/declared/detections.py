@@ -11,28 +11,32 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, model_validator
 
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.challenges.declared.tables import (
+    FieldComparison,
+    FieldTable,
+    Measure,
+    MetricTable,
+    RowFieldTable,
+)
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
-from evaluation.core.field import CaseColumns, Field, Kind, Reference, TableColumns, TableRows
+from evaluation.core.field import CaseColumns, Field, Kind, Reference, TableRows
 from evaluation.core.keys import Key
-from evaluation.core.metric import Aggregate, DetectionCurves, Metric, Strata
+from evaluation.core.metric import Aggregate, DetectionCurves, Metric, one_stratum
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.froc import Candidates, FrocTable
 from evaluation.metrics.points import PointMatches
-
-# --- Figures of detections of any kind: sums of hits and misses, and free-response ROC curves ---
-#
-# A case has hits, false predictions and missed objects in each class. A case without a result misses all of
-# its objects and has as many false predictions with the highest probability, at least one of each class: so
-# it is worse than an empty list, and no case is left out of any sum.
 
 CERTAIN = 2.0
 """Above every probability: the probability of false predictions in a case without a result."""
 
 Share = Literal["f1", "precision", "recall"]
 Rate = Annotated[float, Key(gt=0, allow_inf_nan=False)]
+MinimumProbability = Annotated[
+    float,
+    Key(description="Predictions of a lower probability are left out.", ge=0, le=1, allow_inf_nan=False),
+]
 
 RATES = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0]
 """The numbers of false positives per case of LUNA16."""
@@ -56,7 +60,11 @@ class Hits:
 
 
 def missing_result(objects: int) -> Hits:
-    """Return the detections of a case without a result that has ``objects`` objects of a class."""
+    """Return the detections of a case without a result that has ``objects`` objects of a class.
+
+    It misses all of its objects and has as many false predictions with the highest probability, at least one:
+    so it is worse than an empty list, and no case is left out of any sum.
+    """
     return Hits(np.zeros(0), np.full(max(1, objects), CERTAIN), objects)
 
 
@@ -148,7 +156,7 @@ def _share_of(share: Share, keys: Sequence[str]) -> Aggregate:
             return _ratio(2 * hits, 2 * hits + false + missed, hits + missed)
         return _ratio(hits, hits + (false if share == "precision" else missed), hits + missed)
 
-    return Aggregate(values, _all_cases)
+    return Aggregate(values, one_stratum)
 
 
 def _ratio(numerator: Floats, denominator: Floats, objects: Floats) -> Floats:
@@ -160,8 +168,14 @@ def froc_measure(name: str, title: str, rates: Sequence[float], detections: Case
     """Return the mean sensitivity over rates of false positives per case, and each sensitivity."""
     columns = _froc_columns(name, detections)
 
+    def sensitivities(cases: WeightedCases) -> Floats:
+        """Return the sensitivity at every rate, shape (resamples, rates)."""
+        return _froc_table(cases, columns).sensitivity_at(cases.weights, rates)
+
     def figure(of: Callable[[Floats], Floats]) -> Aggregate:
-        return Aggregate(lambda cases: of(_sensitivities(cases, columns, rates)), _all_cases)
+        return Aggregate(
+            lambda cases: of(cases.derive(("froc", *columns, *rates), sensitivities)), one_stratum
+        )
 
     parts = [
         Metric(
@@ -183,7 +197,7 @@ def average_precision_measure(name: str, title: str, detections: CaseDetections)
     columns = _froc_columns(name, detections)
     aggregate = Aggregate(
         lambda cases: _froc_table(cases, columns).average_precision(cases.weights),
-        _all_cases,
+        one_stratum,
         detections=_curves_of(columns),
     )
     return _froc_figures((Metric(name, title, aggregate, best=1, worst=0),), columns, detections)
@@ -200,8 +214,6 @@ def _curves_of(columns: Sequence[str]) -> DetectionCurves:
 
 
 def _froc_figures(metrics: tuple[Metric, ...], columns: Sequence[str], detections: CaseDetections) -> Measure:
-    """Return figures of the hits, false predictions and objects of each case."""
-
     def row(found: Sequence[Hits]) -> Row:
         (hits,) = found
         return dict(zip(columns, (hits.hits, hits.false, hits.objects), strict=True))
@@ -211,15 +223,6 @@ def _froc_figures(metrics: tuple[Metric, ...], columns: Sequence[str], detection
         row=lambda comparison: row(detections.hits(comparison)),
         worst=lambda case, references: row(detections.missing(references)),
     )
-
-
-def _sensitivities(cases: WeightedCases, columns: Sequence[str], rates: Sequence[float]) -> Floats:
-    """Return the sensitivity at every rate, shape (resamples, rates)."""
-
-    def values(cases: WeightedCases) -> Floats:
-        return _froc_table(cases, columns).sensitivity_at(cases.weights, rates)
-
-    return cases.derive(("froc", *columns, *rates), values)
 
 
 def _froc_table(cases: WeightedCases, columns: Sequence[str]) -> FrocTable:
@@ -236,10 +239,6 @@ def _candidates(table: CaseTable, columns: Sequence[str]) -> Candidates:
     return Candidates(case, confidence, is_hit, table[columns[2]].astype(np.int64))
 
 
-def _all_cases(table: CaseTable) -> Strata:
-    return np.zeros(len(table), dtype=np.int64)
-
-
 # --- Fields that list any number of objects in each case: rows of a table, or the platform's JSON ---
 
 
@@ -253,13 +252,14 @@ def distinct(names: list[str]) -> list[str]:
 ClassName = Annotated[str, Key(pattern=r"^[A-Za-z][A-Za-z0-9 _-]*$", max_length=40)]
 
 
-class SpaceTable(FieldTable):
+def figure_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names as they stand in figures of each; none where there is only one."""
+    return tuple(name.replace(" ", "_").replace("-", "_") for name in names) if len(names) > 1 else ()
+
+
+class SpaceTable(RowFieldTable):
     """A field of positions, in millimetres or pixels."""
 
-    table: str = Key(
-        default="predictions.csv", description="The csv file of a submission that holds the field."
-    )
-    key_column: str = Key(default="case", description="Column of that table with the case's name.")
     columns: list[str] | None = Key(
         default=None,
         description="The other columns of that table, in the order of the kind. Default: the names of the "
@@ -277,12 +277,8 @@ class SpaceTable(FieldTable):
     )
 
     @abstractmethod
-    def submitted_kind(self) -> Kind:
-        """Return the kind of the submitted value, which has columns."""
-
-    def reference_kind(self) -> Kind:
-        """Return the kind of the reference, which has columns; by default the same."""
-        return self.submitted_kind()
+    def value_kind(self, submitted: bool) -> Kind:
+        """Return the kind of the submitted value, or of the reference; both have columns."""
 
     @property
     def space(self) -> Space:
@@ -291,16 +287,29 @@ class SpaceTable(FieldTable):
 
     @model_validator(mode="after")
     def _columns_fit(self) -> Self:
-        for name, kind in (("columns", self.submitted_kind()), ("reference_columns", self.reference_kind())):
+        for name, kind in (("columns", self.value_kind(True)), ("reference_columns", self.value_kind(False))):
             chosen: list[str] | None = getattr(self, name)
             count, known = len(kind.columns), ", ".join(kind.columns)
             if chosen is not None and len(chosen) != count:
                 raise ValueError(f"{name}: expected {count} columns ({known}), found {len(chosen)}")
         return self
 
-    def submitted_columns(self) -> tuple[str, ...]:
-        """Return the columns of the submission's table."""
-        return tuple(self.columns or self.submitted_kind().columns)
+
+class SingleFieldTable(SpaceTable):
+    """A field with exactly one object in each case; the reference lies in columns of the cases."""
+
+    def field(self, name: str) -> Field:
+        """Return the field of that name."""
+        kind = self.value_kind(submitted=True)
+        columns = self.reference_columns or [f"{name}_{column}" for column in kind.columns]
+        return Field(
+            name=name,
+            title=self.title_of(name),
+            kind=kind,
+            archive=self.columns_of(tuple(self.columns or kind.columns)),
+            socket=self.socket_of(name),
+            reference=Reference(self.value_kind(submitted=False), CaseColumns(tuple(columns))),
+        )
 
 
 class ListFieldTable(SpaceTable):
@@ -317,20 +326,21 @@ class ListFieldTable(SpaceTable):
 
     def field(self, name: str) -> Field:
         """Return the field of that name."""
-        kind = self.submitted_kind()
+        kind = self.value_kind(submitted=True)
         return Field(
             name=name,
             title=self.title_of(name),
             kind=kind,
-            archive=TableRows((self.table,), self.key_column, self.submitted_columns()),
+            archive=TableRows((self.table,), self.key_column, tuple(self.columns or kind.columns)),
             socket=self.socket_of(name),
-            reference=Reference(self.reference_kind(), self.reference_rows(self.reference or f"{name}.csv")),
+            reference=self.reference_rows(self.reference or f"{name}.csv"),
         )
 
-    def reference_rows(self, file: str) -> TableRows:
-        """Return the location of reference objects in a file of the phase folder."""
-        columns = tuple(self.reference_columns or self.reference_kind().columns)
-        return TableRows((file,), self.reference_key_column or self.key_column, columns)
+    def reference_rows(self, file: str) -> Reference:
+        """Return the reference objects in a file of the phase folder."""
+        kind = self.value_kind(submitted=False)
+        columns = tuple(self.reference_columns or kind.columns)
+        return Reference(kind, TableRows((file,), self.reference_key_column or self.key_column, columns))
 
 
 class ObjectFieldTable(ListFieldTable):
@@ -349,20 +359,7 @@ class ObjectFieldTable(ListFieldTable):
 
     def class_names(self) -> tuple[str, ...]:
         """Return the names of figures of single classes; none where there is only one."""
-        names = [name.replace(" ", "_").replace("-", "_") for name in self.classes]
-        return tuple(names) if len(names) > 1 else ()
-
-
-def single_field(table: SpaceTable, name: str, reference_columns: tuple[str, ...]) -> Field:
-    """Return a field with exactly one object in each case; the reference lies in columns of the cases."""
-    return Field(
-        name=name,
-        title=table.title_of(name),
-        kind=table.submitted_kind(),
-        archive=TableColumns((table.table,), table.key_column, table.submitted_columns()),
-        socket=table.socket_of(name),
-        reference=Reference(table.reference_kind(), CaseColumns(reference_columns)),
-    )
+        return figure_names(self.classes)
 
 
 # --- Metrics of listed objects by any rule for hits: F1, precision, recall, free-response ROC ---

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +38,6 @@ from evaluation.metrics.segmentation import (
     recall_of_counts,
     volume_difference,
 )
-
-# --- Label maps, and their metrics: a figure for each label, and the mean over labels ---
 
 IMAGE_EXTENSIONS = (".png", ".bmp", ".tif", ".tiff", ".mha")
 VOLUME_EXTENSIONS = (".mha", ".nii.gz", ".nii", ".tif", ".tiff")
@@ -150,14 +147,13 @@ class LabelMetricTable(MetricTable):
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (LabelMapField,)
 
-    def scored_labels(self, table: LabelMapField) -> tuple[tuple[int, str], ...]:
-        """Return position (from 0 on) and name of each scored label. Raises ValueError for unknown ones."""
+    def scored_labels(self, table: LabelMapField) -> tuple[list[int], list[str]]:
+        """Return positions (from 0 on) and names of the scored labels. Raises ValueError for unknown ones."""
         known = list(table.labels.values())
         if unknown := [name for name in self.labels or () if name not in known]:
             raise ValueError(f"labels: expected some of {', '.join(known)}, found {', '.join(unknown)}")
-        return tuple(
-            (known.index(name), name) for name in known if self.labels is None or name in self.labels
-        )
+        names = [name for name in known if self.labels is None or name in self.labels]
+        return [known.index(name) for name in names], names
 
     def label_measure(
         self,
@@ -216,26 +212,24 @@ def voxels_of(value: LabelMapValue, labels: int) -> NDArray[np.intp]:
 class _OverlapTable(LabelMetricTable):
     """A ratio from 0 to 1 of the voxels of two regions."""
 
+    ratio: ClassVar[Callable[..., Any]]
+    """The ratio of each label, 1 where it is in neither map."""
     absent: Literal["score", "leave_out"] = Key(
         default="score",
         description="Labels that the reference of a case does not have. `score`: 1 if the label is not "
         "predicted either, otherwise 0. `leave_out`: the case does not enter the figure of that label.",
     )
 
-    @abstractmethod
-    def ratios(self, counts: LabelCounts) -> Floats:
-        """Return the ratio of each label, 1 where it is in neither map."""
-
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the ratio of each label and their mean. Raises ValueError for unknown labels."""
         assert isinstance(table, LabelMapField)
-        labels = self.scored_labels(table)
-        positions = [position for position, _ in labels]
+        positions, names = self.scored_labels(table)
         leaves_out = self.absent == "leave_out"
 
         def values(comparison: FieldComparison) -> Figures:
             counts = counts_of(comparison, table)
-            ratios = np.where(leaves_out & (counts.reference == 0), math.nan, self.ratios(counts))
+            ratios = type(self).ratio(counts, both_empty=1.0)
+            ratios = np.where(leaves_out & (counts.reference == 0), math.nan, ratios)
             return _listed(ratios[positions])
 
         def worst(case: CaseForm, references: Values) -> Figures:
@@ -243,7 +237,6 @@ class _OverlapTable(LabelMetricTable):
             return _listed(np.where(voxels == 0, math.nan, 0.0)[positions])
 
         figure = LabelFigure(best=1, worst=0)
-        names = [label for _, label in labels]
         return self.label_measure(name, names, figure, values, worst if leaves_out else None)
 
 
@@ -257,10 +250,7 @@ class Dice(_OverlapTable):
     """
 
     metric: Literal["dice"]
-
-    def ratios(self, counts: LabelCounts) -> Floats:
-        """Return the Dice coefficients."""
-        return dice_of_counts(counts, both_empty=1.0)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(dice_of_counts)
 
 
 class Jaccard(_OverlapTable):
@@ -273,10 +263,7 @@ class Jaccard(_OverlapTable):
     """
 
     metric: Literal["jaccard"]
-
-    def ratios(self, counts: LabelCounts) -> Floats:
-        """Return the Jaccard indices."""
-        return jaccard_of_counts(counts, both_empty=1.0)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(jaccard_of_counts)
 
 
 class VoxelSensitivity(_OverlapTable):
@@ -289,10 +276,7 @@ class VoxelSensitivity(_OverlapTable):
     """
 
     metric: Literal["voxel_sensitivity"]
-
-    def ratios(self, counts: LabelCounts) -> Floats:
-        """Return the sensitivities."""
-        return recall_of_counts(counts, both_empty=1.0)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(recall_of_counts)
 
 
 class VoxelPrecision(_OverlapTable):
@@ -305,10 +289,7 @@ class VoxelPrecision(_OverlapTable):
     """
 
     metric: Literal["voxel_precision"]
-
-    def ratios(self, counts: LabelCounts) -> Floats:
-        """Return the precisions."""
-        return precision_of_counts(counts, both_empty=1.0)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(precision_of_counts)
 
 
 class VolumeDifference(LabelMetricTable):
@@ -338,17 +319,14 @@ class VolumeDifference(LabelMetricTable):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the difference of each label and their mean. Raises ValueError where `worst` is needed."""
         assert isinstance(table, LabelMapField)
-        labels = self.scored_labels(table)
-        positions = [position for position, _ in labels]
+        positions, names = self.scored_labels(table)
         if self.relative and self.worst is None:
             raise ValueError(
                 "worst: expected the difference of a case without a result, since a relative one has no limit"
             )
 
         def limit_of(reference: LabelMapValue) -> float:
-            return (
-                math.prod((*reference.shape, voxel_extent(reference))) if self.worst is None else self.worst
-            )
+            return self.worst or math.prod((*reference.shape, voxel_extent(reference)))
 
         def values(comparison: FieldComparison) -> Figures:
             found = volume_difference(counts_of(comparison, table), [voxel_extent(comparison.reference)])
@@ -360,12 +338,12 @@ class VolumeDifference(LabelMetricTable):
             return _listed(difference[positions])
 
         def worst(case: CaseForm, references: Values) -> Figures:
-            return [limit_of(references[field_name])] * len(labels)
+            return [limit_of(references[field_name])] * len(names)
 
         unit = "" if self.relative else table.extent_unit
         best = -math.inf if self.signed else 0.0  # bounds of the figure, which then has no best value
         figure = LabelFigure(best, worst=math.inf, unit=unit, ordered=not self.signed)
-        return self.label_measure(name, [label for _, label in labels], figure, values, worst)
+        return self.label_measure(name, names, figure, values, worst)
 
 
 def voxel_extent(value: LabelMapValue) -> float:

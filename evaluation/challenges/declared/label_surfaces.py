@@ -86,8 +86,7 @@ class _SurfaceTable(LabelMetricTable):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the figure of each label and their mean. Raises ValueError for options that do not fit."""
         assert isinstance(table, LabelMapField)
-        labels = self.scored_labels(table)
-        positions, names = [position for position, _ in labels], [label for _, label in labels]
+        positions, names = self.scored_labels(table)
         figure = self.figure_of(table, names)
 
         def entering(figures: Figures, reference: LabelMapValue) -> Figures:
@@ -104,7 +103,7 @@ class _SurfaceTable(LabelMetricTable):
 
         def worst(case: CaseForm, references: Values) -> Figures:
             reference = references[field_name]
-            return entering([self.worst_of(reference, table)] * len(labels), reference)
+            return entering([self.worst_of(reference, table)] * len(names), reference)
 
         return self.label_measure(name, names, figure, values, worst)
 
@@ -122,12 +121,10 @@ class _SurfaceDistanceTable(_SurfaceTable):
     )
 
     def figure_of(self, table: LabelMapField, names: Sequence[str]) -> LabelFigure:
-        """Return a distance."""
         worst = math.inf if self.worst is None else self.worst
         return LabelFigure(best=0, worst=worst, unit="mm" if table.in_mm else "pixels")
 
     def worst_of(self, reference: LabelMapValue, table: LabelMapField) -> float:
-        """Return the stated distance or the diagonal."""
         if self.worst is not None:
             return self.worst
         spacing = _spacing(reference, table)

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.challenges.declared.label_maps import (
     Figures,
@@ -36,8 +35,6 @@ from evaluation.metrics.lesions import (
     panoptic_quality_of_lesions,
 )
 
-# --- The common base of figures of lesions, the connected components of a label ---
-
 
 def most_lesions(shape: tuple[int, int, int], neighbours: Neighbours) -> int:
     """Return how many components an image (z, y, x) can have at most."""
@@ -60,7 +57,7 @@ class LabelLesions:
 
 
 class LesionTable(LabelMetricTable):
-    """A figure of the components of a label."""
+    """A figure of the components of a label, by default from 0 to 1 and 0 for a case without a result."""
 
     neighbours: Neighbours = Key(
         default="all",
@@ -68,37 +65,36 @@ class LesionTable(LabelMetricTable):
         "share `faces`.",
     )
 
-    @abstractmethod
     def figure(self, table: LabelMapField) -> LabelFigure:
         """Return range and unit."""
+        return LabelFigure(best=1, worst=0)
 
     @abstractmethod
     def value(self, label: LabelLesions) -> float:
         """Return the figure of one label; NaN only by the reference."""
 
-    @abstractmethod
     def worst_value(self, reference: LabelMapValue, position: int) -> float:
         """Return the figure of a case without a result for the label at a position of the map."""
+        return 0.0
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the figure of each label and their mean. Raises ValueError for unknown labels."""
         assert isinstance(table, LabelMapField)
-        labels = self.scored_labels(table)
-        positions = [number + 1 for number, _ in labels]
+        indices, names = self.scored_labels(table)
+        positions = [index + 1 for index in indices]
 
         def values(comparison: FieldComparison) -> Figures:
-            return [
-                self.value(self._lesions(comparison, position, len(table.labels))) for position in positions
-            ]
+            count = len(table.labels)
+            return [self.value(self._lesions(comparison, position, count)) for position in positions]
 
         def worst(case: CaseForm, references: Values) -> Figures:
             return [self.worst_value(references[field_name], position) for position in positions]
 
-        return self.label_measure(name, [label for _, label in labels], self.figure(table), values, worst)
+        return self.label_measure(name, names, self.figure(table), values, worst)
 
     def _lesions(self, comparison: FieldComparison, position: int, labels: int) -> LabelLesions:
         """Return the components of one label in its box, found once for all metrics."""
-        maps = comparison.derive("maps of lesions", _maps_in_one_box)
+        maps = comparison.derive("maps of lesions", lambda of: together(of.submitted.crop, of.reference.crop))
         boxes = comparison.derive("boxes of lesions", lambda _: label_boxes(*maps, labels))
 
         def find(comparison: FieldComparison) -> LabelLesions:
@@ -110,30 +106,10 @@ class LesionTable(LabelMetricTable):
         return comparison.derive(("lesions", position, self.neighbours), find)
 
 
-def _maps_in_one_box(comparison: FieldComparison) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    return together(comparison.submitted.crop, comparison.reference.crop)
-
-
-class ShareTable(LesionTable):
-    """A figure from 0 to 1, 0 for a case without a result."""
-
-    def figure(self, table: LabelMapField) -> LabelFigure:
-        """Return a share."""
-        return LabelFigure(best=1, worst=0)
-
-    def worst_value(self, reference: LabelMapValue, position: int) -> float:
-        """Return 0."""
-        return 0.0
-
-
-# --- Volumes of the lesions that are missed, and of those that are false ---
-
-
 class _VolumeTable(LesionTable):
     """A volume of lesions, an area in two dimensions."""
 
     def figure(self, table: LabelMapField) -> LabelFigure:
-        """Return a volume."""
         return LabelFigure(best=0, worst=math.inf, unit=table.extent_unit)
 
 
@@ -180,7 +156,7 @@ class FalseNegativeVolume(_VolumeTable):
 # --- Lesions, the connected components of a label: which are found, and which are false ---
 
 
-class DetectedLesions(ShareTable):
+class DetectedLesions(LesionTable):
     """Share of the reference's lesions that the prediction touches; lesions are connected components.
 
     From 0 to 1, higher is better, for each label and as mean over labels. A case whose reference has no
@@ -201,7 +177,7 @@ class DetectedLesions(ShareTable):
         return 0.0 if (reference.positions == position).any() else math.nan
 
 
-class LesionF1(ShareTable):
+class LesionF1(LesionTable):
     """F1 of lesions: harmonic mean of the shares of reference and of predicted lesions that touch another.
 
     From 0 to 1, higher is better, for each label and as mean over labels; 1 where neither map has a lesion,
@@ -229,11 +205,9 @@ class _NumberTable(LesionTable):
     )
 
     def figure(self, table: LabelMapField) -> LabelFigure:
-        """Return a number."""
         return LabelFigure(best=0, worst=math.inf)
 
     def value(self, label: LabelLesions) -> float:
-        """Return the number, at most the worst one."""
         number = self.number(label.found)
         return number if self.worst is None else min(number, self.worst)
 
@@ -242,7 +216,6 @@ class _NumberTable(LesionTable):
         """Return the number of lesions."""
 
     def worst_value(self, reference: LabelMapValue, position: int) -> float:
-        """Return the stated worst, or the most that fit."""
         return most_lesions(reference.shape, self.neighbours) if self.worst is None else self.worst
 
 
@@ -278,10 +251,7 @@ class LesionCountDifference(_NumberTable):
         return float(abs(len(found.prediction_voxels) - len(found.reference_voxels)))
 
 
-# --- Panoptic quality of lesions, and its two factors ---
-
-
-class PanopticQuality(ShareTable):
+class PanopticQuality(LesionTable):
     """Panoptic quality of lesions: recognition quality times segmentation quality.
 
     From 0 to 1, higher is better, for each label and as mean over labels. Lesions match where their
@@ -299,7 +269,7 @@ class PanopticQuality(ShareTable):
         return label.panoptic.panoptic
 
 
-class SegmentationQuality(ShareTable):
+class SegmentationQuality(LesionTable):
     """Segmentation quality: mean intersection over union of the lesions that match, part of panoptic quality.
 
     From 0 to 1, higher is better, for each label and as mean over labels. Lesions match where their
@@ -317,7 +287,7 @@ class SegmentationQuality(ShareTable):
         return label.panoptic.segmentation
 
 
-class RecognitionQuality(ShareTable):
+class RecognitionQuality(LesionTable):
     """Recognition quality: F1 of the lesions that match, part of panoptic quality.
 
     From 0 to 1, higher is better, for each label and as mean over labels. Lesions match where their

@@ -15,26 +15,26 @@ from evaluation.challenges.declared.detections import (
     FrocOfObjects,
     Hits,
     ListFieldTable,
+    MinimumProbability,
     ObjectFieldTable,
     ObjectMetric,
     ShareOfObjects,
+    SingleFieldTable,
     SpaceTable,
     Verdicts,
     distinct,
-    single_field,
+    figure_names,
     verdicts_of,
 )
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
-from evaluation.core.field import Field, HiddenField, Reference
+from evaluation.core.field import HiddenField
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.points import Keypoints, Points, PointSet
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.points import MatchingRule, PointMatches, match_within, radial_errors
-
-# --- Points: objects detected at a position, such as mitoses or nodules ---
 
 
 class PointsField(ObjectFieldTable):
@@ -63,21 +63,18 @@ class PointsField(ObjectFieldTable):
         "neither asked for nor false. A prediction that hits one of them does not count. Default: none.",
     )
 
-    def submitted_kind(self) -> Points:
-        """Return the kind of the submitted value."""
-        return Points(self.space, self.attributes(submitted=True))
-
-    def reference_kind(self) -> Points:
-        """Return the kind of the reference."""
-        attributes = self.attributes(submitted=False)
+    def value_kind(self, submitted: bool) -> Points:
+        """Return the kind of the submitted value or of the reference, which may have diameters."""
+        attributes = self.attributes(submitted)
+        if submitted:
+            return Points(self.space, attributes)
         return Points(self.space, attributes, self.diameter, self.unknown_diameter)
 
     def hidden(self, name: str) -> tuple[HiddenField, ...]:
         """Return the objects that are ignored."""
         if self.ignored is None:
             return ()
-        reference = Reference(self.reference_kind(), self.reference_rows(self.ignored))
-        return (HiddenField(_ignored(name), reference),)
+        return (HiddenField(_ignored(name), self.reference_rows(self.ignored)),)
 
 
 def _ignored(name: str) -> str:
@@ -105,14 +102,7 @@ class PointMetric(ObjectMetric):
         "many pairs as possible, of those the nearest ones. `any`: an object is hit by the most probable of "
         "the predictions that are near, and the others of them do not count.",
     )
-
-    minimum_probability: float = Key(
-        default=0.0,
-        description="Predictions of a lower probability are left out.",
-        ge=0,
-        le=1,
-        allow_inf_nan=False,
-    )
+    minimum_probability: MinimumProbability = 0.0
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (PointsField,)
 
@@ -261,7 +251,7 @@ def _chosen(points: PointSet, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bo
 Radius = Annotated[float, Key(gt=0, allow_inf_nan=False)]
 
 
-class PointField(SpaceTable):
+class PointField(SingleFieldTable):
     """Exactly one point in each case, such as the fovea.
 
     In an archive it is a row of a table with a row for each case: x, y and with three axes z. In an algorithm
@@ -271,14 +261,9 @@ class PointField(SpaceTable):
 
     kind: Literal["point"]
 
-    def submitted_kind(self) -> Points:
+    def value_kind(self, submitted: bool) -> Points:
         """Return the kind of both sides."""
         return Points(self.space, single=True)
-
-    def field(self, name: str) -> Field:
-        """Return the field of that name."""
-        default = [f"{name}_{axis}" for axis in self.space.names]
-        return single_field(self, name, tuple(self.reference_columns or default))
 
 
 class KeypointsField(ListFieldTable):
@@ -294,7 +279,7 @@ class KeypointsField(ListFieldTable):
         description="The names of the points.", min_length=1
     )
 
-    def submitted_kind(self) -> Keypoints:
+    def value_kind(self, submitted: bool) -> Keypoints:
         """Return the kind of both sides."""
         return Keypoints(tuple(self.names), self.space)
 
@@ -304,18 +289,17 @@ class LandmarkMetric(MetricTable):
 
     kinds = (PointField, KeypointsField)
 
-    @staticmethod
-    def names(table: FieldTable) -> tuple[str, ...]:
-        """Return the names of the landmarks in figures; none where there is only one."""
-        names = table.names if isinstance(table, KeypointsField) else []
-        return tuple(name.replace(" ", "_").replace("-", "_") for name in names) if len(names) > 1 else ()
+    def figures(self, name: str, table: FieldTable) -> list[tuple[str, str]]:
+        """Return name and title of the figure of all landmarks and, where there are several, of each."""
+        landmarks = figure_names(table.names) if isinstance(table, KeypointsField) else ()
+        title = self.title_of(name)
+        return [(name, title), *((f"{name}_{of}", f"{title}, {of}") for of in landmarks)]
 
     @staticmethod
     def errors(comparison: FieldComparison) -> Floats:
         """Return the distance of every landmark from its reference, shape (landmarks,)."""
         return comparison.derive(
-            "radial errors",
-            lambda of: radial_errors(of.submitted.positions, of.reference.positions),
+            "radial errors", lambda of: radial_errors(of.submitted.positions, of.reference.positions)
         )
 
 
@@ -336,7 +320,7 @@ class MeanRadialError(LandmarkMetric):
         """Return the mean over all landmarks, and the mean of each."""
         assert isinstance(table, SpaceTable)
         unit = "mm" if table.unit == "mm" else "pixels"
-        names = [(name, self.title_of(name)), *_parts(name, self.title_of(name), self.names(table))]
+        names = self.figures(name, table)
 
         def row(comparison: FieldComparison) -> Row:
             return _row(names, np.minimum(self.errors(comparison), self.worst))
@@ -359,17 +343,13 @@ class SuccessDetectionRate(LandmarkMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the share of all landmarks, and the share of each."""
-        names = [(name, self.title_of(name)), *_parts(name, self.title_of(name), self.names(table))]
+        names = self.figures(name, table)
 
         def row(comparison: FieldComparison) -> Row:
             return _row(names, (self.errors(comparison) <= self.radius).astype(np.float64))
 
         metrics = (Metric(of, title, mean_of(of), best=1, worst=0) for of, title in names)
         return Measure(tuple(metrics), row)
-
-
-def _parts(name: str, title: str, landmarks: tuple[str, ...]) -> list[tuple[str, str]]:
-    return [(f"{name}_{landmark}", f"{title}, {landmark}") for landmark in landmarks]
 
 
 def _row(names: list[tuple[str, str]], values: Floats) -> Row:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from evaluation.challenges.declared.detections import (
+    RATES,
     CaseDetections,
     Hits,
     Rate,
@@ -37,8 +38,6 @@ from evaluation.metrics.crops import together
 from evaluation.metrics.lesions import match_candidates, overlap_of_components
 from evaluation.metrics.probabilities import voxel_average_precision, voxel_brier_score
 from evaluation.metrics.segmentation import count_overlap, dice_of_counts
-
-# --- Probability maps: a probability for every voxel, against a mask ---
 
 FLOAT_IMAGE_EXTENSIONS = (".tif", ".tiff", ".mha")
 
@@ -214,7 +213,6 @@ class _FindingTable(MetricTable):
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (DetectionMapField,)
 
     def detections(self, field_name: str, table: FieldTable) -> CaseDetections:
-        """Return how hits follow from findings."""
         assert isinstance(table, DetectionMapField)
 
         def find(comparison: FieldComparison) -> Sequence[Hits]:
@@ -265,11 +263,7 @@ class LesionFroc(_FindingTable):
     """
 
     metric: Literal["lesion_froc"]
-    rates: list[Rate] = Key(
-        default=[0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0],
-        description="Numbers of false findings per case.",
-        min_length=1,
-    )
+    rates: list[Rate] = Key(default=RATES, description="Numbers of false findings per case.", min_length=1)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean and the sensitivity at each rate."""

@@ -40,23 +40,23 @@ class ErrorMetric(MetricTable, ABC):
     )
     kinds = (NumberField,)
 
-    def difference(self, table: FieldTable) -> tuple[Callable[[FieldComparison], float], float]:
-        """Return the function that gives predicted − true, within ± the largest error, and that error."""
-        largest = self._largest(_measured(table))
+    def difference(self, table: FieldTable) -> tuple[Callable[[FieldComparison], float], float, str]:
+        """Return the function for predicted − true, within ± the largest error, this error, and the unit.
+
+        Raises ValueError for a field with a class as reference, and without a largest error.
+        """
+        number = _measured(table)
+        largest = number.range if self.worst is None else self.worst
+        if math.isinf(largest):
+            raise ValueError(
+                "worst: expected the error of a case without a result, since the field has no bounds"
+            )
 
         def difference(comparison: FieldComparison) -> float:
             error: float = comparison.submitted - comparison.reference
             return min(max(error, -largest), largest)
 
-        return difference, largest
-
-    def _largest(self, table: NumberField) -> float:
-        largest = table.range if self.worst is None else self.worst
-        if math.isinf(largest):
-            raise ValueError(
-                "worst: expected the error of a case without a result, since the field has no bounds"
-            )
-        return largest
+        return difference, largest, number.unit
 
 
 class MeanAbsoluteError(ErrorMetric):
@@ -72,8 +72,7 @@ class MeanAbsoluteError(ErrorMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean of the absolute differences. Raises ValueError without a worst error."""
-        difference, worst = self.difference(table)
-        unit = _measured(table).unit
+        difference, worst, unit = self.difference(table)
         metric = Metric(name, self.title_of(name), mean_of(name), best=0, worst=worst, unit=unit)
         return Measure((metric,), lambda comparison: {name: abs(difference(comparison))})
 
@@ -91,9 +90,8 @@ class RootMeanSquaredError(ErrorMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the root of the mean of the squares. Raises ValueError without a worst error."""
-        difference, worst = self.difference(table)
-        column, unit = f"{name}_error", _measured(table).unit
-        aggregate = root_mean_square_of(column)
+        difference, worst, unit = self.difference(table)
+        column, aggregate = f"{name}_error", root_mean_square_of(f"{name}_error")
         return Measure(
             (Metric(name, self.title_of(name), aggregate, best=0, worst=worst, unit=unit),),
             row=lambda comparison: {column: difference(comparison)},
@@ -114,7 +112,7 @@ class NormalisedAbsoluteError(ErrorMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the ratio of the sums. Raises ValueError without a worst error."""
-        difference, worst = self.difference(table)
+        difference, worst, _ = self.difference(table)
         error, size = f"{name}_error", f"{name}_size"
 
         def row(comparison: FieldComparison) -> Row:
@@ -141,8 +139,8 @@ class Bias(ErrorMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean and both limits. Raises ValueError without a worst error."""
-        difference, worst = self.difference(table)
-        unit, title = _measured(table).unit, self.title_of(name)
+        difference, worst, unit = self.difference(table)
+        title = self.title_of(name)
         # A standard deviation of differences up to ± worst is at most √2 · worst (of two cases).
         farthest = worst * (1 + 1.96 * math.sqrt(2))
         limits = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -19,7 +19,6 @@ from evaluation.challenges.declared.tables import FieldComparison, FieldTable, M
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Composite, Options, Task, Values, metrics_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key, KeyTable, Weight
 from evaluation.core.metric import Metric
@@ -27,8 +26,6 @@ from evaluation.core.scheme import Board, Method, MethodName, Rank, Scheme, Ties
 from evaluation.phase.config import DECLARED
 from evaluation.phase.registry import RUN_TIME
 from evaluation.phase.scheme_table import BoardTable
-
-# --- The declared ranking and the declared composites ---
 
 
 class RankingTable(KeyTable):
@@ -90,17 +87,12 @@ class CompositeTable(KeyTable):
     def composite(self, name: str, metrics: Mapping[str, Metric]) -> Composite:
         """Return the composite. Raises ValueError where its best and worst values are not finite."""
         names, weights = tuple(self.weights), tuple(self.weights.values())
-        best, worst = (
-            self.constant + sum(weight * value for weight, value in zip(weights, values, strict=True))
-            for values in (
-                [metrics[metric].best for metric in names],
-                [metrics[metric].worst for metric in names],
-            )
-        )
 
         def combine(*values: float) -> float:
             return self.constant + sum(weight * value for weight, value in zip(weights, values, strict=True))
 
+        best = combine(*(metrics[metric].best for metric in names))
+        worst = combine(*(metrics[metric].worst for metric in names))
         return Composite(name, self.title or title_of(name), names, combine, best, worst)
 
     def problems(self, metrics: Mapping[str, Metric]) -> list[str]:
@@ -206,12 +198,10 @@ class DeclaredOptions(Options):
     key_prefix: ClassVar[str] = ""
 
     fields: dict[Name, AnyFieldTable] = Key(
-        description="What is submitted for each case: a table `[fields.<name>]` for each value.",
-        min_length=1,
+        description="What is submitted for each case: a table `[fields.<name>]` for each value.", min_length=1
     )
     tasks: dict[Name, TaskTable] = Key(
-        description="The tasks: a table `[tasks.<name>]` for each.",
-        min_length=1,
+        description="The tasks: a table `[tasks.<name>]` for each.", min_length=1
     )
     ranking: RankingTable = Key(default=RankingTable(), description="How teams are ranked.")
     composites: dict[Name, CompositeTable] = Key(
@@ -271,7 +261,10 @@ def declare(options: DeclaredOptions) -> Challenge:
         raise PhaseError(*problems)
     first = tuple(f"{task.name}.{task.metrics[0].name}" for task in tasks if task.metrics[0].ordered)
     composites = tuple(table.composite(name, metrics) for name, table in options.composites.items())
-    scheme = _scheme(options.ranking, first, problems)
+    try:
+        scheme = options.ranking.scheme(first)
+    except ValueError as error:
+        raise PhaseError(f"ranking: {error}") from None
     known = {*metrics, *options.composites}
     problems += [
         f"ranking: {name!r} is not a metric of this phase; known are {', '.join(metrics)}"
@@ -296,13 +289,6 @@ def declare(options: DeclaredOptions) -> Challenge:
         score=options.ranking.score,
         ranking=lambda options: scheme,
     )
-
-
-def _scheme(table: RankingTable, default: tuple[str, ...], problems: list[str]) -> Scheme:
-    try:
-        return table.scheme(default)
-    except ValueError as error:
-        raise PhaseError(*problems, f"ranking: {error}") from None
 
 
 def _measures(
@@ -340,48 +326,34 @@ def _duplicates(place: str, task: Task) -> list[str]:
 
 def _task(name: str, table: TaskTable, fields: Mapping[str, FieldTable], scored: Sequence[_Scored]) -> Task:
     names = tuple(dict.fromkeys(item.field for item in scored))
-    built: dict[str, Field] = {field: fields[field].field(field) for field in names}
-    return Task(
-        name=name,
-        title=table.title or title_of(name),
-        fields=tuple(built.values()),
-        score=_score(scored),
-        metrics=tuple(metric for item in scored for metric in item.measure.metrics),
-        worst=_worst(scored),
-        hidden=tuple(hidden for field in names for hidden in fields[field].hidden(field)),
-        optional=table.optional,
-        details=lambda table: {
-            key: content for item in scored for key, content in item.measure.details(table).items()
-        },
-    )
-
-
-def _score(scored: Sequence[_Scored]) -> Callable[[Values, Values], Row]:
-    """Return the function that scores one case, in those fields that were submitted."""
 
     def score(submitted: Values, references: Values) -> Row:
-        comparisons = {
-            name: FieldComparison(name, submitted[name], references)
-            for name in dict.fromkeys(item.field for item in scored)
-            if name in submitted
-        }
+        comparisons = {of: FieldComparison(of, submitted[of], references) for of in names if of in submitted}
         row: dict[str, Any] = {}
         for item in scored:
             if item.field in comparisons:
                 row |= item.measure.row(comparisons[item.field])
         return row
 
-    return score
-
-
-def _worst(scored: Sequence[_Scored]) -> Callable[[CaseForm, Values], Row]:
     def worst(case: CaseForm, references: Values) -> Row:
         row: dict[str, Any] = {}
         for item in scored:
             row |= item.measure.worst(case, references)
         return row
 
-    return worst
+    return Task(
+        name=name,
+        title=table.title or title_of(name),
+        fields=tuple(fields[field].field(field) for field in names),
+        score=score,
+        metrics=tuple(metric for item in scored for metric in item.measure.metrics),
+        worst=worst,
+        hidden=tuple(hidden for field in names for hidden in fields[field].hidden(field)),
+        optional=table.optional,
+        details=lambda table: {
+            key: content for item in scored for key, content in item.measure.details(table).items()
+        },
+    )
 
 
 def _no_tasks(options: DeclaredOptions) -> tuple[Task, ...]:

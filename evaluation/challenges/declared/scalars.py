@@ -33,8 +33,6 @@ from evaluation.io.kinds.number import (
 )
 from evaluation.metrics.confusion import label_errors, modified_hamming_distance
 
-# --- The common keys of fields with one value a case: its column, its reference, stacks of cases ---
-
 
 class ScalarFieldTable(RowFieldTable, ABC):
     """A field with one value for each case, or in a stack one for each image."""
@@ -115,9 +113,6 @@ def value_columns(field_name: str) -> tuple[str, str]:
     return f"{field_name}_predicted", f"{field_name}_true"
 
 
-# --- Numbers: likelihoods of one of two classes, and measurements with true values ---
-
-
 class NumberField(TwoClassFieldTable):
     """A finite number: a likelihood, a score or a measurement.
 
@@ -157,9 +152,6 @@ class NumberField(TwoClassFieldTable):
             return self.column_field(name, ConditionScore(low, high, self.unit), classes)
         number = Number(low, high, self.unit)
         return self.column_field(name, number, number)
-
-
-# --- Sets of flags: several yes-or-no findings of one case ---
 
 
 class FlagsField(ScalarFieldTable):
@@ -225,9 +217,6 @@ class HammingDistance(MetricTable):
             return {name: math.nan if all(flag is None for flag in known) else 1.0}
 
         return Measure((Metric(name, self.title_of(name), mean_of(name), best=0, worst=1),), row, worst_row)
-
-
-# --- Predictions of survival: numbers that order the cases by the time to an event ---
 
 
 class SurvivalField(ScalarFieldTable):

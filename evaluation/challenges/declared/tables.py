@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
-from evaluation.core.case_table import CaseTable, Row
+from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.field import Field, Files, HiddenField, Kind, Reference, Socket, TableColumns
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key, KeyTable
 from evaluation.core.metric import Metric
-
-# --- A declared field: the common keys of all kinds, and the locations of the values ---
 
 
 class FieldTable(KeyTable, ABC):
@@ -125,10 +123,8 @@ def title_of(name: str) -> str:
 
 # --- A declared metric: its columns of a case, and its aggregation over cases ---
 
-Derived = TypeVar("Derived")
 
-
-class FieldComparison:
+class FieldComparison(Deriving):
     """The submitted value of one field of one case, with its reference.
 
     ``references`` holds the reference values of all fields and hidden fields by name. Metrics of one field
@@ -139,28 +135,16 @@ class FieldComparison:
         self.field = field
         self.submitted = submitted
         self.references = references
-        self._derived: dict[Hashable, Any] = {}
+        super().__init__()
 
     @property
     def reference(self) -> Any:
         """The reference value of the field, read when it is first needed."""
         return self.references[self.field]
 
-    def derive(self, key: Hashable, function: Callable[[FieldComparison], Derived]) -> Derived:
-        """Return ``function(self)``, computed at the first call with this key and kept."""
-        if key not in self._derived:
-            self._derived[key] = function(self)
-        derived: Derived = self._derived[key]
-        return derived
-
 
 def no_columns(case: CaseForm, references: Values) -> Row:
     """Return no column: the worst values follow from the metrics."""
-    return {}
-
-
-def no_details(table: CaseTable) -> Mapping[str, Any]:
-    """Return nothing further for the organiser."""
     return {}
 
 
@@ -177,7 +161,7 @@ class Measure:
     metrics: tuple[Metric, ...]
     row: Callable[[FieldComparison], Row]
     worst: Callable[[CaseForm, Values], Row] = no_columns
-    details: Callable[[CaseTable], Mapping[str, Any]] = no_details
+    details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
 
 
 class MetricTable(KeyTable, ABC):

@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.metric import Aggregate, CaseFigure, DetectionCurves, Metric, Strata
+from evaluation.core.metric import Aggregate, CaseFigure, DetectionCurves, Metric, Strata, one_stratum
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import BoxConfusion, LabelledBoxes, confuse_boxes, match_boxes
 from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
-
-# --- Figures of detection tasks, computed from the boxes of all images: average precision and mean IoU ---
 
 MAX_CASES = 2000
 """Above this number of images average precision has no bootstrap interval unless the phase asks for one."""
@@ -221,7 +219,6 @@ def f1_of_images(rules: DetectionRules, within: str | None = None) -> CaseFigure
     """Return the F1 of the boxes of single images, NaN for those that are 0 in the column ``within``."""
 
     def values(table: CaseTable) -> Floats:
-
         f1 = image_detections(rules, table).f1
         return f1 if within is None else np.where(table[within] == 1, f1, np.nan)
 
@@ -240,10 +237,9 @@ def _curves_of(rules: DetectionRules) -> DetectionCurves:
 
 
 def _figure_of(rules: DetectionRules, figure: Figure) -> Aggregate:
-    """Return a function of the figures of all cases as an aggregate."""
     return Aggregate(
         lambda cases: figure(DetectionFigures(rules, cases)),
-        lambda table: np.zeros(len(table), dtype=np.int64),
+        one_stratum,
         max_cases=MAX_CASES,
     )
 
@@ -422,8 +418,15 @@ class TwoSets:
         def gap(name: str, title: str, aggregate: Aggregate, best: float = 0) -> Metric:
             return Metric(name, title, aggregate, best, worst=1, ordered=False)
 
+        mean_of_second = Aggregate(
+            lambda cases: _mean(self._precisions(cases, 1)),
+            lambda table: np.where(table[self.column] == 1, 0, -1),
+            max_cases=MAX_CASES,
+            case_figure=f1_of_images(self.rules, self.column),
+        )
+
         return (
-            Metric("map_g", "mAP out of sample, mean over the thresholds", self._mean_of_second(), 1, 0),
+            Metric("map_g", "mAP out of sample, mean over the thresholds", mean_of_second, 1, 0),
             gap("dev_g", "|mAP in sample − mAP out of sample|", self._difference()),
             gap("dev_g_signed", "mAP in sample − mAP out of sample", self._difference(signed=True), best=-1),
             gap(
@@ -431,15 +434,6 @@ class TwoSets:
                 "|mAP in sample − mAP out of sample| over the classes that both sets have",
                 self._difference(common_classes=True),
             ),
-        )
-
-    def _mean_of_second(self) -> Aggregate:
-        """Return the mAP of the second set, averaged over the thresholds."""
-        return Aggregate(
-            lambda cases: _mean(self._precisions(cases, 1)),
-            lambda table: np.where(table[self.column] == 1, 0, -1),
-            max_cases=MAX_CASES,
-            case_figure=f1_of_images(self.rules, self.column),
         )
 
     def _difference(self, signed: bool = False, common_classes: bool = False) -> Aggregate:
@@ -456,7 +450,7 @@ class TwoSets:
             difference = _mean(first) - _mean(second)
             return difference if signed else np.abs(difference)
 
-        return Aggregate(values, self._strata, max_cases=MAX_CASES)
+        return Aggregate(values, lambda table: table[self.column].astype(np.int64), max_cases=MAX_CASES)
 
     def notices(self, table: CaseTable) -> list[str]:
         """Return one sentence for every class that occurs in only one of the two sets."""
@@ -477,9 +471,6 @@ class TwoSets:
     def _precisions(self, cases: WeightedCases, value: int) -> Floats:
         """Return the AP of each class in one of the sets, shape (resamples, classes)."""
         return DetectionFigures(self.rules, cases, self.column, value).class_average_precision
-
-    def _strata(self, table: CaseTable) -> Strata:
-        return table[self.column].astype(np.int64)
 
 
 def _mean(class_values: Floats) -> Floats:

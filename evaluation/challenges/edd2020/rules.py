@@ -24,7 +24,7 @@ from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Valu
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import IN_FORM, Key
-from evaluation.core.metric import Aggregate, Metric, mean_metric, mean_of, sum_of
+from evaluation.core.metric import Aggregate, Metric, mean_metric, mean_of, one_stratum, sum_of
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.box_files import Outside
 from evaluation.io.kinds.boxes import BoxLayout, BoxList, box_columns
@@ -39,8 +39,6 @@ from evaluation.metrics.segmentation import (
     precision_of_counts,
     recall_of_counts,
 )
-
-# --- Columns and metrics of the segmentation task: overlap of all channels pooled, and of each class ---
 
 OVERLAPS = {"precision": "Precision", "recall": "Recall", "f1": "F1 (Dice)", "f2": "F2"}
 """Column and title of the four overlap metrics."""
@@ -119,7 +117,7 @@ def _mean_deviation() -> Aggregate:
         mean: Floats = np.mean(deviations, axis=0)
         return mean
 
-    return Aggregate(values, strata=lambda table: np.zeros(len(table), dtype=np.int64))
+    return Aggregate(values, one_stratum)
 
 
 def _overlaps(counts: OverlapCounts[int]) -> dict[str, float]:
@@ -223,15 +221,14 @@ def _tasks(options: Edd2020Options) -> tuple[Task, ...]:
     further_boxes = _boxes(
         "generalisation", "Bounding boxes, out of sample", "generalization_bbox", options, in_sample=False
     )
+    files = Files("semantic_masks", (".tif", ".tiff"), suffix="_mask")
     masks = Field(
         name="masks",
         title="Masks of the classes",
         kind=MultilabelMask(options.classes),
-        archive=Files("semantic_masks", (".tif", ".tiff"), suffix="_mask"),
+        archive=files,
         socket=Socket("endoscopic-disease-segmentation", "images/endoscopic-disease-segmentation"),
-        reference=Reference(
-            MultilabelMask(options.classes), Files("semantic_masks", (".tif", ".tiff"), suffix="_mask")
-        ),
+        reference=Reference(MultilabelMask(options.classes), files),
         cases=_is_in_sample,
     )
     return (
@@ -244,7 +241,6 @@ def _tasks(options: Edd2020Options) -> tuple[Task, ...]:
 def _detection(boxes: Field, options: Edd2020Options) -> Task:
     """Return the task of section IV-A (Eq. 3 to 5)."""
     rules = _rules(options, reported=(0.25, 0.5, 0.75))
-
     return Task(
         name="detection",
         title="Detection of diseased regions",
@@ -325,10 +321,6 @@ def _is_in_sample(case: CaseForm) -> bool:
     return case.columns[SET.name] == SET.values[0]
 
 
-def _is_out_of_sample(case: CaseForm) -> bool:
-    return not _is_in_sample(case)
-
-
 def _boxes(name: str, title: str, folder: str, options: Edd2020Options, in_sample: bool) -> Field:
     kind = BoxList(
         options.classes,
@@ -347,7 +339,7 @@ def _boxes(name: str, title: str, folder: str, options: Edd2020Options, in_sampl
             replace(kind, with_confidence=False, remedy=_REMEDY, layout=options.reference_boxes),
             Files(folder, (".xml" if options.reference_boxes == "voc_xml" else ".txt",)),
         ),
-        cases=_is_in_sample if in_sample else _is_out_of_sample,
+        cases=lambda case: _is_in_sample(case) == in_sample,
     )
 
 

@@ -22,8 +22,6 @@ from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.io.kinds.classes import Flags
 from evaluation.io.tables import is_number, parse_number
 
-# --- The predicted and the agreed additional labels of every eye, and their errors by label ---
-
 PREDICTED, AGREED = "predicted", "agreed"
 """The columns of marks: 1 yes, 0 no, −1 not submitted, or not agreed on; one for each label."""
 
@@ -94,7 +92,6 @@ def participants(cases: ScoredCases, final: str, referable: str, not_referable: 
 
 
 def _counts(cases: ScoredCases, classes: NDArray[np.float64], members: Mask) -> dict[str, Any]:
-    """Return the figures of eyes and patients among some of the eyes."""
     ages = _ages(cases.cells.get(AGE), len(cases.names))[members]
     chosen = classes[members]
     found = {"eyes": _figures(chosen, ages)}
@@ -180,10 +177,10 @@ def referral_by_label(
         seen = negative & (predicted[:, number] == 1)
         found[label] = {name: _referred(eyes, decided, referral, metrics) for name, eyes in parts.items()} | {
             "predicted": {
-                "false_positives": _count(seen & decided),
-                "of_false_positives": _count(negative & decided),
-                "true_negatives": _count(seen & ~decided),
-                "of_true_negatives": _count(negative & ~decided),
+                "false_positives": count_of(seen & decided),
+                "of_false_positives": count_of(negative & decided),
+                "true_negatives": count_of(seen & ~decided),
+                "of_true_negatives": count_of(negative & ~decided),
             }
         }
     return found
@@ -194,14 +191,15 @@ def _referred(
 ) -> Mapping[str, float | int]:
     against_all = Subset(eyes, against_all_negatives=True)
     return {
-        "eyes": _count(eyes),
-        "found": _count(eyes & decided),
-        "missed": _count(eyes & ~decided),
+        "eyes": count_of(eyes),
+        "found": count_of(eyes & decided),
+        "missed": count_of(eyes & ~decided),
         **subgroup_values(metrics, referral, against_all, min_cases=1),
     }
 
 
-def _count(eyes: Mask) -> int:
+def count_of(eyes: Mask) -> int:
+    """Return the number of eyes in a mask."""
     return int(np.count_nonzero(eyes))
 
 

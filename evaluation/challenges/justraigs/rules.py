@@ -12,9 +12,16 @@ from math import isnan, nan
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evaluation.challenges.justraigs.analyses import AGREED, PREDICTED, label_counts, marks_of
+from evaluation.challenges.justraigs.analyses import (
+    AGREED,
+    PREDICTED,
+    count_of,
+    label_counts,
+    marks_of,
+    participants,
+    referral_by_label,
+)
 from evaluation.challenges.justraigs.kinds import (
     FEATURE_COLUMNS,
     FINAL_COLUMN,
@@ -100,9 +107,9 @@ def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
                 auc("referable"),
             ),
             details=lambda table: {
-                "referable": _count(table["referable"] == 1),
-                "not_referable": _count(table["referable"] == 0),
-                "ungradable": _count(np.isnan(table["referable"])),
+                "referable": count_of(table["referable"] == 1),
+                "not_referable": count_of(table["referable"] == 0),
+                "ungradable": count_of(np.isnan(table["referable"])),
             },
             operating_point=point,
         ),
@@ -131,8 +138,8 @@ def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
                 ),
             ),
             details=lambda table: {
-                "without_agreed_label": _count(table["agreed_labels"] == 0),
-                **{f"{column}_eyes": _count(~np.isnan(table[column])) for column in _ERRORS},
+                "without_agreed_label": count_of(table["agreed_labels"] == 0),
+                **{f"{column}_eyes": count_of(~np.isnan(table[column])) for column in _ERRORS},
                 "labels": label_counts(table, FEATURES),
             },
         ),
@@ -149,10 +156,7 @@ def operating_rule(options: JustraigsOptions) -> OperatingRule:
 def _decision(decision: int | None, referable: float) -> Row:
     """Return the columns of one eye; a missing decision is wrong."""
     right = nan if isnan(referable) else float(decision == referable)
-    return {
-        "referred": right if referable == 1 else nan,
-        "not_referred": right if referable == 0 else nan,
-    }
+    return {"referred": right if referable == 1 else nan, "not_referred": right if referable == 0 else nan}
 
 
 def _justification(features: Flags, agreed: Flags | None) -> Row:
@@ -173,10 +177,6 @@ def _justification(features: Flags, agreed: Flags | None) -> Row:
 
 
 def _analyses(options: JustraigsOptions, cases: ScoredCases) -> Mapping[str, Any]:
-    """Return the analyses for the organiser that need several tasks or the case table."""
-    # Imported when called: no worker needs it.
-    from evaluation.challenges.justraigs.analyses import participants, referral_by_label
-
     found: dict[str, Any] = {}
     if FINAL_COLUMN in cases.cells:
         found["participants"] = participants(cases, FINAL_COLUMN, REFERABLE, NOT_REFERABLE)
@@ -192,18 +192,8 @@ def _analyses(options: JustraigsOptions, cases: ScoredCases) -> Mapping[str, Any
     return found
 
 
-def _count(cases: NDArray[np.bool_]) -> int:
-    return int(np.count_nonzero(cases))
-
-
 def _proportion(name: str, title: str, column: str, best: float) -> Metric:
-    return Metric(
-        name,
-        title,
-        proportion_of(column),
-        best=best,
-        worst=1 - best,
-    )
+    return Metric(name, title, proportion_of(column), best=best, worst=1 - best)
 
 
 def _features(options: JustraigsOptions) -> Field:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.core.field import Kind
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
@@ -29,6 +28,7 @@ from evaluation.metrics.agreement import (
     krippendorff_alpha,
     limits_of_agreement,
 )
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import iou_of_corners
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.points import match_pairs
@@ -37,20 +37,19 @@ from evaluation.organiser.output import write_rows
 
 # --- Agreement of two annotators on the boxes of an image, and on the classes of common boxes ---
 
-Rows = NDArray[np.float64]
-OVERLAP = 0.5
+_LEAST_IOU = 0.5
 """Least IoU of two boxes of the same object, as in PASCAL VOC."""
 
 
-def compared_boxes(
-    first: Rows, second: Rows, classes: Sequence[str], inclusive_corners: bool
+def _compared_boxes(
+    first: Floats, second: Floats, classes: Sequence[str], inclusive_corners: bool
 ) -> Mapping[str, float]:
     """Return similarities of two lists of boxes in one image, by name, all from 0 to 1; NaN where undefined.
 
     first, second: shape (boxes, 2 + 2 · axes), class index, confidence, corners. Boxes of one class are
-    paired for the most pairs with an IoU of at least `OVERLAP`, then for the largest IoU. For every class, if
-    there are several, and for all: F1, 2 · pairs / all boxes, undefined without any box; and the mean IoU of
-    the pairs. With pairs across classes: the share of pairs of the same class.
+    paired for the most pairs with at least `_LEAST_IOU`, then for the largest IoU. For every class, if there
+    are several, and for all: F1, 2 · pairs / all boxes, undefined without any box; and the mean IoU of the
+    pairs. With pairs across classes: the share of pairs of the same class.
     """
     found: dict[str, float] = {}
     overlaps: list[float] = []
@@ -68,13 +67,6 @@ def compared_boxes(
     return found
 
 
-def numbers_of_boxes(rows: Rows, classes: Sequence[str]) -> Mapping[str, int]:
-    """Return the number of boxes by class, or the total if there are no classes."""
-    return {
-        name: int(np.count_nonzero(rows[:, 0] == label)) for label, name in enumerate(classes or ("boxes",))
-    }
-
-
 def _similarities(name: str, overlaps: Sequence[float], boxes: int) -> dict[str, float]:
     return {
         f"{name} F1": 2 * len(overlaps) / boxes if boxes else nan,
@@ -82,10 +74,9 @@ def _similarities(name: str, overlaps: Sequence[float], boxes: int) -> dict[str,
     }
 
 
-def _paired(first: Rows, second: Rows, inclusive_corners: bool) -> list[tuple[int, int, float]]:
-    """Return the positions and the IoU of the pairs."""
+def _paired(first: Floats, second: Floats, inclusive_corners: bool) -> list[tuple[int, int, float]]:
     overlap = iou_of_corners(first[:, np.newaxis, 2:], second[np.newaxis, :, 2:], inclusive_corners)
-    hit = match_pairs(1 - overlap, overlap >= OVERLAP, "optimal").hit
+    hit = match_pairs(1 - overlap, overlap >= _LEAST_IOU, "optimal").hit
     return [(int(i), j, float(overlap[i, j])) for j, i in enumerate(hit) if i >= 0]
 
 
@@ -209,7 +200,7 @@ def _dice_of_classes(
 
 @measures.register
 def _box_lists(kind: BoxList, first: Boxes, second: Boxes) -> Mapping[str, float]:
-    return compared_boxes(first.rows, second.rows, kind.classes, kind.inclusive_corners)
+    return _compared_boxes(first.rows, second.rows, kind.classes, kind.inclusive_corners)
 
 
 @measures.register
@@ -218,7 +209,7 @@ def _boxes_in_space(kind: BoxesInSpace, first: Boxes, second: Boxes) -> Mapping[
     if kind.single:
         (one,), (other,) = first.rows[:, 2:], second.rows[:, 2:]
         return {"IoU": float(iou_of_corners(one, other, inclusive_corners=False))}
-    return compared_boxes(first.rows, second.rows, kind.attributes.classes, inclusive_corners=False)
+    return _compared_boxes(first.rows, second.rows, kind.attributes.classes, inclusive_corners=False)
 
 
 @measures.register
@@ -232,7 +223,8 @@ def _numbers_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str
     if isinstance(kind, BoxesInSpace) and kind.single:
         return {}
     classes = kind.classes if isinstance(kind, BoxList) else kind.attributes.classes
-    return numbers_of_boxes(value.rows, classes)
+    named = enumerate(classes or ("boxes",))
+    return {name: int(np.count_nonzero(value.rows[:, 0] == label)) for label, name in named}
 
 
 def counting(figures: Mapping[str, Figure], *left_out: Collection[str]) -> dict[str, Figure]:
@@ -243,6 +235,15 @@ def counting(figures: Mapping[str, Figure], *left_out: Collection[str]) -> dict[
         for name, figure in figures.items()
         if not any(name.startswith(f"{region} ") for region in regions)
     }
+
+
+def _by_name(given: Mapping[str, Mapping[str, Figure]]) -> dict[str, dict[str, Figure]]:
+    """Return annotators' figures by name, then by annotator."""
+    found: dict[str, dict[str, Figure]] = defaultdict(dict)
+    for annotator, figures in given.items():
+        for name, figure in figures.items():
+            found[name][annotator] = figure
+    return found
 
 
 # --- How far annotators agree on one field over all cases: kappa, correlations, limits of agreement ---
@@ -266,25 +267,13 @@ class FieldAgreement:
         def of(figures: Mapping[str, Figure], *those: str) -> dict[str, Figure]:
             return counting(figures, *(without.get(one, ()) for one in those))
 
-        decided = {
-            annotator: of(categories(self.kind, values[annotator]), annotator) for annotator in annotators
-        }
-        for decision in dict.fromkeys(
-            name for annotator_decisions in decided.values() for name in annotator_decisions
-        ):
-            self._decisions[decision].append(
-                {annotator: named[decision] for annotator, named in decided.items() if decision in named}
-            )
-        given = {annotator: of(amounts(self.kind, values[annotator]), annotator) for annotator in annotators}
-        for amount in dict.fromkeys(name for of_annotator in given.values() for name in of_annotator):
-            numbers = {
-                annotator: of_annotator[amount]
-                for annotator, of_annotator in given.items()
-                if amount in of_annotator
-            }
-            self._amounts[amount].append(
-                {annotator: number for annotator, number in numbers.items() if not math.isnan(number)}
-            )
+        decided = {one: of(categories(self.kind, values[one]), one) for one in annotators}
+        for name, decisions in _by_name(decided).items():
+            self._decisions[name].append(decisions)
+        given = {one: of(amounts(self.kind, values[one]), one) for one in annotators}
+        for name, numbers in _by_name(given).items():
+            defined = {one: number for one, number in numbers.items() if not math.isnan(number)}
+            self._amounts[name].append(defined)
         for first, second in combinations(annotators, 2):
             compared = measures(self.kind, values[first], values[second])
             for name, value in of(compared, first, second).items():
@@ -328,11 +317,8 @@ class FieldAgreement:
         if correlations is not None:
             named = (("ICC(2,1)", correlations.agreement), ("ICC(3,1)", correlations.consistency))
             for measure, found in named:
-                yield replace(
-                    self._agreement(f"{prefix}{measure}", "all", "", len(table), found.value),
-                    lower=found.interval.lower,
-                    upper=found.interval.upper,
-                )
+                figure = self._agreement(f"{prefix}{measure}", "all", "", len(table), found.value)
+                yield replace(figure, lower=found.interval.lower, upper=found.interval.upper)
         several = [list(case.values()) for case in cases if len(case) > 1]
         alpha = krippendorff_alpha(several, "interval")
         yield self._agreement(f"{prefix}Krippendorff's alpha", "all", "", len(several), alpha)
@@ -346,11 +332,8 @@ class FieldAgreement:
                 ("lower limit of agreement", limits.lower, limits.lower_interval),
                 ("upper limit of agreement", limits.upper, limits.upper_interval),
             ):
-                yield replace(
-                    self._agreement(f"{prefix}{measure}", first, second, len(both), value),
-                    lower=interval.lower,
-                    upper=interval.upper,
-                )
+                figure = self._agreement(f"{prefix}{measure}", first, second, len(both), value)
+                yield replace(figure, lower=interval.lower, upper=interval.upper)
 
     def _agreement(self, measure: str, first: str, second: str, cases: int, value: float) -> AgreementFigure:
         return AgreementFigure(self.name, measure, first, second, cases, value)
@@ -386,31 +369,23 @@ class Disagreements:
     found: list[CaseDisagreement] = field(default_factory=list)
 
     def add(
-        self,
-        case: str,
-        name: str,
-        kind: Kind,
-        values: Mapping[str, Any],
-        left_out: LeftOut | None = None,
+        self, case: str, name: str, kind: Kind, values: Mapping[str, Any], left_out: LeftOut | None = None
     ) -> None:
         """Add the values of one case and field by annotator; regions that are left out do not count."""
         without = left_out or {}
         pairs: dict[str, dict[tuple[str, str], float]] = defaultdict(dict)
         for first, second in combinations(sorted(values), 2):
+            regions = [*without.get(first, ()), *without.get(second, ())]
+            left_out_of_pair = [prefix + region for region in regions for prefix in ("", _OVERLAP)]
             of_pair = distances(kind, values[first], values[second])
-            for measure, amount in counting(
-                of_pair, *(_measures_of(without.get(one, ())) for one in (first, second))
-            ).items():
+            for measure, amount in counting(of_pair, left_out_of_pair).items():
                 if not math.isnan(amount):
                     pairs[measure][first, second] = amount
         for measure, of_pairs in pairs.items():
             involved = sorted({one for pair in of_pairs for one in pair})
             self.found.append(
                 CaseDisagreement(
-                    name,
-                    measure,
-                    case,
-                    len(involved),
+                    *(name, measure, case, len(involved)),
                     math.fsum(of_pairs.values()) / len(of_pairs),
                     max(of_pairs.values()),
                     " ".join(_farthest(involved, of_pairs)),
@@ -444,10 +419,6 @@ def distances(kind: Kind, first: Any, second: Any) -> dict[str, float]:
     return found
 
 
-def _measures_of(regions: Collection[str]) -> list[str]:
-    return [prefix + region for region in regions for prefix in ("", _OVERLAP)]
-
-
 def _decision(name: str) -> str:
     return name or "label"
 
@@ -465,18 +436,14 @@ def _farthest(involved: Sequence[str], distances_of: Mapping[tuple[str, str], fl
 
 
 def _votes(kind: Kind, measure: str, values: Mapping[str, Any]) -> str:
-    return "; ".join(_groups(kind, measure, values))
-
-
-def _groups(kind: Kind, measure: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield every decision with the names of its annotators, the most frequent first."""
+    """Return every decision with the names of its annotators, the most frequent first."""
     by_decision: dict[str, list[str]] = defaultdict(list)
     for name in sorted(values):
         for decision, value in categories(kind, values[name]).items():
             if _decision(decision) == measure:
                 by_decision[str(int(value)) if isinstance(value, bool) else str(value)].append(name)
-    for decision, names in sorted(by_decision.items(), key=lambda item: (-len(item[1]), item[0])):
-        yield f"{decision}: {' '.join(names)}"
+    ordered = sorted(by_decision.items(), key=lambda item: (-len(item[1]), item[0]))
+    return "; ".join(f"{decision}: {' '.join(names)}" for decision, names in ordered)
 
 
 # --- Tables of the agreement of annotators or submissions, and of the cases with disagreement ---
@@ -497,16 +464,8 @@ def write_disagreement_table(
     path: Path, who: Who, disagreement: Iterable[CaseDisagreement], with_votes: bool = False
 ) -> None:
     """Write a row for each case and measure, with the votes if requested."""
-    votes = ("votes",) if with_votes else ()
-    write_rows(
-        path,
-        ("field", "measure", "case", f"{who}s", "mean", "largest", "farthest", *votes),
-        (
-            (
-                *(found.field, found.measure, found.case, found.values),
-                *(found.mean, found.largest, found.farthest),
-                *(found.votes,) * with_votes,
-            )
-            for found in disagreement
-        ),
-    )
+    columns = ["field", "measure", "case", "values", "mean", "largest", "farthest"]
+    if with_votes:
+        columns.append("votes")
+    header = [f"{who}s" if column == "values" else column for column in columns]
+    write_rows(path, header, ([getattr(found, column) for column in columns] for found in disagreement))

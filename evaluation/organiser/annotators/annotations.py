@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, PhaseError
-from evaluation.core.field import CaseColumns, Field, Files, Source
+from evaluation.core.field import CaseColumns, Field, Files
 from evaluation.core.form import CaseForm, Form, name_key
 from evaluation.io.kinds.boxes import BoxList
 from evaluation.io.kinds.classes import ClassProbabilities
@@ -40,8 +40,6 @@ from evaluation.platform.index import SubmissionIndex
 from evaluation.platform.submission import index_submission
 from evaluation.workers.case_reader import CaseReader
 
-# --- Read several submissions, or annotations laid out like submissions, case by case ---
-
 
 @dataclass(frozen=True)
 class OpenSubmission:
@@ -52,17 +50,13 @@ class OpenSubmission:
     index: SubmissionIndex
     reader: CaseReader
 
-    def sources(self, position: int) -> Mapping[str, Source]:
-        """Return the sources of a case's values by field."""
-        return self.index.sources[position]
-
     def read(
         self, position: int, fields: Collection[str], faults: list[str], leave_out: Collection[str] = ()
     ) -> dict[str, Any]:
         """Return the values of a case by field, without missing ones; faults are added to ``faults``."""
         sources = {
             name: source
-            for name, source in self.sources(position).items()
+            for name, source in self.index.sources[position].items()
             if name in fields and name not in leave_out
         }
         values, found = self.reader.read(self.form.cases[position], sources)
@@ -195,7 +189,6 @@ def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:
 def _read_dropped(
     path: Path, annotators: Sequence[str], form: Form, fused: Sequence[Field]
 ) -> tuple[set[Place], dict[Place, set[str]]]:
-    """Return the dropped values, and the dropped regions of other values."""
     dropped: set[Place] = set()
     regions: dict[Place, set[str]] = defaultdict(set)
     if not path.exists():
@@ -227,19 +220,11 @@ def _read_dropped(
     return dropped, regions
 
 
-# Ellipses as annotations: REFUGE's experts drew tilted ellipses around optic disc and cup (section 3.1).
-#
-# readers/<annotator>/ellipses.csv   name, region, center_x, center_y, radius_x, radius_y, rotation
-#
-# One row for each region of an image, such as optic disc; in pixels, the centre of the first one being (0,
-# 0). The radii are semi-axes. The rotation is in degrees, clockwise on the screen, as CVAT and SVG write it;
-# an empty cell is 0. A region without a row is absent from the image; an image without any row was not
-# annotated.
+# --- Ellipses as annotations: REFUGE's experts drew tilted ones around disc and cup (section 3.1) ---
 
-ELLIPSES_FILE = "ellipses.csv"
+_ELLIPSES_FILE = "ellipses.csv"
 _NUMBERS = ("center_x", "center_y", "radius_x", "radius_y", "rotation")
 _COLUMNS = ("name", "region", *_NUMBERS)
-_ANNOTATORS = "readers"
 Ellipses = Mapping[str, Ellipse]
 
 
@@ -250,12 +235,13 @@ def ellipses_as_masks(folder: Path) -> Iterator[Path]:
     It is a temporary copy, or the folder itself if that has no ellipses. Raises `PhaseError` with every fault
     of the tables, for an annotator with ellipses and masks, and for a challenge without a field for them.
     """
-    tables = sorted((folder / _ANNOTATORS).glob(f"*/{ELLIPSES_FILE}"))
+    tables = sorted((folder / ANNOTATORS).glob(f"*/{_ELLIPSES_FILE}"))
     if not tables:
         yield folder
         return
     configuration = read_configuration(folder)
     field, layout, kind = _field_of(configuration.tasks)
+    lossless = ".png" if ".png" in layout.extensions else layout.extensions[0]
     forms = read_cases(folder, configuration.challenge.form_columns_of(configuration.config.submission)).forms
     problems: list[str] = []
     drawn: dict[str, dict[str, Ellipses]] = {}
@@ -266,23 +252,28 @@ def ellipses_as_masks(folder: Path) -> Iterator[Path]:
         except PhaseError as error:
             problems += (f"{annotator}: {problem}" for problem in error.problems)
         if (table.parent / layout.folder).exists():
-            problems.append(f"{annotator}: expected {ELLIPSES_FILE} or {layout.folder}/, found both")
+            problems.append(f"{annotator}: expected {_ELLIPSES_FILE} or {layout.folder}/, found both")
     if problems:
         raise PhaseError(*problems)
     with tempfile.TemporaryDirectory() as temporary:
         copy = Path(temporary) / "annotations"
-        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(ELLIPSES_FILE))
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(_ELLIPSES_FILE))
         for annotator, of_cases in drawn.items():
             for case in forms:
                 if case.name in of_cases:
                     mask = mask_of(kind, of_cases[case.name], case)
-                    place = copy / _ANNOTATORS / annotator
-                    write_case_file(place, field.kind, layout, case.name, mask, _lossless(layout))
+                    place = copy / ANNOTATORS / annotator
+                    write_case_file(place, field.kind, layout, case.name, mask, lossless)
         yield copy
 
 
 def read_ellipses(path: Path, kind: LabelMask, cases: tuple[CaseForm, ...]) -> dict[str, Ellipses]:
-    """Return the ellipses of a table by case and region. Raises `PhaseError` with every fault."""
+    """Return the ellipses of a table by case and region. Raises `PhaseError` with every fault.
+
+    A row for each region of an image; in pixels, the centre of the first one being (0, 0).
+    The radii are semi-axes. The rotation is in degrees, clockwise on the screen, as CVAT and SVG write it; an
+    empty cell is 0. A region without a row is absent from the image; an image without any was not annotated.
+    """
     names = {name_key(case.name): case.name for case in cases}
     found: dict[str, dict[str, Ellipse]] = defaultdict(dict)
     with organiser_table(path, _COLUMNS) as table:
@@ -333,10 +324,6 @@ def _field_of(tasks: tuple[Task, ...]) -> tuple[Field, Files, LabelMask]:
     ]
     if len(fields) != 1:
         raise PhaseError(
-            f"{ELLIPSES_FILE}: expected a challenge with one mask of labelled regions, found {len(fields)}"
+            f"{_ELLIPSES_FILE}: expected a challenge with one mask of labelled regions, found {len(fields)}"
         )
     return fields[0]
-
-
-def _lossless(layout: Files) -> str:
-    return ".png" if ".png" in layout.extensions else layout.extensions[0]

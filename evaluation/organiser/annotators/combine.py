@@ -22,13 +22,15 @@ from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.io.kinds.volume import ConfidenceVolume, Volume
 from evaluation.io.volume_header import geometry_of
-from evaluation.metrics.boxes import FusedBoxes, fuse_boxes, iou_of_corners, suppress_boxes
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.boxes import fuse_boxes, iou_of_corners, suppress_boxes
 from evaluation.metrics.crops import Box, Crop
 from evaluation.metrics.staple import staple
 
 # --- Combine the masks of several annotators by majority vote or STAPLE ---
 
 Mask = NDArray[np.bool_]
+Regions = Collection[str]
 Value = TypeVar("Value")
 
 
@@ -53,17 +55,14 @@ class CombinationRules:
 
 
 def majority_vote(votes: NDArray[np.bool_], tie_is_foreground: bool = False) -> Mask:
-    """Return the majority of votes (annotator, …) for every pixel, shape (…).
-
-    Raises `ValueError` without any annotator.
-    """
+    """Return the majority of votes (annotator, …) for every pixel. Raises `ValueError` without any."""
     if not len(votes):
         raise ValueError("votes: expected at least one annotator, found none")
     twice = 2 * np.count_nonzero(votes, axis=0)
     return np.asarray(twice >= len(votes) if tie_is_foreground else twice > len(votes))
 
 
-def vote(votes: NDArray[np.bool_], rules: CombinationRules, case: str) -> Mask:
+def _vote(votes: NDArray[np.bool_], rules: CombinationRules, case: str) -> Mask:
     """Return the combined region of masks (annotator, …) by the method of the rules.
 
     Raises `PhaseError`, which names the case, where STAPLE does not converge.
@@ -78,7 +77,7 @@ def vote(votes: NDArray[np.bool_], rules: CombinationRules, case: str) -> Mask:
     return found.mask
 
 
-def voters(values: Sequence[Value], left_out: Sequence[Collection[str]] | None, region: str) -> list[Value]:
+def _voters(values: Sequence[Value], left_out: Sequence[Regions] | None, region: str) -> list[Value]:
     """Return the values that vote for a region, see `combine_label_masks`."""
     if left_out is None:
         return list(values)
@@ -90,7 +89,7 @@ def combine_label_masks(
     masks: Sequence[Crop],
     case: CaseForm,
     rules: CombinationRules,
-    left_out: Sequence[Collection[str]] | None = None,
+    left_out: Sequence[Regions] | None = None,
 ) -> NDArray[np.uint8]:
     """Return the full image (y, x). Each region is voted separately; grey values are never averaged.
 
@@ -105,35 +104,26 @@ def combine_label_masks(
         box = Box(0, case.height, 0, case.width)
     window = image[box.slices]
     for label, labels in kind.regions():
-        voting = voters(masks, left_out, kind.labels[label])
+        voting = _voters(masks, left_out, kind.labels[label])
         if not voting:
             continue
         votes = np.stack(
             [Crop(np.isin(mask.values, labels), mask.top, mask.left).within(box) for mask in voting]
         )
-        window[vote(votes, rules, case.name)] = label
+        window[_vote(votes, rules, case.name)] = label
     return image
 
 
 # --- Combine the boxes of several submissions or annotators in one image, class by class ---
 
-Rows = NDArray[np.float64]
 
-
-@dataclass(frozen=True)
-class BoxRules:
-    """The declared properties of boxes: confidence, inclusive corners, largest number."""
-
-    with_confidence: bool
-    inclusive_corners: bool
-    max_boxes: int
-
-
-def combine_boxes(given: Sequence[Rows], kind: BoxRules, rules: CombinationRules) -> Rows:
+def _combine_boxes(
+    given: Sequence[Floats], rules: CombinationRules, with_confidence: bool, inclusive: bool, max_boxes: int
+) -> Floats:
     """Return the combined boxes, by descending confidence; the order of ``given`` does not matter.
 
     given: one array (boxes, 2 + 2 · axes) from each: class index, confidence, lower and upper corner. With
-    confidences, by weighted boxes fusion or non-maximum suppression. Without, see `voted_boxes`. Beyond
+    confidences, by weighted boxes fusion or non-maximum suppression. Without, see `_voted_boxes`. Beyond
     ``max_boxes`` the least confident ones are left out.
     """
     owner = np.repeat(np.arange(len(given)), list(map(len, given)))
@@ -142,21 +132,25 @@ def combine_boxes(given: Sequence[Rows], kind: BoxRules, rules: CombinationRules
     for label in np.unique(rows[:, 0]):
         chosen = rows[:, 0] == label
         corners, confidence = rows[chosen, 2:], rows[chosen, 1]
-        if kind.with_confidence:
+        if with_confidence:
             order = np.lexsort((*corners.T[::-1], -confidence))
-            fused = _fused(corners[order], confidence[order], len(given), kind, rules)
+            sorted_boxes = corners[order], confidence[order]
+            if rules.boxes == "nms":
+                fused = suppress_boxes(*sorted_boxes, rules.box_iou, inclusive)
+            else:
+                fused = fuse_boxes(*sorted_boxes, len(given), rules.box_iou, inclusive)
             kept, sure = fused.corners, fused.confidence
         else:
-            kept = voted_boxes(corners, owner[chosen], len(given), kind.inclusive_corners, rules)
+            kept = _voted_boxes(corners, owner[chosen], len(given), inclusive, rules)
             sure = np.ones(len(kept))
         found.append(np.column_stack([np.full(len(kept), label), sure, kept]))
     combined = np.concatenate([*found, rows[:0]])
-    return combined[np.argsort(-combined[:, 1], kind="stable")][: kind.max_boxes]
+    return combined[np.argsort(-combined[:, 1], kind="stable")][:max_boxes]
 
 
-def voted_boxes(
-    corners: Rows, owner: NDArray[np.intp], annotators: int, inclusive_corners: bool, rules: CombinationRules
-) -> Rows:
+def _voted_boxes(
+    corners: Floats, owner: NDArray[np.intp], annotators: int, inclusive: bool, rules: CombinationRules
+) -> Floats:
     """Return the boxes of one class for which most annotators vote, shape (boxes, 2 · axes).
 
     corners: shape (boxes, 2 · axes); owner: shape (boxes,), the annotator of each. The box that overlaps most
@@ -166,11 +160,11 @@ def voted_boxes(
     members, or with "nms" its first box.
     """
     found = []
-    left = _most_agreed(corners, owner, inclusive_corners)
+    left = _most_agreed(corners, owner, inclusive)
     while left.size:
         first, left = left[0], left[1:]
         members = [first]
-        overlap = iou_of_corners(corners[left], corners[first], inclusive_corners)
+        overlap = iou_of_corners(corners[left], corners[first], inclusive)
         for other in np.unique(owner[left]):
             theirs = np.flatnonzero(owner[left] == other)
             best = theirs[overlap[theirs].argmax()]
@@ -183,33 +177,20 @@ def voted_boxes(
     return np.array(found).reshape(-1, corners.shape[1])
 
 
-def mean_box(given: Sequence[Rows]) -> Rows:
-    """Return the mean of single boxes, one from each; they have no class."""
-    return _mean(np.concatenate(given))[np.newaxis]
-
-
-def _mean(rows: Rows) -> Rows:
+def _mean(rows: Floats) -> Floats:
     # Sorted, so that rounding does not depend on the order of the annotators; the mean must not leave their
     # range.
     ordered = np.sort(rows, axis=0)
-    mean: Rows = np.clip(ordered.sum(axis=0) / len(rows), ordered[0], ordered[-1])
+    mean: Floats = np.clip(ordered.sum(axis=0) / len(rows), ordered[0], ordered[-1])
     return mean
 
 
-def _fused(
-    corners: Rows, confidence: Rows, members: int, kind: BoxRules, rules: CombinationRules
-) -> FusedBoxes:
-    if rules.boxes == "nms":
-        return suppress_boxes(corners, confidence, rules.box_iou, kind.inclusive_corners)
-    return fuse_boxes(corners, confidence, members, rules.box_iou, kind.inclusive_corners)
-
-
-def _most_agreed(corners: Rows, owner: NDArray[np.intp], inclusive_corners: bool) -> NDArray[np.intp]:
+def _most_agreed(corners: Floats, owner: NDArray[np.intp], inclusive: bool) -> NDArray[np.intp]:
     """Return the order of boxes by descending overlap with other annotators' boxes; ties by corners."""
     support = np.array(
         [
             # Sorted, so that rounding does not depend on the order of the annotators.
-            np.sort(iou_of_corners(corners[owner != own], corner, inclusive_corners)).sum()
+            np.sort(iou_of_corners(corners[owner != own], corner, inclusive)).sum()
             for corner, own in zip(corners, owner, strict=True)
         ]
     )
@@ -245,16 +226,15 @@ def mean_probabilities(given: Sequence[Sequence[float]]) -> tuple[float, ...]:
 
 
 # --- Combine the values that several annotators or submissions give for one case, by kind of value ---
-#
-# A challenge registers its own kinds: ``@combine.register`` on a function of the same arguments.
 
 
 @singledispatch
 def combine(kind: Kind, values: Sequence[Any], case: CaseForm, rules: CombinationRules) -> Any:
     """Return one value of a case in the form that the kind writes; the order of ``values`` does not matter.
 
-    values: one from each annotator or submission, at least one, as the kind reads them. Raises
-    `TypeError` for a kind that is not registered (see `is_combinable`).
+    values: one from each annotator or submission, at least one, as the kind reads them. A challenge registers
+    its own kinds: ``@combine.register`` on a function of the same arguments. Raises `TypeError` for a kind
+    that is not registered (see `is_combinable`).
     """
     raise TypeError(f"values of {type(kind).__name__} cannot be combined")
 
@@ -266,13 +246,11 @@ def is_combinable(kind: Kind) -> bool:
 
 @combine.register
 def _numbers(kind: Number, values: Sequence[float], case: CaseForm, rules: CombinationRules) -> float:
-    """Return the mean."""
     return _mean_value(values)
 
 
 @combine.register
 def _labels(kind: Label, values: Sequence[int | bool], case: CaseForm, rules: CombinationRules) -> int:
-    """Return the majority's answer."""
     return int(majority_vote(np.array(values, dtype=np.bool_), rules.tie_is_foreground))
 
 
@@ -299,7 +277,6 @@ def _classes_of_cases(
 def _class_probabilities(
     kind: ClassProbabilities, values: Sequence[Probabilities], case: CaseForm, rules: CombinationRules
 ) -> Probabilities:
-    """Return the mean probability of every class."""
     return mean_probabilities(values)
 
 
@@ -311,8 +288,8 @@ def _points(kind: PointInImage, values: Sequence[Point], case: CaseForm, rules: 
 @combine.register
 def _box_lists(kind: BoxList, values: Sequence[Boxes], case: CaseForm, rules: CombinationRules) -> Boxes:
     """Return boxes fused by their confidences; boxes without any by the majority."""
-    of_kind = BoxRules(kind.with_confidence, kind.inclusive_corners, kind.max_boxes)
-    return Boxes(combine_boxes([value.rows for value in values], of_kind, rules))
+    rows = [value.rows for value in values]
+    return Boxes(_combine_boxes(rows, rules, kind.with_confidence, kind.inclusive_corners, kind.max_boxes))
 
 
 @combine.register
@@ -322,80 +299,46 @@ def _boxes_in_space(
     """Return combined boxes with two or three axes; for single boxes the mean."""
     rows = [value.rows for value in values]
     if kind.single:
-        return Boxes(mean_box(rows))
-    of_kind = BoxRules(kind.attributes.with_probability, inclusive_corners=False, max_boxes=kind.max_boxes)
-    return Boxes(combine_boxes(rows, of_kind, rules))
+        return Boxes(_mean(np.concatenate(rows))[np.newaxis])
+    return Boxes(_combine_boxes(rows, rules, kind.attributes.with_probability, False, kind.max_boxes))
 
 
-@combine.register
-def _label_masks(
-    kind: LabelMask, values: Sequence[Crop], case: CaseForm, rules: CombinationRules
-) -> NDArray[np.uint8]:
-    return combine_label_masks(kind, values, case, rules)
+combine.register(LabelMask, combine_label_masks)
 
 
-@combine.register
-def _multilabel_masks(
-    kind: MultilabelMask, values: Sequence[tuple[Crop, ...]], case: CaseForm, rules: CombinationRules
-) -> NDArray[np.bool_]:
-    return _classes(kind, values, case, rules, None)
-
-
-@singledispatch
 def combine_without(
-    kind: Kind,
-    values: Sequence[Any],
-    case: CaseForm,
-    rules: CombinationRules,
-    left_out: Sequence[Collection[str]],
+    kind: Kind, values: Sequence[Any], case: CaseForm, rules: CombinationRules, left_out: Sequence[Regions]
 ) -> Any:
     """Return one value of a case from values without some of their regions; see `combine`.
 
     left_out: the names of regions for every value, see `region_names`. A region left out of all is empty.
     Raises `TypeError` for a kind without regions.
     """
+    if isinstance(kind, LabelMask):
+        return combine_label_masks(kind, values, case, rules, left_out)
+    if isinstance(kind, MultilabelMask):
+        return _multilabel_masks(kind, values, case, rules, left_out)
     raise TypeError(f"values of {type(kind).__name__} have no regions")
 
 
-@combine_without.register
-def _label_masks_without(
-    kind: LabelMask,
-    values: Sequence[Crop],
-    case: CaseForm,
-    rules: CombinationRules,
-    left_out: Sequence[Collection[str]],
-) -> NDArray[np.uint8]:
-    return combine_label_masks(kind, values, case, rules, left_out)
-
-
-@combine_without.register
-def _multilabel_masks_without(
+@combine.register
+def _multilabel_masks(
     kind: MultilabelMask,
     values: Sequence[tuple[Crop, ...]],
     case: CaseForm,
     rules: CombinationRules,
-    left_out: Sequence[Collection[str]],
-) -> NDArray[np.bool_]:
-    return _classes(kind, values, case, rules, left_out)
-
-
-def _classes(
-    kind: MultilabelMask,
-    values: Sequence[tuple[Crop, ...]],
-    case: CaseForm,
-    rules: CombinationRules,
-    left_out: Sequence[Collection[str]] | None,
+    left_out: Sequence[Regions] | None = None,
 ) -> NDArray[np.bool_]:
     """Return (class, y, x), each class voted separately."""
     combined = np.zeros((len(kind.classes), case.height, case.width), dtype=np.bool_)
     for number, (name, class_regions) in enumerate(zip(kind.classes, zip(*values, strict=True), strict=True)):
-        voting = voters(class_regions, left_out, name)
+        voting = _voters(class_regions, left_out, name)
         if not voting:
             continue
         votes = np.zeros((len(voting), case.height, case.width), dtype=np.bool_)
         for one, region in zip(votes, voting, strict=True):
             one[region.box.slices] = region.values
-        combined[number] = vote(votes, rules, case.name)
+        combined[number] = _vote(votes, rules, case.name)
     return combined
 
 
@@ -410,7 +353,6 @@ def region_names(kind: Kind) -> tuple[str, ...]:
 def _volumes(
     kind: ConfidenceVolume, values: Sequence[tuple[Crop, ...]], case: CaseForm, rules: CombinationRules
 ) -> Volume:
-    """Return the mean confidence of every voxel."""
     geometry = geometry_of(case)
     mean = np.zeros(geometry.shape, dtype=np.float32)
     for plane, plane_crops in zip(mean, zip(*values, strict=True), strict=True):

@@ -46,9 +46,6 @@ from evaluation.phase.phase import Phase
 from evaluation.phase.places import mid_ranks
 
 # --- Combine several submissions of one phase into one, in the submission's own format ---
-#
-# The kind of a value decides how it is combined (`annotators.combine`): masks are voted region by region,
-# coordinates are averaged where most submissions have one, likelihoods are averaged on a common scale.
 
 Numbers = Mapping[str, Mapping[str, Sequence[float | None]]]
 
@@ -83,10 +80,16 @@ def write_ensemble(
     if len(submissions) < 2:
         raise PhaseError(f"an ensemble needs at least two submissions, found {len(submissions)}")
     fields = fields_of(tasks)
-    if problems := _not_combinable(tasks):
+    if problems := [
+        f"task {task.name}: {field.title}: values of this kind cannot be combined; choose other tasks"
+        for task in tasks
+        for field in task.fields
+        if not is_combinable(field.kind)
+    ]:
         raise PhaseError(*problems)
     opened = open_submissions(submissions, form, tasks)
-    order = _reading_order(form)
+    # Grouped by stack: a stack is one file.
+    order = sorted(range(len(form.cases)), key=lambda i: form.cases[i].columns.get(STACK_NAME, ""))
     faults: list[str] = []
     numbers = {
         field.name: {one.name: _normalised(one, field, order, faults) for one in opened}
@@ -135,19 +138,9 @@ def write_agreement(folder: Path, written: Ensemble) -> None:
     write_disagreement_table(folder / "disagreement.csv", "submission", written.disagreement.ordered())
 
 
-def _not_combinable(tasks: Sequence[Task]) -> list[str]:
-    return [
-        f"task {task.name}: {field.title}: values of this kind cannot be combined; choose other tasks"
-        for task in tasks
-        for field in task.fields
-        if not is_combinable(field.kind)
-    ]
-
-
 def _given(
     fields: Sequence[Field], position: int, read: Mapping[str, Mapping[str, Any]], numbers: Numbers
 ) -> dict[str, dict[str, Any]]:
-    """Return the values of one case by field and submission."""
     given: dict[str, dict[str, Any]] = {}
     for field in fields:
         if field.name in numbers:
@@ -173,23 +166,14 @@ def _normalised(
     return [scaled.get(position) for position in range(len(order))]
 
 
-def _reading_order(form: Form) -> list[int]:
-    """Return the positions of the cases, grouped by stack; a stack is one file."""
-    return sorted(range(len(form.cases)), key=lambda i: form.cases[i].columns.get(STACK_NAME, ""))
-
-
-_INPUT_SOCKET = "image"
-
-
 def _writer_for(
     folder: Path, form: Form, fields: Sequence[Field], submissions: Sequence[OpenSubmission]
 ) -> ArchiveWriter | AlgorithmWriter:
-    """Return the writer of a submission of the phase."""
     if form.submission == "algorithm":
         slugs = {field.name: form.sockets.get(field.name, field.socket.slug) for field in fields}
         renamed = [replace(field, socket=replace(field.socket, slug=slugs[field.name])) for field in fields]
         return AlgorithmWriter(
-            folder, renamed, _inputs(form, fields), next(iter(form.input_sockets), _INPUT_SOCKET)
+            folder, renamed, _inputs(form, fields), next(iter(form.input_sockets), "image")
         )
     extensions = {
         field.name: extension
@@ -365,16 +349,8 @@ def _gains(
                 pair = pairs[member]
                 difference = of_all[ensemble] - of_all[member]
                 yield Gain(
-                    name,
-                    member,
-                    of_all[ensemble],
-                    of_all[member],
-                    upwards * difference + 0.0,
-                    pair.method,
-                    pair.p_value,
-                    adjusted[member],
-                    pair.favours,
-                    pair.note,
+                    *(name, member, of_all[ensemble], of_all[member], upwards * difference + 0.0),
+                    *(pair.method, pair.p_value, adjusted[member], pair.favours, pair.note),
                 )
 
 

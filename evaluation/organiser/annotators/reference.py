@@ -17,7 +17,6 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Field, Kind
 from evaluation.core.outcome import CaseJob, Progress, Scored, no_progress, organisers_problems
 from evaluation.evaluate import scorer_setup
 from evaluation.io.handover import encode
@@ -28,7 +27,6 @@ from evaluation.organiser.annotators.agreement import (
     CaseDisagreement,
     Disagreements,
     FieldAgreement,
-    LeftOut,
     write_agreement_table,
     write_disagreement_table,
 )
@@ -52,8 +50,6 @@ from evaluation.workers.reader import ReaderSetup
 from evaluation.workers.reading import ReadBatch, read_batches
 from evaluation.workers.reports import ValuesOfBatch
 from evaluation.workers.scoring import score_cases
-
-# --- Score every annotator against the combined reference like a team (ADAM, Table 14) ---
 
 _CASE_SECONDS = 120.0
 _CASES_AT_ONCE = 64
@@ -103,7 +99,7 @@ def _scores(
         sources = []
         for position in range(len(phase.rows)):
             dropped = given.incomplete_fields(annotator.name, position)
-            kept = annotator.sources(position).items()
+            kept = annotator.index.sources[position].items()
             sources.append({name: source for name, source in kept if name not in dropped})
         batches = list(batches_of(root, phase.cases.forms, sources, fields_of(phase.tasks), workers))
         read = read_batches(batches, reading, settings, machine.held_memory())
@@ -145,23 +141,18 @@ def _read_here(phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder)
         for position in positions:
             dropped = given.incomplete_fields(annotator.name, position)
             annotated = annotator.read(position, fields, faults, dropped)
-            values.add(position, _as_submitted(annotated, fields))
+            submitted = {}
+            for name, value in annotated.items():
+                if not isinstance(fields[name].kind, ClassLabel):
+                    submitted[name] = value
+                elif not math.isnan(value):  # a submission has no class where the case is excluded
+                    submitted[name] = int(value)
+            values.add(position, submitted)
         document = memoryview(b"".join(encode(values.packed())))
         batches.append(ReadBatch({position: position for position in positions}, b"", document, {}))
     if faults:
         raise PhaseError(*faults)
     return tuple(batches)
-
-
-def _as_submitted(annotated: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str, Any]:
-    """Return annotated values in the form of a submission: without a class where the case is excluded."""
-    found = {}
-    for name, value in annotated.items():
-        if not isinstance(fields[name].kind, ClassLabel):
-            found[name] = value
-        elif not math.isnan(value):
-            found[name] = int(value)
-    return found
 
 
 _NOBODY = "expected a value of at least one annotator, found none"
@@ -213,13 +204,11 @@ def fuse_annotators(
                 for annotator in case_values:
                     values_by_annotator[annotator][field.name] += 1
                 kind = field.reference.kind
-                left_out = {
-                    annotator: given.regions_left_out(annotator, position, field.name)
-                    for annotator in case_values
-                }
+                left_out = {one: given.regions_left_out(one, position, field.name) for one in case_values}
                 faults.extend(
                     f"{form.name}, {field.name}, {region}: {_NOBODY}"
-                    for region in _without_any(kind, left_out)
+                    for region in region_names(kind)
+                    if left_out and all(region in regions for regions in left_out.values())
                 )
                 if case_values:
                     agreement[field.name].add(case_values, left_out)
@@ -246,26 +235,13 @@ def fuse_annotators(
     return FusedReference(
         annotators=tuple(one.name for one in given.annotators),
         kept=tuple(field.name for task in given.tasks for field in task.fields if field not in given.fused),
-        annotators_of_cases={
-            name: dict(sorted(field_counts.items())) for name, field_counts in counts.items()
-        },
-        values_of_annotators={
-            name: dict(annotator_counts) for name, annotator_counts in values_by_annotator.items()
-        },
+        annotators_of_cases={name: dict(sorted(number.items())) for name, number in counts.items()},
+        values_of_annotators={name: dict(number) for name, number in values_by_annotator.items()},
         dropped=len(given.dropped) + sum(map(len, given.dropped_regions.values())),
         agreement=tuple(found for field_counts in agreement.values() for found in field_counts.result()),
         disagreement=tuple(disagreements.ordered()),
         scores=scores,
     )
-
-
-def _without_any(kind: Kind, left_out: LeftOut) -> list[str]:
-    """Return the regions that every annotator of a case leaves out."""
-    return [
-        region
-        for region in region_names(kind)
-        if left_out and all(region in regions for regions in left_out.values())
-    ]
 
 
 def _values_of_case(given: AnnotatorsFolder, position: int, faults: list[str]) -> dict[str, dict[str, Any]]:

@@ -16,10 +16,13 @@ from evaluation.charts.chart import (
     MarkStyle,
     Record,
     band_layer,
-    colour_scale,
-    dash_scale,
+    layer,
+    lines_by_name,
     marks_of,
+    nominal,
+    quantitative,
     quantity,
+    rows_of,
     share,
     tooltip,
 )
@@ -29,178 +32,107 @@ from evaluation.metrics.classification import RocTable, found_at_thresholds, roc
 from evaluation.metrics.intervals import wilson_interval
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
 
-# --- Precision against recall: one or several curves, and a bootstrap band ---
+# --- Precision against recall, and free-response ROC: one or several curves, and bootstrap bands ---
 
 
 @dataclass(frozen=True)
-class PrecisionRecallCurve:
-    """A curve by name; recall and precision of shape (points,), 0 … 1, recall ascending."""
+class NamedCurve:
+    """A curve by name; its positions along both axes, shape (points,), x ascending."""
 
     name: str
-    recall: Floats
-    precision: Floats
+    x: Floats
+    y: Floats
 
 
 @dataclass(frozen=True)
-class PrecisionBand:
-    """Limits of the precision of a curve at each recall, all of shape (points,)."""
+class NamedBand:
+    """Limits of a curve's y at each x, all of shape (points,)."""
 
     name: str
-    recall: Floats
+    x: Floats
     lower: Floats
     upper: Floats
+
+
+def _curve_rows(curves: Sequence[NamedCurve], x: str, y: str) -> list[Record]:
+    return [row for one in curves for row in rows_of({x: one.x, y: one.y}, name=one.name)]
+
+
+def _band_rows(bands: Sequence[NamedBand], x: str, marks: Mapping[str, MarkStyle]) -> list[Record]:
+    return [
+        row
+        for one in bands
+        for row in rows_of(
+            {x: one.x, "lower": one.lower, "upper": one.upper}, name=one.name, colour=marks[one.name].colour
+        )
+    ]
 
 
 def precision_recall_chart(
     name: str,
     title: str,
-    curves: Sequence[PrecisionRecallCurve],
-    bands: Sequence[PrecisionBand] = (),
+    curves: Sequence[NamedCurve],
+    bands: Sequence[NamedBand] = (),
     prevalence: float | None = None,
     follows: str = "",
     hit: str = "",
 ) -> Chart:
-    """Return the chart; ``prevalence`` is the precision of chance, a horizontal line.
+    """Return the chart of curves with recall along x and precision along y, both 0 … 1.
 
-    ``hit``: for detections, a sentence that defines a hit.
+    ``prevalence``: precision of chance, a horizontal line; ``hit``: for detections, a sentence that defines a
+    hit.
     """
     marks = marks_of(curve.name for curve in curves)
-    data: dict[str, Sequence[Record]] = {
-        "curves": [
-            {"name": curve.name, "recall": x, "precision": y}
-            for curve in curves
-            for x, y in zip(curve.recall.tolist(), curve.precision.tolist(), strict=True)
-        ]
-    }
+    data: dict[str, Sequence[Record]] = {"curves": _curve_rows(curves, "recall", "precision")}
     x, y = share("recall", "recall (sensitivity)"), share("precision", "precision")
     layers: list[Record] = []
     described = "Precision against recall at every threshold."
     if prevalence is not None:
         data["chance"] = [{"precision": prevalence}]
-        layers.append(
-            {
-                "data": {"name": "chance"},
-                "mark": {"type": "rule", "color": GREY, "strokeDash": [3, 3]},
-                "encoding": {"y": y},
-            }
-        )
+        layers.append(layer("chance", {"type": "rule", "color": GREY, "strokeDash": [3, 3]}, y=y))
         described += " The dashed line is the share of positives, the precision of chance."
-    by_name: Record = {"field": "name", "type": "nominal", "title": None}
-    if len(curves) < 2:
-        by_name = {**by_name, "legend": None}
     if bands:
-        data["band"] = [
-            {"name": band.name, "colour": marks[band.name].colour, "recall": at, "lower": low, "upper": high}
-            for band in bands
-            for at, low, high in zip(
-                band.recall.tolist(), band.lower.tolist(), band.upper.tolist(), strict=True
-            )
-        ]
+        data["band"] = _band_rows(bands, "recall", marks)
         layers.append(band_layer(x, share("lower", "precision"), len(bands)))
         described += " A band holds 95 % of the bootstrap's precisions at each recall."
     described += f" {hit}" if hit else ""
-    layers.append(
-        {
-            "data": {"name": "curves"},
-            "mark": {"type": "line"},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "color": {**by_name, "scale": colour_scale(marks)},
-                "strokeDash": {**by_name, "scale": dash_scale(marks)},
-            },
-        }
-    )
+    drawn = lines_by_name(marks, legend=len(curves) > 1)
+    layers.append(layer("curves", {"type": "line"}, x=x, y=y, **drawn))
     return Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
-
-
-# --- Free-response ROC: sensitivity against false positives per case ---
-
-
-@dataclass(frozen=True)
-class FrocLine:
-    """A curve by name; false positives per case and sensitivities, shape (points,), ascending."""
-
-    name: str
-    false_positives: NDArray[np.float64]
-    sensitivity: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class FrocBand:
-    """Limits of the sensitivity of a curve at each number of false positives, all of shape (points,)."""
-
-    name: str
-    false_positives: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
 
 
 def froc_chart(
     name: str,
     title: str,
-    curves: Sequence[FrocLine],
+    curves: Sequence[NamedCurve],
     hit: str,
     follows: str = "",
     *,
-    bands: Sequence[FrocBand] = (),
+    bands: Sequence[NamedBand] = (),
     marks: Mapping[str, MarkStyle] | None = None,
 ) -> Chart:
-    """Return the chart; ``hit`` is a sentence that defines a hit.
+    """Return the chart of curves with false positives per case along x and sensitivity along y.
 
-    ``marks`` by name give each curve its colour and its dashes.
+    ``hit``: a sentence that defines a hit; ``marks``: colour and dashes of each curve by name.
     """
     marks = marks or marks_of(curve.name for curve in curves)
-    data: dict[str, Sequence[Record]] = {
-        "curves": [
-            {"name": curve.name, "false_positives_per_case": x, "sensitivity": y}
-            for curve in curves
-            for x, y in zip(curve.false_positives.tolist(), curve.sensitivity.tolist(), strict=True)
-        ]
-    }
-    by_name: Record = {"field": "name", "type": "nominal", "title": None}
-    if len(curves) < 2:
-        by_name = {**by_name, "legend": None}
-    x = quantity("false_positives_per_case", "false positives per case")
+    axis = "false_positives_per_case"
+    data: dict[str, Sequence[Record]] = {"curves": _curve_rows(curves, axis, "sensitivity")}
+    x, y = quantity(axis, "false positives per case"), share("sensitivity", "sensitivity")
     described = "Share of the objects found against false positives per case as the confidence falls."
     layers: list[Record] = []
     if bands:
-        data["band"] = [
-            {
-                "name": band.name,
-                "colour": marks[band.name].colour,
-                "false_positives_per_case": at,
-                "lower": low,
-                "upper": high,
-            }
-            for band in bands
-            for at, low, high in zip(
-                band.false_positives.tolist(), band.lower.tolist(), band.upper.tolist(), strict=True
-            )
-        ]
-        lower = share("lower", "sensitivity")
-        layers.append(band_layer(x, lower, len(bands)))
+        data["band"] = _band_rows(bands, axis, marks)
+        layers.append(band_layer(x, share("lower", "sensitivity"), len(bands)))
         described += " A band holds 95 % of the curves of the bootstrap."
-    layers.append(
-        {
-            "data": {"name": "curves"},
-            "mark": {"type": "line", "interpolate": "step-after"},
-            "encoding": {
-                "x": x,
-                "y": share("sensitivity", "sensitivity"),
-                "color": {**by_name, "scale": colour_scale(marks)},
-                "strokeDash": {**by_name, "scale": dash_scale(marks)},
-            },
-        }
-    )
-    described = f"{described} {hit}"
-    return Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
+    drawn = lines_by_name(marks, legend=len(curves) > 1)
+    layers.append(layer("curves", {"type": "line", "interpolate": "step-after"}, x=x, y=y, **drawn))
+    return Chart(name, title, f"{described} {hit}", data, {"layer": layers, "height": 340}, follows)
 
 
 # --- Decision curve: the net benefit of acting on a probability, against acting on all or on none ---
 
 _DASHES = [[1, 0], [6, 3], [2, 2]]
-_MODEL, _ALL, _NONE = "submission", "all positive", "none positive"
 
 
 def net_benefit(probability: Floats, positive: Floats, thresholds: Floats) -> Floats:
@@ -220,9 +152,9 @@ def decision_curve_chart(name: str, title: str, probability: Floats, positive: F
     """Return the chart for thresholds from 0.01 to 0.99; probabilities of shape (cases,) in [0, 1]."""
     thresholds = np.linspace(0.01, 0.99, 99)
     curves = {
-        _MODEL: net_benefit(probability, positive, thresholds),
-        _ALL: net_benefit(np.ones_like(probability), positive, thresholds),
-        _NONE: np.zeros_like(thresholds),
+        "submission": net_benefit(probability, positive, thresholds),
+        "all positive": net_benefit(np.ones_like(probability), positive, thresholds),
+        "none positive": np.zeros_like(thresholds),
     }
     prevalence = float(positive.mean())
     lowest = -0.25 * max(prevalence, 0.04)
@@ -232,24 +164,20 @@ def decision_curve_chart(name: str, title: str, probability: Floats, positive: F
         for threshold, benefit in zip(thresholds.tolist(), values.tolist(), strict=True)
         if benefit >= lowest
     ]
-    by_strategy: Record = {"field": "strategy", "type": "nominal", "title": None}
+    by_strategy = nominal("strategy", title=None)
+    encoding = {
+        "x": share("threshold", "threshold probability"),
+        "y": quantity("net_benefit", "net benefit", (lowest, max(prevalence, 0.01) * 1.05)),
+        "color": {**by_strategy, "scale": {"domain": list(curves), "range": [BLUE, GREY, GREY]}},
+        "strokeDash": {**by_strategy, "scale": {"domain": list(curves), "range": _DASHES}},
+    }
     return Chart(
         name,
         title,
         "Net benefit of calling a case positive from a threshold on, beside calling all or none positive "
         "(Vickers and Elkin 2006). The submission helps where its line is the highest.",
         {"curves": rows},
-        {
-            "data": {"name": "curves"},
-            "mark": {"type": "line"},
-            "encoding": {
-                "x": share("threshold", "threshold probability"),
-                "y": quantity("net_benefit", "net benefit", (lowest, max(prevalence, 0.01) * 1.05)),
-                "color": {**by_strategy, "scale": {"domain": list(curves), "range": [BLUE, GREY, GREY]}},
-                "strokeDash": {**by_strategy, "scale": {"domain": list(curves), "range": _DASHES}},
-            },
-            "height": 340,
-        },
+        layer("curves", {"type": "line"}, **encoding) | {"height": 340},
     )
 
 
@@ -291,40 +219,14 @@ def calibration_chart(
 ) -> Chart:
     """Return the reliability diagram with the expected calibration error and the Brier score."""
     x, y = share("predicted", "predicted probability"), share("observed", "share of positives")
+    interval = {"y": share("lower", "share of positives"), "y2": {"field": "upper"}}
+    area = quantitative("cases", title="cases", scale={"range": [30, 350]})
+    told = [quantitative("cases"), *tooltip(numbers=("predicted", "observed", "lower", "upper"))]
     layers = [
-        {
-            "data": {"name": "perfect"},
-            "mark": {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None},
-            "encoding": {"x": x, "y": y},
-        },
-        {
-            "data": {"name": "bins"},
-            "mark": {"type": "rule", "color": BLUE, "opacity": 0.6},
-            "encoding": {"x": x, "y": share("lower", "share of positives"), "y2": {"field": "upper"}},
-        },
-        {
-            "data": {"name": "bins"},
-            "mark": {"type": "line", "opacity": 0.6, "tooltip": None},
-            "encoding": {"x": x, "y": y},
-        },
-        {
-            "data": {"name": "bins"},
-            "mark": {"type": "point", "filled": True, "opacity": 1},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "size": {
-                    "field": "cases",
-                    "type": "quantitative",
-                    "title": "cases",
-                    "scale": {"range": [30, 350]},
-                },
-                "tooltip": [
-                    {"field": "cases", "type": "quantitative"},
-                    *tooltip(numbers=("predicted", "observed", "lower", "upper")),
-                ],
-            },
-        },
+        layer("perfect", {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y),
+        layer("bins", {"type": "rule", "color": BLUE, "opacity": 0.6}, x=x, **interval),
+        layer("bins", {"type": "line", "opacity": 0.6, "tooltip": None}, x=x, y=y),
+        layer("bins", {"type": "point", "filled": True, "opacity": 1}, x=x, y=y, size=area, tooltip=told),
     ]
     return Chart(
         name,
@@ -385,14 +287,14 @@ def point_at_threshold(name: str, table: RocTable, threshold: float) -> MarkedPo
     return MarkedPoint(name, float(called[negative].mean()), float(called[table.positive].mean()))
 
 
-def precision_recall_curve(name: str, table: RocTable) -> PrecisionRecallCurve:
+def precision_recall_curve(name: str, table: RocTable) -> NamedCurve:
     """Return the curve of all cases by ascending recall, thinned to the resolution of a figure."""
     recall, precision = recall_and_precision(table, np.ones((1, table.score.size)))
     shown = thinned(recall[0], precision[0])
-    return PrecisionRecallCurve(name, recall[0][shown], precision[0][shown])
+    return NamedCurve(name, recall[0][shown], precision[0][shown])
 
 
-def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> PrecisionBand:
+def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> NamedBand:
     """Return the 95 % percentiles of the precision at 50 recalls, where each is first reached.
 
     ``curves`` are blocks of recall and precision under case weights, both of shape (rows, thresholds), recall
@@ -410,7 +312,7 @@ def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> Precis
     values = np.vstack(rows)
     known = ~np.isnan(values).all(axis=0)
     lower, upper = np.nanquantile(values[:, known], _LEVEL, axis=0)
-    return PrecisionBand(name, recalls[known], lower, upper)
+    return NamedBand(name, recalls[known], lower, upper)
 
 
 def thinned(x: Floats, y: Floats, steps: int = _STEPS) -> NDArray[np.intp]:

@@ -15,11 +15,16 @@ from evaluation.charts.chart import (
     Chart,
     MarkStyle,
     Record,
+    binned,
     colour_scale,
     if_selected,
+    layer,
     names_down,
+    nominal,
     point_of_case,
+    quantitative,
     quantity,
+    rows_of,
     share,
     tooltip,
 )
@@ -67,82 +72,51 @@ def distribution_chart(
         spread = 1.5 * (third - first)
         # the last value within 1.5 quartile distances, as Tukey draws the whiskers
         low, high = values[values >= first - spread].min(), values[values <= third + spread].max()
-        boxes.append(
-            {
-                "name": one.name,
-                "cases": int(values.size),
-                "low": float(low),
-                "first_quartile": first,
-                "median": median,
-                "third_quartile": third,
-                "high": float(high),
-                "mean": float(values.mean()),
-            }
-        )
+        quartiles = {"first_quartile": first, "median": median, "third_quartile": third}
+        box = {"name": one.name, "cases": int(values.size), "low": float(low), **quartiles}
+        boxes.append({**box, "high": float(high), "mean": float(values.mean())})
         if values.size > most_points:
             counts, edges = np.histogram(values, bins=_BINS)
-            bins += [
-                {"name": one.name, "value": float(edges[i] + edges[i + 1]) / 2, "cases": int(counts[i])}
-                for i in np.flatnonzero(counts)
-            ]
+            middles, held = (edges[:-1] + edges[1:]) / 2, counts > 0
+            bins += rows_of({"value": middles[held], "cases": counts[held]}, name=one.name)
         else:
             names = [case for case, enters in zip(one.cases, entering.tolist(), strict=True) if enters]
             points += [
                 {"name": one.name, "case": case, "value": value, "offset": _offset(number)}
                 for number, (case, value) in enumerate(zip(names, values.tolist(), strict=True))
             ]
-    of_name = {"field": "name", "type": "nominal", "scale": colour_scale(marks or {}), "legend": None}
+    of_name = nominal("name", scale=colour_scale(marks or {}), legend=None)
     y = names_down("name")
     x = quantity("value", axis_title, domain)
     numbers = ("median", "first_quartile", "third_quartile", "mean")
-    told = [{"field": "cases", "type": "quantitative"}, *tooltip("name", numbers=numbers)]
+    told = [quantitative("cases"), *tooltip("name", numbers=numbers)]
+    low_end, first_quartile, middle = (
+        quantity(name, axis_title, domain) for name in ("low", "first_quartile", "median")
+    )
+    bar = {"type": "bar", "size": 14, "color": GREY, "opacity": 0.35}
     layers: list[Record] = [
-        _segment("low", "high", {"type": "rule", "color": GREY}, axis_title, domain, told),
-        _segment(
-            "first_quartile",
-            "third_quartile",
-            {"type": "bar", "size": 14, "color": GREY, "opacity": 0.35},
-            axis_title,
-            domain,
-            told,
-        ),
+        layer("boxes", {"type": "rule", "color": GREY}, x=low_end, x2={"field": "high"}, tooltip=told),
+        layer("boxes", bar, x=first_quartile, x2={"field": "third_quartile"}, tooltip=told),
     ]
     data: dict[str, Sequence[Record]] = {"boxes": boxes}
     if bins:
         data["bins"] = bins
-        layers.append(
-            {
-                "data": {"name": "bins"},
-                "mark": {"type": "point", "filled": True, "color": BLUE, "opacity": 0.6},
-                "encoding": {
-                    "x": x,
-                    **({"color": of_name} if marks else {}),
-                    "size": {"field": "cases", "type": "quantitative", "scale": {"range": [4, 150]}},
-                },
-            }
-        )
+        mark = {"type": "point", "filled": True, "color": BLUE, "opacity": 0.6}
+        colour = {"color": of_name} if marks else {}
+        size = quantitative("cases", scale={"range": [4, 150]})
+        layers.append(layer("bins", mark, x=x, **colour, size=size))
     if points:
         data["points"] = points
-        layers.append(
-            {
-                "data": {"name": "points"},
-                "mark": {"type": "point", "filled": True, "cursor": "pointer"},
-                "encoding": {
-                    "x": x,
-                    "yOffset": {"field": "offset", "type": "quantitative", "scale": {"domain": [-1, 1]}},
-                    **point_of_case(BLUE),
-                    **({"color": if_selected("case", VERMILION, of_name)} if marks else {}),
-                    "tooltip": tooltip("case", "name", numbers=("value",)),
-                },
-            }
-        )
-    layers.append(
-        {
-            "data": {"name": "boxes"},
-            "mark": {"type": "tick", "thickness": 3, "size": 22, "color": "#D55E00"},
-            "encoding": {"x": quantity("median", axis_title, domain), "tooltip": told},
+        encoding = {
+            "x": x,
+            "yOffset": quantitative("offset", scale={"domain": [-1, 1]}),
+            **point_of_case(BLUE),
+            **({"color": if_selected("case", VERMILION, of_name)} if marks else {}),
+            "tooltip": tooltip("case", "name", numbers=("value",)),
         }
-    )
+        layers.append(layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding))
+    tick = {"type": "tick", "thickness": 3, "size": 22, "color": VERMILION}
+    layers.append(layer("boxes", tick, x=middle, tooltip=told))
     return Chart(
         name,
         title,
@@ -153,18 +127,6 @@ def distribution_chart(
         follows,
         single_cases=bool(points),
     )
-
-
-def _segment(
-    start: str,
-    end: str,
-    mark: Record,
-    axis_title: str,
-    domain: tuple[float, float] | None,
-    told: list[Record],
-) -> Record:
-    encoding = {"x": quantity(start, axis_title, domain), "x2": {"field": end}, "tooltip": told}
-    return {"data": {"name": "boxes"}, "mark": mark, "encoding": encoding}
 
 
 def _offset(number: int) -> float:
@@ -184,25 +146,9 @@ def histogram_chart(
     """Return the histogram of values of shape (cases,), all finite, at least one."""
     bins = int(min(_MOST_BINS, max(5, round(values.size**0.5))))
     counts, edges = np.histogram(values, bins=bins)
-    rows = [
-        {"from": float(edges[i]), "to": float(edges[i + 1]), "cases": int(counts[i])} for i in range(bins)
-    ]
-    return Chart(
-        name,
-        title,
-        description,
-        {"bins": rows},
-        {
-            "data": {"name": "bins"},
-            "mark": {"type": "bar"},
-            "encoding": {
-                "x": {"field": "from", "type": "quantitative", "bin": {"binned": True}, "title": axis_title},
-                "x2": {"field": "to"},
-                "y": {"field": "cases", "type": "quantitative", "title": "cases"},
-            },
-            "height": 240,
-        },
-    )
+    rows = rows_of({"from": edges[:-1], "to": edges[1:], "cases": counts})
+    bars = layer("bins", {"type": "bar"}, **binned(axis_title), y=quantitative("cases", title="cases"))
+    return Chart(name, title, description, {"bins": rows}, {**bars, "height": 240})
 
 
 # --- Cumulative distribution of an error: the share of cases up to each error ---
@@ -219,22 +165,13 @@ def cumulative_chart(
     if values.size > _MOST:
         chosen = np.unique(np.linspace(0, values.size - 1, _MOST).round().astype(np.int64))
         values, shares = values[chosen], shares[chosen]
-    rows = [{"error": 0.0, "share": 0.0}]
-    rows += [{"error": x, "share": y} for x, y in zip(values.tolist(), shares.tolist(), strict=True)]
+    rows = [{"error": 0.0, "share": 0.0}, *rows_of({"error": values, "share": shares})]
     quantiles = np.quantile(errors[~np.isnan(errors)], (0.5, 0.9)).tolist()
     marks = [{"share": at, "error": error} for at, error in zip((0.5, 0.9), quantiles, strict=True)]
     x, y = quantity("error", axis_title), share("share", "share of the cases")
     layers = [
-        {
-            "data": {"name": "quantiles"},
-            "mark": {"type": "rule", "color": GREY, "strokeDash": [3, 3]},
-            "encoding": {"x": x},
-        },
-        {
-            "data": {"name": "curve"},
-            "mark": {"type": "line", "interpolate": "step-after"},
-            "encoding": {"x": x, "y": y},
-        },
+        layer("quantiles", {"type": "rule", "color": GREY, "strokeDash": [3, 3]}, x=x),
+        layer("curve", {"type": "line", "interpolate": "step-after"}, x=x, y=y),
     ]
     described = "Share of the cases whose error is at most that large; dashed lines: the error of half and of"
     described += f" nine tenths of the cases ({quantiles[0]:.3g} and {quantiles[1]:.3g})."
@@ -289,58 +226,33 @@ def violin_chart(
         grid = np.linspace(max(-1.0, float(sample.values.min()) - 0.05), 1, _GRID)
         found = density(sample.values, grid)
         width = _HALF_WIDTH * found / found.max()
-        outlines += [
-            {"name": sample.name, "value": x, "from": position - half, "to": position + half}
-            for x, half in zip(grid.tolist(), width.tolist(), strict=True)
-        ]
+        outline = {"value": grid, "from": position - width, "to": position + width}
+        outlines += rows_of(outline, name=sample.name)
         lower, median, upper = np.quantile(sample.values, (0.25, 0.5, 0.75)).tolist()
         mean = float(sample.values.mean())
-        row = {"name": sample.name, "position": position, "label_at": position - 0.44}
-        boxes.append(
-            {**row, "first_quartile": lower, "median": median, "third_quartile": upper, "mean": mean}
-        )
+        quartiles = {"first_quartile": lower, "median": median, "third_quartile": upper}
+        at = {"position": position, "label_at": position - 0.44}
+        boxes.append({"name": sample.name, **at, **quartiles, "mean": mean})
     domain = (low, 1.0)
     height = (len(samples) - 0.4, -0.6)
     y: Record = {"axis": None, "scale": {"domain": sorted(height), "reverse": True, "nice": False}}
+    outlined = {
+        "x": quantity("value", axis_title, domain),
+        "y": quantitative("from", **y),
+        "y2": {"field": "to"},
+        "detail": nominal("name"),
+    }
+    between = {"x": quantity("first_quartile", axis_title, domain), "x2": {"field": "third_quartile"}}
     told = tooltip("name", numbers=("first_quartile", "median", "third_quartile", "mean"))
+    row = {"y": quantitative("position", **y), "tooltip": told}
+    area = {"type": "area", "orient": "vertical", "opacity": 0.35, "color": BLUE, "tooltip": None}
+    dot = {"type": "point", "filled": True, "color": VERMILION, "size": 70, "opacity": 1}
+    label = {"type": "text", "align": "left", "x": 6, "baseline": "middle", "limit": 220}
     layers: list[Record] = [
-        {
-            "data": {"name": "outlines"},
-            "mark": {"type": "area", "orient": "vertical", "opacity": 0.35, "color": BLUE, "tooltip": None},
-            "encoding": {
-                "x": quantity("value", axis_title, domain),
-                "y": {"field": "from", "type": "quantitative", **y},
-                "y2": {"field": "to"},
-                "detail": {"field": "name", "type": "nominal"},
-            },
-        },
-        {
-            "data": {"name": "boxes"},
-            "mark": {"type": "rule", "strokeWidth": 5, "color": GREY},
-            "encoding": {
-                "x": quantity("first_quartile", axis_title, domain),
-                "x2": {"field": "third_quartile"},
-                "y": {"field": "position", "type": "quantitative", **y},
-                "tooltip": told,
-            },
-        },
-        {
-            "data": {"name": "boxes"},
-            "mark": {"type": "point", "filled": True, "color": "#D55E00", "size": 70, "opacity": 1},
-            "encoding": {
-                "x": quantity("median", axis_title, domain),
-                "y": {"field": "position", "type": "quantitative", **y},
-                "tooltip": told,
-            },
-        },
-        {
-            "data": {"name": "boxes"},
-            "mark": {"type": "text", "align": "left", "x": 6, "baseline": "middle", "limit": 220},
-            "encoding": {
-                "y": {"field": "label_at", "type": "quantitative", **y},
-                "text": {"field": "name", "type": "nominal"},
-            },
-        },
+        layer("outlines", area, **outlined),
+        layer("boxes", {"type": "rule", "strokeWidth": 5, "color": GREY}, **between, **row),
+        layer("boxes", dot, x=quantity("median", axis_title, domain), **row),
+        layer("boxes", label, y=quantitative("label_at", **y), text=nominal("name")),
     ]
     data = {"outlines": outlines, "boxes": boxes}
     return Chart(name, title, description, data, {"layer": layers, "height": 40 + 70 * len(samples)}, follows)

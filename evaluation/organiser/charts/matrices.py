@@ -18,6 +18,8 @@ from evaluation.charts.chart import (
     category,
     if_selected,
     names_down,
+    nominal,
+    quantitative,
     tooltip,
 )
 
@@ -76,22 +78,14 @@ def heatmap_chart(
         for cell in cells
     ]
     order = list(columns or dict.fromkeys(cell.column for cell in cells))
-    x = {
-        **category(column, axes.columns, axis={"labelAngle": -45, "labelLimit": 110, "labelFontSize": 10}),
-        # A domain takes names unchanged; a sort order would put them into an expression.
-        "scale": {"domain": order},
-    }
+    axis = {"labelAngle": -45, "labelLimit": 110, "labelFontSize": 10}
+    # A domain takes names unchanged; a sort order would put them into an expression.
+    x = category(column, axes.columns, axis=axis, scale={"domain": order})
     # An interpolation between only two colours can be read in grey, too.
     scale = {"domain": [faint, full], "range": ["#f4f8fb", BLUE], "interpolate": "rgb", "clamp": True}
     rectangle: dict[str, Any] = {"type": "rect", "stroke": GREY, "strokeWidth": 0.3}
     encoding: dict[str, Any] = {
-        "color": {
-            "field": "value",
-            "type": "quantitative",
-            "title": axes.value,
-            "scale": scale,
-            "legend": {"gradientLength": 160},
-        },
+        "color": quantitative("value", title=axes.value, scale=scale, legend={"gradientLength": 160}),
         "tooltip": tooltip("row", column, numbers=("value",), digits=axes.digits),
     }
     if columns_are_cases:
@@ -100,15 +94,8 @@ def heatmap_chart(
         encoding["strokeWidth"] = if_selected("case", 2, {"value": 0.3})
     layers: list[Record] = [{"mark": rectangle, "encoding": encoding}]
     if len(order) <= _MOST_LABELLED and any(cell.label for cell in cells):
-        layers.append(
-            {
-                "mark": {"type": "text", "fontSize": 11, "tooltip": None},
-                "encoding": {
-                    "text": {"field": "label", "type": "nominal"},
-                    "color": {"condition": {"test": "datum.dark", "value": "#ffffff"}, "value": "#000000"},
-                },
-            }
-        )
+        text = {"type": "text", "fontSize": 11, "tooltip": None}
+        layers.append({"mark": text, "encoding": _label("datum.dark")})
     specification = {
         "data": {"name": "cells"},
         "encoding": {"x": x, "y": names_down("row")},
@@ -120,7 +107,13 @@ def heatmap_chart(
     )
 
 
-# Confusion matrix: counts of cases by true and predicted class, shaded by the share of the true class.
+def _label(white_where: str) -> Record:
+    """Return the encoding of the labels of cells: black, or white on dark cells."""
+    colour = {"condition": {"test": white_where, "value": "#ffffff"}, "value": "#000000"}
+    return {"text": nominal("label"), "color": colour}
+
+
+# --- Confusion matrix: counts of cases by true and predicted class, shaded by the share of the true class ---
 
 
 def confusion_chart(
@@ -143,38 +136,20 @@ def confusion_chart(
             label = f"{count} ({part:.0%})" if total else "0"
             rows.append({"true": true, "predicted": predicted, "cases": count, "share": part, "label": label})
     x, y = category("predicted", "predicted", axis={"labelAngle": 0}), category("true", "reference")
+    scale = {"domain": [0, 1], "range": ["#ffffff", BLUE], "interpolate": "rgb"}
+    colour = quantitative("share", scale=scale, legend=None)
+    cell = {"color": colour, "tooltip": tooltip("true", "predicted", "label")}
     layers = [
-        {
-            "mark": {"type": "rect", "stroke": "#767676"},
-            "encoding": {
-                "color": {
-                    "field": "share",
-                    "type": "quantitative",
-                    "scale": {"domain": [0, 1], "range": ["#ffffff", BLUE], "interpolate": "rgb"},
-                    "legend": None,
-                },
-                "tooltip": tooltip("true", "predicted", "label"),
-            },
-        },
-        {
-            "mark": {"type": "text", "fontSize": 13},
-            "encoding": {
-                "text": {"field": "label", "type": "nominal"},
-                "color": {"condition": {"test": "datum.share > 0.5", "value": "#ffffff"}, "value": "#000000"},
-            },
-        },
+        {"mark": {"type": "rect", "stroke": GREY}, "encoding": cell},
+        {"mark": {"type": "text", "fontSize": 13}, "encoding": _label("datum.share > 0.5")},
     ]
+    encoding, height = {"x": x, "y": y}, 44 * len(classes)
     return Chart(
         name,
         title,
         f"{what} Numbers of cases, and in brackets their share of the class in the reference.",
         {"cells": rows},
-        {
-            "data": {"name": "cells"},
-            "encoding": {"x": x, "y": y},
-            "layer": layers,
-            "height": 44 * len(classes),
-        },
+        {"data": {"name": "cells"}, "encoding": encoding, "layer": layers, "height": height},
     )
 
 
@@ -187,10 +162,7 @@ _SIGNS: dict[Verdict, tuple[str, str]] = {
     "no significant difference": ("·", "#f2f2f2"),
     "not tested": ("?", "#ffffff"),
 }
-_OPPOSITE: dict[Verdict, Verdict] = {
-    "row is better": "column is better",
-    "column is better": "row is better",
-}
+_OPPOSITE: dict[Verdict, Verdict] = {"row is better": "column is better", "column is better": "row is better"}
 
 
 @dataclass(frozen=True)
@@ -216,13 +188,12 @@ def significance_chart(
         {**vars(pair), "sign": _SIGNS[pair.verdict][0]}
         for pair in sorted(both, key=lambda pair: (position[pair.row], position[pair.column]))
     ]
-    colour = {
-        "field": "verdict",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": list(_SIGNS), "range": [colour for _, colour in _SIGNS.values()]},
-        "legend": {"symbolStrokeColor": GREY, "symbolType": "square"},
-    }
+    colour = nominal(
+        "verdict",
+        title=None,
+        scale={"domain": list(_SIGNS), "range": [colour for _, colour in _SIGNS.values()]},
+        legend={"symbolStrokeColor": GREY, "symbolType": "square"},
+    )
     # A domain takes names unchanged; a sort order would put them into an expression.
     scale = {"scale": {"domain": list(teams)}}
     x = category("column", axis={"labelAngle": -45, "labelLimit": 110, "title": None})
@@ -236,7 +207,7 @@ def significance_chart(
         },
         {
             "mark": {"type": "text", "fontSize": 11, "color": "#000000", "tooltip": None},
-            "encoding": {"text": {"field": "sign", "type": "nominal"}},
+            "encoding": {"text": nominal("sign")},
         },
     ]
     specification = {

@@ -18,8 +18,11 @@ from evaluation.charts.chart import (
     category,
     colour_scale,
     if_selected,
+    layer,
     marks_of,
+    nominal,
     point_of_case,
+    quantitative,
     quantity,
     shape_scale,
     tooltip,
@@ -75,16 +78,14 @@ def scatter_chart(
     sizes = {"width": _SIDE, "height": _SIDE} if square else {"height": 340}
     if len(points) > MOST_POINTS:
         tables["cells"] = _cells(points)
-        cells: Record = {
-            "data": {"name": "cells"},
-            "mark": {"type": "point", "filled": True, "opacity": 0.7},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "size": {"field": "cases", "type": "quantitative", "scale": {"range": [6, 220]}},
-                "color": category("group", scale=colour_scale(marks), legend={} if grouped else None),
-            },
-        }
+        cells: Record = layer(
+            "cells",
+            {"type": "point", "filled": True, "opacity": 0.7},
+            x=x,
+            y=y,
+            size=quantitative("cases", scale={"range": [6, 220]}),
+            color=category("group", scale=colour_scale(marks), legend={} if grouped else None),
+        )
         specification = {"layer": [*layers, cells], **sizes}
         described = f"{description} {_GRID} × {_GRID} cells stand for their cases."
         return Chart(name, title, described, tables, specification, follows)
@@ -95,11 +96,7 @@ def scatter_chart(
         by_group = category("group", legend={"symbolOpacity": 1})
         encoding["color"] = if_selected("case", VERMILION, {**by_group, "scale": colour_scale(marks)})
         encoding["shape"] = {**by_group, "scale": shape_scale(marks)}
-    drawn: Record = {
-        "data": {"name": "points"},
-        "mark": {"type": "point", "filled": True, "cursor": "pointer"},
-        "encoding": encoding,
-    }
+    drawn: Record = layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding)
     specification = {"layer": [*layers, drawn], **sizes}
     return Chart(name, title, description, tables, specification, follows, single_cases=True)
 
@@ -146,54 +143,29 @@ class Pair:
     reference: float
 
 
-@dataclass(frozen=True)
-class MeanAndLimits:
-    """Mean difference (prediction − reference) and the limits that hold 95 % of the differences."""
+def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str, follows: str = "") -> Chart:
+    """Return the chart of at least two pairs; ``unit`` is empty for a number without one.
 
-    bias: float
-    lower: float
-    upper: float
-
-
-def limits_of_agreement(pairs: Sequence[Pair]) -> MeanAndLimits:
-    """Return bias ± 1.96 standard deviations (ddof = 1) of the differences; at least two pairs.
-
-    Source: Bland and Altman 1986, Lancet 327:307.
+    The limits of agreement are the mean difference ± 1.96 standard deviations (ddof = 1). Source: Bland and
+    Altman 1986, Lancet 327:307.
     """
     differences = np.array([pair.predicted - pair.reference for pair in pairs])
     bias, width = float(differences.mean()), 1.96 * float(differences.std(ddof=1))
-    return MeanAndLimits(bias, bias - width, bias + width)
-
-
-def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str, follows: str = "") -> Chart:
-    """Return the chart of at least two pairs; ``unit`` is empty for a number without one."""
-    agreement = limits_of_agreement(pairs)
     points = [
         CasePoint(pair.case, (pair.predicted + pair.reference) / 2, pair.predicted - pair.reference)
         for pair in pairs
     ]
     lines = [
         {"y": value, "label": f"{text} {value:.3g}".replace("-", "−")}
-        for text, value in (
-            ("bias", agreement.bias),
-            ("−1.96 SD", agreement.lower),
-            ("+1.96 SD", agreement.upper),
-        )
+        for text, value in (("bias", bias), ("−1.96 SD", bias - width), ("+1.96 SD", bias + width))
     ]
     in_unit = f" in {unit}" if unit else ""
     y_axis = Axis(f"prediction − reference{in_unit}")
     y = quantity("y", y_axis.title)
+    label = {"type": "text", "align": "right", "dy": -6, "fontSize": 11, "x": {"expr": "width - 4"}}
     layers: list[Record] = [
-        {
-            "data": {"name": "lines"},
-            "mark": {"type": "rule", "color": GREY, "strokeDash": [6, 3], "tooltip": None},
-            "encoding": {"y": y},
-        },
-        {
-            "data": {"name": "lines"},
-            "mark": {"type": "text", "align": "right", "dy": -6, "fontSize": 11, "x": {"expr": "width - 4"}},
-            "encoding": {"y": y, "text": {"field": "label", "type": "nominal"}},
-        },
+        layer("lines", {"type": "rule", "color": GREY, "strokeDash": [6, 3], "tooltip": None}, y=y),
+        layer("lines", label, y=y, text=nominal("label")),
     ]
     return scatter_chart(
         name,
@@ -212,17 +184,11 @@ def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str, 
 # --- Error cloud of a landmark: where predictions lie relative to the true position ---
 
 
-@dataclass(frozen=True)
-class PointError:
-    """Prediction − reference of a case, in pixels; y points down as in the image."""
+def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint], follows: str = "") -> Chart:
+    """Return the chart of at least one error; rings hold half and nine tenths of the cases.
 
-    case: str
-    x: float
-    y: float
-
-
-def error_cloud_chart(name: str, title: str, errors: Sequence[PointError], follows: str = "") -> Chart:
-    """Return the chart of at least one error; rings hold half and nine tenths of the cases."""
+    errors: prediction − reference of a case, in pixels; y points down as in the image.
+    """
     distances = np.array([math.hypot(error.x, error.y) for error in errors])
     radii = dict(zip(("50 %", "90 %"), np.quantile(distances, (0.5, 0.9)).tolist(), strict=True))
     reach = 1.05 * max(float(distances.max()), 1e-6)
@@ -235,26 +201,24 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[PointError], follo
         for step, angle in enumerate(np.linspace(0, 2 * math.pi, 61).tolist())
     ]
     layers: list[Record] = [
-        {
-            "data": {"name": "rings"},
-            "mark": {"type": "line", "color": GREY, "tooltip": None},
-            "encoding": {
-                "x": x,
-                "y": {**y, "scale": {"domain": list(limits), "reverse": True}},
-                "detail": {"field": "ring", "type": "nominal"},
-                "order": {"field": "step", "type": "quantitative"},
-            },
-        },
-        {
-            "data": {"name": "origin"},
-            "mark": {"type": "point", "shape": "cross", "color": GREY, "size": 120, "tooltip": None},
-            "encoding": {"x": x, "y": y},
-        },
+        layer(
+            "rings",
+            {"type": "line", "color": GREY, "tooltip": None},
+            x=x,
+            y={**y, "scale": {"domain": list(limits), "reverse": True}},
+            detail=nominal("ring"),
+            order=quantitative("step"),
+        ),
+        layer(
+            "origin",
+            {"type": "point", "shape": "cross", "color": GREY, "size": 120, "tooltip": None},
+            x=x,
+            y=y,
+        ),
     ]
-    points = [CasePoint(error.case, error.x, error.y) for error in errors]
     described = (
         f"Predicted minus true position of every case. Half of them are within {radii['50 %']:.3g} px of "
         f"the cross, nine tenths within {radii['90 %']:.3g} px (rings)."
     )
     data: dict[str, Sequence[Record]] = {"rings": rings, "origin": [{"x": 0, "y": 0}]}
-    return scatter_chart(name, title, described, points, x_axis, y_axis, layers, data, follows, square=True)
+    return scatter_chart(name, title, described, errors, x_axis, y_axis, layers, data, follows, square=True)

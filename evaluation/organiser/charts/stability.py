@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluation.charts.chart import BLUE, INK, Chart, Record, names_down, point_of_case, quantity, tooltip
+from evaluation.charts.chart import (
+    BLUE,
+    INK,
+    Chart,
+    Record,
+    layer,
+    names_down,
+    nominal,
+    point_of_case,
+    quantitative,
+    quantity,
+    tooltip,
+)
 from evaluation.organiser.charts.teams import ROW_HEIGHT, TeamMarks, team_colour
 
 # --- Blob plot: how often each team takes each place when the cases are resampled ---
@@ -35,47 +47,28 @@ def blob_chart(
     spans = [
         {"team": one.team, "lower": one.lower, "median": one.median, "upper": one.upper} for one in places
     ]
-    domain = (0.5, last + 0.5)
     ticks = {"values": list(range(1, last + 1)), "format": "d"}
+    lower, place, median = (
+        quantity(name, "place", (0.5, last + 0.5), axis=ticks) for name in ("lower", "place", "median")
+    )
     told = tooltip("team", "lower", "median", "upper")
+    cross = {"type": "point", "shape": "cross", "filled": True, "style": INK, "size": 80, "opacity": 1}
     layers = [
-        {
-            "data": {"name": "spans"},
-            "mark": {"type": "rule", "strokeWidth": 1.5},
-            "encoding": {
-                "x": quantity("lower", "place", domain, axis=ticks),
-                "x2": {"field": "upper"},
-                "tooltip": told,
-            },
-        },
-        {
-            "data": {"name": "blobs"},
-            "mark": {"type": "circle", "opacity": 0.85},
-            "encoding": {
-                "x": quantity("place", "place", domain, axis=ticks),
-                "color": team_colour(marks),
-                "size": {
-                    "field": "share",
-                    "type": "quantitative",
-                    "title": "share of the resamples",
-                    "scale": {"domain": [0, 1], "range": [0, 480]},
-                    "legend": {"values": [0.1, 0.5, 1], "format": "%"},
-                },
-                "tooltip": tooltip("team", "place", numbers=("share",)),
-            },
-        },
-        {
-            "data": {"name": "spans"},
-            "mark": {
-                "type": "point",
-                "shape": "cross",
-                "filled": True,
-                "style": INK,
-                "size": 80,
-                "opacity": 1,
-            },
-            "encoding": {"x": quantity("median", "place", domain, axis=ticks), "tooltip": told},
-        },
+        layer("spans", {"type": "rule", "strokeWidth": 1.5}, x=lower, x2={"field": "upper"}, tooltip=told),
+        layer(
+            "blobs",
+            {"type": "circle", "opacity": 0.85},
+            x=place,
+            color=team_colour(marks),
+            size=quantitative(
+                "share",
+                title="share of the resamples",
+                scale={"domain": [0, 1], "range": [0, 480]},
+                legend={"values": [0.1, 0.5, 1], "format": "%"},
+            ),
+            tooltip=tooltip("team", "place", numbers=("share",)),
+        ),
+        layer("spans", cross, x=median, tooltip=told),
     ]
     return Chart(
         name,
@@ -83,11 +76,7 @@ def blob_chart(
         "The area of a blob is the share of the resamples in which the team takes the place; a cross is the "
         "median, a line the 95 % interval.",
         {"blobs": blobs, "spans": spans},
-        {
-            "encoding": {"y": names_down("team")},
-            "layer": layers,
-            "height": ROW_HEIGHT * len(places),
-        },
+        {"encoding": {"y": names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(places)},
         follows,
     )
 
@@ -124,25 +113,14 @@ def dendrogram_chart(
         ]
         ends[frozenset(join.first + join.second)] = ((first + second) / 2, at)
     names = [{"leaf": leaf, "y": position - 0.25} for position, leaf in enumerate(leaves)]
-    domain = [-0.6, len(leaves) - 0.6]
-    y: Record = {"type": "quantitative", "axis": None, "scale": {"domain": domain, "reverse": True}}
-    widest = max(join.distance for join in joins) or 1.0
+    scale = {"domain": [-0.6, len(leaves) - 0.6], "reverse": True}
+    x = quantity("x", axis_title, (0, max(join.distance for join in joins) or 1.0))
+    y = quantitative("y", axis=None, scale=scale)
+    rule = {"type": "rule", "color": BLUE, "strokeWidth": 2, "tooltip": None}
+    text = {"type": "text", "align": "left", "x": 6, "limit": 240, "tooltip": None}
     layers = [
-        {
-            "data": {"name": "lines"},
-            "mark": {"type": "rule", "color": BLUE, "strokeWidth": 2, "tooltip": None},
-            "encoding": {
-                "x": quantity("x", axis_title, (0, widest)),
-                "x2": {"field": "x_end"},
-                "y": {"field": "y", **y},
-                "y2": {"field": "y_end"},
-            },
-        },
-        {
-            "data": {"name": "leaves"},
-            "mark": {"type": "text", "align": "left", "x": 6, "limit": 240, "tooltip": None},
-            "encoding": {"y": {"field": "y", **y}, "text": {"field": "leaf", "type": "nominal"}},
-        },
+        layer("lines", rule, x=x, x2={"field": "x_end"}, y=y, y2={"field": "y_end"}),
+        layer("leaves", text, y=y, text=nominal("leaf")),
     ]
     data: dict[str, Sequence[Record]] = {"lines": lines, "leaves": names}
     return Chart(name, title, description, data, {"layer": layers, "height": 60 + 40 * len(leaves)}, follows)
@@ -163,28 +141,20 @@ class CaseInfluence:
 
 def influence_chart(name: str, title: str, influences: Sequence[CaseInfluence]) -> Chart:
     """Return the bars of influential cases, from top to bottom in the order given."""
-    specification = {
-        "data": {"name": "cases"},
-        "mark": {"type": "bar", "cursor": "pointer"},
-        "encoding": {
-            "x": {
-                "field": "teams_moved",
-                "type": "quantitative",
-                "title": "teams that change their place",
-                "axis": {"format": "d", "tickMinStep": 1},
-            },
-            "y": names_down("case"),
-            "color": point_of_case(BLUE)["color"],
-            "tooltip": tooltip("case", "teams_moved", "max_move", "winners"),
-        },
-        "height": 20 * len(influences),
+    axis = {"format": "d", "tickMinStep": 1}
+    encoding = {
+        "x": quantitative("teams_moved", title="teams that change their place", axis=axis),
+        "y": names_down("case"),
+        "color": point_of_case(BLUE)["color"],
+        "tooltip": tooltip("case", "teams_moved", "max_move", "winners"),
     }
+    specification = layer("cases", {"type": "bar", "cursor": "pointer"}, **encoding)
     return Chart(
         name,
         title,
         "Each case is left out once, and the teams are ranked again. Without a case that is not shown, fewer "
         "teams move.",
         {"cases": [vars(one) for one in influences]},
-        specification,
+        specification | {"height": 20 * len(influences)},
         single_cases=True,
     )

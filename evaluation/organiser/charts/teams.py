@@ -21,7 +21,10 @@ from evaluation.charts.chart import (
     colour_scale,
     dash_scale,
     if_selected,
+    layer,
     names_down,
+    nominal,
+    quantitative,
     quantity,
     shape_scale,
     tooltip,
@@ -52,7 +55,7 @@ def team_dash(marks: TeamMarks, *, legend: bool = False) -> dict[str, Any]:
 
 
 def _by_team(scale: dict[str, Any], legend: bool) -> dict[str, Any]:
-    encoding: dict[str, Any] = {"field": "team", "type": "nominal", "title": None, "scale": scale}
+    encoding: dict[str, Any] = nominal("team", title=None, scale=scale)
     return encoding if legend else {**encoding, "legend": None}
 
 
@@ -82,37 +85,19 @@ def team_values_chart(
     """Return the chart of values by team, from top to bottom in the order given."""
     y = {**names_down("team"), "scale": {"domain": [one.team for one in values]}}
     told = tooltip("team", numbers=("value", "lower", "upper"))
-    layers: list[Record] = [
-        {
-            "data": {"name": "teams"},
-            "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
-            "encoding": {
-                "x": quantity("value", axis_title, domain),
-                "y": y,
-                "color": team_colour(marks),
-                "shape": team_shape(marks),
-                "tooltip": told,
-            },
-        },
-    ]
     data: dict[str, Sequence[Record]] = {"teams": [vars(one) for one in values]}
+    shared = {"y": y, "color": team_colour(marks)}
+    layers: list[Record] = []
     if intervals := [vars(one) for one in values if one.lower is not None]:
         data["intervals"] = intervals
         # Below the points, so that these get the tooltip.
-        layers.insert(
-            0,
-            {
-                "data": {"name": "intervals"},
-                "mark": {"type": "rule", "strokeWidth": 2},
-                "encoding": {
-                    "x": quantity("lower", axis_title, domain),
-                    "x2": {"field": "upper"},
-                    "y": y,
-                    "color": team_colour(marks),
-                    "tooltip": told,
-                },
-            },
+        between = {"x": quantity("lower", axis_title, domain), "x2": {"field": "upper"}}
+        layers.append(
+            layer("intervals", {"type": "rule", "strokeWidth": 2}, **between, **shared, tooltip=told)
         )
+    mark = {"type": "point", "filled": True, "size": 90, "opacity": 1}
+    x = quantity("value", axis_title, domain)
+    layers.append(layer("teams", mark, x=x, **shared, shape=team_shape(marks), tooltip=told))
     return Chart(
         name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(values)}, follows
     )
@@ -131,12 +116,7 @@ class ValueChange:
 
 
 def value_changes_chart(
-    name: str,
-    title: str,
-    description: str,
-    changes: Sequence[ValueChange],
-    marks: TeamMarks,
-    axis_title: str,
+    name: str, title: str, description: str, changes: Sequence[ValueChange], marks: TeamMarks, axis_title: str
 ) -> Chart:
     """Return the chart of changes by team, from top to bottom in the order given.
 
@@ -144,38 +124,17 @@ def value_changes_chart(
     """
     y = {**names_down("team"), "scale": {"domain": [one.team for one in changes]}}
     both = [vars(one) for one in changes if one.before is not None and one.now is not None]
-    colour = team_colour(marks)
+    shared = {"y": y, "color": team_colour(marks), "tooltip": tooltip("team", numbers=("before", "now"))}
     layers: list[Record] = []
     data: dict[str, Sequence[Record]] = {}
     if both:
         data["lines"] = both
-        layers.append(
-            {
-                "data": {"name": "lines"},
-                "mark": {"type": "rule", "strokeWidth": 2},
-                "encoding": {
-                    "x": quantity("before", axis_title),
-                    "x2": {"field": "now"},
-                    "y": y,
-                    "color": colour,
-                    "tooltip": tooltip("team", numbers=("before", "now")),
-                },
-            }
-        )
+        between = {"x": quantity("before", axis_title), "x2": {"field": "now"}}
+        layers.append(layer("lines", {"type": "rule", "strokeWidth": 2}, **between, **shared))
     for when, filled in (("before", False), ("now", True)):
         data[when] = [vars(one) for one in changes if getattr(one, when) is not None]
-        layers.append(
-            {
-                "data": {"name": when},
-                "mark": {"type": "point", "shape": "circle", "size": 80, "filled": filled, "opacity": 1},
-                "encoding": {
-                    "x": quantity(when, axis_title),
-                    "y": y,
-                    "color": colour,
-                    "tooltip": tooltip("team", numbers=("before", "now")),
-                },
-            }
-        )
+        mark = {"type": "point", "shape": "circle", "size": 80, "filled": filled, "opacity": 1}
+        layers.append(layer(when, mark, x=quantity(when, axis_title), **shared))
     return Chart(name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(changes)})
 
 
@@ -207,23 +166,22 @@ def subgroup_means_chart(
         for group, value in zip(groups, (one.first, one.second), strict=True)
     ]
     lines = [{"team": one.team, "first": one.first, "second": one.second} for one in means]
-    by_group = {"field": "group", "type": "nominal", "title": None}
+    by_group = nominal("group", title=None)
     layers = [
-        {
-            "data": {"name": "lines"},
-            "mark": {"type": "rule", "color": GREY, "strokeWidth": 2, "tooltip": None},
-            "encoding": {"x": quantity("first", axis_title), "x2": {"field": "second"}},
-        },
-        {
-            "data": {"name": "means"},
-            "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
-            "encoding": {
-                "x": quantity("value", axis_title),
-                "color": {**by_group, "scale": {"domain": list(groups), "range": [BLUE, ORANGE]}},
-                "shape": {**by_group, "scale": {"domain": list(groups), "range": ["circle", "diamond"]}},
-                "tooltip": tooltip("team", "group", numbers=("value", "p_value")),
-            },
-        },
+        layer(
+            "lines",
+            {"type": "rule", "color": GREY, "strokeWidth": 2, "tooltip": None},
+            x=quantity("first", axis_title),
+            x2={"field": "second"},
+        ),
+        layer(
+            "means",
+            {"type": "point", "filled": True, "size": 90, "opacity": 1},
+            x=quantity("value", axis_title),
+            color={**by_group, "scale": {"domain": list(groups), "range": [BLUE, ORANGE]}},
+            shape={**by_group, "scale": {"domain": list(groups), "range": ["circle", "diamond"]}},
+            tooltip=tooltip("team", "group", numbers=("value", "p_value")),
+        ),
     ]
     return Chart(
         name,
@@ -254,24 +212,17 @@ def place_lines_chart(
         for team, place in of_teams.items()
     ]
     last = max(row["place"] for row in rows)
+    labels = {"title": None, "labelAngle": -40, "labelLimit": 300, "labelOverlap": False}
+    scale = {"domain": [0.5, last + 0.5], "reverse": True, "nice": False}
+    ticks = {"values": list(range(1, last + 1)), "format": "d"}
     encoding = {
-        "x": category(
-            "scheme", axis={"title": None, "labelAngle": -40, "labelLimit": 300, "labelOverlap": False}
-        ),
-        "y": quantity(
-            "place",
-            "place",
-            scale={"domain": [0.5, last + 0.5], "reverse": True, "nice": False},
-            axis={"values": list(range(1, last + 1)), "format": "d"},
-        ),
+        "x": category("scheme", axis=labels),
+        "y": quantitative("place", title="place", scale=scale, axis=ticks),
         "color": team_colour(marks, legend=True),
         "tooltip": tooltip("team", "scheme", "place"),
     }
     layers = [
-        {
-            "mark": {"type": "line", "opacity": 0.8},
-            "encoding": {"strokeDash": team_dash(marks, legend=True)},
-        },
+        {"mark": {"type": "line", "opacity": 0.8}, "encoding": {"strokeDash": team_dash(marks, legend=True)}},
         {
             "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
             "encoding": {"shape": team_shape(marks, legend=True)},
@@ -320,59 +271,44 @@ def podium_chart(
     few = values.size <= MOST_POINTS
     rows = _points(values, ranks, places, teams, cases) if few else _bins(values, ranks, places, teams)
     ticks = list(range(1, len(teams) + 1))
-    x = quantity(
-        "position",
-        "rank in the case",
-        (0.5, len(teams) + 0.5),
-        axis={"values": ticks, "format": "d", "grid": False},
-    )
+    axis = {"values": ticks, "format": "d", "grid": False}
+    x = quantity("position", "rank in the case", (0.5, len(teams) + 0.5), axis=axis)
     y = quantity("value", axis_title)
-    separators = {
-        "data": {"name": "separators"},
-        "mark": {"type": "rule", "color": GREY, "opacity": 0.4, "tooltip": None},
-        "encoding": {"x": {**x, "field": "position"}},
-    }
+    separators = layer(
+        "separators",
+        {"type": "rule", "color": GREY, "opacity": 0.4, "tooltip": None},
+        x={**x, "field": "position"},
+    )
     encoding: Record = {"x": x, "y": y, "color": team_colour(marks, legend=True)}
     if few:
         shared = {"x": x, "y": y}
-        lines = {
-            "data": {"name": "values"},
-            "mark": {"type": "line", "strokeWidth": 1, "tooltip": None},
-            "encoding": {
-                **shared,
-                "detail": {"field": "case", "type": "nominal"},
-                "order": {"field": "position", "type": "quantitative"},
-                "color": if_selected("case", VERMILION, {"value": GREY}),
-                "opacity": if_selected("case", 1, {"value": 0.2}),
-            },
-        }
-        points = {
-            "data": {"name": "values"},
-            "mark": {"type": "point", "filled": True, "cursor": "pointer", "opacity": 0.9},
-            "encoding": {
-                **encoding,
-                "shape": team_shape(marks, legend=True),
-                "size": if_selected("case", 160, {"value": 40}),
-                "tooltip": tooltip("case", "team", "rank", numbers=("value",)),
-            },
-        }
+        lines = layer(
+            "values",
+            {"type": "line", "strokeWidth": 1, "tooltip": None},
+            **shared,
+            detail=nominal("case"),
+            order=quantitative("position"),
+            color=if_selected("case", VERMILION, {"value": GREY}),
+            opacity=if_selected("case", 1, {"value": 0.2}),
+        )
+        points = layer(
+            "values",
+            {"type": "point", "filled": True, "cursor": "pointer", "opacity": 0.9},
+            **encoding,
+            shape=team_shape(marks, legend=True),
+            size=if_selected("case", 160, {"value": 40}),
+            tooltip=tooltip("case", "team", "rank", numbers=("value",)),
+        )
         layers: list[Record] = [separators, lines, points]
         described = "A dot is the value of a team in a case; a thin line joins the teams of one case."
     else:
-        bins = {
-            "data": {"name": "values"},
-            "mark": {"type": "circle", "opacity": 0.8},
-            "encoding": {
-                **encoding,
-                "size": {
-                    "field": "cases",
-                    "type": "quantitative",
-                    "scale": {"range": [3, 90]},
-                    "legend": None,
-                },
-                "tooltip": tooltip("team", "rank", "cases", numbers=("value",)),
-            },
-        }
+        bins = layer(
+            "values",
+            {"type": "circle", "opacity": 0.8},
+            **encoding,
+            size=quantitative("cases", scale={"range": [3, 90]}, legend=None),
+            tooltip=tooltip("team", "rank", "cases", numbers=("value",)),
+        )
         layers = [separators, bins]
         described = "A dot stands for the cases of a team with similar values; its area is their number."
     described += " Cases are arranged by the rank that the team has in them, and by team within a rank."

@@ -33,11 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compare each other group with this one (default: every pair of groups)",
     )
     parser.add_argument(
-        "--alpha",
-        type=float,
-        default=0.05,
-        metavar="P",
-        help="level of significance (default: %(default)s)",
+        "--alpha", type=float, default=0.05, metavar="P", help="level of significance (default: %(default)s)"
     )
     parser.add_argument(
         "--output",

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument(
-        "submissions", type=Path, nargs="+", metavar="SUBMISSION", help="folders of submissions, two or more"
-    )
-    parser.add_argument("--ground-truth", type=Path, required=True, metavar="FOLDER", help="the phase folder")
-    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="where to write")
+    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
+    path = partial(parser.add_argument, type=Path)
+    path("submissions", nargs="+", metavar="SUBMISSION", help="folders of submissions, two or more")
+    folder("--ground-truth", required=True, help="the phase folder")
+    folder("--output", required=True, help="where to write")
     parser.add_argument(
         "--tasks", metavar="TASK,…", help="comma-separated tasks (default: all tasks of the phase)"
     )
@@ -36,20 +37,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="combine only the first K teams of a leaderboard; the name of a folder is that of its team",
     )
-    parser.add_argument(
+    path(
         "--leaderboard",
-        type=Path,
         metavar="FOLDER|CSV",
         help="of --top: what rank --output wrote, best of another set of cases than the one to be predicted",
     )
     parser.add_argument(
         "--board", metavar="NAME", help="of --leaderboard (default: the overall one, or the only one)"
     )
-    parser.add_argument(
-        "--report",
-        type=Path,
-        metavar="FOLDER",
-        help="write how far the members agree, and on which cases they do not; no label is read",
+    folder(
+        "--report", help="write how far the members agree, and on which cases they do not; no label is read"
     )
     parser.add_argument(
         "--gain",
@@ -79,14 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     tasks = select_tasks(phase.challenge, phase.options, names, None)
     form = replace(phase.form, tasks=tuple(task.name for task in tasks), run_time=None)
     with progress_bar("cases", len(form.cases)) as progress:
-        written = write_ensemble(
-            form,
-            tasks,
-            members,
-            arguments.output,
-            rules_of(arguments),
-            progress,
-        )
+        written = write_ensemble(form, tasks, members, arguments.output, rules_of(arguments), progress)
     cases = ", ".join(f"{name} in {count}" for name, count in written.cases.items())
     sys.stdout.write(
         f"{arguments.output}: {len(written.submissions)} submissions, {', '.join(written.tasks)}\n"
@@ -101,7 +91,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _members(arguments: argparse.Namespace) -> dict[str, Path]:
-    """Return the submissions to combine by name. Raises `PhaseError`."""
     from evaluation.organiser.annotators.ensemble import best_of_board
 
     given = _by_name(arguments.submissions)
@@ -117,13 +106,11 @@ def _members(arguments: argparse.Namespace) -> dict[str, Path]:
 def _write_gain(
     arguments: argparse.Namespace, tasks: Sequence[Task], members: Mapping[str, Path], written: Ensemble
 ) -> None:
-    """Score and compare, write and print the gains. Raises `PhaseError`."""
     from evaluation.organiser.annotators.ensemble import ensemble_gain, write_gain
     from evaluation.organiser.ranking.pair_tests import TestChoice
     from evaluation.phase.phase import load_phase
 
-    phase = load_phase(arguments.ground_truth)
-    phase = replace(phase, tasks=tuple(tasks))
+    phase = replace(load_phase(arguments.ground_truth), tasks=tuple(tasks))
     name = arguments.output.name
     found = ensemble_gain(
         phase,

@@ -36,15 +36,9 @@ if TYPE_CHECKING:
     from rich.progress import Task
 
 
-# Progress of a run over many submissions: a line for each that ends, and a bar beneath on a terminal.
-
-Ended = Callable[[str], None]
-"""Takes the line of a finished submission."""
-
-
 @contextmanager
-def each_progress(total: int, tell: Callable[[Sequence[str]], None]) -> Iterator[Ended]:
-    """Yield the writer of the submissions' lines; ``tell`` writes a line where stdout is no terminal."""
+def _each_progress(total: int, tell: Callable[[Sequence[str]], None]) -> Iterator[Callable[[str], None]]:
+    """Yield the writer of finished submissions' lines, above a bar on a terminal, else by ``tell``."""
     if not sys.stdout.isatty():
         yield lambda line: tell([line])
         return
@@ -61,8 +55,6 @@ def each_progress(total: int, tell: Callable[[Sequence[str]], None]) -> Iterator
     started = time.monotonic()
 
     class Rate(ProgressColumn):
-        """Submissions per minute since the start of the run."""
-
         def render(self, task: Task) -> Text:
             minutes = (time.monotonic() - started) / 60
             return Text(f"{task.completed / minutes:.1f}/min" if task.completed else "")
@@ -120,7 +112,13 @@ def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Stre
                 _job(part, arguments, default, Path(temporary))
                 for part in parts(arguments.each, arguments.ground_truth)
             ]
-            _require_names(jobs)
+            names = [job.phase for job in jobs]
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                # Their results would be mixed.
+                problems = (
+                    f"--each: expected every phase once, found {name} several times" for name in twice
+                )
+                raise PhaseError(*problems)
             streams.tell_organiser(note for job in jobs for note in job.notes)
             tasks = [task for job in jobs for task in job.tasks]
             total = len(tasks)
@@ -128,7 +126,7 @@ def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Stre
             engine, tasks = _engine(arguments, tasks, streams)
             with (
                 closing(score_all(tasks, arguments.output, Slicing(engine))) as answers,
-                each_progress(total, streams.tell_organiser) as ended,
+                _each_progress(total, streams.tell_organiser) as ended,
             ):
                 for task, answer in answers:
                     summary.add(task.place, answer)
@@ -148,7 +146,6 @@ def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Stre
 
 
 def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default, temporary: Path) -> _Job:
-    """Return the tasks of a phase. Raises `PhaseError` and `OSError`."""
     given = part.phase or arguments.ground_truth
     source: Source = "folder"
     if given is None:
@@ -173,30 +170,17 @@ def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default
             phase=location,
             source=source,
             seal=phase.manifest.digest,
-            submission=_absolute(submission.location),
+            submission=submission.location if path is None else str(path.absolute()),
             environment=environment(),
             slices=slices_of(phase, arguments.cases_per_task),
         )
         for submission in submissions
+        for path in [local_path(submission.location)]
     )
     notes = tuple(f"Not scored, neither a folder nor a zip: {part.folder}/{other}" for other in found.others)
     if not tasks:
         notes += (f"{part.folder}: this share holds none of {len(found.submissions)} submissions",)
     return _Job(phase.config.name, name, tasks, notes)
-
-
-def _absolute(location: str) -> str:
-    path = local_path(location)
-    return location if path is None else str(path.absolute())
-
-
-def _require_names(jobs: Sequence[_Job]) -> None:
-    """Raise `PhaseError` where two phases have one name, since their results would be mixed."""
-    names = [job.phase for job in jobs]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise PhaseError(
-            *(f"--each: expected every phase once, found {name} several times" for name in twice)
-        )
 
 
 def _engine(

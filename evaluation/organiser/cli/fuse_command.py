@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,26 +17,17 @@ if TYPE_CHECKING:
     from evaluation.organiser.annotators.combine import CombinationRules
 
 
-# --- `fuse cysts`: the steps of the cyst benchmark ---
-
-
-def add_cysts_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `fuse cysts`."""
+def _add_cysts(parser: argparse.ArgumentParser) -> None:
     from evaluation.organiser.cyst_benchmark.steps import STEPS
 
-    parser.add_argument(
+    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
+    folder(
         "input",
-        type=Path,
-        metavar="FOLDER",
         help="phase.toml, volumes.csv, images/, evaluation.csv, evaluation/<annotator>/run1|run2/ "
         "and annotations/<annotator>/",
     )
-    parser.add_argument(
-        "--report", type=Path, required=True, metavar="FOLDER", help="where every step writes its tables"
-    )
-    parser.add_argument(
-        "--output", type=Path, metavar="FOLDER", help="the phase folder that the last step writes"
-    )
+    folder("--report", required=True, help="where every step writes its tables")
+    folder("--output", help="the phase folder that the last step writes")
     steps = parser.add_mutually_exclusive_group()
     steps.add_argument(
         "--step", choices=STEPS, help="run only this step, from the tables of the earlier steps"
@@ -70,22 +61,16 @@ def add_cysts_arguments(parser: argparse.ArgumentParser) -> None:
         default=15.0,
         help="time of one annotation of a B-scan, for the estimated hours (default: 15)",
     )
-    parser.set_defaults(fuse=fuse_cysts)
+    parser.set_defaults(fuse=_fuse_cysts)
 
 
-def fuse_cysts(arguments: argparse.Namespace) -> list[Path]:
+def _fuse_cysts(arguments: argparse.Namespace) -> list[Path]:
     """Run the chosen steps, print their warnings, and return the folders written. Raises `PhaseError`."""
     from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
 
     benchmark = Benchmark(
-        arguments.input,
-        arguments.report,
-        arguments.output,
-        arguments.interval,
-        arguments.parts,
-        arguments.seed,
-        arguments.b_scans,
-        arguments.minutes,
+        *(arguments.input, arguments.report, arguments.output, arguments.interval),
+        *(arguments.parts, arguments.seed, arguments.b_scans, arguments.minutes),
     )
     steps = [arguments.step] if arguments.step else STEPS[: STEPS.index(arguments.until) + 1]
     if "combination" in steps and arguments.output is None:
@@ -98,9 +83,6 @@ def fuse_cysts(arguments: argparse.Namespace) -> list[Path]:
     return [arguments.report, *([arguments.output] if "combination" in steps else [])]
 
 
-Run = Callable[[argparse.Namespace], list[Path]]
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare one sub-command for each kind of input, with its arguments."""
     from evaluation.organiser.annotators import annotations as annotators
@@ -111,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, summary, module, add in (
         ("annotators", "masks, boxes, points and labels of several annotators", annotators, _add_annotators),
         ("graders", "labels of two graders and a specialist (JustRAIGS)", labels_phase, _add_graders),
-        ("cysts", "a confidence benchmark of cysts in OCT volumes", benchmark, add_cysts_arguments),
+        ("cysts", "a confidence benchmark of cysts in OCT volumes", benchmark, _add_cysts),
     ):
         # The module's docstring lists the files that are read and written.
         layout = argparse.RawDescriptionHelpFormatter
@@ -120,9 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Build the reference and print the paths. Raises `PhaseError` with the faults of the input files."""
-    fuse: Run = arguments.fuse
-    written = fuse(arguments)
-    sys.stdout.write("".join(f"{path}\n" for path in written))
+    sys.stdout.write("".join(f"{path}\n" for path in arguments.fuse(arguments)))
     return 0
 
 
@@ -163,12 +143,9 @@ def rules_of(arguments: argparse.Namespace) -> CombinationRules:
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--output", type=Path, required=True, metavar="FOLDER", help="the phase folder to write"
-    )
-    parser.add_argument(
-        "--report", type=Path, metavar="FOLDER", help="where to write the report (default: OUTPUT-report)"
-    )
+    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
+    folder("--output", required=True, help="the phase folder to write")
+    folder("--report", help="where to write the report (default: OUTPUT-report)")
 
 
 def _report(arguments: argparse.Namespace) -> Path:
@@ -204,20 +181,14 @@ def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
 def _add_graders(parser: argparse.ArgumentParser) -> None:
     from evaluation.organiser.justraigs_graders.grading import MONITORING
 
-    parser.add_argument("table", type=Path, metavar="GRADERS_CSV", help="the graders' table")
-    parser.add_argument(
+    path = partial(parser.add_argument, type=Path)
+    path("table", metavar="GRADERS_CSV", help="the graders' table")
+    path(
         "--mapping",
-        type=Path,
         metavar="JSON",
         help="mapping of the archive's stacks; a phase of predictions without it has all eyes of the table",
     )
-    parser.add_argument(
-        "--phase",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help="the configuration of the phase, under any name",
-    )
+    path("--phase", required=True, metavar="FILE", help="the configuration of the phase, under any name")
     _add_output(parser)
     add_limits(parser, MONITORING)
     add_draw(parser)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +13,6 @@ from evaluation.cli.common import share, whole_number
 if TYPE_CHECKING:
     from evaluation.organiser.justraigs_graders.grading import GraderLimits
 
-Run = Callable[[argparse.Namespace], str]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare one sub-command for each step, with its arguments."""
@@ -24,25 +21,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
     # The module's docstring describes the files read and written.
     layout = argparse.RawDescriptionHelpFormatter
-    _add_exam(
-        steps.add_parser(
-            "exam", help="who passes the entry exam", description=assignment.__doc__, formatter_class=layout
-        )
-    )
-    _add_pairs(
-        steps.add_parser(
-            "pairs",
-            help="two graders for every image, by blocks",
-            description=assignment.__doc__,
-            formatter_class=layout,
-        )
-    )
+    for name, summary, add in (
+        ("exam", "who passes the entry exam", _add_exam),
+        ("pairs", "two graders for every image, by blocks", _add_pairs),
+    ):
+        add(steps.add_parser(name, help=summary, description=assignment.__doc__, formatter_class=layout))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Do the step and print its result. Raises `PhaseError` with the faults of the input files."""
-    step: Run = arguments.step
-    sys.stdout.write(step(arguments))
+    sys.stdout.write(arguments.step(arguments))
     return 0
 
 

@@ -91,7 +91,6 @@ def _row(needed: Needed) -> tuple[object, ...]:
 
 
 def _lines_needed(needed: Sequence[Needed], prevalence: Fraction | None) -> list[str]:
-    """Return the lines on the cases that the aims need, and on a set with all of them."""
     lines = []
     for one in needed:
         classes = " and ".join(
@@ -107,7 +106,6 @@ def _lines_needed(needed: Sequence[Needed], prevalence: Fraction | None) -> list
 
 
 def _lines_given(given: Sequence[AchievedInterval]) -> list[str]:
-    """Return the lines on the intervals that a set of a stated size gives."""
     lines = []
     if given:
         first = given[0]

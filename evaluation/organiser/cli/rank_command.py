@@ -16,10 +16,8 @@ from evaluation.organiser.cli.rank_inputs import chosen_scheme, methods_tables, 
 from evaluation.phase.places import PLATFORM_METHODS
 
 if TYPE_CHECKING:
-    from evaluation.organiser.ranking.analysis import RankOptions
     from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
     from evaluation.organiser.ranking.leaderboard_writing import MethodGroup
-    from evaluation.organiser.ranking.results import PhaseResults
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -36,6 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_methods,
         write_organiser_part,
     )
+    from evaluation.organiser.ranking.results import RankingError
 
     choices = RankOptions(
         which=arguments.which,
@@ -56,9 +55,15 @@ def run(arguments: argparse.Namespace) -> int:
     selection = selection_of(arguments.finalists)
     tables = methods_tables(arguments) if arguments.group_teams else {}
     results, left_out = limited(arguments, read_all(arguments), paths_of(arguments.results))
-    _require_teams(choices.compare_with, results)
+    known = {submission.team for of_phase in results.values() for submission in of_phase.submissions}
+    if unknown := [team for team in choices.compare_with if team not in known]:
+        raise RankingError(*(f"--compare {team}: is no team of these results" for team in unknown))
     schemes = {role: chosen_scheme(arguments, phase_results) for role, phase_results in results.items()}
-    of_phases = {role: _of_phase(choices, phase_results) for role, phase_results in results.items()}
+    of_phases = {}
+    for role, phase_results in results.items():
+        teams = {submission.team for submission in phase_results.submissions}
+        compared = {team: others for team, others in choices.compare_with.items() if team in teams}
+        of_phases[role] = replace(choices, compare_with=compared)
     ranked = rank_all(results, schemes, of_phases, selection)
     board = leaderboard_of(ranked, schemes)
     board = replace(board, notices=(*left_out, *board.notices))
@@ -81,7 +86,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _grouped(
     phase: PhaseLeaderboard, path: Path, arguments: argparse.Namespace
 ) -> tuple[Sequence[MethodGroup], Sequence[Mapping[str, Any]]]:
-    """Return the groups of teams by method, and the table of methods. Raises `PhaseError`."""
     from evaluation.organiser.ranking.leaderboard_writing import method_groups, methods_rows, read_methods
 
     methods = read_methods(path)
@@ -100,24 +104,7 @@ def _compared(text: str) -> tuple[str, tuple[str, ...]]:
     return team, names
 
 
-def _require_teams(compared: Mapping[str, Sequence[str]], results: Mapping[str, PhaseResults]) -> None:
-    """Raise `RankingError` for a team of --compare that has no results in any phase."""
-    from evaluation.organiser.ranking.results import RankingError
-
-    known = {submission.team for of_phase in results.values() for submission in of_phase.submissions}
-    if unknown := [team for team in compared if team not in known]:
-        raise RankingError(*(f"--compare {team}: is no team of these results" for team in unknown))
-
-
-def _of_phase(choices: RankOptions, results: PhaseResults) -> RankOptions:
-    """Return the options of one phase, without comparisons of teams that took no part in it."""
-    teams = {submission.team for submission in results.submissions}
-    compared = {team: others for team, others in choices.compare_with.items() if team in teams}
-    return replace(choices, compare_with=compared)
-
-
 def _titles(given: list[str]) -> dict[str, str]:
-    """Return columns by title."""
     found = {}
     for text in given:
         column, _, title = text.partition("=")
@@ -130,6 +117,8 @@ def _titles(given: list[str]) -> dict[str, str]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
+    repeated = partial(parser.add_argument, action="append", default=[])
+    path = partial(parser.add_argument, type=Path)
     parser.add_argument(
         "results",
         nargs="+",
@@ -138,20 +127,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "for a ranking over several phases one each, for example offline=output/offline onsite=onsite.csv",
     )
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="where to write (default: only print)")
-    parser.add_argument(
+    repeated(
         "--metric",
-        action="append",
-        default=[],
         metavar="NAME=higher|lower[,KEY=VALUE…]",
         help="a metric of a table and its better direction; keys: weight (of its rank), worst (replaces "
         "missing values), title, unit; repeatable",
     )
-    parser.add_argument(
-        "--definition",
-        type=Path,
-        metavar="TOML",
-        help="of a table: its [metrics.NAME], title, seed, resamples",
-    )
+    path("--definition", metavar="TOML", help="of a table: its [metrics.NAME], title, seed, resamples")
     parser.add_argument(
         "--scheme",
         default="challenge",
@@ -174,9 +156,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--adjust", choices=["holm", "none"], help="of test-then-rank for its number of tests (default: holm)"
     )
-    parser.add_argument(
+    path(
         "--ground-truth",
-        type=Path,
         metavar="FOLDER",
         help="the phase, for the score and columns that the platform's schemes rank (default: the components "
         "of the challenge's ranking), and for a challenge that is programmed beside it",
@@ -186,17 +167,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=["best", "last"],
         help="which of a team's submissions counts (default: the challenge's rule)",
     )
-    parser.add_argument(
+    repeated(
         "--evaluations",
-        action="append",
-        default=[],
         metavar="[PHASE=]N",
         help="only the first N evaluated submissions of each team count; rejected ones are not counted",
     )
-    parser.add_argument(
+    repeated(
         "--deadline",
-        action="append",
-        default=[],
         metavar="[PHASE=]TIME",
         help="submissions after it are left out, such as 2018-09-16T12:00:00+02:00; needs submissions.csv "
         "beside the results, with the columns team, submission, submitted_at",
@@ -238,25 +215,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the test of a mean over cases: paired permutation of the mean, Wilcoxon's signed-rank test, or "
         "the unpaired rank-sum test as in ADAM's paper (default: %(default)s)",
     )
-    parser.add_argument(
+    repeated(
         "--compare",
-        action="append",
-        default=[],
         metavar="TEAM=TEAM[,TEAM…]",
         help="test a team without a place against others, * for all ranked ones; beside the column "
         "compare_with of teams.csv; repeatable",
     )
-    parser.add_argument(
+    repeated(
         "--group-teams",
-        action="append",
-        default=[],
         metavar="COLUMN",
         help="results by a column of --methods, such as the network; several values of a team have ; between "
         "them; needs --output; repeatable",
     )
-    parser.add_argument(
+    path(
         "--methods",
-        type=Path,
         metavar="CSV",
         help="of --group-teams: team and any other columns (default: teams.csv beside the results)",
     )
@@ -266,29 +238,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="leave out every case in turn (default: yes)",
     )
-    parser.add_argument(
+    repeated(
         "--subgroup",
-        action="append",
-        default=[],
         metavar="COLUMN",
         help="of the case table: tests between subgroups within teams, difficulty by subgroup; repeatable",
     )
-    parser.add_argument(
+    path(
         "--annotators",
-        type=Path,
         metavar="CSV",
         help="a table of annotators: name and a column each; 0 and 1 are decisions, else it is a score",
     )
-    parser.add_argument(
+    path(
         "--annotator-scores",
-        type=Path,
         metavar="CSV",
         help="metrics of annotators, as fuse writes them to annotators.csv, to be listed beside the teams",
     )
-    parser.add_argument(
+    repeated(
         "--classifier",
-        action="append",
-        default=[],
         metavar="TASK.COLUMN[=TITLE]",
         help="a per-case column as a classifier beside the annotators; repeatable",
     )

@@ -15,8 +15,6 @@ from evaluation.organiser.ranking.scheme_file import scheme_named
 from evaluation.organiser.ranking.selection import SubmissionLimits, read_time, read_times, within_limits
 from evaluation.phase import registry
 
-# --- The inputs of `rank`: results and ranking schemes ---
-
 
 def read_all(arguments: argparse.Namespace) -> dict[str, PhaseResults]:
     """Return the results by role, an empty role for a single phase. Raises `RankingError`."""
@@ -74,8 +72,6 @@ def paths_of(given: list[str]) -> dict[str, Path]:
         paths[role] = Path(path)
     return paths
 
-
-# --- The submissions and teams that `rank` admits: limits, deadlines and finalists ---
 
 Value = TypeVar("Value")
 

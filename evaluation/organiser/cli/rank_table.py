@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from evaluation.cli.console import TableConsole
+from evaluation.organiser.output import p_text
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import (
@@ -21,11 +22,8 @@ from evaluation.organiser.ranking.leaderboard_file import (
 )
 from evaluation.organiser.ranking.stability import PlaceDistribution
 
-# --- The tests of a ranking on the terminal: between teams, and between subgroups within each team ---
-
 _MOST_PAIRS = 15
 _MOST_ROWS = 60
-_SMALLEST_P = 1e-4
 
 
 def pair_tables(phase: PhaseLeaderboard) -> Iterator[Table]:
@@ -36,7 +34,10 @@ def pair_tables(phase: PhaseLeaderboard) -> Iterator[Table]:
             title, shown = f"Tests of {metric.title}", list(comparisons.pairs)
             if len(shown) > _MOST_PAIRS:
                 title += f", of neighbours (all {len(shown)} pairs are in comparisons.csv)"
-                shown = _neighbours(shown)
+                # All pairs come in the order of their first team.
+                order = dict.fromkeys(team for pair in shown for team in (pair.first, pair.second))
+                following = set(pairwise(order))
+                shown = [pair for pair in shown if (pair.first, pair.second) in following]
             yield _pairs(title, shown)
         if metric.unranked:
             yield _pairs(f"Tests of {metric.title}, of teams without a place", metric.unranked)
@@ -58,13 +59,6 @@ def _pairs(title: str, shown: Sequence[Comparison]) -> Table:
         )
     table.caption, table.caption_justify = "* significant", "left"
     return table
-
-
-def _neighbours(pairs: Sequence[Comparison]) -> list[Comparison]:
-    """Return the pairs of teams that follow each other; all pairs come in the order of their first team."""
-    order = list(dict.fromkeys(team for pair in pairs for team in (pair.first, pair.second)))
-    following = set(pairwise(order))
-    return [pair for pair in pairs if (pair.first, pair.second) in following]
 
 
 def subgroup_table(phase: PhaseLeaderboard) -> Table:
@@ -91,15 +85,6 @@ def subgroup_table(phase: PhaseLeaderboard) -> Table:
     return table
 
 
-def p_text(p_value: float | None) -> str:
-    """Return a p value with two significant digits; a dash where there was no test."""
-    if p_value is None:
-        return "–"
-    return f"< {_SMALLEST_P:.4f}" if p_value < _SMALLEST_P else f"{p_value:.2g}"
-
-
-# --- A leaderboard on the terminal ---
-
 _MAX_METRICS = 6
 _MAX_TEAMS = 12
 _LOG_WIDTH = 160
@@ -125,13 +110,8 @@ def print_leaderboard(board: Leaderboard) -> None:
             _print_across(console, phase.across)
     if board.final is not None:
         table = Table(title="Final", title_justify="left")
-        for heading in (
-            "place",
-            "95 %",
-            "team",
-            "score",
-            *(f"place {role}" for role in board.final[0].phases),
-        ):
+        places = (f"place {role}" for role in board.final[0].phases)
+        for heading in ("place", "95 %", "team", "score", *places):
             table.add_column(heading, justify="left" if heading == "team" else "right")
         for row in board.final:
             table.add_row(
@@ -149,7 +129,6 @@ def print_leaderboard(board: Leaderboard) -> None:
 
 
 def _robustness(phase: PhaseLeaderboard) -> Table:
-    """Return the table of places under other schemes, of the first teams where there are many."""
     table = Table(
         "board", "what differs", "change", title="Places if one thing differed", title_justify="left"
     )
@@ -169,7 +148,6 @@ def _robustness(phase: PhaseLeaderboard) -> Table:
 
 
 def _print_across(console: Console, across: AcrossRankings) -> None:
-    """Print the consensus of several rankings, and how they cluster."""
     names = ", ".join(across.rankings)
     teams = ", ".join(
         f"{team.place} {team.team}" + (f" ({team.best}–{team.worst})" if team.best < team.worst else "")
@@ -207,7 +185,6 @@ def _metrics(phase: PhaseLeaderboard, names: list[str]) -> Table:
 
 
 def _legend(phase: PhaseLeaderboard) -> list[str]:
-    """Return the explanations of cells that occur in the tables above."""
     boards = [board for team in phase.teams for board in team.boards.values()]
     metrics = [metric for team in phase.teams for metric in team.metrics.values()]
     places = " (95 % interval over resampled cases)" if any(board.distribution for board in boards) else ""
@@ -250,18 +227,15 @@ def _conclusions(phase: PhaseLeaderboard) -> list[str]:
         for name, found in phase.agreement.items()
     ]
     if phase.annotators:
-        for annotator, point in phase.annotators.points.items():
-            lines.append(
-                f"annotator {annotator}: sensitivity {_percent(point.sensitivity)}, "
-                f"specificity {_percent(point.specificity)}, accuracy {_percent(point.accuracy)}"
-            )
+        points = {f"annotator {name}:": point for name, point in phase.annotators.points.items()}
         for pair in phase.annotators.agreement:
-            consensus = pair.consensus
-            lines.append(
-                f"annotators {pair.first} and {pair.second} agree on {pair.agreed} of {pair.cases}; there: "
-                f"sensitivity {_percent(consensus.sensitivity)}, specificity "
-                f"{_percent(consensus.specificity)}, accuracy {_percent(consensus.accuracy)}"
-            )
+            both = f"annotators {pair.first} and {pair.second}"
+            points[f"{both} agree on {pair.agreed} of {pair.cases}; there:"] = pair.consensus
+        lines += [
+            f"{whose} sensitivity {_percent(point.sensitivity)}, specificity {_percent(point.specificity)}, "
+            f"accuracy {_percent(point.accuracy)}"
+            for whose, point in points.items()
+        ]
         for title, values in phase.annotators.classifiers.items():
             figures = ", ".join(f"{phase.metrics[name].title} {value:.4f}" for name, value in values.items())
             lines.append(f"{title}: {figures}")

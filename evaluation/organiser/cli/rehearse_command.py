@@ -35,7 +35,8 @@ def _print(rehearsal: Rehearsal, title: str) -> None:
 
     from evaluation.cli.console import TableConsole
 
-    submissions = [name for name in _columns(rehearsal) if "half" not in name]
+    named = dict.fromkeys(name for figures in rehearsal.figures.values() for name in figures)
+    submissions = [name for name in named if "half" not in name]
     table = Table("metric", title=title, title_justify="left")
     for submission in submissions:
         table.add_column(submission, justify="right")
@@ -43,8 +44,3 @@ def _print(rehearsal: Rehearsal, title: str) -> None:
         cells = [figures.get(submission, math.nan) for submission in submissions]
         table.add_row(name, *("" if math.isnan(cell) else f"{cell:.4f}" for cell in cells))
     TableConsole(140, highlight=True).print(table)
-
-
-def _columns(rehearsal: Rehearsal) -> list[str]:
-    """Return the submissions of all metrics, in the order of their first appearance."""
-    return list(dict.fromkeys(name for figures in rehearsal.figures.values() for name in figures))

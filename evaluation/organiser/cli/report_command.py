@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from evaluation.cli.common import PHASE_HELP, add_workers
 from evaluation.core.fault import PhaseError
 
 if TYPE_CHECKING:
-    from evaluation.organiser.report.page import Page
     from evaluation.organiser.report_library import Report
-
-
-class _ReportKind(NamedTuple):
-    """A kind of report: its summary, and the functions that declare its arguments and write it."""
-
-    summary: str
-    add_arguments: Callable[[argparse.ArgumentParser], None]
-    write: Callable[[argparse.Namespace], int]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the kinds of reports and their arguments."""
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-    for name, kind in _KINDS.items():
-        added = kinds.add_parser(name, help=kind.summary, description=kind.summary)
-        kind.add_arguments(added)
-        added.set_defaults(write=kind.write)
+    for name, add, write, content in (
+        ("submission", _add_submission, _write_submission, "the results of one submission as one HTML file"),
+        (
+            *("leaderboard", _add_leaderboard, _write_leaderboard),
+            "a leaderboard as one HTML file with figures, tables and methods",
+        ),
+        ("changes", _add_changes, _write_changes, "what has changed since earlier results as one HTML file"),
+        (
+            *("benchmark", _add_benchmark, _write_benchmark),
+            "what `fuse cysts` measured as one HTML file with figures and tables",
+        ),
+    ):
+        summary = f"Write {content}, for the organiser."
+        added = kinds.add_parser(name, help=summary, description=summary)
+        add(added)
+        added.set_defaults(write=write)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,7 +43,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    """Declare the file of a report and the folder of its figures."""
     parser.add_argument("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
     parser.add_argument(
         "--figures",
@@ -50,15 +52,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _write_page(page: Page, arguments: argparse.Namespace) -> int:
-    """Write a page and, if asked for, its figures; return 0. Raises `OSError`."""
-    from evaluation.organiser.report_library import Report
-
-    return _write_report(Report(page), arguments)
-
-
 def _write_report(report: Report, arguments: argparse.Namespace) -> int:
-    """Write a report and, if asked for, its figures; return 0. Raises `OSError`."""
     report.write(arguments.output)
     if arguments.figures is not None:
         report.write_figures(arguments.figures)
@@ -67,6 +61,7 @@ def _write_report(report: Report, arguments: argparse.Namespace) -> int:
 
 
 def _add_submission(parser: argparse.ArgumentParser) -> None:
+    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
     parser.add_argument(
         "--ground-truth", metavar="PHASE", required=True, help=f"{PHASE_HELP}; it must be sealed"
     )
@@ -74,18 +69,10 @@ def _add_submission(parser: argparse.ArgumentParser) -> None:
         "--input", type=Path, metavar="SUBMISSION", help="a folder, a zip archive or a csv file"
     )
     _add_output(parser)
-    parser.add_argument(
-        "--results",
-        type=Path,
-        metavar="FOLDER",
-        help="metrics.json and cases.json of an earlier evaluation, which is then not repeated",
+    folder(
+        "--results", help="metrics.json and cases.json of an earlier evaluation, which is then not repeated"
     )
-    parser.add_argument(
-        "--images",
-        type=Path,
-        metavar="FOLDER",
-        help="original images, named as the cases, to be drawn below the overlays",
-    )
+    folder("--images", help="original images, named as the cases, to be drawn below the overlays")
     parser.add_argument(
         "--public", action="store_true", help="leave out labels, what tells of them, and every single case"
     )
@@ -113,6 +100,7 @@ def _write_submission(arguments: argparse.Namespace) -> int:
 
 
 def _add_leaderboard(parser: argparse.ArgumentParser) -> None:
+    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
     parser.add_argument(
         "results",
         type=Path,
@@ -128,17 +116,13 @@ def _add_leaderboard(parser: argparse.ArgumentParser) -> None:
         metavar="PHASE",
         help="add a section on the data of a phase, as `describe` prints it; repeatable, to compare phases",
     )
-    parser.add_argument(
+    folder(
         "--submissions",
-        type=Path,
-        metavar="FOLDER",
         help="a folder, zip archive or csv file for each team: adds pictures of the hardest cases of a phase "
         "of --ground-truth by the three best teams",
     )
-    parser.add_argument(
+    folder(
         "--images",
-        type=Path,
-        metavar="FOLDER",
         help="original images, named as the cases, to be drawn below the pictures of the hardest cases",
     )
     add_workers(parser)
@@ -170,25 +154,20 @@ def _add_changes(parser: argparse.ArgumentParser) -> None:
 def _write_changes(arguments: argparse.Namespace) -> int:
     from evaluation.organiser.report.board.changes_page import changes_page
     from evaluation.organiser.report.board.reading import read_changes
+    from evaluation.organiser.report_library import Report
 
-    page = changes_page(read_changes(arguments.changes))
-    return _write_page(page, arguments)
+    return _write_report(Report(changes_page(read_changes(arguments.changes))), arguments)
 
 
 def _add_benchmark(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "tables", type=Path, metavar="FOLDER", help="the folder that `fuse cysts --report` wrote"
-    )
-    parser.add_argument(
+    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
+    folder("tables", help="the folder that `fuse cysts --report` wrote")
+    folder(
         "--annotations",
-        type=Path,
-        metavar="FOLDER",
         help="the input of `fuse cysts`: also show B-scans with their annotations, one of every vendor",
     )
-    parser.add_argument(
+    folder(
         "--phase",
-        type=Path,
-        metavar="FOLDER",
         help="with --annotations: the phase that `fuse cysts` built, of which B-scans are shown too",
     )
     _add_output(parser)
@@ -202,6 +181,7 @@ def _write_benchmark(arguments: argparse.Namespace) -> int:
         part_gallery,
         run_gallery,
     )
+    from evaluation.organiser.report_library import Report
 
     tables = read_tables(arguments.tables)
     annotations, phase = arguments.annotations, arguments.phase
@@ -212,29 +192,4 @@ def _write_benchmark(arguments: argparse.Namespace) -> int:
         pictures = Pictures(run_gallery(shown), b_scan_gallery(shown, arguments.tables), parts)
     elif phase is not None:
         raise PhaseError("--phase: expected only together with --annotations")
-    page = benchmark_page(tables, pictures)
-    return _write_page(page, arguments)
-
-
-_KINDS = {
-    "submission": _ReportKind(
-        "Write the results of one submission as one HTML file, for the organiser.",
-        _add_submission,
-        _write_submission,
-    ),
-    "leaderboard": _ReportKind(
-        "Write a leaderboard as one HTML file with figures, tables and methods, for the organiser.",
-        _add_leaderboard,
-        _write_leaderboard,
-    ),
-    "changes": _ReportKind(
-        "Write what has changed since earlier results as one HTML file, for the organiser.",
-        _add_changes,
-        _write_changes,
-    ),
-    "benchmark": _ReportKind(
-        "Write what `fuse cysts` measured as one HTML file with figures and tables, for the organiser.",
-        _add_benchmark,
-        _write_benchmark,
-    ),
-}
+    return _write_report(Report(benchmark_page(tables, pictures)), arguments)

@@ -16,7 +16,6 @@ _MODULE = "evaluation.organiser.samples.{}"
 
 
 def _generator(challenge: str) -> ModuleType | None:
-    """Return the module that writes samples of a challenge, None if it has none."""
     try:
         return importlib.import_module(_MODULE.format(challenge))
     except ModuleNotFoundError as error:

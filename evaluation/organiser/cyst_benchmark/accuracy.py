@@ -43,8 +43,6 @@ from evaluation.organiser.cyst_benchmark.transform import (
 from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import organiser_table
 
-# --- Agreement of two sets of annotations, overall and by confidence (Eq. 3 of the cyst benchmark) ---
-
 
 @dataclass(frozen=True)
 class SimilarityByConfidence:
@@ -52,6 +50,11 @@ class SimilarityByConfidence:
 
     overall: float
     by_confidence: Mapping[int, float]
+
+    @property
+    def figures(self) -> tuple[float, ...]:
+        """The overall similarity, then one for each confidence."""
+        return (self.overall, *(self.by_confidence[c] for c in CONFIDENCES))
 
     def weight(self, confidence: int) -> float:
         """Return the weight of a mark of this confidence, see `benchmark.weighting`.
@@ -106,9 +109,6 @@ def _sums(first: Floats, second: Floats) -> Floats:
     return np.array([first @ second, first @ first, second @ second])
 
 
-# --- A B-scan of the evaluation set with the value that every annotator and run gives each voxel ---
-
-
 @dataclass(frozen=True)
 class ValuedBScan:
     """Confidences and values (y, x) by annotator and run, cropped to ``box``, which holds all marks."""
@@ -143,8 +143,6 @@ def valued(
     return ValuedBScan(box, {key: levels[box.slices] for key, levels in b_scan.levels.items()}, values)
 
 
-# --- The step `accuracy`: reproducibility and accuracy of every annotator (Eq. 3) ---
-
 ACCURACY, GROUPS, EFFECT = "accuracy.csv", "accuracy_by_group.csv", "interval_effect.csv"
 BY_CONFIDENCE = tuple(f"confidence_{c}" for c in CONFIDENCES)
 _OF_ACCURACY = ("reader", "measure", "overall", *BY_CONFIDENCE)
@@ -170,11 +168,11 @@ def write_accuracy(
         groups = groups_of(strata[b_scan.volume])
         b_scans.update(groups)
         for kind, scale in scales.items():
-            for key, found in _similarities(valued(b_scan, scale, measured), evaluation_set.annotators):
+            for key, similarity in _similarities(valued(b_scan, scale, measured), evaluation_set.annotators):
                 for group in groups:
-                    similarities[kind, group][key].merge(found)
+                    similarities[kind, group][key].merge(similarity)
     results = {
-        place: {key: found.result() for key, found in of_place.items()}
+        place: {key: similarity.result() for key, similarity in of_place.items()}
         for place, of_place in similarities.items()
     }
     order = [
@@ -183,13 +181,14 @@ def write_accuracy(
         for annotator in (*evaluation_set.annotators, SUPERVISOR)
         if (measure, annotator) != ("accuracy", SUPERVISOR)
     ]
-    rows = [_row(key, results[interval, EVERYTHING][key]) for key in order]
+    found = results[interval, EVERYTHING]
+    rows = [(annotator, measure, *found[measure, annotator].figures) for measure, annotator in order]
     write_rows(work / ACCURACY, _OF_ACCURACY, rows)
     of_groups = [
-        (*group, b_scans[group], *_row(key, results[interval, group][key]))
+        (*group, b_scans[group], annotator, measure, *results[interval, group][measure, annotator].figures)
         for group in sorted(b_scans)
         if group != EVERYTHING
-        for key in order
+        for measure, annotator in order
     ]
     write_rows(work / GROUPS, _OF_GROUP, of_groups)
     effect = [
@@ -197,10 +196,7 @@ def write_accuracy(
         for measure, annotator in order
         for voxels, level, cyst in zip(
             ("overall", *BY_CONFIDENCE),
-            *(
-                _row((measure, annotator), results[kind, EVERYTHING][measure, annotator])[2:]
-                for kind in EVERY_INTERVAL
-            ),
+            *(results[kind, EVERYTHING][measure, annotator].figures for kind in EVERY_INTERVAL),
             strict=True,
         )
     ]
@@ -231,7 +227,6 @@ def read_accuracy(work: Path) -> dict[str, SimilarityByConfidence]:
 
 
 def _similarities(b_scan: ValuedBScan, annotators: tuple[str, ...]) -> Iterator[tuple[_Measured, Similarity]]:
-    """Yield every annotator's two measures in one B-scan."""
     true_levels = [b_scan.levels[SUPERVISOR, run] for run in RUNS]
     truth = b_scan.mean(SUPERVISOR)
     for annotator in (*annotators, SUPERVISOR):
@@ -244,8 +239,3 @@ def _similarities(b_scan: ValuedBScan, annotators: tuple[str, ...]) -> Iterator[
             accuracy = Similarity()
             accuracy.add(b_scan.mean(annotator), truth, marked_by_either(*levels, *true_levels))
             yield ("accuracy", annotator), accuracy
-
-
-def _row(key: _Measured, found: SimilarityByConfidence) -> tuple[str, str, float, *tuple[float, ...]]:
-    measure, annotator = key
-    return (annotator, measure, found.overall, *(found.by_confidence[c] for c in CONFIDENCES))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.core.fault import PhaseError
@@ -19,8 +18,6 @@ from evaluation.organiser.cyst_benchmark.data import (
 )
 from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import organiser_table
-
-# --- Assign two complementary annotators to every part, with balanced workloads ---
 
 Pair = tuple[str, str]
 
@@ -90,8 +87,6 @@ def pairs(annotators: Sequence[str]) -> tuple[Pair, ...]:
     return tuple(found)
 
 
-# --- Which pair of annotators gets which part: as few B-scans as possible for the busiest annotator ---
-
 MOST_TRIED = 200_000
 """The number of arrangements, complete or begun, after which the search takes the best one so far."""
 
@@ -145,11 +140,6 @@ def loads(pairs: Sequence[Pair], b_scans: Sequence[int]) -> Mapping[str, int]:
     return found
 
 
-# --- The two steps of the cyst benchmark that distribute the work; each reads and writes tables ---
-#
-# partition    → partition.csv, scanners.csv     from volumes.csv and the headers of images/ assignment   →
-# assignment.csv, workload.csv    from partition.csv and accuracy.csv
-
 PARTITION, ASSIGNMENT, WORKLOAD = "partition.csv", "assignment.csv", "workload.csv"
 MINUTES_PER_B_SCAN = 15.0
 """The time of one annotation of a B-scan in the example of section 2.3."""
@@ -159,14 +149,6 @@ _OF_PART = ("part", "reader_1", "reader_2", "volumes", "b_scans", "hours", "comp
 _OF_WORKLOAD = ("reader", "parts", "volumes", "b_scans", "hours")
 _MAX_PARTS = 1000
 _MAX_B_SCANS = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class PartVolume:
-    """A volume's part, counted from 1, and its number of B-scans."""
-
-    part: int
-    b_scans: int
 
 
 def write_partition(folder: Path, work: Path, parts: int, seed: int) -> dict[str, object]:
@@ -201,30 +183,25 @@ def write_partition(folder: Path, work: Path, parts: int, seed: int) -> dict[str
     }
 
 
-def read_parts(work: Path) -> dict[str, PartVolume]:
-    """Return part and size of every volume. Raises `PhaseError`."""
+def _read_parts(work: Path) -> dict[str, tuple[int, int]]:
+    """Return the part of every volume, counted from 1, and its number of B-scans. Raises `PhaseError`."""
     with organiser_table(work / PARTITION, ("volume", "part", "b_scans")) as table:
         return {
-            row.cells["volume"]: PartVolume(
-                row.whole("part", 1, _MAX_PARTS), row.whole("b_scans", 1, _MAX_B_SCANS)
-            )
+            row.cells["volume"]: (row.whole("part", 1, _MAX_PARTS), row.whole("b_scans", 1, _MAX_B_SCANS))
             for row in table.rows
         }
 
 
 def write_assignment(work: Path, minutes: float) -> dict[str, object]:
-    """Assign two complementary annotators to every part; return the report's section.
-
-    ``minutes``: that one annotator needs for one B-scan.
-    """
+    """Assign two annotators to every part; return the report's section. ``minutes``: of one per B-scan."""
     if not minutes > 0:
         raise PhaseError(f"minutes per B-scan: expected a number above 0, found {minutes:g}")
-    accuracies, in_parts = read_accuracy(work), read_parts(work).values()
+    accuracies = read_accuracy(work)
     volumes: Counter[int] = Counter()
     b_scans: Counter[int] = Counter()
-    for volume in in_parts:
-        volumes[volume.part] += 1
-        b_scans[volume.part] += volume.b_scans
+    for part, number in _read_parts(work).values():
+        volumes[part] += 1
+        b_scans[part] += number
     parts = sorted(volumes)
     try:
         pairs = arrange(assign(accuracies, len(parts)), [b_scans[part] for part in parts])
@@ -263,7 +240,7 @@ def read_assignment(work: Path) -> dict[str, tuple[str, str]]:
             row.whole("part", 1, _MAX_PARTS): (row.cells["reader_1"], row.cells["reader_2"])
             for row in table.rows
         }
-    volumes = read_parts(work)
-    if missing := sorted({volume.part for volume in volumes.values()} - set(pairs)):
+    part_of = {volume: part for volume, (part, _) in _read_parts(work).items()}
+    if missing := sorted(set(part_of.values()) - set(pairs)):
         raise PhaseError(f"{work / ASSIGNMENT}: expected annotators of part {missing[0]}, found none")
-    return {name: pairs[volume.part] for name, volume in volumes.items()}
+    return {volume: pairs[part] for volume, part in part_of.items()}

@@ -34,6 +34,7 @@ from evaluation.organiser.cyst_benchmark.accuracy import (
 from evaluation.organiser.cyst_benchmark.assignment import read_assignment
 from evaluation.organiser.cyst_benchmark.data import (
     CONFIDENCES,
+    EIGHT_NEIGHBOURS,
     EVERYTHING,
     IMAGES,
     RUNS,
@@ -132,53 +133,36 @@ def _weights(annotator: AnnotatorMarks) -> Floats:
     return np.asarray(table[annotator.levels], dtype=np.float64)
 
 
-# --- Voxels of every level in the combined annotations and in those that were combined ---
-
-
-@dataclass
-class Voxels:
-    """Numbers of voxels by level, shape (6,); level 0 is not counted."""
-
-    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(CONFIDENCES[-1] + 1, dtype=np.int64))
-
-    def add(self, levels: NDArray[Any]) -> None:
-        """Add levels of any shape."""
-        self.counts += np.bincount(levels[levels > 0], minlength=len(self.counts))
-
-    def by_level(self) -> dict[int, int]:
-        """Return the number of every level from 1."""
-        return {level: int(self.counts[level]) for level in CONFIDENCES}
-
-
 @dataclass
 class LevelCounts:
-    """The voxel counts of the combined level and of every annotator."""
+    """Numbers of voxels by level from 1: of the combined level, and of every annotator."""
 
-    combined: Voxels = field(default_factory=Voxels)
-    annotators: dict[str, Voxels] = field(default_factory=lambda: defaultdict(Voxels))
+    combined: Counter[int] = field(default_factory=Counter)
+    annotators: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, combined: NDArray[Any], annotators: Mapping[str, NDArray[Any]]) -> None:
         """Add a region."""
-        self.combined.add(combined)
+        self.combined += _voxels(combined)
         for name, levels in annotators.items():
-            self.annotators[name].add(levels)
+            self.annotators[name] += _voxels(levels)
 
     def warnings(self) -> list[str]:
         """Return a line for every level that annotators marked and the combined level does not have."""
-        combined = self.combined.by_level()
-        marked = {
-            level: sum(voxels.by_level()[level] for voxels in self.annotators.values())
-            for level in CONFIDENCES
-        }
+        marked = {level: sum(voxels[level] for voxels in self.annotators.values()) for level in CONFIDENCES}
         return [
             f"level {level} is lost: annotators marked {marked[level]} voxels with it, and none has it in "
             "the combined level, because others marked these voxels differently or not at all"
             for level in CONFIDENCES
-            if marked[level] and not combined[level]
+            if marked[level] and not self.combined[level]
         ]
 
 
-# The step `combination`: the annotators of every volume combined into the reference of a phase (Eq. 4).
+def _voxels(levels: NDArray[Any]) -> Counter[int]:
+    numbers = np.bincount(levels[levels > 0], minlength=CONFIDENCES[-1] + 1)
+    return Counter(dict(enumerate(numbers.tolist())))
+
+
+# --- The step `combination`: the annotators of every volume combined into the reference of a phase ---
 
 ANNOTATIONS = "annotations"
 
@@ -212,14 +196,16 @@ def write_combination(
     return {
         "interval": interval,
         "voxels_of_levels": {
-            "combined": counts.combined.by_level(),
-            "annotators": {name: voxels.by_level() for name, voxels in sorted(counts.annotators.items())},
+            "combined": _by_level(counts.combined),
+            "annotators": {name: _by_level(voxels) for name, voxels in sorted(counts.annotators.items())},
         },
         "warnings": counts.warnings(),
-        "annotators_of_volumes": {
-            name: list(volume_annotators) for name, volume_annotators in sorted(annotations.items())
-        },
+        "annotators_of_volumes": {name: list(found) for name, found in sorted(annotations.items())},
     }
+
+
+def _by_level(voxels: Counter[int]) -> dict[int, int]:
+    return {level: voxels[level] for level in CONFIDENCES}
 
 
 def _annotations(
@@ -245,11 +231,7 @@ def _annotations(
     if problems:
         raise PhaseError(*problems)
     return {
-        name: {
-            annotator: annotator_scans[name]
-            for annotator, annotator_scans in scans.items()
-            if name in annotator_scans
-        }
+        name: {annotator: found[name] for annotator, found in scans.items() if name in found}
         for name in volumes
     }
 
@@ -316,10 +298,6 @@ def _values(
 
 
 # --- The step `comparison`: Eq. 4 and the plain average against the supervisor, on the evaluation set ---
-#
-# Every annotator alone, every pair, and all of them together are scored as the annotators are (Eq. 3). Each
-# run is combined by itself, as the benchmark's single annotations are, and the two results are averaged. The
-# weights were estimated on the same B-scans. Source: section 3, Figs. 9 to 12.
 
 COMBINATIONS = "combinations.csv"
 ALONE, WEIGHTED, AVERAGE = "alone", "weighted", "average"
@@ -327,7 +305,6 @@ _OF_COMBINATION = (
     *("readers", "method", "column", "value", "b_scans", "overall", *BY_CONFIDENCE),
     *("cysts", "found", "false"),
 )
-_EIGHT_NEIGHBOURS = np.ones((3, 3), dtype=np.int64)
 
 Members = tuple[str, ...]
 _Key = tuple[Members, str]
@@ -348,8 +325,8 @@ class CystCounts:
 
 def count_cysts(marked: NDArray[np.bool_], true: NDArray[np.bool_]) -> CystCounts:
     """Return the counts of one B-scan (y, x); a cyst is an 8-connected component of ``true``."""
-    cysts, count = ndimage.label(true, structure=_EIGHT_NEIGHBOURS)
-    components, of_marked = ndimage.label(marked, structure=_EIGHT_NEIGHBOURS)
+    cysts, count = ndimage.label(true, structure=EIGHT_NEIGHBOURS)
+    components, of_marked = ndimage.label(marked, structure=EIGHT_NEIGHBOURS)
     found = len(np.unique(cysts[marked & true]))
     return CystCounts(count, found, of_marked - len(np.unique(components[marked & true])))
 
@@ -363,7 +340,12 @@ def groups_of_annotators(annotators: Sequence[str]) -> list[Members]:
 def write_comparison(
     evaluation_set: EvaluationSet, strata: Mapping[str, Stratum], work: Path, interval: Interval
 ) -> dict[str, object]:
-    """Score every combination of annotators against the supervisor; return the report's section."""
+    """Score every combination of annotators against the supervisor; return the report's section.
+
+    Every annotator alone, every pair, and all of them together are scored as the annotators are (Eq. 3). Each
+    run is combined by itself, as the benchmark's single annotations are, and the two results are averaged.
+    The weights were estimated on the same B-scans. Source: section 3, Figs. 9 to 12.
+    """
     scale, accuracies, measured = read_scale(work, interval), read_accuracy(work), read_distinctions(work)
     if unknown := sorted(set(evaluation_set.annotators) - set(accuracies)):
         raise PhaseError(f"{work}: expected the accuracy of {unknown[0]}, found none; repeat that step")
@@ -384,12 +366,8 @@ def write_comparison(
     results = {place: found.result() for place, found in similarities.items()}
     rows = [
         (
-            "+".join(members),
-            method,
-            *group,
-            b_scans[group],
-            *_figures(result),
-            *astuple(cysts[members, group]),
+            *("+".join(members), method, *group, b_scans[group]),
+            *(*result.figures, *astuple(cysts[members, group])),
         )
         for ((members, method), group), result in sorted(results.items(), key=_place)
     ]
@@ -426,7 +404,6 @@ def combined_values(
 def _scored(
     b_scan: ValuedBScan, members: Members, accuracies: Mapping[str, SimilarityByConfidence]
 ) -> Iterator[tuple[str, Similarity]]:
-    """Yield every method of combining some annotators, with its similarity to the supervisor."""
     levels = [b_scan.levels[name, run] for name in (*members, SUPERVISOR) for run in RUNS]
     marked = marked_by_either(*levels)
     for method, values in combined_values(b_scan, members, accuracies).items():
@@ -468,7 +445,3 @@ def _place(
     """Return where a row stands: all volumes first, then group by group, few annotators before many."""
     ((members, method), (column, value)), _ = item
     return int(column == "volume"), column, value, len(members), members, method
-
-
-def _figures(found: SimilarityByConfidence) -> tuple[float, ...]:
-    return (found.overall, *(found.by_confidence[c] for c in CONFIDENCES))

@@ -27,7 +27,7 @@ from evaluation.phase.cases import organiser_table
 BINS = 25
 RING_PIXELS = 15
 CONFIDENCES = (1, 2, 3, 4, 5)
-_EIGHT_NEIGHBOURS = np.ones((3, 3), dtype=np.int64)
+EIGHT_NEIGHBOURS = np.ones((3, 3), dtype=np.int64)
 
 Plane = NDArray[Any]
 Mask = NDArray[np.bool_]
@@ -86,7 +86,7 @@ def cysts_of(levels: NDArray[np.uint8]) -> list[AnnotatedCyst]:
         marked = levels == confidence
         if not marked.any():
             continue
-        components, _ = ndimage.label(marked, structure=_EIGHT_NEIGHBOURS)
+        components, _ = ndimage.label(marked, structure=EIGHT_NEIGHBOURS)
         for number, box in enumerate(ndimage.find_objects(components), start=1):
             found.append(AnnotatedCyst(confidence, box, components[box] == number))
     return found
@@ -119,10 +119,7 @@ def histograms(
 def distinctions(
     image: Plane, levels: NDArray[np.uint8], cysts: Sequence[AnnotatedCyst], intensities: Range
 ) -> list[float]:
-    """Return the distinction of every cyst of one B-scan, NaN for a cyst whose ring is empty.
-
-    See `histograms` for the arguments.
-    """
+    """Return the distinction of every cyst of one B-scan, NaN if its ring is empty; see `histograms`."""
     return [found.distinction for found in histograms(image, levels, cysts, intensities)]
 
 
@@ -137,10 +134,7 @@ def ring_of(inside: Mask, pixels: int = RING_PIXELS) -> Mask:
 
 def histograms_of(image: Plane, inside: Mask, ring: Mask, intensities: Range) -> CystHistograms:
     """Return the histograms of two regions of an image (y, x) over 25 equal bins of the volume's range."""
-    return CystHistograms(
-        _histogram(image[inside], intensities),
-        _histogram(image[ring], intensities),
-    )
+    return CystHistograms(_histogram(image[inside], intensities), _histogram(image[ring], intensities))
 
 
 def _histogram(values: Plane, intensities: Range) -> Counts:
@@ -403,7 +397,7 @@ def _other_numbers(
     ]
 
 
-def _missing(volumes: Mapping[str, Sequence[int]], found: Mapping[str, Scan], folder: Path) -> list[str]:
+def _missing(volumes: Collection[str], found: Mapping[str, Scan], folder: Path) -> list[str]:
     return [f"{folder}/{volume}: is missing" for volume in sorted(volumes) if volume not in found]
 
 
@@ -421,7 +415,7 @@ _OF_SCANNER = (
 def geometries_of(folder: Path, strata: Mapping[str, Stratum]) -> dict[str, Geometry]:
     """Return size and spacing of every volume, from the headers. Raises `PhaseError` for all missing ones."""
     images = scans_in(folder / IMAGES)
-    if missing := [f"{folder / IMAGES}/{name}: is missing" for name in sorted(strata) if name not in images]:
+    if missing := _missing(strata, images, folder / IMAGES):
         raise PhaseError(*missing)
     return {name: images[name].geometry() for name in sorted(strata)}
 
@@ -433,17 +427,13 @@ def write_scanners(
     names: dict[tuple[str, Geometry], list[str]] = defaultdict(list)
     for name, geometry in geometries.items():
         names[strata[name].vendor, Geometry(geometry.shape, geometry.spacing_mm)].append(name)
-    rows = [
-        (vendor, len(volumes), *_qualities(volumes, strata), *geometry.shape, *_lengths(geometry))
-        for (vendor, geometry), volumes in sorted(names.items(), key=lambda item: str(item[0]))
-    ]
+    rows = []
+    for (vendor, geometry), volumes in sorted(names.items(), key=lambda item: str(item[0])):
+        counts = Counter(strata[name].quality for name in volumes)
+        qualities = [counts[quality] for quality in reversed(QUALITIES)]
+        rows.append((vendor, len(volumes), *qualities, *geometry.shape, *_lengths(geometry)))
     write_rows(work / SCANNERS, _OF_SCANNER, rows)
     return [dict(zip(_OF_SCANNER, row, strict=True)) for row in rows]
-
-
-def _qualities(volumes: list[str], strata: Mapping[str, Stratum]) -> list[int]:
-    counts = Counter(strata[name].quality for name in volumes)
-    return [counts[quality] for quality in reversed(QUALITIES)]
 
 
 def _lengths(geometry: Geometry) -> list[float | None]:

@@ -39,7 +39,6 @@ Every step adds its section to `report.json`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -59,7 +58,6 @@ from evaluation.organiser.output import write_report
 
 Step = Literal["distinction", "transform", "accuracy", "comparison", "partition", "assignment", "combination"]
 STEPS: tuple[Step, ...] = get_args(Step)
-_REPORT = "report.json"
 
 
 @dataclass(frozen=True)
@@ -81,10 +79,7 @@ class Benchmark:
 
 
 def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress) -> tuple[str, ...]:
-    """Run one step from the tables of the earlier steps; return its warnings.
-
-    Raises `PhaseError` with every fault.
-    """
+    """Run one step from the tables of earlier ones; return warnings. Raises `PhaseError` with every fault."""
     folder, work, interval = benchmark.folder, benchmark.work, benchmark.interval
     work.mkdir(parents=True, exist_ok=True)
     if step in ("distinction", "accuracy", "comparison"):
@@ -106,13 +101,10 @@ def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress)
         if benchmark.output is None:
             raise PhaseError("combination: expected a phase folder to write, found none")
         said = write_combination(folder, work, benchmark.output, interval, progress)
-    _add_to_report(work / _REPORT, step, said)
+    # The sections of later steps are outdated.
+    report = work / "report.json"
+    content: dict[str, object] = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
+    known = {name: content[name] for name in STEPS[: STEPS.index(step)] if name in content}
+    write_report(report, {**known, step: said})
     warnings = said.get("warnings", ())
     return tuple(map(str, warnings)) if isinstance(warnings, list) else ()
-
-
-def _add_to_report(path: Path, step: Step, said: Mapping[str, object]) -> None:
-    """Add a step's section to the report, and remove the sections of later steps, which are outdated."""
-    content: dict[str, object] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    known = {name: content[name] for name in STEPS[: STEPS.index(step)] if name in content}
-    write_report(path, {**known, step: said})

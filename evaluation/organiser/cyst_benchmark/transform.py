@@ -164,10 +164,9 @@ def supervisor_of(distinctions: Mapping[int, Sequence[float]]) -> Supervisor:
     """Return the moments and values of the supervisor's confidences.
 
     A confidence with fewer than two cysts is pooled with the nearest one that has two (the lower of two
-    equally near ones).
-    The value of a confidence is its mean distinction, made non-decreasing by isotonic regression
-    (weighted by the number of cysts) and clipped to [0.01, 1]. Raises `PhaseError` where no confidence has
-    two cysts.
+    equally near ones). The value of a confidence is its mean distinction, made non-decreasing by isotonic
+    regression (weighted by the number of cysts) and clipped to [0.01, 1]. Raises `PhaseError` where no
+    confidence has two cysts.
     """
     defined = {c: [value for value in distinctions.get(c, ()) if not math.isnan(value)] for c in CONFIDENCES}
     enough = [c for c in CONFIDENCES if len(defined[c]) >= _MIN_CYSTS]
@@ -308,7 +307,7 @@ def read_scale(work: Path, interval: Interval) -> Scale:
 # --- The step `transform`: annotators mapped to the supervisor, and the value of every level (Eq. 2) ---
 
 TRANSFORMED = "transformed.csv"
-USED_BY = "cyst"
+_USED_BY = "cyst"
 """The interval that uses a and b; also a column of the table, so that nobody takes them for more."""
 
 NOTE = (
@@ -342,9 +341,13 @@ def write_transforms(work: Path) -> dict[str, object]:
             map_to = Transform(1.0, 0.0) if annotator == SUPERVISOR else fit(moments, supervisor.moments[c])
             maps[annotator, c] = map_to
             figures = (moments.count, moments.mean, moments.variance, map_to.a, map_to.b)
-            rows.append((annotator, c, *figures, USED_BY))
+            rows.append((annotator, c, *figures, _USED_BY))
     write_rows(work / TRANSFORMS, _OF_TRANSFORM, rows)
-    _write_levels(work, supervisor)
+    levels = [
+        (c, m.count, m.mean, m.variance, supervisor.pooled_with.get(c), supervisor.levels[c])
+        for c, m in supervisor.moments.items()
+    ]
+    write_rows(work / LEVELS, _OF_LEVEL, levels)
     after: dict[str, _ByConfidence] = defaultdict(lambda: defaultdict(list))
     transformed = []
     for row, annotator, confidence, distinction in cysts:
@@ -377,11 +380,3 @@ def warnings_of(supervisor: Supervisor) -> list[str]:
         for confidence, other in supervisor.pooled_with.items()
     ]
     return ties + pooled
-
-
-def _write_levels(work: Path, supervisor: Supervisor) -> None:
-    rows = [
-        (c, m.count, m.mean, m.variance, supervisor.pooled_with.get(c), supervisor.levels[c])
-        for c, m in supervisor.moments.items()
-    ]
-    write_rows(work / LEVELS, _OF_LEVEL, rows)

@@ -31,10 +31,6 @@ from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import organiser_table
 
 # --- Assignment of graders to images of JustRAIGS: pairs by blocks, and replacements of removed graders ---
-#
-# Graders do not work in fixed pairs: a pair is drawn for each block of 200 images. The images of a grader who
-# falls below the limits are dealt out to the others (challenge design document, annotation of the test cases
-# c, and sources of error a). All draws are uniform, and come from a seed.
 
 Item = TypeVar("Item")
 
@@ -71,8 +67,9 @@ def assign_pairs(
 ) -> list[Assignment]:
     """Return the graders of each image, in the order of the images: a random pair for each block of them.
 
-    The last block may be smaller. Each pair is drawn independently from all pairs with equal chances. Raises
-    ValueError for fewer than two graders, a repeated grader or image, and a block below 1.
+    Graders do not work in fixed pairs (design document, sources of error a). The last block may be smaller.
+    Each pair is drawn independently from all pairs with equal chances. Raises ValueError for fewer than two
+    graders, a repeated grader or image, and a block below 1.
     """
     if len(graders) < 2 or len(set(graders)) < len(graders):
         raise ValueError(f"graders: expected two or more different ones, found {len(graders)}")
@@ -112,17 +109,14 @@ def redistribute(
                 candidates = [name for name in pools[role == SPECIALIST] if name not in taken]
                 chosen = candidates[int(rng.integers(len(candidates)))] if candidates else ""
                 taken.add(chosen)
-                found += [_regrading(eye, role, chosen) for eye in part]
+                for eye in part:
+                    labels = eye.graded.labels
+                    label, final = labels[role], final_label(*labels)
+                    found.append(Regrading(eye.name, role, eye.graders[role], label, final, chosen))
     return sorted(found, key=lambda regrading: (regrading.eye, regrading.role))
 
 
-def _regrading(eye: Eye, role: int, new_grader: str) -> Regrading:
-    labels = eye.graded.labels
-    return Regrading(eye.name, role, eye.graders[role], labels[role], final_label(*labels), new_grader)
-
-
 def _roles(eye: Eye) -> list[int]:
-    """Return the positions of the graders of an eye."""
     return [role for role, label in enumerate(eye.graded.labels) if label]
 
 
@@ -139,15 +133,6 @@ def _blocks(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
 
 
 # --- The entry exam of graders: their answers on images with known labels, against limits ---
-#
-# The table of answers is a csv file (comma, semicolon or tab) with the columns
-#
-# name          an image final_label   its label: RG, NRG or U ...           one column for each candidate,
-# with the answers RG, NRG or U; the heading is the name
-#
-# An empty answer is wrong, as is U for a gradable image. Images whose label is U do not count. By default,
-# candidates with a sensitivity of at least 85 % and a specificity of at least 92 % pass: the lowest of those
-# who passed the exam of the challenge (design document, annotation of the test cases, c).
 
 NAME, PASSED = "name", "passed"
 
@@ -163,8 +148,12 @@ class Candidate:
 def hold_exam(table: Path, limits: GraderLimits = ENTRY_EXAM) -> list[Candidate]:
     """Return the result of every candidate in a table of answers, sorted by name.
 
-    Raises `PhaseError` with every fault, such as an unknown label, a repeated image, a table without a
-    candidate, or one without an image of each class.
+    The columns (comma, semicolon or tab): "name" of an image, its label "final_label", and one for each
+    candidate, with the answers RG, NRG or U. An empty answer is wrong, as is U for a gradable image; images
+    whose label is U do not count. The default limits are the lowest figures of those who passed the
+    challenge's exam (design document, annotation of the test cases, c). Raises `PhaseError` with every fault,
+    such as an unknown label, a repeated image, a table without a candidate, or one without an image of each
+    class.
     """
     gradings = []
     with organiser_table(table, (NAME, FINAL_COLUMN), holds="image", exported=True) as answers:
@@ -200,12 +189,6 @@ def write_results(path: Path, candidates: list[Candidate]) -> None:
 
 
 # --- Two graders for every image, a new pair for each block of images ---
-#
-# The table of images is a csv file with the column "Eye ID" or "name"; the images keep their order. The table
-# of graders has the column "grader", and may have the column "passed", as `graders exam` writes it: who did
-# not pass gets no images. The table that is written has the columns "Eye ID", "Grader G1" and "Grader G2", as
-# in the graders' table of `fuse graders`, and "Block". Specialists are not among the graders: they only grade
-# images on which a pair disagrees.
 
 _EYE, _GRADER = "Eye ID", "grader"
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
@@ -214,20 +197,22 @@ _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 def write_pairs(images: Path, graders: Path, output: Path, seed: int = 0, block: int = BLOCK) -> int:
     """Write the pair of graders of every image and return the number of blocks.
 
-    Raises `PhaseError` with every fault of the tables, and for fewer than two graders.
+    The images have the column "Eye ID" or "name" and keep their order. The graders have the column "grader";
+    who is not "passed", as `graders exam` writes it, gets no images. Specialists are not among them: they
+    only grade images on which a pair disagrees. The table that is written has the columns "Eye ID", "Grader
+    G1" and "Grader G2", as in the graders' table of `fuse graders`, and "Block". Raises `PhaseError` with
+    every fault of the tables, and for fewer than two graders.
     """
     problems: list[str] = []
-    names, pool = [], []
-    try:
-        names = _images(images)
-    except PhaseError as error:
-        problems += error.problems
-    try:
-        pool = _graders(graders)
-    except PhaseError as error:
-        problems += error.problems
+    found: list[list[str]] = []
+    for read, path in ((_images, images), (_graders, graders)):
+        try:
+            found.append(read(path))
+        except PhaseError as error:
+            problems += error.problems
     if problems:
         raise PhaseError(*problems)
+    names, pool = found
     assignments = assign_pairs(names, pool, seed, block)
     rows = ([one.image, *one.graders, str(one.block)] for one in assignments)
     write_csv(output, (_EYE, "Grader G1", "Grader G2", "Block"), rows)

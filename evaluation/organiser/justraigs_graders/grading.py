@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders, final_label
@@ -36,17 +35,15 @@ ABBREVIATIONS = ("ANRS", "ANRI", "RNFLDS", "RNFLDI", "BCLVS", "BCLVI", "NVT", "D
 """Names of the features in the graders' table, in the order of `FEATURES`."""
 
 MAIN_LABELS = (REFERABLE, NOT_REFERABLE, UNGRADABLE)
-CASE_COLUMNS = (
+COLUMNS_WITHOUT_STACKS: tuple[str, ...] = (
     "name",
-    STACK_NAME,
-    STACK_INDEX,
     "cluster",
     "age",
     FINAL_COLUMN,
     *LABEL_COLUMNS,
     *FEATURE_COLUMNS,
 )
-COLUMNS_WITHOUT_STACKS = tuple(column for column in CASE_COLUMNS if column not in (STACK_NAME, STACK_INDEX))
+CASE_COLUMNS: tuple[str, ...] = ("name", STACK_NAME, STACK_INDEX, *COLUMNS_WITHOUT_STACKS[1:])
 _EYE, _FINAL, _FELLOW, _AGE = "Eye ID", "Final Label", "Fellow Eye ID", "Age"
 _MARKS: Mapping[str, bool | None] = {"": None, "0": False, "1": True, "0.0": False, "1.0": True}
 _KIND = AgreedFeatures(len(FEATURES), MAIN_LABELS, REFERABLE)
@@ -113,10 +110,7 @@ def read_graders(path: Path) -> list[Eye]:
             flags: tuple[Flags, ...] = tuple(tuple(marks[i : i + count]) for i in range(0, 3 * count, count))
             eyes.append(
                 Eye(
-                    row.line,
-                    row.cells[_EYE],
-                    row.cells[_FELLOW],
-                    row.cells[_AGE],
+                    *(row.line, row.cells[_EYE], row.cells[_FELLOW], row.cells[_AGE]),
                     GradedEye(labels, flags),
                     tuple(row.cells[column] for column in named) or GRADERS,
                 )
@@ -167,37 +161,33 @@ def read_mapping(path: Path) -> list[StackEntry]:
     return entries
 
 
-def case_rows(eyes: Sequence[Eye], entries: Sequence[StackEntry], file: str) -> list[list[str]]:
+def case_rows(eyes: Sequence[Eye], entries: Sequence[StackEntry] | None, file: str) -> list[list[str]]:
     """Return the rows of the case table, sorted by name: the eyes of the mapping, with persons as clusters.
 
-    Eyes outside of the mapping belong to another phase. Raises `PhaseError` listing every eye that is
-    duplicate or not graded, or whose fellow eye names another fellow.
+    Eyes outside of the mapping belong to another phase. Without a mapping (None) the rows are of all eyes and
+    have no columns of stacks. Raises `PhaseError` listing every eye that is duplicate or not graded, or whose
+    fellow eye names another fellow.
     """
     by_key = {name_key(eye.name): eye for eye in eyes}
     problems = _faults_of_eyes(eyes, by_key, file)
-    problems += _repeated((entry.eye for entry in entries), "mapping: duplicate eye {} in {} entries")
-    missing = [entry.eye for entry in entries if name_key(entry.eye) not in by_key]
-    problems += [
-        f"{file}: expected a row for {name}, which the mapping names, found none" for name in missing
-    ]
+    if entries is not None:
+        problems += _repeated((entry.eye for entry in entries), "mapping: duplicate eye {} in {} entries")
+        problems += [
+            f"{file}: expected a row for {entry.eye}, which the mapping names, found none"
+            for entry in entries
+            if name_key(entry.eye) not in by_key
+        ]
     if problems:
         raise PhaseError(*problems)
-    pairs = [(by_key[name_key(entry.eye)], (entry.stack, str(entry.index))) for entry in entries]
-    return [_case_row(eye, by_key, place) for eye, place in sorted(pairs, key=lambda pair: pair[0].name)]
-
-
-def case_rows_without_stacks(eyes: Sequence[Eye], file: str) -> list[list[str]]:
-    """Return the rows of `case_rows` for all eyes, without the columns of stacks."""
-    by_key = {name_key(eye.name): eye for eye in eyes}
-    if problems := _faults_of_eyes(eyes, by_key, file):
-        raise PhaseError(*problems)
-    return [_case_row(eye, by_key, ()) for eye in sorted(eyes, key=lambda eye: eye.name)]
-
-
-def _case_row(eye: Eye, by_key: Mapping[str, Eye], place: Sequence[str]) -> list[str]:
-    fellow = by_key.get(name_key(eye.fellow))
-    cluster = min(eye.name, fellow.name) if fellow is not None else ""
-    return [eye.name, *place, cluster, eye.age, *_KIND.write_cells(eye.graded)]
+    pairs: list[tuple[Eye, tuple[str, ...]]] = [(eye, ()) for eye in eyes]
+    if entries is not None:
+        pairs = [(by_key[name_key(entry.eye)], (entry.stack, str(entry.index))) for entry in entries]
+    rows = []
+    for eye, place in sorted(pairs, key=lambda pair: pair[0].name):
+        fellow = by_key.get(name_key(eye.fellow))
+        cluster = min(eye.name, fellow.name) if fellow is not None else ""
+        rows.append([eye.name, *place, cluster, eye.age, *_KIND.write_cells(eye.graded)])
+    return rows
 
 
 def _faults_of_eyes(eyes: Sequence[Eye], by_key: Mapping[str, Eye], file: str) -> list[str]:
@@ -216,10 +206,6 @@ def _repeated(names: Iterable[str], message: str) -> list[str]:
 
 
 # --- Monitors the graders of JustRAIGS: agreed labels, and each grader's accuracy against limits ---
-#
-# Every grader is compared with the final labels. By default a grader with a sensitivity below 80 % or a
-# specificity below 95 % is flagged, and all images of this grader are graded again (challenge design
-# document, annotation of the test cases, c).
 
 SPECIALIST = 2
 """Position of the specialist among the graders of an eye."""
@@ -235,6 +221,7 @@ class GraderLimits:
 
 ENTRY_EXAM = GraderLimits(sensitivity=Fraction(85, 100), specificity=Fraction(92, 100))
 MONITORING = GraderLimits(sensitivity=Fraction(80, 100), specificity=Fraction(95, 100))
+"""All images of a grader below them are graded again (challenge design document, annotation, c)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,10 +267,7 @@ class GraderFigures:
     self_decided: int = 0
 
     def is_below(self, limits: GraderLimits) -> bool:
-        """Return whether sensitivity or specificity is below its limit, compared in integers.
-
-        Without eyes of a class, its limit does not apply.
-        """
+        """Return whether a share is below its limit, compared in integers; a share of no eyes is not."""
         return _below(self.found, self.referable, limits.sensitivity) or _below(
             self.cleared, self.not_referable, limits.specificity
         )
@@ -307,16 +291,15 @@ def is_unexpected(eye: Eye) -> bool:
 
 def gradings_of(eyes: Sequence[Eye]) -> list[Grading]:
     """Return all gradings, eye by eye."""
-    return list(chain.from_iterable(map(_gradings, eyes)))
-
-
-def _gradings(eye: Eye) -> Iterator[Grading]:
-    labels = eye.graded.labels
-    final = final_label(*labels)
-    for position, (name, label) in enumerate(zip(eye.graders, labels, strict=True)):
-        if label:
-            decisive = position == SPECIALIST and labels[0] != labels[1]
-            yield Grading(eye.name, name, label, final, decisive)
+    found = []
+    for eye in eyes:
+        labels = eye.graded.labels
+        final = final_label(*labels)
+        for position, (name, label) in enumerate(zip(eye.graders, labels, strict=True)):
+            if label:
+                decisive = position == SPECIALIST and labels[0] != labels[1]
+                found.append(Grading(eye.name, name, label, final, decisive))
+    return found
 
 
 def figures_of(gradings: Iterable[Grading]) -> list[GraderFigures]:
@@ -348,18 +331,14 @@ def agreement_of(eyes: Sequence[Eye]) -> list[AgreementFigure]:
     for number, feature in enumerate(FEATURES):
         both = ((eye.graded.features[0][number], eye.graded.features[1][number]) for eye in eyes)
         pairs.append((feature, [pair for pair in both if None not in pair]))
-    found = chain.from_iterable(
-        (
-            AgreementFigure(name, "Cohen's kappa", *GRADERS[:2], len(given), cohen_kappa(*_columns(given))),
-            AgreementFigure(name, "Fleiss' kappa", *GRADERS[:2], len(given), fleiss_kappa(given)),
-        )
-        for name, given in pairs
-    )
-    return [agreement for agreement in found if agreement.value == agreement.value]
-
-
-def _columns(pairs: Sequence[tuple[object, object]]) -> tuple[list[object], list[object]]:
-    return [first for first, _ in pairs], [second for _, second in pairs]
+    found = []
+    for name, given in pairs:
+        first, second = [one for one, _ in given], [other for _, other in given]
+        kappas = (("Cohen's kappa", cohen_kappa(first, second)), ("Fleiss' kappa", fleiss_kappa(given)))
+        for measure, kappa in kappas:
+            if not math.isnan(kappa):
+                found.append(AgreementFigure(name, measure, *GRADERS[:2], len(given), kappa))
+    return found
 
 
 def _below(part: int, whole: int, limit: Fraction) -> bool:
@@ -368,29 +347,18 @@ def _below(part: int, whole: int, limit: Fraction) -> bool:
 
 # --- The figures of graders as rows of a table: sensitivity and specificity with Wilson's intervals ---
 
+_BOUNDS = ("", "_lower", "_upper")
 COLUMNS = (
-    "grader",
-    "eyes",
-    "referable",
-    "sensitivity",
-    "sensitivity_lower",
-    "sensitivity_upper",
-    "not_referable",
-    "specificity",
-    "specificity_lower",
-    "specificity_upper",
+    *("grader", "eyes", "referable", *(f"sensitivity{bound}" for bound in _BOUNDS)),
+    *("not_referable", *(f"specificity{bound}" for bound in _BOUNDS)),
 )
 
 
 def row_of(figures: GraderFigures) -> tuple[object, ...]:
     """Return the cells of `COLUMNS`; a share of no eyes and its interval are NaN."""
     return (
-        figures.grader,
-        figures.eyes,
-        figures.referable,
-        *_share(figures.found, figures.referable),
-        figures.not_referable,
-        *_share(figures.cleared, figures.not_referable),
+        *(figures.grader, figures.eyes, figures.referable, *_share(figures.found, figures.referable)),
+        *(figures.not_referable, *_share(figures.cleared, figures.not_referable)),
     )
 
 

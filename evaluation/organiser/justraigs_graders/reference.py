@@ -32,7 +32,6 @@ from evaluation.organiser.justraigs_graders.grading import (
     agreed_eye,
     agreement_of,
     case_rows,
-    case_rows_without_stacks,
     figures_of,
     gradings_of,
     is_unexpected,
@@ -80,11 +79,9 @@ def fuse_graders(
     eyes = read_graders(graders)
     with whole_folder(output) as phase:
         (phase / FILE_NAME).write_bytes(configuration.read_bytes())
-        if mapping is None:
-            columns, rows_of_cases = COLUMNS_WITHOUT_STACKS, case_rows_without_stacks(eyes, graders.name)
-        else:
-            columns, rows_of_cases = CASE_COLUMNS, case_rows(eyes, read_mapping(mapping), graders.name)
-        write_csv(phase / CASES, columns, rows_of_cases)
+        columns = COLUMNS_WITHOUT_STACKS if mapping is None else CASE_COLUMNS
+        entries = None if mapping is None else read_mapping(mapping)
+        write_csv(phase / CASES, columns, case_rows(eyes, entries, graders.name))
     agreed = [agreed_eye(eye, options.specialist_alone) for eye in eyes]
     gradings = gradings_of(eyes)
     limits = monitoring.limits
@@ -128,10 +125,7 @@ def fuse_graders(
                 for eye in agreed
             ),
             "specialist_although_graders_agree": len(unexpected),
-            "limits": {
-                "sensitivity": float(limits.sensitivity),
-                "specificity": float(limits.specificity),
-            },
+            "limits": {"sensitivity": float(limits.sensitivity), "specificity": float(limits.specificity)},
             "graders": [dict(zip(_OF_GRADER, row, strict=True)) for row in rows],
             "scored_on_own_decisions": [one.grader for one in figures if one.self_decided],
             "images_to_regrade": len({one.eye for one in again}),

@@ -12,10 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from evaluation.organiser.ranking.rank_statistics import kendall_tau_b
 from evaluation.phase.places import competition_ranks
 
-# --- One ranking from several: Kemeny's, exactly for up to twelve teams, and Borda's beyond ---
-
 MAX_EXACT = 12
-Matrix = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ def consensus(places: ArrayLike) -> Consensus:
     return _kemeny(against, np.argsort(borda, kind="stable"))
 
 
-def _kemeny(against: Matrix, preferred: NDArray[np.intp]) -> Consensus:
+def _kemeny(against: NDArray[np.int64], preferred: NDArray[np.intp]) -> Consensus:
     """Return the best orders by dynamic programming over the sets of teams that are still to be placed.
 
     against[i, j]: the cost of placing i before j. preferred: the order in which ties are resolved.
@@ -73,32 +70,29 @@ def _kemeny(against: Matrix, preferred: NDArray[np.intp]) -> Consensus:
             first[i][rest] = first[i][rest & (rest - 1)] + costs[i][lowest]
     members = [[i for i in range(teams) if rest >> i & 1] for rest in range(everyone + 1)]
     after, orders = [0] * (everyone + 1), [1] * (everyone + 1)
+
+    def cost(team: int, rest: int) -> int:
+        """Return the least cost of a set of which a team is placed first."""
+        left = rest ^ (1 << team)
+        return first[team][left] + after[left]
+
     for rest in range(1, everyone + 1):
-        options = [first[i][rest ^ (1 << i)] + after[rest ^ (1 << i)] for i in members[rest]]
-        after[rest] = min(options)
-        orders[rest] = sum(
-            orders[rest ^ (1 << i)]
-            for i, cost in zip(members[rest], options, strict=True)
-            if cost == after[rest]
-        )
+        options = {i: cost(i, rest) for i in members[rest]}
+        after[rest] = min(options.values())
+        orders[rest] = sum(orders[rest ^ (1 << i)] for i in options if options[i] == after[rest])
     best, worst = [teams] * teams, [1] * teams
     reached = {everyone}
     for place in range(1, teams + 1):
         following = set()
         for rest in reached:
             for i in members[rest]:
-                left = rest ^ (1 << i)
-                if first[i][left] + after[left] == after[rest]:
+                if cost(i, rest) == after[rest]:
                     best[i], worst[i] = min(best[i], place), max(worst[i], place)
-                    following.add(left)
+                    following.add(rest ^ (1 << i))
         reached = following
     places, rest = [0] * teams, everyone
     for place in range(1, teams + 1):
-        chosen = next(
-            i
-            for i in preferred.tolist()
-            if rest >> i & 1 and first[i][rest ^ (1 << i)] + after[rest ^ (1 << i)] == after[rest]
-        )
+        chosen = next(i for i in preferred.tolist() if rest >> i & 1 and cost(i, rest) == after[rest])
         places[chosen], rest = place, rest ^ (1 << chosen)
     return Consensus("Kemeny", tuple(places), tuple(best), tuple(worst), orders[everyone], after[everyone])
 
@@ -152,12 +146,8 @@ def across_rankings(teams: Sequence[str], rankings: Mapping[str, Sequence[int]])
         return None
     chosen = places[:, common]
     found = consensus(chosen)
-    named = [
-        ConsensusTeam(teams[team], place, best, worst)
-        for team, place, best, worst in zip(
-            common.tolist(), found.places, found.best, found.worst, strict=True
-        )
-    ]
+    names = [teams[team] for team in common.tolist()]
+    named = list(map(ConsensusTeam, names, found.places, found.best, found.worst))
     taus = np.array([kendall_tau_b(ranking, chosen) for ranking in chosen])
     return AcrossRankings(
         tuple(rankings),
@@ -175,8 +165,7 @@ def dendrogram(names: Sequence[str], taus: NDArray[np.float64]) -> tuple[Merge, 
 
     taus: shape (rankings, rankings); an undefined τ-b (NaN) counts as 0. Source: Wiesenfarth et al. 2021.
     """
-    # Imported here, since it takes longer than most rankings.
-    from scipy.cluster.hierarchy import linkage
+    from scipy.cluster.hierarchy import linkage  # takes longer than most rankings
 
     distances = 1 - np.nan_to_num(taus)[np.triu_indices(len(names), 1)]
     groups: list[tuple[str, ...]] = [(name,) for name in names]

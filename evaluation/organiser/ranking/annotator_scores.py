@@ -92,8 +92,7 @@ def beside_teams(
             others = [other for team, other in of_teams.items() if kind != "team" or team != name]
             ahead = sum(upwards * other > upwards * value for other in others)
             equal = sum(other == value for other in others)
-            rows.append(
-                Beside(metric, ahead + 1, name, kind, value, ahead, equal, len(others) - ahead - equal)
-            )
+            worse = len(others) - ahead - equal
+            rows.append(Beside(metric, ahead + 1, name, kind, value, ahead, equal, worse))
         found += sorted(rows, key=lambda row: (-upwards * row.value, row.kind != "team", row.name))
     return tuple(found)

@@ -58,10 +58,7 @@ class AnnotatorsSection:
 
 
 def operating_point(decision: Floats, label: Floats) -> OperatingPoint:
-    """Return sensitivity, specificity and accuracy of binary decisions.
-
-    decision, label: shape (cases,), 0 or 1; cases where either is NaN are left out.
-    """
+    """Return the figures of decisions, 0 or 1; cases where the decision or the label is NaN are left out."""
     read = ~np.isnan(decision) & ~np.isnan(label)
     positive, decided = label[read] > 0, decision[read] > 0
     hits, rejections = int((positive & decided).sum()), int((~positive & ~decided).sum())
@@ -82,9 +79,7 @@ def is_decision(values: Floats) -> bool:
     return set(values[~np.isnan(values)].tolist()) <= {0.0, 1.0}
 
 
-def agreement_of(
-    first: str, second: str, decisions: Mapping[str, Floats], label: Floats
-) -> AnnotatorAgreement:
+def _agreement(first: str, second: str, decisions: Mapping[str, Floats], label: Floats) -> AnnotatorAgreement:
     """Return the agreement of two annotators on the labelled cases that both annotated."""
     a, b = decisions[first], decisions[second]
     both = ~np.isnan(a) & ~np.isnan(b) & ~np.isnan(label)
@@ -106,14 +101,20 @@ def describe_annotators(
     table = tables[task]
     label = table[curve.label]
     decisions = {name: values for name, values in columns.items() if is_decision(values)}
-    scores = {name: values for name, values in columns.items() if name not in decisions}
+    of_curve = metrics_of_curve(metrics, task, curve)
+    classifiers: dict[str, dict[str, float]] = {}
+    for name, scores in columns.items():
+        if name in decisions:
+            continue
+        read = ~np.isnan(scores)
+        pairs = zip(scores[read].tolist(), label[read].tolist(), strict=True)
+        rows = [{curve.score: score, curve.label: case_label} for score, case_label in pairs]
+        classifiers[name] = values_once(of_curve, CaseTable([""] * len(rows), rows))
     return AnnotatorsSection(
         label=curve.label,
         points={name: operating_point(values, label) for name, values in decisions.items()},
-        agreement=tuple(agreement_of(*pair, decisions, label) for pair in combinations(decisions, 2)),
-        classifiers={
-            name: _curve_metrics(values, label, curve, task, metrics) for name, values in scores.items()
-        },
+        agreement=tuple(_agreement(*pair, decisions, label) for pair in combinations(decisions, 2)),
+        classifiers=classifiers,
     )
 
 
@@ -152,6 +153,23 @@ def curve_of(metrics: Mapping[str, Metric]) -> tuple[str, Curve]:
     raise RankingError("annotators need a task with an area under the ROC curve; this challenge has none")
 
 
+def metrics_of_curve(metrics: Mapping[str, Metric], task: str, curve: Curve) -> dict[str, Metric]:
+    """Return the metrics of a task that have the score and the label of a curve."""
+    return {
+        name: metric
+        for name, metric in metrics.items()
+        if name.partition(".")[0] == task
+        and (own := metric.aggregate.curve) is not None
+        and (own.score, own.label) == (curve.score, curve.label)
+    }
+
+
+def values_once(metrics: Mapping[str, Metric], table: CaseTable) -> dict[str, float]:
+    """Return the values of metrics over the cases of a table, each with the weight 1."""
+    cases = WeightedCases(table, np.ones((1, len(table))))
+    return {name: float(metric.aggregate.values(cases)[0]) for name, metric in metrics.items()}
+
+
 def read_annotators(path: Path, cases: tuple[str, ...]) -> dict[str, Floats]:
     """Read a table of annotators as columns in the order of the cases, NaN for empty cells.
 
@@ -174,25 +192,6 @@ def read_annotators(path: Path, cases: tuple[str, ...]) -> dict[str, Floats]:
                 for name, column in columns.items():
                     column[position] = row.number(name)
     return columns
-
-
-def _curve_metrics(
-    score: Floats, label: Floats, curve: Curve, task: str, metrics: Mapping[str, Metric]
-) -> dict[str, float]:
-    read = ~np.isnan(score)
-    rows = [
-        {curve.score: value, curve.label: case_label}
-        for value, case_label in zip(score[read].tolist(), label[read].tolist(), strict=True)
-    ]
-    table = CaseTable([""] * len(rows), rows)
-    cases = WeightedCases(table, np.ones((1, len(rows))))
-    return {
-        name: float(metric.aggregate.values(cases)[0])
-        for name, metric in metrics.items()
-        if name.partition(".")[0] == task
-        and metric.aggregate.curve
-        and (metric.aggregate.curve.score, metric.aggregate.curve.label) == (curve.score, curve.label)
-    }
 
 
 def _ratio(count: int, total: int) -> float | None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Floats
-from evaluation.phase.places import BoardPlaces
-
-# --- Certainty of an order of teams: probability of being better, simultaneous confidence sets of ranks ---
+from evaluation.phase.places import Better, BoardPlaces
 
 _ENTRIES_PER_BLOCK = 1 << 17  # stays in the processor's cache
 
@@ -25,16 +22,12 @@ def superiority(places: ArrayLike) -> Floats:
     second (Efron and Tibshirani 1998, Ann. Stat. 26:1687).
     """
     given = np.asarray(places)
-    return np.stack(
-        [
-            (given[:, [team]] < given).mean(axis=0) + (given[:, [team]] == given).mean(axis=0) / 2
-            for team in range(given.shape[1])
-        ]
-    )
+    columns = [given[:, [team]] for team in range(given.shape[1])]
+    return np.stack([(own < given).mean(axis=0) + (own == given).mean(axis=0) / 2 for own in columns])
 
 
 def rank_confidence_sets(
-    values: ArrayLike, resampled: ArrayLike, better: Literal["higher", "lower"], level: float = 0.95
+    values: ArrayLike, resampled: ArrayLike, better: Better, level: float = 0.95
 ) -> NDArray[np.int64]:
     """Return the lowest and highest rank of every team, shape (teams, 2), that hold for all teams at once.
 
@@ -54,14 +47,19 @@ def rank_confidence_sets(
     if not first.size:
         return np.ones((teams, 2), dtype=np.int64)
     differences = estimates[first] - estimates[second]
-    errors = _standard_errors(columns, first, second)
+    covariance = np.atleast_2d(np.cov(columns, rowvar=False))
+    both = np.diag(covariance)[first] + np.diag(covariance)[second]
+    variance = both - 2 * covariance[first, second]
+    # Equal columns leave only rounding errors.
+    errors = np.sqrt(np.where(variance > 1e-14 * both, variance, 0.0))
     # Without any variance an unequal pair is decided and an equal one never is.
     with np.errstate(divide="ignore", invalid="ignore"):
         studentised = np.where(errors > 0, differences / errors, np.sign(differences) * np.inf)
     studentised = np.nan_to_num(studentised, nan=0.0, posinf=np.inf, neginf=-np.inf)
     forward, backward = np.zeros((2, first.size), dtype=bool)
+    deviations = np.ascontiguousarray((columns - estimates).T)
     while True:
-        limit = _critical_value(columns, estimates, (first, second), errors, (forward, backward), level)
+        limit = _critical_value(deviations, (first, second), errors, (forward, backward), level)
         decided = forward | (studentised > limit), backward | (-studentised > limit)
         if (decided[0] == forward).all() and (decided[1] == backward).all():
             break
@@ -74,26 +72,16 @@ def rank_confidence_sets(
     return np.stack([1 + better_teams, teams - worse_teams], axis=1)
 
 
-def _standard_errors(columns: Floats, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
-    covariance = np.atleast_2d(np.cov(columns, rowvar=False))
-    own = np.diag(covariance)
-    variance = own[first] + own[second] - 2 * covariance[first, second]
-    # Equal columns leave only rounding errors.
-    return np.sqrt(np.where(variance > 1e-14 * (own[first] + own[second]), variance, 0.0))
-
-
 def _critical_value(
-    columns: Floats,
-    estimates: Floats,
+    deviations: Floats,
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
     errors: Floats,
     decided: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     level: float,
 ) -> float:
     """Return the quantile over the resamples of the largest studentised deviation of an undecided pair."""
-    deviations = np.ascontiguousarray((columns - estimates).T)
-    largest = np.full(len(columns), -np.inf)
-    step = max(1, _ENTRIES_PER_BLOCK // len(columns))
+    largest = np.full(deviations.shape[1], -np.inf)
+    step = max(1, _ENTRIES_PER_BLOCK // deviations.shape[1])
     open_forward, open_backward = (~done & (errors > 0) for done in decided)
     either = np.flatnonzero(open_forward | open_backward)
     for start in range(0, either.size, step):
@@ -130,17 +118,13 @@ def superiorities(teams: Sequence[str], resampled: Mapping[str, BoardPlaces]) ->
         placed = np.flatnonzero((standing.places > 0).all(axis=0))
         if placed.size > 1:
             probabilities = superiority(standing.places[:, placed]).tolist()
-            found[name] = Superiority(
-                tuple(teams[team] for team in placed.tolist()), tuple(map(tuple, probabilities))
-            )
+            names = tuple(teams[team] for team in placed.tolist())
+            found[name] = Superiority(names, tuple(map(tuple, probabilities)))
     return found
 
 
 def rank_sets(
-    values: Mapping[str, float],
-    teams: Sequence[str],
-    resampled: NDArray[np.float64],
-    better: Literal["higher", "lower"],
+    values: Mapping[str, float], teams: Sequence[str], resampled: NDArray[np.float64], better: Better
 ) -> dict[str, tuple[int, int]]:
     """Return the simultaneous confidence set of every team's rank in a metric, see `rank_confidence_sets`.
 

@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
 
-from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Curve, Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.metrics.classification import roc_points, roc_table
-from evaluation.metrics.intervals import Interval, percentile_interval
-from evaluation.organiser.ranking.annotators import ReadColumns, curve_of, is_decision
+from evaluation.metrics.intervals import percentile_interval
+from evaluation.organiser.ranking.annotators import (
+    ReadColumns,
+    curve_of,
+    is_decision,
+    metrics_of_curve,
+    values_once,
+)
 from evaluation.organiser.ranking.comparisons import compare
 from evaluation.organiser.ranking.exchanges import mean_tests
 from evaluation.organiser.ranking.pair_tests import TestChoice
-from evaluation.organiser.ranking.pairwise import PairTest, holm_of_families, sign
+from evaluation.organiser.ranking.pairwise import PairTest, holm_of_families
 from evaluation.organiser.ranking.resampling import TeamCases, intervals_of_teams
 
-# Further classifiers of every team beside its likelihood, such as the cup-to-disc ratio of its masks.
-#
-# Source: Orlando et al. 2020 (REFUGE), section 4.1, Table 4 and Figure 5, and section 5.3.
+# --- Further classifiers of every team beside its likelihood, such as the cup-to-disc ratio of its masks ---
 
 _WORST = {1.0: -math.inf, 0.0: math.inf}
 
@@ -98,12 +103,13 @@ def classifiers_of_teams(
     columns: "task.column" by title. A team without results for a column's task has no such classifier. A
     missing value is below every threshold for a positive case and above every one for a negative.
     Areas are tested by DeLong's test where it holds, see `compare`. No columns: nothing.
+    Source: Orlando et al. 2020 (REFUGE), section 4.1, Table 4 and Figure 5, and section 5.3.
     """
     if not columns:
         return Classifiers()
     task, curve = curve_of(metrics)
-    of_curve = {name: metric for name, metric in metrics.items() if _is_of(name, metric, task, curve)}
-    area = next(name for name, metric in of_curve.items() if _curve(metric).is_area)
+    of_curve = metrics_of_curve(metrics, task, curve)
+    area = next(name for name, metric in of_curve.items() if metric.aggregate.curve == curve)
     values: list[ClassifierValue] = []
     tests: list[ClassifierTest] = []
     curves: list[ClassifierCurve] = []
@@ -114,33 +120,19 @@ def classifiers_of_teams(
         titles = tuple(scored)
         of_team = TeamCases(titles, tuple({task: table} for table in scored.values()), cases.clusters)
         intervals = intervals_of_teams(of_curve, of_team, resampling).found
-        found: dict[str, dict[str, float]] = {}
-        for name, metric in of_curve.items():
-            found[name] = {title: _value(metric, table) for title, table in scored.items()}
-            for title, value in found[name].items():
-                if math.isnan(value):
-                    continue
-                interval = intervals.get(name, {}).get(title)
-                bounds = (None, None) if interval is None else (interval.lower, interval.upper)
-                values.append(ClassifierValue(name, team, title, len(scored[title]), value, *bounds))
-        if all(map(math.isfinite, found[area].values())):
-            tests += _tests(area, metrics[area], team, found[area], of_team, choice)
-        curves += (_points(team, title, table, curve) for title, table in scored.items())
-    return Classifiers(tuple(values), tuple(_corrected(tests, ranked)), tuple(curves))
-
-
-def _curve(metric: Metric) -> Curve:
-    assert metric.aggregate.curve is not None
-    return metric.aggregate.curve
-
-
-def _is_of(name: str, metric: Metric, task: str, curve: Curve) -> bool:
-    own = metric.aggregate.curve
-    return (
-        name.partition(".")[0] == task
-        and own is not None
-        and (own.score, own.label) == (curve.score, curve.label)
-    )
+        found = {title: values_once(of_curve, table) for title, table in scored.items()}
+        for name in of_curve:
+            for title, table in scored.items():
+                if not math.isnan(value := found[title][name]):
+                    interval = intervals.get(name, {}).get(title)
+                    bounds = (None, None) if interval is None else (interval.lower, interval.upper)
+                    values.append(ClassifierValue(name, team, title, len(table), value, *bounds))
+        areas = {title: of_title[area] for title, of_title in found.items()}
+        if all(map(math.isfinite, areas.values())):
+            tests += _tests(area, metrics[area], team, areas, of_team, choice)
+        curves += (ClassifierCurve(team, title, *roc_curve(table, curve)) for title, table in scored.items())
+    families = [(test.first, test.second, test.team in ranked) for test in tests]
+    return Classifiers(tuple(values), _corrected(tests, families), tuple(curves))
 
 
 def _tables_of(
@@ -163,60 +155,34 @@ def _tables_of(
         if not math.isnan(label) and all(name in of_title for of_title in scores.values())
     ]
     for title, of_title in scores.items():
-        rows = [
-            {curve.score: _filled(of_title[name], labels[name]), curve.label: labels[name]} for name in shared
-        ]
+        rows = []
+        for name in shared:
+            score = _WORST[labels[name]] if math.isnan(of_title[name]) else of_title[name]
+            rows.append({curve.score: score, curve.label: labels[name]})
         yield title, CaseTable(shared, rows)
 
 
-def _filled(score: float, label: float) -> float:
-    return _WORST[label] if math.isnan(score) else score
-
-
-def _value(metric: Metric, table: CaseTable) -> float:
-    return float(metric.aggregate.values(WeightedCases(table, np.ones((1, len(table)))))[0])
-
-
 def _tests(
-    name: str,
-    metric: Metric,
-    team: str,
-    values: Mapping[str, float],
-    of_team: TeamCases,
-    choice: TestChoice,
+    name: str, metric: Metric, team: str, values: Mapping[str, float], of_team: TeamCases, choice: TestChoice
 ) -> Iterator[ClassifierTest]:
     order = {frozenset(pair): pair for pair in combinations(of_team.teams, 2)}
     for pair in compare(name, metric, values, of_team, None, choice).pairs:
         first, second = order[frozenset((pair.first, pair.second))]
         difference = pair.difference if pair.first == first else -pair.difference
         yield ClassifierTest(
-            name,
-            team,
-            first,
-            second,
-            difference,
-            pair.method,
-            pair.p_value,
-            None,
-            pair.favours,
-            pair.note,
+            name, team, first, second, difference, pair.method, pair.p_value, None, pair.favours, pair.note
         )
 
 
-def _corrected(tests: list[ClassifierTest], ranked: Collection[str]) -> list[ClassifierTest]:
-    families = [(test.first, test.second, test.team in ranked) for test in tests]
-    adjusted = holm_of_families([test.p_value for test in tests], families)
-    return [replace(test, p_holm=p_holm) for test, p_holm in zip(tests, adjusted, strict=True)]
+def roc_curve(table: CaseTable, curve: Curve) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the false positive rates and the sensitivities of the labelled cases of a table."""
+    labelled = ~np.isnan(table[curve.label])
+    roc = roc_table(table[curve.score][labelled], table[curve.label][labelled] > 0)
+    points = roc_points(roc, np.ones(int(labelled.sum())))
+    return tuple(points.false_positive_rate.tolist()), tuple(points.sensitivity.tolist())
 
 
-def _points(team: str, title: str, table: CaseTable, curve: Curve) -> ClassifierCurve:
-    points = roc_points(roc_table(table[curve.score], table[curve.label] > 0), np.ones(len(table)))
-    return ClassifierCurve(
-        team, title, tuple(points.false_positive_rate.tolist()), tuple(points.sensitivity.tolist())
-    )
-
-
-# Every team's operating point. For organisers only, since its counts and its threshold reveal labels.
+# --- Every team's operating point. For organisers only, since its counts and its threshold reveal labels ---
 
 
 @dataclass(frozen=True)
@@ -243,27 +209,26 @@ def operating_points(tasks: Sequence[Task], cases: TeamCases) -> tuple[TeamOpera
     """Return the operating points of every task that has one, teams in the order of ``cases``."""
     found = []
     for task in tasks:
-        rule = task.operating_point
-        if rule is None:
+        if (rule := task.operating_point) is None:
             continue
         for team, table in cases.task_tables(task.name).items():
-            point = rule.point(table)
-            if point is not None:
-                found.append(
-                    TeamOperatingPoint(
-                        task.name,
-                        cases.teams[team],
-                        float(rule.specificity),
-                        point.threshold,
-                        point.sensitivity,
-                        point.specificity,
-                        point.false_positives / (point.false_positives + point.true_negatives),
-                        point.true_positives,
-                        point.false_negatives,
-                        point.false_positives,
-                        point.true_negatives,
-                    )
+            if (point := rule.point(table)) is None:
+                continue
+            found.append(
+                TeamOperatingPoint(
+                    task.name,
+                    cases.teams[team],
+                    float(rule.specificity),
+                    point.threshold,
+                    point.sensitivity,
+                    point.specificity,
+                    point.false_positives / (point.false_positives + point.true_negatives),
+                    point.true_positives,
+                    point.false_negatives,
+                    point.false_positives,
+                    point.true_negatives,
                 )
+            )
     return tuple(found)
 
 
@@ -324,13 +289,12 @@ def annotator_points(
     for annotator, decision in decisions.items():
         for position, table in tables.items():
             kept = np.flatnonzero(~np.isnan(decision) & ~np.isnan(table[curve.label]))
-            entering = table.take(kept)
-            one = _Compared(
-                entering[curve.score], entering[curve.label] > 0, decision[kept] > 0, cases.units(entering)
-            )
+            read_cases = table.take(kept)
+            positive, units = read_cases[curve.label] > 0, cases.units(read_cases)
+            one = _Compared(read_cases[curve.score], positive, decision[kept] > 0, units)
             if one.positive.any() and not one.positive.all():
                 found.append(_point(annotator, cases.teams[position], one, resampling, choice))
-    return tuple(_with_corrected_p_values(found, ranked))
+    return _corrected(found, [point.team in ranked for point in found])
 
 
 @dataclass(frozen=True)
@@ -371,8 +335,15 @@ def _point(
     ones = np.ones((1, one.score.size))
     by_team, by_annotator = one.detected(ones)[0], one.decided[one.positive]
     positives, negatives = int(one.positive.sum()), int((~one.positive).sum())
-    test = _test(by_team, by_annotator, None if one.units is None else one.units[one.positive], choice)
-    interval = _interval(one, resampling)
+    only_team, only_annotator = int((by_team & ~by_annotator).sum()), int((by_annotator & ~by_team).sum())
+    if one.units is None:
+        # The positives are tested at the team's threshold, which depends on the negatives alone.
+        test = PairTest("McNemar, exact", mcnemar_p(only_team, only_annotator), None)
+    else:
+        columns = np.stack([by_team, by_annotator]).astype(np.float64)
+        units = one.units[one.positive]
+        (test,) = mean_tests(columns, [(0, 1)], units, choice.seed, choice.permutations)
+    lower, upper = _interval(one, resampling)
     hits, others = int(by_team.sum()), int(by_annotator.sum())
     return AnnotatorPoint(
         annotator,
@@ -383,33 +354,15 @@ def _point(
         others / positives,
         hits / positives,
         (hits - others) / positives,
-        interval.lower if interval else None,
-        interval.upper if interval else None,
-        int((by_team & ~by_annotator).sum()),
-        int((by_annotator & ~by_team).sum()),
+        lower,
+        upper,
+        only_team,
+        only_annotator,
         test.method,
         test.p_value,
         None,
         test.note,
     )
-
-
-def _test(
-    by_team: NDArray[np.bool_],
-    by_annotator: NDArray[np.bool_],
-    units: NDArray[np.int64] | None,
-    choice: TestChoice,
-) -> PairTest:
-    """Return the paired test of two detections of the same positives, at the team's threshold.
-
-    McNemar's exact test of the positives, since the threshold depends on the negatives alone. Where positives
-    belong together, units are exchanged as a whole.
-    """
-    if units is not None:
-        columns = np.stack([by_team, by_annotator]).astype(np.float64)
-        return mean_tests(columns, [(0, 1)], units, choice.seed, choice.permutations)[0]
-    more, fewer = int((by_team & ~by_annotator).sum()), int((by_annotator & ~by_team).sum())
-    return PairTest("McNemar, exact", mcnemar_p(more, fewer), None, sign(more - fewer))
 
 
 def mcnemar_p(first_alone: int, second_alone: int) -> float:
@@ -422,25 +375,25 @@ def mcnemar_p(first_alone: int, second_alone: int) -> float:
     return min(1.0, 2 * float(bdtr(min(first_alone, second_alone), total, 0.5))) if total else 1.0
 
 
-def _interval(one: _Compared, resampling: Resampling) -> Interval | None:
+def _interval(one: _Compared, resampling: Resampling) -> tuple[float | None, float | None]:
     """Return the percentile interval of the difference, None with fewer units of a class than are needed."""
     labels = one.positive.astype(np.int64)
     of_class = np.arange(labels.size) if one.units is None else one.units
     fewest = min(np.unique(of_class[labels == label]).size for label in (0, 1))
     if not resampling.resamples or fewest < resampling.interval_minimum:
-        return None
-    blocks = bootstrap_weights(labels, one.units, resampling.seed, resampling.resamples)
-    return percentile_interval(np.concatenate(list(_differences(one, blocks))))
-
-
-def _differences(one: _Compared, blocks: Iterator[Floats]) -> Iterator[Floats]:
-    for block in blocks:
+        return None, None
+    differences = []
+    for block in bootstrap_weights(labels, one.units, resampling.seed, resampling.resamples):
         weights = np.asarray(block, dtype=np.float64)
         drawn = weights[:, one.positive].any(axis=1) & weights[:, ~one.positive].any(axis=1)
-        yield one.difference(weights[drawn])
+        differences.append(one.difference(weights[drawn]))
+    interval = percentile_interval(np.concatenate(differences))
+    return (interval.lower, interval.upper) if interval else (None, None)
 
 
-def _with_corrected_p_values(points: list[AnnotatorPoint], ranked: Collection[str]) -> list[AnnotatorPoint]:
-    families = [point.team in ranked for point in points]
-    adjusted = holm_of_families([point.p_value for point in points], families)
-    return [replace(point, p_holm=p_holm) for point, p_holm in zip(points, adjusted, strict=True)]
+_Test = TypeVar("_Test", ClassifierTest, AnnotatorPoint)
+
+
+def _corrected(tests: Sequence[_Test], families: Sequence[Hashable]) -> tuple[_Test, ...]:
+    adjusted = holm_of_families([test.p_value for test in tests], families)
+    return tuple(replace(test, p_holm=p_holm) for test, p_holm in zip(tests, adjusted, strict=True))

@@ -80,12 +80,11 @@ def compare(
     The test of a pair, see `tests_of_pairs`, does not depend on the other teams; its correction for many
     pairs does.
     """
-    tables = tables_of_metric(name, values, cases)
+    tables = _tables_of_metric(name, values, cases)
     upwards = 1 if metric.better == "higher" else -1
     order = sorted(tables, key=lambda team: (-upwards * values[cases.teams[team]], cases.teams[team]))
-    comparisons = compare_pairs(
-        metric, values, cases, tables, list(combinations(order, 2)), resampled, choice
-    )
+    pairs = list(combinations(order, 2))
+    comparisons = _compare_pairs(metric, values, cases, tables, pairs, resampled, choice)
     tiers = significance_tiers(order, lambda a, b: comparisons[a, b].second_is_worse)
     return Comparisons(
         tuple(comparisons.values()),
@@ -93,16 +92,13 @@ def compare(
     )
 
 
-def tables_of_metric(name: str, values: Mapping[str, float], cases: TeamCases) -> dict[int, CaseTable]:
+def _tables_of_metric(name: str, values: Mapping[str, float], cases: TeamCases) -> dict[int, CaseTable]:
     """Return the results per case in a metric's task, by the position of each team that has the metric."""
-    return {
-        position: table
-        for position, table in cases.task_tables(name.partition(".")[0]).items()
-        if cases.teams[position] in values
-    }
+    tables = cases.task_tables(name.partition(".")[0])
+    return {position: table for position, table in tables.items() if cases.teams[position] in values}
 
 
-def compare_pairs(
+def _compare_pairs(
     metric: Metric,
     values: Mapping[str, float],
     cases: TeamCases,
@@ -111,21 +107,20 @@ def compare_pairs(
     resampled: Floats | None,
     choice: TestChoice,
 ) -> dict[Pair, Comparison]:
-    """Return the tests of some pairs of teams, the better one first in each, corrected by Holm.
-
-    tables: of the metric's task, by the position of the team in ``cases``; see `compare`.
-    """
+    """Return the tests of some pairs of teams, the better one first in each, corrected by Holm."""
     upwards = 1 if metric.better == "higher" else -1
     units = cases.units(next(iter(tables.values()))) if tables else None
     tests = tests_of_pairs(metric, tables, pairs, units, resampled, choice)
     adjusted = holm([test.p_value for test in tests])
-    differences = published_difference(
-        *([values[cases.teams[pair[side]]] for pair in pairs] for side in (0, 1))
-    ).tolist()
-    of_mean = _cases_of_mean(metric, tables)
+    of_first, of_second = ([values[cases.teams[pair[side]]] for pair in pairs] for side in (0, 1))
+    differences = published_difference(of_first, of_second).tolist()
+    of_mean, column = None, metric.aggregate.spread_column
+    if column is not None and tables:  # the reference decides for all teams which cases enter
+        of_mean = int(np.count_nonzero(~np.isnan(next(iter(tables.values()))[column])))
     comparisons: dict[Pair, Comparison] = {}
     for (first, second), test, p_holm, difference in zip(pairs, tests, adjusted, differences, strict=True):
         a, b = cases.teams[first], cases.teams[second]
+        error = test.standard_error
         found = Comparison(
             first=a,
             second=b,
@@ -135,29 +130,16 @@ def compare_pairs(
             p_holm=p_holm,
             significant=None if p_holm is None else p_holm < SIGNIFICANT,
             favours={1: a, -1: b}.get(upwards * test.direction),
-            detectable_difference=None
-            if test.standard_error is None
-            else detectable_difference(test.standard_error),
+            detectable_difference=None if error is None else detectable_difference(error),
             note=test.note,
             cases=of_mean,
         )
         if found.contradicts_order:
-            found = replace(found, note=_contradiction(found))
+            order = f"the metric is better for {a}" if difference else "the metric is equal"
+            note = f"the test favours {found.favours or 'neither'}, but {order}: no break between tiers"
+            found = replace(found, note=note)
         comparisons[first, second] = found
     return comparisons
-
-
-def _contradiction(pair: Comparison) -> str:
-    order = f"the metric is better for {pair.first}" if pair.difference else "the metric is equal"
-    return f"the test favours {pair.favours or 'neither'}, but {order}: no break between tiers"
-
-
-def _cases_of_mean(metric: Metric, tables: Mapping[int, CaseTable]) -> int | None:
-    """Return how many cases enter a mean over cases; the reference decides it for all teams."""
-    column = metric.aggregate.spread_column
-    if column is None or not tables:
-        return None
-    return int(np.count_nonzero(~np.isnan(next(iter(tables.values()))[column])))
 
 
 # --- Tests of teams without a place, such as an ensemble or a grader, against chosen teams ---
@@ -182,18 +164,18 @@ def compare_unranked(
     case, is not tested.
     Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 4.1: ensembles and members.
     """
-    tables = tables_of_metric(name, values, cases)
+    tables = _tables_of_metric(name, values, cases)
     at = {cases.teams[position]: position for position in tables}
     upwards = 1 if metric.better == "higher" else -1
     found: list[Comparison] = []
     for team, others in against.items():
-        pairs = [
-            sorted((at[team], at[other]), key=lambda one: (-upwards * values[cases.teams[one]], one))
-            for other in others
-            if {team, other} <= at.keys()
-        ]
-        ordered = [(first, second) for first, second in pairs]
-        found += compare_pairs(metric, values, cases, tables, ordered, resampled, choice).values()
+        pairs: list[Pair] = []
+        for other in others:
+            if {team, other} <= at.keys():
+                both = at[team], at[other]
+                first, second = sorted(both, key=lambda one: (-upwards * values[cases.teams[one]], one))
+                pairs.append((first, second))
+        found += _compare_pairs(metric, values, cases, tables, pairs, resampled, choice).values()
     return tuple(found)
 
 
@@ -209,19 +191,12 @@ def chosen_opponents(results: PhaseResults, given: Mapping[str, Sequence[str]]) 
     found: dict[str, tuple[str, ...]] = {}
     for team, others in {**results.compare_with, **given}.items():
         if team not in results.ineligible:
-            reason = "is ranked" if team in teams else "is no team of these results"
-            problems.append(
-                f"{team}: {reason}: only teams that are not eligible are compared with chosen ones"
-            )
-        wanted = tuple(
-            dict.fromkeys(one for other in others for one in (ranked if other == ALL else (other,)))
-        )
-        problems += [
-            f"{team}: cannot be compared with {other}"
-            for other in wanted
-            if other not in teams or other == team
-        ]
-        found[team] = wanted
+            why = "is ranked" if team in teams else "is no team of these results"
+            problems.append(f"{team}: {why}: only teams that are not eligible are compared with chosen ones")
+        named = (one for other in others for one in (ranked if other == ALL else (other,)))
+        found[team] = tuple(dict.fromkeys(named))
+        impossible = [other for other in found[team] if other not in teams or other == team]
+        problems += [f"{team}: cannot be compared with {other}" for other in impossible]
     if problems:
         raise RankingError(*problems)
     return found

@@ -18,8 +18,6 @@ from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.phase.scores import RecordedColumns
 
-# --- Difficulty of cases. For organisers only, since it reveals labels ---
-
 
 @dataclass(frozen=True)
 class CaseDifficulty:
@@ -73,30 +71,25 @@ def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[C
     found: list[CaseDifficulty] = []
     seen: set[tuple[str, object]] = set()
     for name, metric in metrics.items():
-        aggregate = metric.aggregate
-        key = (name.partition(".")[0], _columns(aggregate))
-        tables = list(cases.task_tables(key[0]).values())
-        if key[1] is None or key in seen or not tables or (aggregate.curve and not aggregate.curve.is_area):
+        aggregate, task = metric.aggregate, name.partition(".")[0]
+        column = aggregate.spread_column or aggregate.share_column
+        measured = column or aggregate.curve or aggregate.decision or aggregate.case_figure
+        tables = list(cases.task_tables(task).values())
+        is_point = aggregate.curve is not None and not aggregate.curve.is_area
+        if measured is None or (task, measured) in seen or not tables or is_point:
             continue
-        seen.add(key)
+        seen.add((task, measured))
         columns = np.stack([value_per_case(aggregate, table) for table in tables])
         defined = ~np.isnan(columns)
         entering = np.flatnonzero(defined.any(axis=0))
-        means = np.nansum(columns[:, entering], axis=0) / defined[:, entering].sum(axis=0)
+        teams = defined[:, entering].sum(axis=0)
+        means = (np.nansum(columns[:, entering], axis=0) / teams).tolist()
         measure, harder = measure_per_case(metric)
-        names = tables[0].names
-        order = sorted(range(len(entering)), key=lambda i: (harder * means[i], names[entering[i]]))
-        found += [
-            CaseDifficulty(
-                name,
-                measure,
-                place,
-                names[entering[i]],
-                float(means[i]),
-                int(defined[:, entering[i]].sum()),
-            )
-            for place, i in enumerate(order, 1)
-        ]
+        names = [tables[0].names[case] for case in entering.tolist()]
+        ordered = sorted(
+            zip(names, means, teams.tolist(), strict=True), key=lambda case: (harder * case[1], case[0])
+        )
+        found += [CaseDifficulty(name, measure, place, *case) for place, case in enumerate(ordered, 1)]
     return found
 
 
@@ -130,9 +123,8 @@ def subgroup_tests(
     Raises `RankingError` for a column that the case table does not have.
     """
     if unknown := [column for column in chosen if column not in columns.columns]:
-        raise RankingError(
-            f"{', '.join(unknown)}: no column of the case table; it has {', '.join(columns.columns)}"
-        )
+        known = ", ".join(columns.columns)
+        raise RankingError(f"{', '.join(unknown)}: no column of the case table; it has {known}")
     found: list[SubgroupTest] = []
     for name, metric in metrics.items():
         spread = metric.aggregate.spread_column
@@ -140,35 +132,25 @@ def subgroup_tests(
             continue
         for team, table in cases.task_tables(name.partition(".")[0]).items():
             for column in chosen:
-                cell = dict(zip(columns.names, columns.labels(column), strict=True))
-                labels = np.array([cell[case] for case in table.names])
+                labels = _labels(columns, column, table.names)
                 values = table[spread]
                 kept = ~np.isnan(values) & (labels != "")
                 occurring = set(labels[kept].tolist())
                 groups = [group for group in columns.values(column) if group in occurring]
                 for first, second in combinations(groups, 2):
                     samples = values[kept & (labels == first)], values[kept & (labels == second)]
+                    means = [float(sample.mean()) for sample in samples]
                     test = rank_sum_test(*samples)
-                    found.append(
-                        SubgroupTest(
-                            name,
-                            cases.teams[team],
-                            column,
-                            first,
-                            second,
-                            float(samples[0].mean()),
-                            float(samples[1].mean()),
-                            test.p_value,
-                            {1: first, -1: second}.get(test.direction),
-                        )
-                    )
+                    higher = {1: first, -1: second}.get(test.direction)
+                    of_pair = cases.teams[team], column, first, second
+                    found.append(SubgroupTest(name, *of_pair, means[0], means[1], test.p_value, higher))
     return found
 
 
-def _columns(aggregate: Aggregate) -> object:
-    """Return a key of the columns that define a case's difficulty, None where there are none."""
-    column = aggregate.spread_column or aggregate.share_column
-    return column or aggregate.curve or aggregate.decision or aggregate.case_figure
+def _labels(columns: RecordedColumns, column: str, cases: Sequence[str]) -> NDArray[np.str_]:
+    """Return the subgroups of cases by a column."""
+    labels = dict(zip(columns.names, columns.labels(column), strict=True))
+    return np.array([labels[case] for case in cases])
 
 
 def measure_per_case(metric: Metric) -> tuple[str, int]:
@@ -213,9 +195,6 @@ def _pairs_wrong(score: Floats, label: Floats) -> Floats:
     return wrong
 
 
-# --- Every team's metrics in the subgroups of a column: for organisers only, since these may be labels ---
-
-
 @dataclass(frozen=True)
 class SubgroupValue:
     """A team's metric in one subgroup.
@@ -249,36 +228,21 @@ def values_by_subgroup(
         task, _, short = name.partition(".")
         tables = cases.task_tables(task)
         for column in chosen if tables else ():
-            positives_alone = (
-                columns.subgroup(column).compare == "positives" and metric.aggregate.curve is not None
-            )
-            labels = dict(zip(columns.names, columns.labels(column), strict=True))
-            of_case = np.array([labels[case] for case in next(iter(tables.values())).names])
-            for value in columns.values(column):
-                subset = Subset(of_case == value, positives_alone)
+            has_classes = metric.aggregate.curve is not None
+            compare = columns.subgroup(column).compare if has_classes else "cases"
+            labels = _labels(columns, column, next(iter(tables.values())).names)
+            for group in columns.values(column):
+                subset = Subset(labels == group, compare == "positives")
                 for team, table in tables.items():
                     values = subgroup_values([metric], table, subset, min_cases=1)
-                    if short in values:
-                        found.append(
-                            SubgroupValue(
-                                name,
-                                column,
-                                value,
-                                "positives" if positives_alone else "cases",
-                                cases.teams[team],
-                                *_counts(metric, table, subset),
-                                values[short],
-                            )
-                        )
+                    if short not in values:
+                        continue
+                    strata = metric.aggregate.strata(table)
+                    members: NDArray[np.bool_] = subset.members & (strata >= 0)
+                    if subset.against_all_negatives:
+                        members = (members & (strata == 1)) | (strata == 0)
+                    positives = int(np.count_nonzero(members & (strata == 1))) if has_classes else None
+                    counts = int(np.count_nonzero(members)), positives
+                    of_team = compare, cases.teams[team], *counts, values[short]
+                    found.append(SubgroupValue(name, column, group, *of_team))
     return tuple(found)
-
-
-def _counts(metric: Metric, table: CaseTable, subset: Subset) -> tuple[int, int | None]:
-    """Return the numbers of cases and of positives that enter."""
-    strata = metric.aggregate.strata(table)
-    members: NDArray[np.bool_] = subset.members & (strata >= 0)
-    if subset.against_all_negatives:
-        members = (members & (strata == 1)) | (strata == 0)
-    if metric.aggregate.curve is None:
-        return int(np.count_nonzero(members)), None
-    return int(np.count_nonzero(members)), int(np.count_nonzero(members & (strata == 1)))

@@ -137,16 +137,10 @@ def _tests(
     for first, others in seconds.items():
         difference = sums[first] - sums[others]
         variance = np.square(centred[first] - centred[others]).sum(axis=1) * units.size / (units.size - 1)
-        rows.append(
-            _Row(
-                first,
-                np.array(others),
-                difference.sum(axis=1),
-                np.square(difference).sum(axis=1),
-                _EQUAL * (magnitude[first] + magnitude[others]),
-                np.sqrt(variance) / int(entering.sum()),
-            )
-        )
+        total, squares = difference.sum(axis=1), np.square(difference).sum(axis=1)
+        tolerance = _EQUAL * (magnitude[first] + magnitude[others])
+        error = np.sqrt(variance) / int(entering.sum())
+        rows.append(_Row(first, np.array(others), total, squares, tolerance, error))
     reached = _reached(rows, sums, chosen)
     found = {
         (teams[row.first], teams[second]): test
@@ -199,10 +193,7 @@ def _reached(rows: Sequence[_Row], sums: Floats, chosen: Exchanges) -> list[NDAr
     """Return by row how many exchanges reach the difference of each pair."""
     reached = [np.zeros(len(row.others), dtype=np.int64) for row in rows]
     undecided = [row.undecided(chosen) for row in rows]
-    thresholds = [
-        (np.abs(row.total) - row.tolerance)[places, np.newaxis]
-        for row, places in zip(rows, undecided, strict=True)
-    ]
+    thresholds = [(np.abs(row.total) - row.tolerance)[:, np.newaxis] for row in rows]
     for exchanged in chosen.blocks(max(sums.shape)):
         # The exchanged difference of two teams is the difference of their own sums with exchanged signs.
         signed = sums @ np.where(exchanged, -1.0, 1.0).T
@@ -211,7 +202,7 @@ def _reached(rows: Sequence[_Row], sums: Floats, chosen: Exchanges) -> list[NDAr
                 differences = signed[row.others[places]]
                 differences -= signed[row.first]
                 np.abs(differences, out=differences)
-                counts[places] += np.count_nonzero(differences >= threshold, axis=1)
+                counts[places] += np.count_nonzero(differences >= threshold[places], axis=1)
     return reached
 
 
@@ -257,18 +248,16 @@ def randomisation_tests(
             values = differences[position](by_case)
             reached[position] += int((np.abs(values) >= abs(observed[position])).sum())
             squares[position] += float(values @ values)
-    errors = standard_errors or [None] * len(differences)
-    return [_test(chosen, *figures) for figures in zip(observed, reached, squares, errors, strict=True)]
-
-
-def _test(
-    chosen: Exchanges, observed: float, reached: int, squares: float, standard_error: float | None
-) -> PairTest:
-    if np.isnan(observed):
-        return PairTest(RANDOMISATION, None, None, note="the metric does not exist for both teams")
-    if standard_error is None:
-        standard_error = math.sqrt(squares / chosen.rows)
-    return PairTest(RANDOMISATION, chosen.p_value(reached), standard_error, sign(observed))
+    tests = [PairTest(RANDOMISATION, None, None, note="the metric does not exist for both teams")] * len(
+        observed
+    )
+    for position in existing:
+        error = standard_errors[position] if standard_errors else None
+        if error is None:
+            error = math.sqrt(squares[position] / chosen.rows)
+        p_value = chosen.p_value(reached[position])
+        tests[position] = PairTest(RANDOMISATION, p_value, error, sign(observed[position]))
+    return tests
 
 
 # --- Sensitivities of two teams at a specificity, with their results exchanged in many ways ---
@@ -307,9 +296,8 @@ class ExchangedSensitivities:
 
         def sensitivities(exchanged: NDArray[np.bool_]) -> tuple[Floats, Floats]:
             positives = _exchanged(self._of_positives, first, second, exchanged[:, self._positives])
-            negatives = _exchanged(
-                self._of_negatives, first, second, np.take(exchanged, self._negatives, axis=1)
-            )
+            of_negatives = np.take(exchanged, self._negatives, axis=1)
+            negatives = _exchanged(self._of_negatives, first, second, of_negatives)
             of_first, of_second = (
                 np.count_nonzero(of_team > self._thresholds(against), axis=1) / self._positives.size
                 for of_team, against in zip(positives, negatives, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,7 +12,7 @@ from evaluation.core.metric import Metric
 from evaluation.core.scheme import Rank, Scheme
 from evaluation.organiser.ranking.across import across_rankings
 from evaluation.organiser.ranking.analysis import Analysis, RankOptions
-from evaluation.organiser.ranking.annotator_scores import Beside, Scores, beside_teams
+from evaluation.organiser.ranking.annotator_scores import Beside, beside_teams
 from evaluation.organiser.ranking.leaderboard_file import (
     FORMAT,
     BoardOfTeam,
@@ -32,8 +32,6 @@ from evaluation.organiser.ranking.scheme_scores import SchemeScores
 from evaluation.organiser.ranking.selection import select
 from evaluation.organiser.ranking.stability import PlaceDistribution, agreement, place_distributions
 from evaluation.phase.places import Better, BoardPlaces, Leaderboards, combine_phases, shared_rank
-
-# --- Teams beside the first place, and variants of a method beside the method (ADAM, Tables 10 and 13) ---
 
 
 @dataclass(frozen=True)
@@ -59,18 +57,17 @@ class Difference:
 def against_first_place(
     board: PhaseLeaderboard, scheme: Scheme, better: Mapping[str, Better]
 ) -> tuple[Difference, ...]:
-    """Return every team, ranked or not, beside the first place of the board that ranks the metric.
+    """Return every team, ranked or not, beside each first place of the board that ranks the metric.
 
     A metric belongs to the boards that the overall one combines (ADAM's Dice of drusen: the lesion board);
-    without such boards to the overall one. Each team that shares the first place is compared with. better: by
-    metric.
+    without such boards to the overall one. better: by metric.
     """
     found: list[Difference] = []
     for name, metrics in _metrics_by_board(scheme):
         firsts = [team for team in board.teams if team.boards[name].place == 1]
+        others = [team for team in board.teams if team.boards[name].place != 1]
         for metric in metrics:
             for first in firsts:
-                others = [team for team in board.teams if team.boards[name].place != 1]
                 found += _differences(name, [metric], others, first, better)
     return tuple(found)
 
@@ -83,21 +80,14 @@ def of_variants(
     variants: the team by the variant's name. better: by metric.
     """
     teams = {team.team: team for team in board.teams}
-    return tuple(
-        difference
-        for variant, team in sorted(variants.items())
-        for difference in _differences(
-            "", list(teams[variant].metrics), [teams[variant]], teams[team], better
-        )
-    )
+    found: list[Difference] = []
+    for variant, team in sorted(variants.items()):
+        found += _differences("", tuple(teams[variant].metrics), [teams[variant]], teams[team], better)
+    return tuple(found)
 
 
 def _differences(
-    board: str,
-    metrics: Sequence[str],
-    teams: Sequence[Team],
-    other: Team,
-    better: Mapping[str, Better],
+    board: str, metrics: Sequence[str], teams: Sequence[Team], other: Team, better: Mapping[str, Better]
 ) -> Iterator[Difference]:
     for team in teams:
         for metric in metrics:
@@ -146,9 +136,8 @@ def _metrics_by_board(scheme: Scheme) -> Iterator[tuple[str, list[str]]]:
 class RankedPhase:
     """A phase's leaderboard, the organiser's part, and the places for a final leaderboard.
 
-    ``first_place``, ``variants`` and ``annotator_scores`` are the rows of the files of these names.
-
-    ``tie`` holds the places that break ties of the final leaderboard, if this phase breaks them.
+    ``first_place``, ``variants`` and ``annotator_scores`` are the rows of the files of these names. ``tie``
+    holds the places that break ties of the final leaderboard, if this phase breaks them.
     """
 
     board: PhaseLeaderboard
@@ -227,6 +216,7 @@ def rank_phase(
         annotators=analysis.annotators(),
     )
     tie = scheme.phase_ties.get(role or "", "")
+    annotators = choices.annotator_scores(tuple(better)) if choices.annotator_scores else {}
     return RankedPhase(
         board,
         analysis.organiser_part(),
@@ -238,12 +228,8 @@ def rank_phase(
         tuple(analysis.notices),
         against_first_place(board, scheme, better),
         of_variants(board, results.variants, better),
-        beside_teams(board.teams, {s.team for s in ranked}, _annotator_scores(choices, better), better),
+        beside_teams(board.teams, {s.team for s in ranked}, annotators, better),
     )
-
-
-def _annotator_scores(choices: RankOptions, metrics: Collection[str]) -> Scores:
-    return choices.annotator_scores(tuple(metrics)) if choices.annotator_scores else {}
 
 
 def _teams(
@@ -258,59 +244,35 @@ def _teams(
     distributions = {board.name: analysis.distributions(board.name) for board in scheme.boards}
     teams = []
     for submission in chosen:
-        position = positions.get(submission.team)
-        boards: dict[str, BoardOfTeam] = {}
-        ranks: dict[str, float] = {}
-        if position is None:
+        name = submission.team
+        boards = {board.name: BoardOfTeam() for board in scheme.boards}
+        ranks: dict[str, float | None] = {}
+        if (position := positions.get(name)) is None:
             joined = SchemeScores(results, scheme, (*ranked, submission)).places()
-            for name, standing in joined.boards.items():
+            for board, standing in joined.boards.items():
                 if (score := standing.score(len(ranked))) is not None:
-                    boards[name] = BoardOfTeam(
-                        score=float(score),
-                        exact_score=exact_text(score),
-                        would_be_place=standing.place(len(ranked)),
-                    )
+                    place = standing.place(len(ranked))
+                    boards[board] = BoardOfTeam(None, float(score), exact_text(score), would_be_place=place)
         else:
-            ranks = {
-                name: shared
-                for name, metric_ranks in leaderboards.ranks.items()
-                if (shared := shared_rank(metric_ranks, position, scheme.ties))
-            }
-            for name, standing in leaderboards.boards.items():
-                score = standing.score(position)
-                if score is not None:
-                    boards[name] = BoardOfTeam(
-                        standing.place(position),
-                        float(score),
-                        exact_text(score),
-                        rank=shared_rank(standing.places, position, scheme.ties),
-                        distribution=distributions[name].get(submission.team),
-                    )
-        teams.append(
-            Team(
-                submission.team,
-                submission.team not in results.ineligible,
-                submission.name,
-                sum(other.team == submission.team for other in results.submissions),
-                {
-                    name: MetricOfTeam(
-                        value,
-                        ranks.get(name),
-                        interval.lower if (interval := analysis.interval(submission.team, name)) else None,
-                        interval.upper if interval else None,
-                        analysis.rank_sets.get(name, {}).get(submission.team),
-                    )
-                    for name, value in submission.values.items()
-                },
-                {board.name: boards.get(board.name, BoardOfTeam()) for board in scheme.boards},
-                submission.absence or _variant_note(results, submission.team),
-            )
-        )
+            for metric, metric_ranks in leaderboards.ranks.items():
+                ranks[metric] = shared_rank(metric_ranks, position, scheme.ties) or None
+            for board, standing in leaderboards.boards.items():
+                if (score := standing.score(position)) is not None:
+                    place, text = standing.place(position), exact_text(score)
+                    rank = shared_rank(standing.places, position, scheme.ties)
+                    distribution = distributions[board].get(name)
+                    boards[board] = BoardOfTeam(place, float(score), text, rank, distribution=distribution)
+        metrics = {}
+        for metric, value in submission.values.items():
+            interval = analysis.intervals.found.get(metric, {}).get(name)
+            lower, upper = (interval.lower, interval.upper) if interval else (None, None)
+            rank_set = analysis.rank_sets.get(metric, {}).get(name)
+            metrics[metric] = MetricOfTeam(value, ranks.get(metric), lower, upper, rank_set)
+        number = sum(other.team == name for other in results.submissions)
+        variant = f"variant of {results.variants[name]}" if name in results.variants else None
+        eligible, note = name not in results.ineligible, submission.absence or variant
+        teams.append(Team(name, eligible, submission.name, number, metrics, boards, note))
     return teams
-
-
-def _variant_note(results: PhaseResults, team: str) -> str | None:
-    return f"variant of {results.variants[team]}" if team in results.variants else None
 
 
 def _in_order(teams: Sequence[Team], scheme: Scheme) -> tuple[Team, ...]:
@@ -339,9 +301,8 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
     Raises `RankingError` for other roles, and for a phase without an overall leaderboard.
     """
     if scheme.phases and set(phases) != set(scheme.phases):
-        raise RankingError(
-            f"the scheme combines the phases {', '.join(scheme.phases)}; given are {', '.join(phases)}"
-        )
+        expected, given = ", ".join(scheme.phases), ", ".join(phases)
+        raise RankingError(f"the scheme combines the phases {expected}; given are {given}")
     teams = sorted({team for phase in phases.values() for team in phase.ranked_teams})
     overall = {
         role: _aligned(phase.overall, phase.ranked_teams, teams)
@@ -355,11 +316,8 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
     across = across_rankings(teams, {role: places.places[0].tolist() for role, places in overall.items()})
     if not scheme.phases:
         return Leaderboard(FORMAT, boards, None, tuple(notices), across)
-    ties = [
-        _aligned(tie, phases[role].ranked_teams, teams)
-        for role in scheme.phase_ties
-        if (tie := phases[role].tie) is not None
-    ]
+    breaking = [phases[role] for role in scheme.phase_ties]
+    ties = [_aligned(phase.tie, phase.ranked_teams, teams) for phase in breaking if phase.tie is not None]
     final = combine_phases(scheme, overall, ties)
     distributions: list[PlaceDistribution | None] = [None] * len(teams)
     resampled = {
@@ -378,24 +336,17 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
             if (tie := phases[role].tie_resampled) is not None
         ]
         distributions = place_distributions(combine_phases(scheme, apart, ties_apart).places)
-    rows_of_teams = []
+    found = []
     for position, team in enumerate(teams):
-        score = final.score(position)
-        rows_of_teams.append(
-            FinalTeam(
-                team,
-                final.place(position),
-                None if score is None else float(score),
-                None if score is None else exact_text(score),
-                {role: standing.place(position) for role, standing in overall.items()},
-                distributions[position] if final.place(position) else None,
-            )
-        )
-    rows_of_teams.sort(key=lambda row: (row.place is None, row.place, row.team))
-    lacking = [row.team for row in rows_of_teams if row.place is None]
-    if lacking:
+        place, score = final.place(position), final.score(position)
+        number, text = (None, None) if score is None else (float(score), exact_text(score))
+        by_phase = {role: standing.place(position) for role, standing in overall.items()}
+        distribution = distributions[position] if place else None
+        found.append(FinalTeam(team, place, number, text, by_phase, distribution))
+    found.sort(key=lambda row: (row.place is None, row.place, row.team))
+    if lacking := [row.team for row in found if row.place is None]:
         notices.append(f"no final place, since not placed in every phase: {', '.join(lacking)}")
-    return Leaderboard(FORMAT, boards, tuple(rows_of_teams), tuple(notices), across)
+    return Leaderboard(FORMAT, boards, tuple(found), tuple(notices), across)
 
 
 def leaderboard_of(phases: Mapping[str, RankedPhase], schemes: Mapping[str, Scheme]) -> Leaderboard:
@@ -406,9 +357,8 @@ def leaderboard_of(phases: Mapping[str, RankedPhase], schemes: Mapping[str, Sche
     (phase,) = phases.values()
     notices = list(phase.notices)
     if scheme.phases:
-        notices.append(
-            f"the final ranking combines the phases {', '.join(scheme.phases)}; this is one of them"
-        )
+        combined = ", ".join(scheme.phases)
+        notices.append(f"the final ranking combines the phases {combined}; this is one of them")
     return Leaderboard(FORMAT, (phase.board,), None, tuple(notices))
 
 
@@ -428,7 +378,7 @@ def _aligned(standing: BoardPlaces, teams: Sequence[str], wanted: Sequence[str])
     return BoardPlaces(places, numerators, standing.denominator)
 
 
-# Finalists: the first teams of one phase, the only ones ranked in the others, such as REFUGE's twelve.
+# --- Finalists: the first teams of one phase, the only ones ranked in the others, as in REFUGE ---
 
 
 @dataclass(frozen=True)
@@ -465,26 +415,22 @@ def rank_all(
     Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 3.2.
     """
     if selection is None:
-        return {
-            role: rank_phase(one, schemes[role], choices[role], role or None) for role, one in results.items()
-        }
+        phases = results.items()
+        return {role: rank_phase(one, schemes[role], choices[role], role or None) for role, one in phases}
     role, number = selection.role, selection.number
     if role not in results or len(results) == 1:
         given = ", ".join(filter(None, results)) or "a single one"
         raise RankingError(f"finalists of {role}: expected a phase of several, given are {given}")
     first = rank_phase(results[role], schemes[role], choices[role], role)
     chosen = finalists(first, number)
+    more = "" if len(chosen) <= number else f" ({len(chosen)}, since places are shared)"
+    notice = f"the first {number} teams{more} are ranked in the other phases: {', '.join(chosen)}"
     ranked: dict[str, RankedPhase] = {}
     for other, of_phase in results.items():
         if other == role:
-            ranked[role] = replace(first, notices=(*first.notices, _notice(selection, chosen)))
+            ranked[role] = replace(first, notices=(*first.notices, notice))
             continue
         left_out = {submission.team for submission in of_phase.submissions} - set(chosen)
         eligible = replace(of_phase, ineligible=of_phase.ineligible | left_out)
         ranked[other] = rank_phase(eligible, schemes[other], choices[other], other)
     return ranked
-
-
-def _notice(selection: Selection, chosen: tuple[str, ...]) -> str:
-    more = "" if len(chosen) <= selection.number else f" ({len(chosen)}, since places are shared)"
-    return f"the first {selection.number} teams{more} are ranked in the other phases: {', '.join(chosen)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from evaluation.organiser.ranking.leaderboard import RankedPhase
 from evaluation.organiser.ranking.leaderboard_file import (
     FinalTeam,
     Leaderboard,
+    MetricOfTeam,
     OrganiserPart,
     PhaseLeaderboard,
 )
@@ -24,13 +25,12 @@ from evaluation.organiser.ranking.pairwise import holm
 from evaluation.organiser.ranking.rank_statistics import rank_sum_test
 from evaluation.organiser.ranking.results import COMPARE_WITH, LISTED, SEPARATOR, RankingError
 from evaluation.organiser.ranking.robustness import Variation
+from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.phase.cases import organiser_table
 from evaluation.phase.leaderboard import ELIGIBLE, TEAM
 from evaluation.platform.result_file import render
 
 # --- Results by the teams' methods, from columns of `teams.csv`, as in REFUGE's Tables 3 and 5 ---
-#
-# A cell may list several values, such as "ResNet-50; DenseNet-201"; its team is in each group.
 
 _ROLES = frozenset({TEAM, ELIGIBLE, LISTED, COMPARE_WITH})
 
@@ -87,6 +87,7 @@ def method_groups(
 ) -> tuple[MethodGroup, ...]:
     """Return the groups of every column in every metric, the best mean first.
 
+    A cell may list several values, such as "ResNet-50; DenseNet-201"; its team is in each group.
     Raises `RankingError` for a column that the table of methods does not have.
     """
     if unknown := [column for column in columns if column not in methods.columns]:
@@ -98,12 +99,15 @@ def method_groups(
         values = {team.team: team.metrics[name].value for team in ranked}
         upwards = 1 if metric.better == "higher" else -1
         for column in columns:
-            members = _members(methods, column, values)
-            groups = [_group(name, column, group, members, values, upwards) for group in members]
+            members: dict[str, list[str]] = {}
+            for team in values:
+                cell = methods.cells.get(team, {}).get(column, "")
+                for value in dict.fromkeys(part.strip() for part in cell.split(SEPARATOR)):
+                    if value:
+                        members.setdefault(value, []).append(team)
+            groups = [_group(name, column, value, members, values, upwards) for value in members]
             adjusted = holm([group.p_value for group in groups])
-            corrected = [
-                replace(group, p_holm=p_holm) for group, p_holm in zip(groups, adjusted, strict=True)
-            ]
+            corrected = [replace(group, p_holm=p) for group, p in zip(groups, adjusted, strict=True)]
             found += sorted(corrected, key=lambda group: (-upwards * group.mean, group.value))
     return tuple(found)
 
@@ -122,23 +126,12 @@ def methods_rows(phase: PhaseLeaderboard, methods: Methods) -> list[dict[str, An
     ]
 
 
-def _members(methods: Methods, column: str, teams: Collection[str]) -> dict[str, list[str]]:
-    """Return the teams by value of a column; a team without a cell is in no group."""
-    members: dict[str, list[str]] = {}
-    for team in teams:
-        cell = methods.cells.get(team, {}).get(column, "")
-        for value in dict.fromkeys(part.strip() for part in cell.split(SEPARATOR)):
-            if value:
-                members.setdefault(value, []).append(team)
-    return members
-
-
 def _group(
     metric: str,
     column: str,
     value: str,
-    members: Mapping[str, Sequence[str]],
-    values: Mapping[str, float],
+    members: dict[str, list[str]],
+    values: dict[str, float],
     upwards: int,
 ) -> MethodGroup:
     own = members[value]
@@ -160,36 +153,30 @@ def _group(
     )
 
 
+# --- The files of a leaderboard ---
+
+
 def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
     """Write leaderboard.json and csv files, over several phases one more csv each; return the paths."""
-    folder.mkdir(parents=True, exist_ok=True)
+    tables: dict[str, list[dict[str, Any]]] = {"robustness.csv": [], "comparisons.csv": []}
+    tables |= {"subgroup-tests.csv": [], "leaderboard.csv": leaderboard_rows(board)}
+    for phase in board.phases:
+        of_phase = {"phase": phase.role or phase.phase}
+        tables["robustness.csv"] += [of_phase | _robustness_row(phase, one) for one in phase.robustness]
+        tables["subgroup-tests.csv"] += [of_phase | vars(test) for test in phase.subgroup_tests]
+        for name, metric in phase.metrics.items():
+            pairs = metric.comparisons.pairs if metric.comparisons else ()
+            rows = [of_phase | {"metric": name} | vars(pair) for pair in (*pairs, *metric.unranked)]
+            tables["comparisons.csv"] += rows
+        if len(board.phases) > 1:
+            tables[f"leaderboard-{phase.role}.csv"] = _phase_rows(phase)
     documents = {"leaderboard.json": render(board, organisers=True, compact=True)}
-    variations = [
-        _robustness_row(phase, variation) for phase in board.phases for variation in phase.robustness
-    ]
-    if variations:
-        documents["robustness.csv"] = csv_bytes(variations)
-    if comparisons := [row for phase in board.phases for row in _comparison_rows(phase)]:
-        documents["comparisons.csv"] = csv_bytes(comparisons)
-    if subgroups := [
-        {"phase": phase.role or phase.phase, **vars(test)}
-        for phase in board.phases
-        for test in phase.subgroup_tests
-    ]:
-        documents["subgroup-tests.csv"] = csv_bytes(subgroups)
-    if rows := leaderboard_rows(board):
-        documents["leaderboard.csv"] = csv_bytes(rows)
-    if len(board.phases) > 1:
-        documents |= {
-            f"leaderboard-{phase.role}.csv": csv_bytes(_phase_rows(phase)) for phase in board.phases
-        }
-    return _write(documents, folder)
+    return _write(documents | _filled(tables), folder)
 
 
 def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list[Path]:
     """Write the non-empty tables of single cases; return the paths."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tables = {
+    tables: dict[str, Sequence[Any]] = {
         f"difficulty{suffix}.csv": part.difficulties,
         f"difficulty-groups{suffix}.csv": part.groups,
         f"influence{suffix}.csv": part.influences,
@@ -199,7 +186,7 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
         f"operating-points{suffix}.csv": part.operating_points,
         f"subgroups{suffix}.csv": part.subgroups,
     }
-    documents = {name: csv_bytes([_cells(row) for row in rows]) for name, rows in tables.items() if rows}
+    documents = _filled({name: [_cells(row) for row in rows] for name, rows in tables.items()})
     if part.values or part.curves or part.free_response:
         report = {
             "format": "leaderboard-organiser/1",
@@ -215,14 +202,12 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
 
 def write_differences(phase: RankedPhase, folder: Path, suffix: str) -> list[Path]:
     """Write the non-empty tables of first places, variants and annotators; return the paths."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tables: dict[str, Sequence[Any]] = {
-        f"first-place{suffix}.csv": phase.first_place,
-        f"variants{suffix}.csv": phase.variants,
-        f"annotator-scores{suffix}.csv": phase.annotator_scores,
+    tables = {
+        f"first-place{suffix}.csv": [vars(row) for row in phase.first_place],
+        f"variants{suffix}.csv": [vars(row) for row in phase.variants],
+        f"annotator-scores{suffix}.csv": [vars(row) for row in phase.annotator_scores],
     }
-    documents = {name: csv_bytes([vars(row) for row in rows]) for name, rows in tables.items() if rows}
-    return _write(documents, folder)
+    return _write(_filled(tables), folder)
 
 
 def _points_by_team(curves: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, Any]]:
@@ -251,7 +236,13 @@ def leaderboard_rows(board: Leaderboard, role: str | None = None) -> list[dict[s
     return [] if board.across is None else [vars(team) for team in board.across.teams]
 
 
+def _filled(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, bytes]:
+    """Return the csv files of the tables that have rows."""
+    return {name: csv_bytes(rows) for name, rows in tables.items() if rows}
+
+
 def _write(documents: dict[str, bytes], folder: Path) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
     for name, data in documents.items():
         write_atomically(folder / name, data)
     return [folder / name for name in documents]
@@ -269,35 +260,22 @@ def _phase_rows(phase: PhaseLeaderboard) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"team": team.team, "eligible": "yes" if team.eligible else "no"}
         for name, board in team.boards.items():
             row |= {f"{name} place": board.place, f"{name} score": board.exact_score}
-            distribution = board.distribution
-            row |= {
-                f"{name} place lower": distribution.lower if distribution else None,
-                f"{name} place upper": distribution.upper if distribution else None,
-            }
+            row |= _interval(f"{name} place", board.distribution)
         for name in metrics:
             metric = team.metrics.get(name)
-            row |= {
-                name: metric.value if metric else None,
-                f"{name} rank": metric.rank if metric else None,
-                f"{name} lower": metric.lower if metric else None,
-                f"{name} upper": metric.upper if metric else None,
-            }
+            row[name], row[f"{name} rank"] = (metric.value, metric.rank) if metric else (None, None)
+            row |= _interval(name, metric)
         row["submission"], row["note"] = team.submission, team.note
         rows.append(row)
     return rows
 
 
-def _comparison_rows(phase: PhaseLeaderboard) -> Iterator[dict[str, Any]]:
-    """Yield the rows of `comparisons.csv`: every pair of teams in every metric that was tested."""
-    for name, metric in phase.metrics.items():
-        pairs = metric.comparisons.pairs if metric.comparisons else ()
-        for pair in (*pairs, *metric.unranked):
-            yield {"phase": phase.role or phase.phase, "metric": name, **vars(pair)}
+def _interval(name: str, of: MetricOfTeam | PlaceDistribution | None) -> dict[str, float | None]:
+    return {f"{name} lower": of.lower if of else None, f"{name} upper": of.upper if of else None}
 
 
 def _robustness_row(phase: PhaseLeaderboard, variation: Variation) -> dict[str, Any]:
-    row: dict[str, Any] = {"phase": phase.role or phase.phase, "board": variation.board}
-    row |= {"kind": variation.kind, "change": variation.change, "tau_b": variation.tau_b}
+    row = {key: getattr(variation, key) for key in ("board", "kind", "change", "tau_b")}
     ranked = [team.team for team in phase.teams if team.boards[variation.board].place is not None]
     return row | {f"place of {team}": variation.places.get(team) for team in ranked}
 
@@ -306,9 +284,6 @@ def _final_rows(final: tuple[FinalTeam, ...]) -> list[dict[str, Any]]:
     return [
         {"place": row.place, "team": row.team, "score": row.exact_score}
         | {f"{role} place": place for role, place in row.phases.items()}
-        | {
-            "place lower": row.distribution.lower if row.distribution else None,
-            "place upper": row.distribution.upper if row.distribution else None,
-        }
+        | _interval("place", row.distribution)
         for row in final
     ]

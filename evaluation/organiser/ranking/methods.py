@@ -15,13 +15,13 @@ from evaluation.core.metric import Aggregate, Metric
 from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Method, MethodName, Ties
 from evaluation.metrics.arrays import Floats, weighted_means
-from evaluation.phase.places import competition_ranks, shared_ranks
+from evaluation.phase.places import Better, competition_ranks, shared_ranks
 from evaluation.platform.result_file import as_written_values
 
 # --- Scores of teams from their values in every case: ranks by case, and weighted quantiles ---
 
 
-def case_ranks(values: ArrayLike, better: Literal["higher", "lower"], ties: Ties) -> Floats:
+def case_ranks(values: ArrayLike, better: Better, ties: Ties) -> Floats:
     """Return the rank of every team in every case, 1 = best; a team without a value comes last.
 
     values: shape (teams, cases), NaN for a missing value. Equal floats share a rank by the rule for ties.
@@ -123,9 +123,8 @@ def weighted_p_values(differences: ArrayLike, weights: ArrayLike) -> Floats:
     magnitudes = np.abs(given[order])
     starts = np.flatnonzero(np.r_[True, magnitudes[1:] != magnitudes[:-1]])
     chosen = rows[:, order]
-    counts, positives = (
-        np.add.reduceat(entries, starts, axis=1) for entries in (chosen, chosen * (given[order] > 0))
-    )
+    counts = np.add.reduceat(chosen, starts, axis=1)
+    positives = np.add.reduceat(chosen * (given[order] > 0), starts, axis=1)
     total = counts.sum(axis=1)
     mid_ranks = np.cumsum(counts, axis=1) - (counts - 1) / 2
     statistic = (positives * mid_ranks).sum(axis=1) - total * (total + 1) / 4
@@ -157,9 +156,8 @@ def _tied(keys: NDArray[np.uint64], negative: Floats) -> tuple[Floats, Floats]:
     # Relative to the first rank of the group, the mid-rank is (t − 1) / 2.
     surplus = negatives * (sizes - 1) / 2 - np.add.reduceat(signs * within, groups)
     counts = sizes.astype(np.float64)
-    by_row = (np.bincount(row, added, rows) for added in (surplus, counts**3 - counts))
-    found, ties = (np.asarray(sums, dtype=np.float64) for sums in by_row)
-    return found, ties
+    found, ties = np.bincount(row, surplus, rows), np.bincount(row, counts**3 - counts, rows)
+    return np.asarray(found, dtype=np.float64), np.asarray(ties, dtype=np.float64)
 
 
 def _p_values(statistic: Floats, total: Floats, ties: Floats) -> Floats:
@@ -176,11 +174,7 @@ _ENTRIES_PER_BLOCK = 1 << 17  # stays in the processor's cache
 
 
 def significant_wins(
-    values: ArrayLike,
-    weights: ArrayLike,
-    better: Literal["higher", "lower"],
-    alpha: float,
-    adjust: Literal["holm", "none"],
+    values: ArrayLike, weights: ArrayLike, better: Better, alpha: float, adjust: Literal["holm", "none"]
 ) -> Floats:
     """Return how many teams each team beats in a one-sided paired signed-rank test, shape (rows, teams).
 
@@ -194,7 +188,11 @@ def significant_wins(
     first, second = np.triu_indices(len(columns), 1)
     if not first.size:
         return np.zeros((len(rows), len(columns)))
-    p_values = _repeated(columns, rows[0])[np.newaxis] if len(rows) == 1 else _weighted(columns, rows)
+    if len(rows) == 1:
+        p_values = _p_values_once(np.repeat(columns, rows[0].astype(np.int64), axis=1))
+    else:
+        pairs = zip(first, second, strict=True)
+        p_values = np.stack([weighted_p_values(columns[a] - columns[b], rows) for a, b in pairs], axis=1)
     flat = p_values.reshape(len(rows), -1)
     wins = flat <= alpha if adjust == "none" else _rejected_by_holm(flat, alpha)
     beats = np.zeros((len(rows), len(columns), len(columns)), dtype=np.bool_)
@@ -202,9 +200,8 @@ def significant_wins(
     return np.asarray(beats.sum(axis=2), dtype=np.float64)
 
 
-def _repeated(columns: Floats, weights: Floats) -> Floats:
-    """Return both p-values of every pair of teams, shape (pairs, 2), with the cases repeated by weight."""
-    cases = np.repeat(columns, weights.astype(np.int64), axis=1)
+def _p_values_once(cases: Floats) -> Floats:
+    """Return both p-values of every pair of teams, shape (pairs, 2), with every case once."""
     step = max(1, _ENTRIES_PER_BLOCK // max(1, cases.shape[1]))
     return np.concatenate(
         [
@@ -212,14 +209,6 @@ def _repeated(columns: Floats, weights: Floats) -> Floats:
             for team in range(len(cases))
             for start in range(team + 1, len(cases), step)
         ]
-    )
-
-
-def _weighted(columns: Floats, rows: Floats) -> Floats:
-    """Return both p-values of every pair of teams under each row of weights, shape (rows, pairs, 2)."""
-    pairs = zip(*np.triu_indices(len(columns), 1), strict=True)
-    return np.stack(
-        [weighted_p_values(columns[first] - columns[second], rows) for first, second in pairs], axis=1
     )
 
 
@@ -236,7 +225,6 @@ def _rejected_by_holm(p_values: Floats, alpha: float) -> NDArray[np.bool_]:
 
 # --- The methods by name ---
 
-Better = Literal["higher", "lower"]
 Scores = Callable[[Floats, Floats, Better, Method], Floats]
 
 
@@ -302,16 +290,15 @@ METHODS: Mapping[MethodName, MethodRule] = {
 
 
 # --- The scores of all teams in a metric by a ranking method, under any weights of the cases ---
-#
-# The teams' values are the columns of one table, and each team's score is a metric of that table. So scores
-# are resampled like every other metric.
 
 
 @dataclass(frozen=True)
 class TeamScores:
     """One metric of several teams: their values by case, and a metric that gives each team's score.
 
-    ``better``: the direction of the scores; for ranks and wins it differs from the metric's.
+    The teams' values are the columns of one table, and each team's score is a metric of that table. So scores
+    are resampled like every other metric. ``better``: their direction; for ranks and wins it differs from the
+    metric's.
     """
 
     table: CaseTable
@@ -354,13 +341,8 @@ def team_scores(
         values = case_ranks(values, metric.better, ties)
     better: Better = rule.better or metric.better
     # Strata are a column, so that they follow where cases are taken from the table.
-    table = CaseTable(
-        first.names,
-        [
-            {"values": case, "stratum": stratum}
-            for case, stratum in zip(values.T.tolist(), strata.tolist(), strict=True)
-        ],
-    )
+    cells = zip(values.T.tolist(), strata.tolist(), strict=True)
+    table = CaseTable(first.names, [{"values": case, "stratum": stratum} for case, stratum in cells])
 
     def scores(cases: WeightedCases) -> Floats:
         columns = np.array(cases.table.objects("values"), dtype=np.float64).T
@@ -372,11 +354,5 @@ def team_scores(
             strata=lambda given: given["stratum"].astype(np.int64),
         )
 
-    return TeamScores(
-        table,
-        {
-            team: Metric(team, team, score_of(position), best=1, worst=0)
-            for position, team in enumerate(tables)
-        },
-        better,
-    )
+    metrics = {team: Metric(team, team, score_of(i), best=1, worst=0) for i, team in enumerate(tables)}
+    return TeamScores(table, metrics, better)

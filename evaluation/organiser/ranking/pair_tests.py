@@ -59,10 +59,10 @@ def randomised(
     found: dict[Pair, PairTest] = {}
     for start in range(0, len(pairs), _PAIRS_AT_ONCE):
         together = pairs[start : start + _PAIRS_AT_ONCE]
-        differences = [
-            by_threshold(pair) if by_threshold else _by_weights(metric, *(used[team] for team in pair))
-            for pair in together
-        ]
+        if by_threshold:
+            differences = [by_threshold(pair) for pair in together]
+        else:
+            differences = [_by_weights(metric, used[first], used[second]) for first, second in together]
         errors = [standard_errors[pair] for pair in together]
         tests = randomisation_tests(differences, cases, seed, permutations, errors)
         found |= zip(together, tests, strict=True)
@@ -162,10 +162,8 @@ def tests_of_pairs(
     if aggregate.spread_column:
         return _tests_of_means(aggregate.spread_column, tables, pairs, units, choice)
     errors = _standard_errors(resampled, pairs)
-    if aggregate.curve and aggregate.curve.is_area:
-        found = _tests_of_areas(aggregate.curve, tables, pairs, units)
-    else:
-        found = {}
+    is_area = aggregate.curve is not None and aggregate.curve.is_area
+    found = _tests_of_areas(aggregate.curve, tables, pairs, units) if aggregate.curve and is_area else {}
     others = [pair for pair in pairs if pair not in found]
     found |= randomised(metric, tables, others, units, errors, choice.seed, choice.permutations)
     return [found[pair] for pair in pairs]
@@ -196,10 +194,7 @@ def _tests_of_means(
 
 
 def _tests_of_areas(
-    curve: Curve,
-    tables: Mapping[int, CaseTable],
-    pairs: Sequence[Pair],
-    units: NDArray[np.int64] | None,
+    curve: Curve, tables: Mapping[int, CaseTable], pairs: Sequence[Pair], units: NDArray[np.int64] | None
 ) -> dict[Pair, PairTest]:
     """Return DeLong's tests of the pairs for which they are valid."""
     if not tables:
@@ -207,8 +202,7 @@ def _tests_of_areas(
     label = next(iter(tables.values()))[curve.label]
     labelled = ~np.isnan(label)
     positive = label[labelled] > 0
-    unit_of_case = np.arange(len(label)) if units is None else units
-    unit_of_case = unit_of_case[labelled]
+    unit_of_case = (np.arange(len(label)) if units is None else units)[labelled]
     if min(np.unique(unit_of_case[chosen]).size for chosen in (positive, ~positive)) < _MIN_OF_CLASS:
         return {}
     scores = {team: table[curve.score][labelled] for team, table in tables.items()}

@@ -17,7 +17,6 @@ from evaluation.metrics.intervals import Components, area_variance
 from evaluation.phase.places import mid_ranks
 
 TOO_FEW_CASES = "fewer than two cases enter both means"
-NO_VARIANCE = "the areas differ and their difference has no variance"
 _LEVEL, _POWER = 0.05, 0.80
 _QUANTILES = NormalDist().inv_cdf(1 - _LEVEL / 2) + NormalDist().inv_cdf(_POWER)
 
@@ -61,7 +60,8 @@ def z_test(method: str, difference: float, standard_error: float) -> PairTest:
         return PairTest(method, p_value, standard_error, sign(difference))
     if difference == 0:
         return PairTest(method, 1.0, 0.0)
-    return PairTest(method, None, 0.0, sign(difference), NO_VARIANCE)
+    note = "the areas differ and their difference has no variance"
+    return PairTest(method, None, 0.0, sign(difference), note)
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -84,12 +84,10 @@ def holm_of_families(p_values: Sequence[float | None], families: Sequence[Hashab
     members: dict[Hashable, list[int]] = defaultdict(list)
     for position, family in enumerate(families):
         members[family].append(position)
-    adjusted: list[float | None] = [None] * len(p_values)
+    adjusted: dict[int, float | None] = {}
     for positions in members.values():
-        of_family = holm([p_values[position] for position in positions])
-        for position, p_value in zip(positions, of_family, strict=True):
-            adjusted[position] = p_value
-    return adjusted
+        adjusted |= zip(positions, holm([p_values[position] for position in positions]), strict=True)
+    return [adjusted[position] for position in range(len(p_values))]
 
 
 def significance_tiers(

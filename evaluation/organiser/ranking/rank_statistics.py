@@ -72,10 +72,8 @@ def signed_rank_tests(values: ArrayLike, pairs: Sequence[tuple[int, int]]) -> li
     step = max(1, _ENTRIES_AT_ONCE // max(1, entering.size))
     tests: list[PairTest] = []
     for start in range(0, len(chosen), step):
-        first, second = chosen[start : start + step].T
-        tests += _signed_rank(
-            published_difference(columns[np.ix_(first, entering)], columns[np.ix_(second, entering)])
-        )
+        first, second = (columns[np.ix_(teams, entering)] for teams in chosen[start : start + step].T)
+        tests += _signed_rank(published_difference(first, second))
     return tests
 
 
@@ -90,29 +88,23 @@ def _signed_rank(differences: Floats) -> list[PairTest]:
     ranks = np.where(informative, ranks - (differences.shape[1] - left)[:, np.newaxis], 0.0)
     positive = np.where(plain > 0, ranks, 0.0).sum(axis=1)
     surplus = positive - left * (left + 1) / 4
-    tied, tie_term = _ties(ranks, informative)
+    row, rank, sizes = _groups(ranks)
+    sizes[rank == 0] = 0.0  # cases that are left out
+    tie_term = np.bincount(row, sizes**3 - sizes, len(ranks))  # Σ(t³ − t) over groups of t tied ones
     with np.errstate(invalid="ignore", divide="ignore"):
         deviation = np.sqrt(left * (left + 1) * (2 * left + 1) / 24 - tie_term / 48)
         p_values = np.where(left > 0, 2 * ndtr(-np.abs(surplus) / deviation), 1.0)
         centred = differences - (np.nansum(differences, axis=1) / counts)[:, np.newaxis]
         errors = np.sqrt(np.nansum(centred**2, axis=1) / (counts - 1) / counts)
-    most = np.where(tied | (left < counts), _MOST_EXACT_WITH_TIES, _MOST_EXACT)
-    for row in np.flatnonzero((counts <= most) & (left > 0)):
-        p_values[row] = _exact_p(ranks[row, informative[row]], positive[row])
+    most = np.where((tie_term > 0) | (left < counts), _MOST_EXACT_WITH_TIES, _MOST_EXACT)
+    for pair in np.flatnonzero((counts <= most) & (left > 0)):
+        p_values[pair] = _exact_p(ranks[pair, informative[pair]], positive[pair])
     return [
         PairTest(_METHOD, float(p_value), float(error), sign(float(excess)))
         if count > 1
         else PairTest(_METHOD, None, None, note=TOO_FEW_CASES)
         for p_value, error, excess, count in zip(p_values, errors, surplus, counts, strict=True)
     ]
-
-
-def _ties(ranks: Floats, informative: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Floats]:
-    """Return whether each row has tied ranks, and Σ(t³ − t) over its groups of t tied ones."""
-    row, rank, sizes = _groups(ranks)
-    sizes[rank == 0] = 0.0  # cases that are left out
-    term = np.bincount(row, sizes**3 - sizes, len(ranks))
-    return term > 0, np.asarray(term, dtype=np.float64)
 
 
 def _groups(rows: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any], Floats]:

@@ -19,7 +19,7 @@ from evaluation.core.metric import Metric, Strata
 from evaluation.core.resampling import Resampling, joint_weights, strata_or_reason, units_of, values_under
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.intervals import Interval
-from evaluation.organiser.ranking.results import RankingError
+from evaluation.organiser.ranking.results import RankingError, Submission
 from evaluation.platform.result_file import as_written_values
 
 Tables = Mapping[str, CaseTable]
@@ -38,19 +38,21 @@ class TeamCases:
     tables: tuple[Tables | None, ...]
     clusters: Mapping[str, str] | None = None
 
+    @classmethod
+    def of(cls, submissions: Sequence[Submission], clusters: Mapping[str, str] | None = None) -> TeamCases:
+        """Return the case tables of submissions of different teams."""
+        return cls(tuple(s.team for s in submissions), tuple(s.tables for s in submissions), clusters)
+
     def task_tables(self, task: str) -> dict[int, CaseTable]:
         """Return the tables of a task by the teams' positions. Raises `RankingError` where cases differ."""
-        found = {
-            position: tables[task] for position, tables in enumerate(self.tables) if tables and task in tables
-        }
+        found = {i: tables[task] for i, tables in enumerate(self.tables) if tables and task in tables}
         first = next(iter(found), 0)
         for position, table in found.items():
             names = found[first].names
             # Usually they are the same object, while a comparison looks at every name.
             if table.names is not names and table.names != names:
-                raise RankingError(
-                    f"{self.teams[position]}: task {task}: other cases than those of {self.teams[first]}"
-                )
+                team, other = self.teams[position], self.teams[first]
+                raise RankingError(f"{team}: task {task}: other cases than those of {other}")
         return found
 
     def units(self, table: CaseTable) -> NDArray[np.int64] | None:
@@ -91,7 +93,7 @@ def intervals_of_teams(
     """
     found: dict[str, dict[str, Interval]] = {}
     missing: dict[str, str] = {}
-    for task, task_metrics in _by_task(metrics).items():
+    for task, task_metrics in by_task(metrics).items():
         tables = cases.task_tables(task)
         if not tables:
             missing |= dict.fromkeys(task_metrics, _NO_CASES)
@@ -99,10 +101,9 @@ def intervals_of_teams(
         _require_same_strata(task_metrics, cases.teams, tables)
         of_task = intervals(task_metrics, list(tables.values()), resampling)
         missing |= of_task.missing
+        teams = [cases.teams[position] for position in tables]
         for name, of_tables in of_task.found.items():
-            found[name] = {
-                cases.teams[position]: one.interval for position, one in zip(tables, of_tables, strict=True)
-            }
+            found[name] = {team: one.interval for team, one in zip(teams, of_tables, strict=True)}
     return TeamIntervals(found, missing)
 
 
@@ -141,7 +142,7 @@ def draw_cases(metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resa
     """
     missing: dict[str, str] = {}
     found: dict[str, tuple[tuple[str, ...], Strata]] = {}
-    for task, of_task in _by_task(metrics).items():
+    for task, of_task in by_task(metrics).items():
         tables = cases.task_tables(task)
         if not tables:
             missing |= dict.fromkeys(of_task, _NO_CASES)
@@ -168,7 +169,7 @@ def resample_teams(metrics: Mapping[str, Metric], cases: TeamCases, draws: Draws
     """Return the values of the metrics of all teams in every resample, NaN where a team lacks one."""
     values: dict[str, Floats] = {}
     missing = dict(draws.missing)
-    for task, of_task in _by_task(metrics).items():
+    for task, of_task in by_task(metrics).items():
         kept = {name: metric for name, metric in of_task.items() if name in draws.strata}
         if not kept:
             continue
@@ -192,23 +193,27 @@ def leave_one_out(
     for start in range(0, len(names), rows):
         left_out = names[start : start + rows]
         block: dict[str, Floats] = {}
-        for task, task_metrics in _by_task(metrics).items():
-            tables = cases.task_tables(task)
-            if not tables:
-                continue
-            positions = {name: i for i, name in enumerate(next(iter(tables.values())).names)}
-            weights = np.ones((len(left_out), len(positions)))
-            for row, name in enumerate(left_out):
-                if name in positions:
-                    weights[row, positions[name]] = 0
-            values = values_under(task_metrics, list(tables.values()), [weights])
-            block |= cases.columns(
-                tables, {name: as_written_values(column) for name, column in values.items()}
-            )
+        for task, task_metrics in by_task(metrics).items():
+            if tables := cases.task_tables(task):
+                weights = all_but_one(next(iter(tables.values())).names, left_out)
+                values = values_under(task_metrics, list(tables.values()), [weights])
+                written = {name: as_written_values(column) for name, column in values.items()}
+                block |= cases.columns(tables, written)
         yield left_out, block
 
 
-def _by_task(metrics: Mapping[str, Metric]) -> dict[str, dict[str, Metric]]:
+def all_but_one(names: Sequence[str], left_out: Sequence[str]) -> Floats:
+    """Return the weights of cases without each of some, shape (left out, names)."""
+    at = {name: position for position, name in enumerate(names)}
+    weights = np.ones((len(left_out), len(names)))
+    for row, name in enumerate(left_out):
+        if name in at:
+            weights[row, at[name]] = 0
+    return weights
+
+
+def by_task(metrics: Mapping[str, Metric]) -> dict[str, dict[str, Metric]]:
+    """Return metrics by task and name."""
     groups: dict[str, dict[str, Metric]] = {}
     for name, metric in metrics.items():
         groups.setdefault(name.partition(".")[0], {})[name] = metric
@@ -223,18 +228,15 @@ def _require_same_strata(
         strata = metric.aggregate.strata(tables[first])
         for position in others:
             if not np.array_equal(metric.aggregate.strata(tables[position]), strata):
-                raise RankingError(
-                    f"{teams[position]}: {name}: the reference differs from that of {teams[first]}"
-                )
+                other = teams[position]
+                raise RankingError(f"{other}: {name}: the reference differs from that of {teams[first]}")
 
 
 def with_composites(values: Mapping[str, Floats], composites: Sequence[Composite]) -> dict[str, Floats]:
     """Return values by metric and by composite, without composites that lack a metric."""
-    return {
-        **values,
-        **{
-            composite.name: np.asarray(composite.combine(*(values[name] for name in composite.metrics)))
-            for composite in composites
-            if values.keys() >= set(composite.metrics)
-        },
-    }
+    found = dict(values)
+    for composite in composites:
+        if values.keys() >= set(composite.metrics):
+            parts = (values[name] for name in composite.metrics)
+            found[composite.name] = np.asarray(composite.combine(*parts))
+    return found

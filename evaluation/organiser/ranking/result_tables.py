@@ -14,7 +14,6 @@ from typing import Literal
 
 import numpy as np
 import pandas
-from numpy.typing import NDArray
 from pydantic import FiniteFloat
 
 from evaluation.core.case_table import CaseTable
@@ -38,12 +37,6 @@ from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.platform.result_file import as_written
 
 # --- The organiser's definition of a table of results: directions and weights of metrics, and ranking ---
-#
-# title = "ADAM, disc segmentation"
-#
-# [metrics.f1] better = "higher" weight = 0.6
-#
-# [metrics.points] better = "lower" title = "Distance to the fovea" unit = "px" worst = 500
 
 
 class MetricDefinition(KeyTable, strict=False):
@@ -60,7 +53,12 @@ class MetricDefinition(KeyTable, strict=False):
 
 
 class TableDefinition(KeyTable, strict=False):
-    """The metrics of a table by name, and the bootstrap of its cases."""
+    """The metrics of a table by name, and the bootstrap of its cases.
+
+    title = "ADAM, disc segmentation"
+    metrics.f1 = { better = "higher", weight = 0.6 }
+    metrics.distance = { better = "lower", title = "Distance to the fovea", unit = "px", worst = 500 }
+    """
 
     title: str | None = None
     metrics: dict[str, MetricDefinition] = Key(default={})
@@ -88,9 +86,8 @@ def read_definition(path: Path | None, metrics: list[str]) -> TableDefinition:
         better, *keys = description.split(",")
         pairs = [key.partition("=") for key in keys]
         if not equals or not name or not all(sign and value for _, sign, value in pairs):
-            problems.append(
-                f"--metric {text}: expected NAME=higher or NAME=lower, then KEY=VALUE after commas"
-            )
+            expected = "NAME=higher or NAME=lower, then KEY=VALUE after commas"
+            problems.append(f"--metric {text}: expected {expected}")
         elif isinstance(given, dict):
             given[name] = {"better": better} | {key: value for key, _, value in pairs}
     try:
@@ -106,28 +103,15 @@ def read_definition(path: Path | None, metrics: list[str]) -> TableDefinition:
 # --- A table of results in its long form: one row for each team, case, task and metric ---
 
 CASE, TASK, METRIC, VALUE = "case", "task", "metric", "value"
-KEYS = (TEAM, CASE, TASK, METRIC, ELIGIBLE, CLUSTER_COLUMN)
-NO = ("no", "false", "0")
-_YES = ("", "yes", "true", "1")
+_KEYS = (TEAM, CASE, TASK, METRIC, ELIGIBLE, CLUSTER_COLUMN)
+_NO, _YES = ("no", "false", "0"), ("", "yes", "true", "1")
 _NO_TASK = "results"
 _EMPTY = ("", "NA", "N/A", "NaN", "nan")
 _MAX_FAULTS = 20
 
 
-def read_long_form(path: Path, definition: TableDefinition) -> pandas.DataFrame:
-    """Return the table in a csv file with the columns team, task, metric, value, and case if it has one.
-
-    The index holds the rows of the file, counted from 0. Raises `RankingError` listing every fault.
-    """
-    problems: list[str] = []
-    table = _read(path, definition, problems)
-    long = _long(path, table, definition, problems)
-    if problems:
-        raise RankingError(*problems)
-    return long
-
-
 def _read(path: Path, definition: TableDefinition, problems: list[str]) -> pandas.DataFrame:
+    """Return a table as it is in the file; its index holds the rows of the file, counted from 0."""
     try:
         with path.open(encoding="utf-8-sig") as file:
             header = file.readline()
@@ -156,31 +140,26 @@ def _read(path: Path, definition: TableDefinition, problems: list[str]) -> panda
         table[name] = table[name].str.strip()
     for key in (TEAM, CASE, TASK, METRIC):
         if key in table:
-            report_rows(problems, path, table.index[table[key] == ""], f"{key} is empty")
+            _report_rows(problems, path, table.index[table[key] == ""], f"{key} is empty")
     if ELIGIBLE in table:
         given, table[ELIGIBLE] = table[ELIGIBLE], table[ELIGIBLE].str.casefold()
-        unclear = table.index[~table[ELIGIBLE].isin([*_YES, *NO])]
-        report_rows(problems, path, unclear, f"{ELIGIBLE}: expected yes or no, found {{!r}}", given)
+        unclear = table.index[~table[ELIGIBLE].isin([*_YES, *_NO])]
+        _report_rows(problems, path, unclear, f"{ELIGIBLE}: expected yes or no, found {{!r}}", given)
     if table.empty:
         problems.append(f"{path}: contains no results")
     for name in sorted(set(names) - set(texts)):
-        _check_numbers(path, table, name, problems)
+        given, numbers = table[name], pandas.to_numeric(table[name], errors="coerce")
+        wrong = table.index[given.notna() & ~np.isfinite(numbers.to_numpy(dtype=np.float64))]
+        _report_rows(problems, path, wrong, f"{name}: expected a finite number, found {{!r}}", given)
+        table[name] = numbers
     return table
 
 
-def _check_numbers(path: Path, table: pandas.DataFrame, name: str, problems: list[str]) -> None:
-    """Report cells of a column that are not finite numbers, and turn the column into numbers."""
-    given, numbers = table[name], pandas.to_numeric(table[name], errors="coerce")
-    wrong = table.index[given.notna() & ~np.isfinite(numbers.to_numpy(dtype=np.float64))]
-    report_rows(problems, path, wrong, f"{name}: expected a finite number, found {{!r}}", given)
-    table[name] = numbers
-
-
 def _is_value(name: str, definition: TableDefinition) -> bool:
-    return name not in KEYS and (name == VALUE or definition_of(name, definition) is not None)
+    return name not in _KEYS and (name == VALUE or _definition_of(name, definition) is not None)
 
 
-def definition_of(name: str, definition: TableDefinition) -> MetricDefinition | None:
+def _definition_of(name: str, definition: TableDefinition) -> MetricDefinition | None:
     """Return the definition of "task.metric", or else of the metric."""
     return definition.metrics.get(name) or definition.metrics.get(name.partition(".")[2])
 
@@ -188,53 +167,37 @@ def definition_of(name: str, definition: TableDefinition) -> MetricDefinition | 
 def _long(
     path: Path, table: pandas.DataFrame, definition: TableDefinition, problems: list[str]
 ) -> pandas.DataFrame:
-    """Return a table with the columns task, metric and value."""
+    """Return a table with a row for each team, case, task and metric."""
     if VALUE in table:
         long = table if METRIC in table else table.assign(**{METRIC: VALUE})
     else:
         metrics = [name for name in table.columns if _is_value(str(name), definition)]
-        missing = [name for name in definition.metrics if not _occurs(name, metrics)]
+        known = {*metrics, *(name.partition(".")[2] for name in metrics)}
+        missing = [name for name in definition.metrics if name not in known]
         problems += [f"{path}: column {name!r} is missing" for name in missing]
         if not metrics:
-            others = [str(name) for name in table.columns if name not in KEYS]
-            problems.append(f"{path}: no metric is defined (--metric NAME=higher|lower); {_columns(others)}")
+            unknown = ", ".join(str(name) for name in table.columns if name not in _KEYS)
+            further = f"further columns are {unknown}" if unknown else "there are no further columns"
+            problems.append(f"{path}: no metric is defined (--metric NAME=higher|lower); {further}")
             return table
-        others = [name for name in table.columns if name not in metrics]
-        long = table.reset_index(names="line").melt(
-            ["line", *others], metrics, var_name=METRIC, value_name=VALUE
-        )
+        kept = ["line", *(name for name in table.columns if name not in metrics)]
+        long = table.reset_index(names="line").melt(kept, metrics, var_name=METRIC, value_name=VALUE)
         long = long.set_index("line").rename_axis(None)
     if TASK not in long:
-        parts = {name: _split(name) for name in long[METRIC].unique()}
-        long = long.assign(
-            **{
-                TASK: long[METRIC].map({name: task for name, (task, _) in parts.items()}),
-                METRIC: long[METRIC].map({name: metric for name, (_, metric) in parts.items()}),
-            }
-        )
+        tasks: dict[str, str] = {}
+        metrics_of_tasks: dict[str, str] = {}
+        for name in long[METRIC].unique():
+            task, dot, metric = name.partition(".")
+            tasks[name], metrics_of_tasks[name] = (task, metric) if dot else (_NO_TASK, name)
+        columns = {TASK: long[METRIC].map(tasks), METRIC: long[METRIC].map(metrics_of_tasks)}
+        long = long.assign(**columns)
     return long
 
 
-def _occurs(name: str, columns: Sequence[str]) -> bool:
-    return any(name in (column, column.partition(".")[2]) for column in columns)
-
-
-def _columns(names: Sequence[str]) -> str:
-    return f"further columns are {', '.join(names)}" if names else "there are no further columns"
-
-
-def _split(name: str) -> tuple[str, str]:
-    task, dot, metric = name.partition(".")
-    return (task, metric) if dot else (_NO_TASK, name)
-
-
-def report_rows(
+def _report_rows(
     problems: list[str], path: Path, rows: Sequence[int], message: str, found: pandas.Series | None = None
 ) -> None:
-    """Add a problem for each row, by its line in the file, up to a number that can be read.
-
-    message: with ``found``, a format of the row's cell.
-    """
+    """Add a problem for each row, by its line in the file; message: with ``found``, a format of its cell."""
     for row in rows[:_MAX_FAULTS]:
         text = message if found is None else message.format(found[row])
         problems.append(f"{path}, line {row + 2}: {text}")
@@ -242,119 +205,87 @@ def report_rows(
         problems.append(f"{path}: the same in {len(rows) - _MAX_FAULTS} further lines")
 
 
-# --- The values of a table by task and metric, as arrays of teams and cases, with missing ones replaced ---
-
-
 @dataclass(frozen=True)
-class MetricValues:
+class _MetricValues:
     """The values of one metric of one task, shape (teams, cases), NaN where the table has none."""
 
     definition: MetricDefinition
     values: Floats
 
 
-def values_by_task(
+def _values_by_task(
     path: Path,
     long: pandas.DataFrame,
     teams: Sequence[str],
     cases: Sequence[str],
     definition: TableDefinition,
     problems: list[str],
-) -> dict[str, dict[str, MetricValues]]:
-    """Return the values by task and metric, in the order of the table; faults are added to problems.
-
-    teams, cases: the order of the arrays' axes. A team without any value of a task takes no part in it. Any
-    other missing value takes the metric's worst one; a case without the value of any team is undefined.
-    """
+) -> dict[str, dict[str, _MetricValues]]:
+    """Return the values by task and metric, in the order of the table; faults are added to problems."""
     keys = [TASK, METRIC, TEAM] + ([CASE] if CASE in long else [])
-    report_rows(
-        problems,
-        path,
-        long.index[long.duplicated(keys)].unique(),
-        f"the same {', '.join(keys)} as in an earlier line",
-    )
-    found: dict[str, dict[str, MetricValues]] = {}
+    repeated = long.index[long.duplicated(keys)].unique()
+    _report_rows(problems, path, repeated, f"the same {', '.join(keys)} as in an earlier line")
+    found: dict[str, dict[str, _MetricValues]] = {}
     team_at = {team: position for position, team in enumerate(teams)}
     case_at = {case: position for position, case in enumerate(cases)}
     for (task, metric), rows in long.groupby([TASK, METRIC], sort=False):
-        described = definition_of(f"{task}.{metric}", definition)
+        described = _definition_of(f"{task}.{metric}", definition)
         if described is None:
             problems.append(f"{path}: metric {metric!r} is not defined (--metric {metric}=higher|lower)")
             continue
         values = np.full((len(teams), len(cases)), math.nan)
         columns = rows[CASE].map(case_at).to_numpy() if CASE in rows else 0
         values[rows[TEAM].map(team_at).to_numpy(), columns] = rows[VALUE].to_numpy(dtype=np.float64)
-        found.setdefault(str(task), {})[str(metric)] = MetricValues(described, values)
-    return {
-        task: {
-            name: _filled(path, task, name, entry, metrics, teams, cases, problems)
-            for name, entry in metrics.items()
-        }
-        for task, metrics in found.items()
-    }
-
-
-def _filled(
-    path: Path,
-    task: str,
-    name: str,
-    entry: MetricValues,
-    metrics: Mapping[str, MetricValues],
-    teams: Sequence[str],
-    cases: Sequence[str],
-    problems: list[str],
-) -> MetricValues:
-    """Return the values with missing ones replaced by the worst one."""
-    takes_part = np.logical_or.reduce([~np.isnan(other.values).all(axis=1) for other in metrics.values()])
-    defined = ~np.isnan(entry.values).all(axis=0)
-    missing = np.isnan(entry.values) & defined & takes_part[:, np.newaxis]
-    if len(cases) == 1 and cases[0] == "":
-        # An aggregated value that is missing leaves the team out of the metric.
-        missing &= entry.definition.worst is not None
-    worst = entry.definition.worst
-    if worst is None:
-        places = [f"{teams[team]}, {cases[case]}" for team, case in np.argwhere(missing).tolist()]
-        lines = [
-            f"{path}: {task}.{name}: the value of {place} is missing, and no worst value is defined"
-            for place in places[:_MAX_FAULTS]
-        ]
-        problems += lines + ([f"{path}: {task}.{name}: {len(places)} values are missing"] if lines else [])
-        return entry
-    return replace(entry, values=np.where(missing, worst, entry.values))
+        found.setdefault(str(task), {})[str(metric)] = _MetricValues(described, values)
+    for task, metrics in found.items():
+        takes_part = np.logical_or.reduce([~np.isnan(entry.values).all(axis=1) for entry in metrics.values()])
+        for name, entry in metrics.items():
+            defined = ~np.isnan(entry.values).all(axis=0)
+            missing = np.isnan(entry.values) & defined & takes_part[:, np.newaxis]
+            worst = entry.definition.worst
+            if worst is not None:
+                entry.values[missing] = worst
+            elif CASE in long:  # an aggregated value that is missing leaves the team out of the metric
+                places = [f"{teams[team]}, {cases[case]}" for team, case in np.argwhere(missing).tolist()]
+                problems += [
+                    f"{path}: {task}.{name}: the value of {place} is missing, and no worst value is defined"
+                    for place in places[:_MAX_FAULTS]
+                ]
+                problems += [f"{path}: {task}.{name}: {len(places)} values are missing"] * bool(places)
+    return found
 
 
 # --- Results of any origin from one table, with values by case or aggregated values ---
-#
-# Long: team, case, metric, value (without ``metric``, the only metric is called "value"). Wide: team, case
-# and one column for each metric. Without ``case``, values are aggregated. Optional: task (else the part of a
-# metric's name before a dot, else "results"), eligible (yes or no), variant_of (another team: not ranked,
-# compared with that one), cluster (of a case), and any further columns, which are subgroups where they are
-# constant within a case.
 
 
 def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
     """Return the results in a csv file. Raises `RankingError` listing every fault.
 
+    Long: team, case, metric, value (without ``metric``, the only metric is called "value"). Wide: team, case
+    and one column for each metric. Without ``case``, values are aggregated. Optional: task (else the part of
+    a metric's name before a dot, else "results"), eligible (yes or no), variant_of (another team: not ranked,
+    compared with that one), cluster (of a case), and any further columns, which are subgroups where they are
+    constant within a case.
     Every metric needs a definition. A team without any value of a task takes no part in the task; any other
     missing value takes the metric's worst one, unless no team has a value: then the case is undefined.
     """
     problems: list[str] = []
-    long = read_long_form(path, definition)
+    long = _long(path, _read(path, definition, problems), definition, problems)
+    if problems:
+        raise RankingError(*problems)
     teams = sorted(long[TEAM].unique(), key=natural_order)
     variants = _variants(path, long, teams, problems)
     cases = sorted(long[CASE].unique()) if CASE in long else [""]
-    found = values_by_task(path, long, teams, cases, definition, problems)
+    found = _values_by_task(path, long, teams, cases, definition, problems)
     if problems:
         raise RankingError(*problems)
     tasks = tuple(_task(name, metrics, len(found) > 1) for name, metrics in found.items())
     columns = _case_columns(long, cases) if CASE in long else None
-    members = {task: _cases_of(metrics) for task, metrics in found.items()} if columns else {}
-    names = {task: tuple(cases[case] for case in chosen) for task, chosen in members.items()}
     submissions = tuple(
-        _submission(team, position, found, members, names) for position, team in enumerate(teams)
+        _submission(team, position, found, cases if columns else None) for position, team in enumerate(teams)
     )
     title = definition.title or path.stem
-    scheme = table_scheme(found)
+    scheme = _scheme(found)
     challenge = Challenge(
         name="table",
         title=title,
@@ -363,7 +294,15 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
         components=tuple(metrics_of(tasks)),
         ranking=lambda options: scheme,
     )
-    clusters = columns.columns.get(CLUSTER_COLUMN) if columns else None
+    ineligible = set(variants)
+    if ELIGIBLE in long:
+        ineligible |= set(long[TEAM][long[ELIGIBLE].isin(_NO)])
+    resampling = None
+    if columns:
+        of_cases = columns.columns.get(CLUSTER_COLUMN)
+        clusters = dict(zip(cases, of_cases, strict=True)) if of_cases else None
+        bootstrap = definition.seed, definition.resamples, definition.interval_minimum
+        resampling = Resampling(*bootstrap, clusters=clusters)
     return PhaseResults(
         challenge,
         Options(),
@@ -371,17 +310,9 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
         title,
         hashlib.sha256(path.read_bytes()).hexdigest(),
         submissions,
-        frozenset(variants)
-        | (frozenset(long[TEAM][long[ELIGIBLE].isin(NO)]) if ELIGIBLE in long else frozenset()),
+        frozenset(ineligible),
         columns,
-        Resampling(
-            definition.seed,
-            definition.resamples,
-            definition.interval_minimum,
-            clusters=dict(zip(cases, clusters, strict=True)) if clusters else None,
-        )
-        if columns
-        else None,
+        resampling,
         variants=variants,
     )
 
@@ -403,7 +334,7 @@ def _variants(
     return variants
 
 
-def table_scheme(found: Mapping[str, Mapping[str, MetricValues]]) -> Scheme:
+def _scheme(found: Mapping[str, Mapping[str, _MetricValues]]) -> Scheme:
     """Return the scheme of a table: a leaderboard of every task, by the weighted ranks of its metrics.
 
     With one task this is the overall leaderboard. Where all weights are 1, the score is the mean rank.
@@ -411,20 +342,14 @@ def table_scheme(found: Mapping[str, Mapping[str, MetricValues]]) -> Scheme:
     boards = []
     for task, metrics in found.items():
         weights = {f"{task}.{name}": Fraction(entry.definition.weight) for name, entry in metrics.items()}
-        equal = all(weight == 1 for weight in weights.values())
-        boards.append(
-            Board(
-                task,
-                tuple(Rank(name, weight) for name, weight in weights.items()),
-                combination="mean" if equal else "sum",
-            )
-        )
+        ranks = tuple(Rank(name, weight) for name, weight in weights.items())
+        boards.append(Board(task, ranks, combination="mean" if set(weights.values()) == {1} else "sum"))
     if len(boards) > 1:
         return Scheme(tuple(boards))
     return Scheme((replace(boards[0], name="overall"),), overall="overall")
 
 
-def _task(name: str, metrics: Mapping[str, MetricValues], one_of_several: bool) -> Task:
+def _task(name: str, metrics: Mapping[str, _MetricValues], one_of_several: bool) -> Task:
     prefix = f"{name}: " if one_of_several else ""
     return Task(
         name,
@@ -444,20 +369,10 @@ def _task(name: str, metrics: Mapping[str, MetricValues], one_of_several: bool) 
     )
 
 
-def _cases_of(metrics: Mapping[str, MetricValues]) -> NDArray[np.intp]:
-    """Return the positions of the cases for which any team has a value."""
-    return np.flatnonzero(
-        np.logical_or.reduce([~np.isnan(entry.values).all(axis=0) for entry in metrics.values()])
-    )
-
-
 def _submission(
-    team: str,
-    position: int,
-    found: Mapping[str, Mapping[str, MetricValues]],
-    cases: Mapping[str, NDArray[np.intp]],
-    names: Mapping[str, Sequence[str]],
+    team: str, position: int, found: Mapping[str, Mapping[str, _MetricValues]], cases: Sequence[str] | None
 ) -> Submission:
+    """Return a team's results; cases: None for aggregated values."""
     values: dict[str, float] = {}
     tables: dict[str, CaseTable] = {}
     for task, metrics in found.items():
@@ -469,19 +384,18 @@ def _submission(
             for name, column in columns.items()
             if not np.isnan(column).all()
         }
-        if task in cases:
-            rows = zip(*(column[cases[task]].tolist() for column in columns.values()), strict=True)
-            tables[task] = CaseTable(names[task], [dict(zip(columns, row, strict=True)) for row in rows])
+        if cases is not None:
+            has_values = [~np.isnan(entry.values).all(axis=0) for entry in metrics.values()]
+            kept = np.flatnonzero(np.logical_or.reduce(has_values))
+            rows = zip(*(column[kept].tolist() for column in columns.values()), strict=True)
+            names = tuple(cases[case] for case in kept.tolist())
+            tables[task] = CaseTable(names, [dict(zip(columns, row, strict=True)) for row in rows])
     return Submission(team, team, values, tables or None)
 
 
 def _case_columns(long: pandas.DataFrame, cases: Sequence[str]) -> RecordedColumns:
-    others = [
-        name for name in long.columns if name not in (TEAM, CASE, TASK, METRIC, VALUE, ELIGIBLE, VARIANT_OF)
-    ]
+    known = (TEAM, CASE, TASK, METRIC, VALUE, ELIGIBLE, VARIANT_OF)
     groups = long.groupby(CASE)
-    constant = [name for name in others if (groups[name].nunique() <= 1).all()]
-    firsts = groups[constant].first().reindex(cases)
-    return RecordedColumns(
-        tuple(cases), {name: tuple(firsts[name].astype(str).tolist()) for name in constant}
-    )
+    constant = [name for name in long.columns if name not in known and (groups[name].nunique() <= 1).all()]
+    firsts = groups[constant].first().reindex(cases).astype(str)
+    return RecordedColumns(tuple(cases), {name: tuple(firsts[name].tolist()) for name in constant})

@@ -21,8 +21,6 @@ from evaluation.phase.registry import rules_of
 from evaluation.phase.scores import RecordedCases, RecordedColumns, read_case_records
 from evaluation.phase.validation import InvalidTableError
 
-# --- The results of many teams in one phase, ready for ranking ---
-
 VARIANT_OF = "variant_of"
 """The column of a table of teams that names the original of a variant."""
 
@@ -87,14 +85,6 @@ def variant_faults(variants: Mapping[str, str], teams: Collection[str]) -> list[
 
 
 # --- The file `teams.csv` beside the results: which teams are ranked, listed, and compared with others ---
-#
-# team          a folder of results eligible      no: listed without a place listed        no: left out
-# altogether, as if there were no results variant_of    the team with the original method: the variant has no
-# place, and is shown beside it compare_with  of a team without a place: the teams it is tested against, with
-# ";" between; * for all ranked
-#
-# An empty cell or a missing column means yes, or no comparison. Other columns are remarks, or describe the
-# methods (see `method_groups`).
 
 LISTED, COMPARE_WITH, SEPARATOR = "listed", "compare_with", ";"
 
@@ -113,7 +103,17 @@ class TeamRoles:
 
 
 def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamRoles:
-    """Return the roles of the teams that have results; faults of the file are added to ``problems``."""
+    """Return the roles of the teams that have results; faults of the file are added to ``problems``.
+
+    team          a folder of results
+    eligible      no: listed without a place
+    listed        no: left out altogether, as if there were no results
+    variant_of    the team with the original method: the variant has no place, and is shown beside it
+    compare_with  of a team without a place: its opponents, with ";" between; * for all ranked teams
+
+    An empty cell or a missing column means yes, or no comparison. Other columns are remarks, or describe the
+    methods (see `method_groups`).
+    """
     if not path.is_file():
         return TeamRoles()
     try:
@@ -123,11 +123,14 @@ def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamR
                     row.fault(TEAM, f"{row.cells[TEAM]!r} has no folder")
             ineligible = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, ELIGIBLE))
             unlisted = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, LISTED))
-            variants = {
-                row.cells[TEAM]: base for row in table.rows if (base := row.cells.get(VARIANT_OF, ""))
-            }
+            variants: dict[str, str] = {}
+            compared: dict[str, tuple[str, ...]] = {}
+            for row in table.rows:
+                if original := row.cells.get(VARIANT_OF, ""):
+                    variants[row.cells[TEAM]] = original
+                opponents = [name.strip() for name in row.cells.get(COMPARE_WITH, "").split(SEPARATOR)]
+                compared[row.cells[TEAM]] = tuple(filter(None, opponents))
             table.faults.extend(f"{table.file}: {fault}" for fault in variant_faults(variants, teams))
-            compared = {row.cells[TEAM]: _names(row.cells.get(COMPARE_WITH, "")) for row in table.rows}
     except PhaseError as error:
         problems += (f"{path.parent}: {problem}" for problem in error.problems)
         return TeamRoles()
@@ -139,15 +142,7 @@ def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamR
     )
 
 
-def _names(cell: str) -> tuple[str, ...]:
-    return tuple(name for part in cell.split(SEPARATOR) if (name := part.strip()))
-
-
-# --- Read the results of many teams in one phase, as `evaluate` writes them ---
-#
-# FOLDER/<team>/metrics.json               one submission; beside it cases.json, where there is one
-# FOLDER/<team>/<submission>/metrics.json  several, in the natural order of their names FOLDER/teams.csv
-# optional: see `evaluation.organiser.ranking.results`
+# --- The folder of results ---
 
 METRICS, CASES, REJECTED, TEAMS = "metrics.json", "cases.json", "rejected.txt", "teams.csv"
 
@@ -163,15 +158,16 @@ class _Identity:
 
 
 def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
-    """Read the results below a folder. Raises `RankingError` listing every problem."""
+    """Read the results below a folder. Raises `RankingError` listing every problem.
+
+    FOLDER/<team>/metrics.json               one submission; beside it cases.json, where there is one
+    FOLDER/<team>/<submission>/metrics.json  several, in the natural order of their names
+    FOLDER/teams.csv                         optional, see `read_roles`
+    """
     if not folder.is_dir():
         raise RankingError(f"{folder}: is not a folder")
     problems: list[str] = []
-    found = [
-        (team.name, name, place)
-        for team in _folders(folder)
-        for name, place in _submissions_of(team, problems)
-    ]
+    found = [(team.name, *one) for team in _folders(folder) for one in _submissions_of(team, problems)]
     if not found:
         raise RankingError(f"{folder}: contains no results (expected FOLDER/<team>/{METRICS})", *problems)
     metrics_files = {place: _read_json(place / METRICS, problems) for _, _, place in found}
@@ -180,9 +176,19 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
     if problems or not known:
         raise RankingError(*problems or [f"{folder}: no team has a result"])
     identity = next(iter(known.values()))
-    _require_same(identity, known, problems)
-    challenge, options, tasks = _rules(identity)
-    ranked = {*metrics_of(tasks), *(composite.name for composite in challenge.composites)}
+    for place, other in known.items():
+        differing = (key for key, value in vars(identity).items() if getattr(other, key) != value)
+        if (key := next(differing, None)) is not None:
+            expected = f"expected {key} {getattr(identity, key)!r} as in the first result"
+            problems.append(f"{place / METRICS}: {expected}, found {getattr(other, key)!r}")
+    try:
+        rules = rules_of(identity.challenge, json.loads(identity.options))
+    except PhaseError as error:
+        raise RankingError(f"{METRICS}: phase: {error}") from None
+    except InvalidTableError as error:
+        raise RankingError(*error.problems(METRICS, "phase.options.")) from None
+    tasks = rules.challenge.tasks(rules.options)
+    ranked = {*metrics_of(tasks), *(composite.name for composite in rules.challenge.composites)}
     cases: RecordedColumns | None = None
     resampling: Resampling | None = None
     submissions = []
@@ -204,8 +210,8 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
     if problems:
         raise RankingError(*problems)
     return PhaseResults(
-        challenge,
-        options,
+        rules.challenge,
+        rules.options,
         tasks,
         identity.name,
         identity.manifest,
@@ -279,27 +285,6 @@ def _identity(place: Path, content: Any, problems: list[str]) -> _Identity | Non
     except (KeyError, TypeError):
         problems.append(f"{place / METRICS}: is not a {METRICS} of this package")
         return None
-
-
-def _require_same(expected: _Identity, identities: Mapping[Path, _Identity], problems: list[str]) -> None:
-    for place, identity in identities.items():
-        for key, value in vars(expected).items():
-            if getattr(identity, key) != value:
-                problems.append(
-                    f"{place / METRICS}: expected {key} {value!r} as in the first result, "
-                    f"found {getattr(identity, key)!r}"
-                )
-                break
-
-
-def _rules(identity: _Identity) -> tuple[Challenge, Options, tuple[Task, ...]]:
-    try:
-        rules = rules_of(identity.challenge, json.loads(identity.options))
-    except PhaseError as error:
-        raise RankingError(f"{METRICS}: phase: {error}") from None
-    except InvalidTableError as error:
-        raise RankingError(*error.problems(METRICS, "phase.options.")) from None
-    return rules.challenge, rules.options, rules.challenge.tasks(rules.options)
 
 
 def _values(content: Any, ranked: Collection[str], place: Path, problems: list[str]) -> dict[str, float]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -13,13 +13,13 @@ from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Board, MethodName, Rank, Scheme, Term
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.rank_statistics import kendall_tau_b
-from evaluation.organiser.ranking.resampling import TeamCases, with_composites
+from evaluation.organiser.ranking.resampling import TeamCases, by_task, with_composites
 from evaluation.organiser.ranking.results import PhaseResults, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
-from evaluation.phase.places import Better, IntArray, Leaderboards, place_teams
+from evaluation.phase.places import IntArray, Leaderboards, place_teams
 from evaluation.platform.result_file import as_written_values
 
-# --- Other schemes that could have been chosen: another method, a metric left out, another weight ---
+# --- Other schemes: another method, a metric left out, another weight ---
 
 _FACTORS = ((Fraction(1, 2), "− 50 %"), (Fraction(3, 2), "+ 50 %"))
 
@@ -57,41 +57,29 @@ def other_weights(scheme: Scheme) -> Iterator[tuple[str, str, Scheme]]:
                 boards = list(scheme.boards)
                 boards[position] = replace(board, terms=tuple(terms), combination="sum")
                 if term.weight:
-                    change = f"{board.name}: {_name(term)} {label}"
+                    name = term.metric if isinstance(term, Rank) else term.board
+                    change = f"{board.name}: {name} {label}"
                     yield change, board.name, replace(scheme, boards=tuple(boards))
 
 
 def _without(boards: tuple[Board, ...], metric: str) -> tuple[Board, ...]:
     kept: dict[str, Board] = {}
-    for board in boards:
-        terms, ties = (
-            tuple(term for term in given if _remains(term, metric, kept))
-            for given in (board.terms, board.ties)
+
+    def remaining(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+        return tuple(
+            term
+            for term in terms
+            if (term.metric != metric if isinstance(term, Rank) else term.board in kept)
         )
-        if terms:
-            kept[board.name] = replace(board, terms=terms, ties=ties)
+
+    for board in boards:
+        if terms := remaining(board.terms):
+            kept[board.name] = replace(board, terms=terms, ties=remaining(board.ties))
     return tuple(kept.values())
-
-
-def _remains(term: Term, metric: str, kept: dict[str, Board]) -> bool:
-    return term.metric != metric if isinstance(term, Rank) else term.board in kept
-
-
-def _name(term: Term) -> str:
-    return term.metric if isinstance(term, Rank) else term.board
 
 
 Kind = Literal["method", "without metric", "weight", "subgroup"]
 _MIN_CASES = 2
-
-
-class Changed(NamedTuple):
-    """A change of the ranking, the boards in which it can move teams, and the new places."""
-
-    kind: Kind
-    change: str
-    boards: tuple[str, ...]
-    places: Leaderboards
 
 
 @dataclass(frozen=True)
@@ -124,77 +112,38 @@ def variations(
     one, or all where there is none. Methods are left out where they change no metric of the phase or where
     results per case are missing.
     """
-    names = [scheme.overall] if scheme.overall else [board.name for board in scheme.boards]
-    values = scores.values()
-    leaderboards = place_teams(scheme, values, scores.better)
+    boards = [scheme.overall] if scheme.overall else list(scheme.board_names)
+    values, better, cases = scores.values(), scores.better, results.cases
+    in_force = place_teams(scheme, values, better).boards
     found: list[Variation] = []
-    others = (
-        *_by_method(results, scheme, submissions, with_tests),
-        *_by_scheme(scheme, values, scores.better),
-        *_by_subgroup(results, scheme, submissions, scores, subgroups),
-    )
-    for kind, change, affected, places in others:
-        for name in names:
-            if name in places.boards and name in affected:
-                inforce = leaderboards.boards[name].places[0]
-                found.append(
-                    _variation(name, kind, change, submissions, inforce, places.boards[name].places[0])
-                )
-    return tuple(sorted(found, key=lambda variation: names.index(variation.board)))
 
+    def add(kind: Kind, change: str, affected: Collection[str], new: Leaderboards) -> None:
+        for name in boards:
+            if name in new.boards and name in affected:
+                places = in_force[name].places[0], new.boards[name].places[0]
+                found.append(_variation(name, kind, change, submissions, *places))
 
-def _by_method(
-    results: PhaseResults, scheme: Scheme, submissions: Sequence[Submission], with_tests: bool
-) -> Iterator[Changed]:
-    if not _complete(submissions) or not _has_means(results, scheme):
-        return
-    for change, other in other_methods(scheme):
+    ranked = [results.metrics[name] for name in scheme.metrics if name in results.metrics]
+    has_means = any(metric.aggregate.spread_column is not None for metric in ranked)
+    is_complete = all(submission.tables for submission in submissions if submission.values)
+    for change, other in other_methods(scheme) if is_complete and has_means else ():
         if with_tests or other.method.name != "test-then-rank":
-            places = SchemeScores(results, other, submissions).places()
-            yield Changed("method", change, scheme.board_names, places)
-
-
-def _by_scheme(
-    scheme: Scheme, values: Mapping[str, Floats], better: Mapping[str, Better]
-) -> Iterator[Changed]:
-    """Yield the places by schemes of the same method, which rank the same scores."""
+            add("method", change, scheme.board_names, SchemeScores(results, other, submissions).places())
     for change, other in left_out_metrics(scheme):
-        affected = tuple(name for name in scheme.board_names if change in scheme.metrics_of(name))
-        yield Changed("without metric", change, affected, place_teams(other, values, better))
+        affected = [name for name in scheme.board_names if change in scheme.metrics_of(name)]
+        add("without metric", change, affected, place_teams(other, values, better))
     for change, board, other in other_weights(scheme):
-        places = place_teams(other, values, better)
-        yield Changed("weight", change, scheme.boards_on(board), places)
-
-
-def _by_subgroup(
-    results: PhaseResults,
-    scheme: Scheme,
-    submissions: Sequence[Submission],
-    scores: SchemeScores,
-    subgroups: Iterable[str],
-) -> Iterator[Changed]:
-    if results.cases is None or not _complete(submissions):
-        return
-    for column in subgroups:
-        if column not in results.cases.columns:
+        add("weight", change, scheme.boards_on(board), place_teams(other, values, better))
+    for column in subgroups if is_complete else ():
+        if cases is None or column not in cases.columns:
             continue
-        labels = dict(zip(results.cases.names, results.cases.labels(column), strict=True))
-        for value in results.cases.values(column):
+        labels = dict(zip(cases.names, cases.labels(column), strict=True))
+        for value in cases.values(column):
             members = {case for case, label in labels.items() if label == value}
             if len(members) >= _MIN_CASES:
                 places = _places_in(results, scheme, submissions, scores, members)
-                yield Changed("subgroup", f"{column} = {value}", scheme.board_names, places)
-
-
-def _complete(submissions: Sequence[Submission]) -> bool:
-    return all(submission.tables for submission in submissions if submission.values)
-
-
-def _has_means(results: PhaseResults, scheme: Scheme) -> bool:
-    return any(
-        name in results.metrics and results.metrics[name].aggregate.spread_column is not None
-        for name in scheme.metrics
-    )
+                add("subgroup", f"{column} = {value}", scheme.board_names, places)
+    return tuple(sorted(found, key=lambda variation: boards.index(variation.board)))
 
 
 def _places_in(
@@ -205,7 +154,7 @@ def _places_in(
     members: set[str],
 ) -> Leaderboards:
     """Return the leaderboards over some of the cases."""
-    cases = TeamCases(tuple(s.team for s in submissions), tuple(s.tables for s in submissions))
+    cases = TeamCases.of(submissions)
     composites = {composite.name: composite for composite in results.challenge.composites}
     needed = {
         name
@@ -213,12 +162,8 @@ def _places_in(
         for name in (composites[metric].metrics if metric in composites else (metric,))
     }
     values: dict[str, Floats] = {}
-    for task in dict.fromkeys(name.partition(".")[0] for name in sorted(needed)):
-        metrics = {
-            name: metric
-            for name, metric in results.metrics.items()
-            if name in needed and name.partition(".")[0] == task
-        }
+    known = {name: metric for name, metric in results.metrics.items() if name in needed}
+    for task, metrics in by_task(known).items():
         if tables := cases.task_tables(task):
             weights = _weights(next(iter(tables.values())).names, members)
             found = values_under(metrics, list(tables.values()), [weights])
@@ -235,16 +180,10 @@ def _weights(names: Sequence[str], members: set[str]) -> Floats:
 
 
 def _variation(
-    board: str,
-    kind: Kind,
-    change: str,
-    submissions: Sequence[Submission],
-    inforce: IntArray,
-    places: IntArray,
+    board: str, kind: Kind, change: str, submissions: Sequence[Submission], in_force: IntArray, new: IntArray
 ) -> Variation:
-    both = (inforce > 0) & (places > 0)
-    tau = float(kendall_tau_b(inforce[both], places[both][np.newaxis])[0]) if both.sum() > 1 else np.nan
-    named = zip((submission.team for submission in submissions), places.tolist(), strict=True)
-    return Variation(
-        board, kind, change, {team: place for team, place in named if place}, None if np.isnan(tau) else tau
-    )
+    both = (in_force > 0) & (new > 0)
+    tau = float(kendall_tau_b(in_force[both], new[both][np.newaxis])[0]) if both.sum() > 1 else np.nan
+    named = zip((submission.team for submission in submissions), new.tolist(), strict=True)
+    places = {team: place for team, place in named if place}
+    return Variation(board, kind, change, places, None if np.isnan(tau) else tau)

@@ -18,19 +18,23 @@ from evaluation.phase.places import PLATFORM_METHODS, platform_scheme, scheme_of
 from evaluation.phase.scheme_table import SchemeTable
 from evaluation.phase.validation import InvalidTableError, read_table
 
-# --- A ranking scheme as a TOML file and as a dictionary for reports ---
-#
-# overall = "overall" method = { name = "rank-then-mean" } ties = "average"
-#
-# [[boards]] name = "detection" terms = [{ rank = "disc.f1", weight = 0.4 }, { rank = "disc.dice", weight =
-# 0.6 }]
-#
-# [[boards]] name = "overall" terms = [{ place = "detection" }, { rank = "fovea.distance" }] ties = [{ rank =
-# "fovea.distance" }] combination = "mean"
-
 
 def read_scheme(path: Path) -> Scheme:
     """Return the scheme in a TOML file; weights are the exact decimals in the file.
+
+    overall = "overall"
+    method = { name = "rank-then-mean" }
+    ties = "average"
+
+    [[boards]]
+    name = "detection"
+    terms = [{ rank = "disc.f1", weight = 0.4 }, { rank = "disc.dice", weight = 0.6 }]
+
+    [[boards]]
+    name = "overall"
+    terms = [{ place = "detection" }, { rank = "fovea.distance" }]
+    ties = [{ rank = "fovea.distance" }]
+    combination = "mean"
 
     Raises `RankingError` listing every fault.
     """
@@ -43,20 +47,20 @@ def read_scheme(path: Path) -> Scheme:
         raise RankingError(f"{path}: {error}") from None
 
 
-def qualified(scheme: Scheme, tasks: Sequence[str]) -> Scheme:
+def _qualified(scheme: Scheme, tasks: Sequence[str]) -> Scheme:
     """Return a scheme in which metrics without a task's name belong to the only task."""
     if len(tasks) != 1:
         return scheme
 
-    def named(terms: tuple[Term, ...]) -> tuple[Term, ...]:
-        return tuple(
-            replace(term, metric=f"{tasks[0]}.{term.metric}")
-            if isinstance(term, Rank) and "." not in term.metric
-            else term
-            for term in terms
-        )
+    def named(term: Term) -> Term:
+        if isinstance(term, Rank) and "." not in term.metric:
+            return replace(term, metric=f"{tasks[0]}.{term.metric}")
+        return term
 
-    boards = (replace(board, terms=named(board.terms), ties=named(board.ties)) for board in scheme.boards)
+    boards = [
+        replace(board, terms=tuple(map(named, board.terms)), ties=tuple(map(named, board.ties)))
+        for board in scheme.boards
+    ]
     return replace(scheme, boards=tuple(boards))
 
 
@@ -101,9 +105,6 @@ def exact_text(value: Fraction) -> str:
     return str(Decimal(shifted).scaleb(-digits)) if digits else str(shifted)
 
 
-# --- The scheme of a ranking by its name ---
-
-
 def scheme_named(name: str, results: PhaseResults, phase_folder: Path | None = None) -> Scheme:
     """Return a scheme: "challenge", a method of ranking, one of the platform's, or else a TOML file.
 
@@ -113,18 +114,15 @@ def scheme_named(name: str, results: PhaseResults, phase_folder: Path | None = N
         return scheme_of(results.challenge, results.options)
     if name in get_args(MethodName):
         own = scheme_of(results.challenge, results.options)
-        return replace(
-            own,
-            method=replace(own.method, name=next(known for known in get_args(MethodName) if known == name)),
-        )
+        method = replace(own.method, name=next(known for known in get_args(MethodName) if known == name))
+        return replace(own, method=method)
     if name not in PLATFORM_METHODS:
-        return qualified(read_scheme(Path(name)), [task.name for task in results.tasks])
+        return _qualified(read_scheme(Path(name)), [task.name for task in results.tasks])
     if phase_folder is not None:
         config = read_config(phase_folder)
         if config.name != results.phase:
             raise RankingError(f"{phase_folder}: is {config.name}, the results are of {results.phase}")
     else:
-        config = PhaseConfig(
-            challenge=results.challenge.name, name=results.phase, title="", submission="archive"
-        )
+        challenge = results.challenge.name
+        config = PhaseConfig(challenge=challenge, name=results.phase, title="", submission="archive")
     return platform_scheme(name, platform_metrics(config, results.challenge, results.tasks))

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.methods import TeamScores, is_by_method, team_scores
-from evaluation.organiser.ranking.resampling import Draws, TeamCases
+from evaluation.organiser.ranking.resampling import Draws, TeamCases, all_but_one
 from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.phase.places import Better, Leaderboards, place_teams
 
@@ -32,7 +31,7 @@ class SchemeScores:
         self._positions: dict[str, list[int]] = {}
         self.by_method: dict[str, TeamScores] = {}
         self.better: dict[str, Better] = {name: figure.better for name, figure in results.figures.items()}
-        cases = TeamCases(tuple(s.team for s in submissions), tuple(s.tables for s in submissions))
+        cases = TeamCases.of(submissions)
         for name in scheme.metrics:
             if name not in results.metrics:
                 continue
@@ -62,15 +61,12 @@ class SchemeScores:
 
     def under(self, names: Mapping[str, NDArray[np.float64]]) -> dict[str, Floats]:
         """Return the scores of ``by_method`` under the weights that ``names`` gives for their metrics."""
-        return {
-            name: self._wide(name, self.by_method[name].under(weights)) for name, weights in names.items()
-        }
+        return {name: self._wide(name, self.by_method[name].under(rows)) for name, rows in names.items()}
 
     def without(self, cases: Sequence[str]) -> dict[str, Floats]:
         """Return the scores of ``by_method`` without each of some cases, shape (cases, submissions)."""
-        return self.under(
-            {name: _all_but_one(scores.table, cases) for name, scores in self.by_method.items()}
-        )
+        by_method = self.by_method.items()
+        return self.under({name: all_but_one(scores.table.names, cases) for name, scores in by_method})
 
     def resampled(self, draws: Draws) -> dict[str, Floats]:
         """Return the bootstrap scores of ``by_method`` that can be resampled, (resamples, submissions)."""
@@ -88,15 +84,6 @@ class SchemeScores:
         wide = np.full((len(values), len(self._submissions)), np.nan)
         wide[:, self._positions[name]] = values
         return wide
-
-
-def _all_but_one(table: CaseTable, cases: Sequence[str]) -> NDArray[np.float64]:
-    at = {name: position for position, name in enumerate(table.names)}
-    weights = np.ones((len(cases), len(table)))
-    for row, name in enumerate(cases):
-        if name in at:
-            weights[row, at[name]] = 0
-    return weights
 
 
 # --- The metrics of a scheme without composites, and the ones that all ranked teams have per case ---
@@ -125,20 +112,15 @@ class SchemeMetrics:
 
     def with_intervals(self) -> dict[str, Metric]:
         """Return the metrics of the phase with a bootstrap interval that any ranked team has."""
-        return {
-            name: metric
-            for name, metric in self.results.metrics.items()
-            if metric.resampled and self._is_given(name)
-        }
+        metrics = self.results.metrics
+        return {name: one for name, one in metrics.items() if one.resampled and self._is_given(name)}
 
     def are_complete(self, names: Sequence[str]) -> bool:
         """Return whether all ranked teams with these metrics or composites also have them per case."""
         for name in self._single(names):
             tables = self.cases.task_tables(name.partition(".")[0])
-            if any(
-                name in submission.values and position not in tables
-                for position, submission in enumerate(self.ranked)
-            ):
+            having = [position for position, one in enumerate(self.ranked) if name in one.values]
+            if not tables.keys() >= set(having):
                 return False
         return True
 

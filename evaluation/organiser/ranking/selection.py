@@ -15,8 +15,6 @@ from evaluation.organiser.ranking.results import PhaseResults, RankingError, Sub
 from evaluation.phase.cases import organiser_table
 from evaluation.phase.places import Better, Leaderboards, place_teams
 
-# --- Selection of the one submission of each team that counts ---
-
 Which = Literal["best", "last"]
 
 
@@ -34,9 +32,7 @@ def select(
     counts, of equal ones the later. The submissions of an ineligible team are ranked among the eligible ones.
     Submissions are compared by overall place, then by the places in the scheme's other boards.
     """
-    teams: dict[str, list[Submission]] = {}
-    for submission in submissions:
-        teams.setdefault(submission.team, []).append(submission)
+    teams = _by_team(submissions)
     if which == "last":
         return tuple(team_submissions[-1] for team_submissions in teams.values())
     eligible = [submission for submission in submissions if submission.team not in ineligible]
@@ -45,6 +41,13 @@ def select(
         if team in ineligible:
             found[team] = _best([*eligible, *teams[team]], scheme, better)[team]
     return tuple(found[team] for team in teams)
+
+
+def _by_team(submissions: Sequence[Submission]) -> dict[str, list[Submission]]:
+    teams: dict[str, list[Submission]] = {}
+    for submission in submissions:
+        teams.setdefault(submission.team, []).append(submission)
+    return teams
 
 
 def places_of(
@@ -74,11 +77,6 @@ def _best(
 
 
 # --- Limits on the submissions of a team: number and deadline ---
-#
-# `submissions.csv` beside the results tells when each was made:
-#
-# team          a folder of results submission    the name of its folder there; empty where a team has only
-# one submitted_at  date and time with its offset, such as 2018-09-16T12:00:00+02:00
 
 FILE_NAME = "submissions.csv"
 _TEAM, _SUBMISSION, _TIME = "team", "submission", "submitted_at"
@@ -102,7 +100,11 @@ def read_time(text: str) -> datetime:
 
 
 def read_times(folder: Path, results: PhaseResults) -> Times:
-    """Return when each submission was made, nothing without `submissions.csv`.
+    """Return when each submission was made, from `submissions.csv` beside the results, if there is one.
+
+    team          a folder of results
+    submission    the name of its folder there; empty where a team has only one
+    submitted_at  date and time with its offset, such as 2018-09-16T12:00:00+02:00
 
     Raises `RankingError` listing every fault, among them submissions that are not in the file.
     """
@@ -122,10 +124,8 @@ def read_times(folder: Path, results: PhaseResults) -> Times:
                     found = printable(row.cells[_TIME])
                     row.fault(_TIME, f"expected a date and time with its offset, found {found!r}")
                     times[key] = datetime.max
-            table.faults.extend(
-                f"{table.file}: {'/'.join(filter(None, key))} is missing"
-                for key in sorted(known - times.keys())
-            )
+            missing = ["/".join(filter(None, key)) for key in sorted(known - times.keys())]
+            table.faults.extend(f"{table.file}: {name} is missing" for name in missing)
     except PhaseError as error:
         raise RankingError(*(f"{folder}: {problem}" for problem in error.problems)) from None
     return times
@@ -143,19 +143,13 @@ def within_limits(
     """
     if limits.deadline and not times:
         raise RankingError(f"{results.phase}: a deadline needs {FILE_NAME} beside the results")
-    teams: dict[str, list[Submission]] = {}
-    for submission in results.submissions:
-        teams.setdefault(submission.team, []).append(submission)
     kept: list[Submission] = []
     notices = []
-    for team, given in teams.items():
+    for team, given in _by_team(results.submissions).items():
         if times:
             given.sort(key=lambda submission: times[submission.team, submission.name])
-        in_time = [
-            submission
-            for submission in given
-            if not limits.deadline or times[team, submission.name] <= limits.deadline
-        ]
+        end = limits.deadline
+        in_time = [one for one in given if not end or times[team, one.name] <= end]
         chosen = _first(in_time, limits.evaluations)
         late, many = len(given) - len(in_time), len(in_time) - len(chosen)
         notices += [f"{team}: {late} of {len(given)} submissions after the deadline left out"] * bool(late)

@@ -64,16 +64,8 @@ def place_distributions(places: IntArray) -> list[PlaceDistribution | None]:
             continue
         lower, median, upper = np.quantile(team_places, _LEVEL, method="inverted_cdf").tolist()
         place, count = np.unique(team_places, return_counts=True)
-        shares = (count / len(team_places)).tolist()
-        found.append(
-            PlaceDistribution(
-                lower,
-                median,
-                upper,
-                float(team_places.mean()),
-                dict(zip(place.tolist(), shares, strict=True)),
-            )
-        )
+        shares = dict(zip(place.tolist(), (count / len(team_places)).tolist(), strict=True))
+        found.append(PlaceDistribution(lower, median, upper, float(team_places.mean()), shares))
     return found
 
 
@@ -115,15 +107,7 @@ def influences(
             taus = kendall_tau_b(standing.places[0, ranked], places[np.ix_(moving, ranked)])
             for row, tau in zip(moving.tolist(), taus, strict=True):
                 winners = tuple(cases.teams[team] for team in np.flatnonzero(places[row] == 1))
-                found.append(
-                    Influence(
-                        board,
-                        left_out[row],
-                        int((moves[row] > 0).sum()),
-                        int(moves[row].max()),
-                        winners,
-                        float(tau),
-                    )
-                )
+                moved, furthest = int((moves[row] > 0).sum()), int(moves[row].max())
+                found.append(Influence(board, left_out[row], moved, furthest, winners, float(tau)))
     boards = list(leaderboards.boards)
     return sorted(found, key=lambda i: (boards.index(i.board), -i.teams_moved, -i.max_move, i.case))

@@ -14,10 +14,14 @@ from evaluation.charts.chart import (
     ORANGE,
     VERMILION,
     Chart,
+    binned,
     category,
     colour_scale,
+    layer,
     marks_of,
     names_down,
+    nominal,
+    quantitative,
     quantity,
     shape_scale,
     tooltip,
@@ -56,12 +60,16 @@ def read_tables(folder: Path) -> BenchmarkTables:
     return BenchmarkTables(folder, rows)
 
 
-def numeric(record: Record, column: str) -> float | None:
+def _numeric(record: Record, column: str) -> float | None:
     """Return a cell as a number; None if it is empty. Raises `PhaseError` for text."""
     value = record.get(column)
     if isinstance(value, str):
         raise PhaseError(f"{column}: expected a number, found {value!r}")
     return value
+
+
+def _number(record: Record, column: str) -> float:
+    return _numeric(record, column) or 0.0
 
 
 def _rows(path: Path) -> list[Record]:
@@ -86,21 +94,27 @@ _REGIONS = {"domain": ["inside", "ring"], "range": [VERMILION, BLUE]}
 _KEY = ("reader", "run", "volume", "b_scan", "cyst")
 
 
-def by_reader(rows: Sequence[Record], shape: bool = True) -> dict[str, Any]:
+def _by_reader(rows: Sequence[Record], shape: bool = True) -> dict[str, Any]:
     """Return the encodings of colour and shape that tell annotators apart, the same in every figure."""
     marks = marks_of(str(row["reader"]) for row in rows)
-    of_reader = {"field": "reader", "type": "nominal", "title": None}
+    of_reader = nominal("reader", title=None)
     colour = {"color": {**of_reader, "scale": colour_scale(marks)}}
     return {**colour, "shape": {**of_reader, "scale": shape_scale(marks)}} if shape else colour
 
 
-def confidences() -> dict[str, Any]:
-    """Return the encoding of the confidences 1 to 5 along an axis."""
-    return {"field": "confidence", "type": "ordinal", "title": "confidence", "axis": {"labelAngle": 0}}
+def _lines(table: str, column: str, title: str, rows: Sequence[Record], *numbers: str) -> dict[str, Any]:
+    """Return the specification of a line for each annotator, from the confidences 1 to 5."""
+    axis = {"labelAngle": 0}
+    encoding = {
+        "x": {"field": "confidence", "type": "ordinal", "title": "confidence", "axis": axis},
+        "y": quantity(column, title),
+        **_by_reader(rows),
+        "tooltip": tooltip("reader", "confidence", numbers=(column, *numbers)),
+    }
+    return layer(table, {"type": "line", "point": {"filled": True, "size": 70}}, **encoding) | {"height": 260}
 
 
-def distinction_charts(tables: BenchmarkTables) -> Iterator[Chart]:
-    """Yield the figures that have rows."""
+def _distinction_charts(tables: BenchmarkTables) -> Iterator[Chart]:
     yield from _two_cysts(tables)
     if tables["distributions"]:
         yield _distributions(tables["distributions"])
@@ -123,10 +137,10 @@ def _two_cysts(tables: BenchmarkTables) -> Iterator[Chart]:
     ]
     if not cysts:
         return
-    usual = median(numeric(row, "pixels") or 0.0 for row in cysts)
+    usual = median(_number(row, "pixels") for row in cysts)
     large = sorted(
-        (row for row in cysts if (numeric(row, "pixels") or 0.0) >= usual),
-        key=lambda row: (numeric(row, "distinction") or 0.0, *(str(row[name]) for name in _KEY)),
+        (row for row in cysts if _number(row, "pixels") >= usual),
+        key=lambda row: (_number(row, "distinction"), *(str(row[name]) for name in _KEY)),
     )
     for which, cyst in (("most", large[-1]), ("least", large[0])):
         found = [row for row in tables["histograms"] if all(row[name] == cyst[name] for name in _KEY)]
@@ -137,20 +151,20 @@ def _two_cysts(tables: BenchmarkTables) -> Iterator[Chart]:
 def _histogram(which: str, cyst: Record, regions: Sequence[Record]) -> Chart:
     bars = []
     for row in regions:
-        lowest, highest = numeric(row, "lowest") or 0.0, numeric(row, "highest") or 0.0
-        counts = [numeric(row, f"bin_{number}") or 0.0 for number in range(1, 26)]
+        lowest, highest = _number(row, "lowest"), _number(row, "highest")
+        counts = [_number(row, f"bin_{number}") for number in range(1, 26)]
         width, pixels = (highest - lowest) / len(counts), sum(counts)
-        bars += [
-            {
-                "region": row["region"],
-                "from": lowest + width * position,
-                "to": lowest + width * (position + 1),
-                "share": count / pixels,
-            }
-            for position, count in enumerate(counts)
-            if count
-        ]
-    x, y, distinction = (numeric(cyst, name) or 0.0 for name in ("x", "y", "distinction"))
+        for position, count in enumerate(counts):
+            if count:
+                ends = {"from": lowest + width * position, "to": lowest + width * (position + 1)}
+                bars.append({"region": row["region"], **ends, "share": count / pixels})
+    x, y, distinction = (_number(cyst, name) for name in ("x", "y", "distinction"))
+    encoding = {
+        **binned("intensity"),
+        "y": quantitative("share", title="share of pixels", stack=None),
+        "color": nominal("region", title=None, scale=_REGIONS),
+        "tooltip": tooltip("region", numbers=("from", "to", "share")),
+    }
     return Chart(
         f"{which}-distinct-cyst",
         f"The {which} distinct cyst of the supervisor: D = {distinction:.2f}",
@@ -158,18 +172,7 @@ def _histogram(which: str, cyst: Record, regions: Sequence[Record]) -> Chart:
         f"B-scan {cyst['b_scan']:g}, at x = {x:.0f}, y = {y:.0f}, confidence {cyst['confidence']:g}. "
         "Where the two overlap, the cyst cannot be told from its surroundings (Eq. 1).",
         {"bars": bars},
-        {
-            "data": {"name": "bars"},
-            "mark": {"type": "bar", "opacity": 0.6},
-            "encoding": {
-                "x": {"field": "from", "type": "quantitative", "bin": {"binned": True}, "title": "intensity"},
-                "x2": {"field": "to"},
-                "y": {"field": "share", "type": "quantitative", "title": "share of pixels", "stack": None},
-                "color": {"field": "region", "type": "nominal", "title": None, "scale": _REGIONS},
-                "tooltip": tooltip("region", numbers=("from", "to", "share")),
-            },
-            "height": 220,
-        },
+        layer("bars", {"type": "bar", "opacity": 0.6}, **encoding) | {"height": 220},
         "Fig. 5 of the cyst benchmark",
     )
 
@@ -182,7 +185,7 @@ def _distributions(rows: Sequence[Record]) -> Chart:
             "confidence": f"confidence {row['confidence']:g}",
             "from": (position - 1) / 20,
             "to": position / 20,
-            "cysts": numeric(row, name),
+            "cysts": _numeric(row, name),
         }
         for row in rows
         for position, name in enumerate(bins)
@@ -199,16 +202,10 @@ def _distributions(rows: Sequence[Record]) -> Chart:
             "data": {"name": "bars"},
             "mark": {"type": "bar"},
             "encoding": {
-                "x": {
-                    "field": "from",
-                    "type": "quantitative",
-                    "bin": {"binned": True},
-                    "title": "distinction",
-                },
-                "x2": {"field": "to"},
-                "y": {"field": "cysts", "type": "quantitative", "title": None},
-                "row": {"field": "annotator", "type": "nominal", "title": None, "sort": in_order},
-                "column": {"field": "confidence", "type": "nominal", "title": None},
+                **binned("distinction"),
+                "y": quantitative("cysts", title=None),
+                "row": nominal("annotator", title=None, sort=in_order),
+                "column": nominal("confidence", title=None),
                 "tooltip": tooltip("annotator", "confidence", numbers=("from", "to", "cysts")),
             },
             "resolve": {"scale": {"y": "independent"}},
@@ -227,17 +224,7 @@ def _means(rows: Sequence[Record]) -> Chart:
         "Mean distinction of every confidence",
         "Of both runs, before the transform. Cysts of higher confidence should stand out more.",
         {"means": rows},
-        {
-            "data": {"name": "means"},
-            "mark": {"type": "line", "point": {"filled": True, "size": 70}},
-            "encoding": {
-                "x": confidences(),
-                "y": quantity("mean", "mean distinction"),
-                **by_reader(rows),
-                "tooltip": tooltip("reader", "confidence", numbers=("mean", "variance", "cysts")),
-            },
-            "height": 260,
-        },
+        _lines("means", "mean", "mean distinction", rows, "variance", "cysts"),
         "Fig. 7a of the cyst benchmark",
     )
 
@@ -245,35 +232,32 @@ def _means(rows: Sequence[Record]) -> Chart:
 def _intervals(rows: Sequence[Record]) -> Chart:
     bars = [
         {**row, "pair": f"{row['from_confidence']:g} – {row['to_confidence']:g}"}
-        for row in sorted(rows, key=lambda row: numeric(row, "from_confidence") or 0.0)
+        for row in sorted(rows, key=lambda row: _number(row, "from_confidence"))
     ]
+    encoding = {
+        "x": category("pair", "confidences", axis={"labelAngle": 0}),
+        "xOffset": nominal("reader"),
+        "y": quantitative("interval", title="difference of means"),
+        **_by_reader(rows, shape=False),
+        "tooltip": tooltip("reader", "pair", numbers=("from_mean", "to_mean", "interval")),
+    }
     return Chart(
         "intervals",
         "Intervals between neighbouring confidences",
         "The difference of the mean distinctions of two confidences. Unequal bars of one annotator mean that "
         "the confidences are no equal steps; unequal annotators use them differently.",
         {"intervals": bars},
-        {
-            "data": {"name": "intervals"},
-            "mark": {"type": "bar"},
-            "encoding": {
-                "x": category("pair", "confidences", axis={"labelAngle": 0}),
-                "xOffset": {"field": "reader", "type": "nominal"},
-                "y": {"field": "interval", "type": "quantitative", "title": "difference of means"},
-                **by_reader(rows, shape=False),
-                "tooltip": tooltip("reader", "pair", numbers=("from_mean", "to_mean", "interval")),
-            },
-            "height": 260,
-        },
+        layer("intervals", {"type": "bar"}, **encoding) | {"height": 260},
         "Fig. 7b of the cyst benchmark",
     )
 
 
 def _scale(rows: Sequence[Record]) -> Chart:
     labels = [{**row, "label": f"{row['confidence']:g}"} for row in rows]
-    encoding = {"x": quantity("mean", "mean distinction"), "y": names_down("reader")}
-    colour = by_reader(rows, shape=False)
+    colour = _by_reader(rows, shape=False)
     colour["color"]["legend"] = None
+    mark = {"type": "text", "fontSize": 14, "fontWeight": "bold", "dy": -8}
+    told = tooltip("reader", "label", numbers=("mean", "cysts"))
     return Chart(
         "scale",
         "Confidences on the scale of distinctions",
@@ -281,17 +265,10 @@ def _scale(rows: Sequence[Record]) -> Chart:
         {"labels": labels},
         {
             "data": {"name": "labels"},
-            "encoding": encoding,
+            "encoding": {"x": quantity("mean", "mean distinction"), "y": names_down("reader")},
             "layer": [
                 {"mark": {"type": "line", "opacity": 0.4}, "encoding": colour},
-                {
-                    "mark": {"type": "text", "fontSize": 14, "fontWeight": "bold", "dy": -8},
-                    "encoding": {
-                        "text": {"field": "label", "type": "nominal"},
-                        **colour,
-                        "tooltip": tooltip("reader", "label", numbers=("mean", "cysts")),
-                    },
-                },
+                {"mark": mark, "encoding": {"text": nominal("label"), **colour, "tooltip": told}},
             ],
             "height": 46 * len({str(row["reader"]) for row in rows}),
         },
@@ -301,25 +278,21 @@ def _scale(rows: Sequence[Record]) -> Chart:
 
 # --- Figures of accuracy by confidence (Table 4) and of combined annotators (Figs. 9 to 12) ---
 
+_MEASURES = {
+    "accuracy": "Similarity to the supervisor (Eq. 3), over the voxels that either marked so in any run.",
+    "reproducibility": "Similarity of an annotator's two runs (Eq. 3), over the voxels marked so in one.",
+}
 _METHODS = {"alone": (GREY, "circle"), "average": (ORANGE, "diamond"), "weighted": (BLUE, "square")}
 
 
-def agreement_charts(tables: BenchmarkTables) -> Iterator[Chart]:
-    """Yield the figures that have rows."""
-    for measure in ("accuracy", "reproducibility"):
+def _accuracy_charts(tables: BenchmarkTables) -> Iterator[Chart]:
+    for measure, against in _MEASURES.items():
         rows = [row for row in tables["accuracy"] if row["measure"] == measure]
         if rows:
-            yield _by_confidence(measure, rows)
-    combined = [row for row in tables["combinations"] if row["column"] == "all"]
-    if combined:
-        yield _combinations(combined)
+            yield _by_confidence(measure, against, rows)
 
 
-def _by_confidence(measure: str, rows: Sequence[Record]) -> Chart:
-    against = {
-        "accuracy": "Similarity to the supervisor (Eq. 3), over the voxels that either marked so in any run.",
-        "reproducibility": "Similarity of an annotator's two runs (Eq. 3), over the voxels marked so in one.",
-    }
+def _by_confidence(measure: str, against: str, rows: Sequence[Record]) -> Chart:
     points = [
         {"reader": row["reader"], "confidence": confidence, "similarity": row[f"confidence_{confidence}"]}
         for row in rows
@@ -329,26 +302,24 @@ def _by_confidence(measure: str, rows: Sequence[Record]) -> Chart:
     return Chart(
         measure,
         f"{measure.capitalize()} by confidence",
-        against[measure],
+        against,
         {"points": points},
-        {
-            "data": {"name": "points"},
-            "mark": {"type": "line", "point": {"filled": True, "size": 70}},
-            "encoding": {
-                "x": confidences(),
-                "y": quantity("similarity", measure),
-                **by_reader(rows),
-                "tooltip": tooltip("reader", "confidence", numbers=("similarity",)),
-            },
-            "height": 260,
-        },
+        _lines("points", "similarity", measure, rows),
         "Table 4 of the cyst benchmark" if measure == "accuracy" else "",
     )
 
 
 def _combinations(rows: Sequence[Record]) -> Chart:
-    of_method = {"field": "method", "type": "nominal", "title": None}
+    of_method = nominal("method", title=None)
     colours, shapes = zip(*_METHODS.values(), strict=True)
+    encoding = {
+        "x": quantity("overall", "similarity"),
+        "y": names_down("readers"),
+        "color": {**of_method, "scale": {"domain": list(_METHODS), "range": list(colours)}},
+        "shape": {**of_method, "scale": {"domain": list(_METHODS), "range": list(shapes)}},
+        "tooltip": tooltip("readers", "method", numbers=("overall", "cysts", "found", "false")),
+    }
+    mark = {"type": "point", "filled": True, "size": 100, "opacity": 0.9}
     return Chart(
         "combinations",
         "Combined annotators against the supervisor",
@@ -356,18 +327,7 @@ def _combinations(rows: Sequence[Record]) -> Chart:
         "together, combined by Eq. 4 (weighted) and by the plain average. The weights come from the same "
         "B-scans.",
         {"combinations": rows},
-        {
-            "data": {"name": "combinations"},
-            "mark": {"type": "point", "filled": True, "size": 100, "opacity": 0.9},
-            "encoding": {
-                "x": quantity("overall", "similarity"),
-                "y": names_down("readers"),
-                "color": {**of_method, "scale": {"domain": list(_METHODS), "range": list(colours)}},
-                "shape": {**of_method, "scale": {"domain": list(_METHODS), "range": list(shapes)}},
-                "tooltip": tooltip("readers", "method", numbers=("overall", "cysts", "found", "false")),
-            },
-            "height": 34 * len({str(row["readers"]) for row in rows}),
-        },
+        layer("combinations", mark, **encoding) | {"height": 34 * len({str(row["readers"]) for row in rows})},
         "Figs. 9 to 12 of the cyst benchmark",
     )
 
@@ -379,7 +339,6 @@ _ONLY_WITH_CYST = (
     "a and b change a value only with --interval cyst. By default a confidence has the mean of its "
     "transformed distinctions, and Eq. 2 makes that the supervisor's mean."
 )
-_WIDE = frozenset({"distributions", "combinations"})
 _WHOLE = frozenset(
     {"confidence", "cysts", "found", "false", "volumes", "b_scans", "parts", "part", "from", "to", "pixels"}
 )
@@ -397,59 +356,38 @@ class Pictures:
 def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) -> Page:
     """Return the page of the existing tables, with the requested ``pictures``."""
     pictures = pictures or Pictures()
-    charts = {
-        "distinction": tuple(distinction_charts(tables)),
-        "agreement": tuple(agreement_charts(tables)),
-    }
-    figures: dict[str, list[Block]] = {
-        name: [Figure(chart, wide=chart.name in _WIDE) for chart in found] for name, found in charts.items()
-    }
-    accuracy = [figure for figure in figures["agreement"] if not _is(figure, "combinations")]
-    combined = [figure for figure in figures["agreement"] if _is(figure, "combinations")]
     everything = [row for row in tables["combinations"] if row["column"] == "all"]
     groups = [row for row in tables["combinations"] if row["column"] in ("vendor", "quality")]
-    sections: list[tuple[str, str, list[Block]]] = [
-        (
-            "distinctions",
-            "Distinctions",
-            [
-                *figures["distinction"],
-                *_table("values", "Value of every confidence", tables["levels"]),
-                *_table("transforms", "Transforms (Eq. 2)", tables["transforms"], _ONLY_WITH_CYST),
-            ],
-        ),
-        (
-            "accuracy",
-            "Accuracy",
-            [
-                *accuracy,
-                *_table("accuracies", "Reproducibility and accuracy", tables["accuracy"]),
-                *_table("groups", "By vendor and quality", tables["accuracy_by_group"]),
-                *_table("effect", "Effect of --interval", tables["interval_effect"]),
-                *([pictures.runs] if pictures.runs else []),
-            ],
-        ),
-        (
-            "combinations",
-            "Combinations",
-            [
-                *combined,
-                *_table("combined", "On all B-scans", everything),
-                *_table("combined-groups", "By vendor and quality", groups),
-                *([pictures.combinations] if pictures.combinations else []),
-            ],
-        ),
-        (
-            "work",
-            "Volumes and work",
-            [
-                *_table("scanners", "Scanners", tables["scanners"]),
-                *_table("parts", "Parts and their annotators", tables["assignment"]),
-                *_table("workload", "Work of every annotator", tables["workload"]),
-                *([pictures.parts] if pictures.parts else []),
-            ],
-        ),
+    distinctions: list[Block] = [
+        *(Figure(chart, wide=chart.name == "distributions") for chart in _distinction_charts(tables)),
+        *_table("values", "Value of every confidence", tables["levels"]),
+        *_table("transforms", "Transforms (Eq. 2)", tables["transforms"], _ONLY_WITH_CYST),
     ]
+    accuracy: list[Block] = [
+        *map(Figure, _accuracy_charts(tables)),
+        *_table("accuracies", "Reproducibility and accuracy", tables["accuracy"]),
+        *_table("groups", "By vendor and quality", tables["accuracy_by_group"]),
+        *_table("effect", "Effect of --interval", tables["interval_effect"]),
+        *([pictures.runs] if pictures.runs else []),
+    ]
+    combinations: list[Block] = [
+        *([Figure(_combinations(everything), wide=True)] if everything else []),
+        *_table("combined", "On all B-scans", everything),
+        *_table("combined-groups", "By vendor and quality", groups),
+        *([pictures.combinations] if pictures.combinations else []),
+    ]
+    work: list[Block] = [
+        *_table("scanners", "Scanners", tables["scanners"]),
+        *_table("parts", "Parts and their annotators", tables["assignment"]),
+        *_table("workload", "Work of every annotator", tables["workload"]),
+        *([pictures.parts] if pictures.parts else []),
+    ]
+    sections = (
+        ("distinctions", "Distinctions", distinctions),
+        ("accuracy", "Accuracy", accuracy),
+        ("combinations", "Combinations", combinations),
+        ("work", "Volumes and work", work),
+    )
     return Page(
         title="Cyst benchmark",
         subtitle=tables.folder.name,
@@ -468,10 +406,6 @@ def _facts(tables: BenchmarkTables) -> Iterator[tuple[str, str]]:
         yield "annotators", ", ".join(sorted({str(row["reader"]) for row in cysts}))
         yield "marked cysts", str(len(cysts))
         yield "volumes of the evaluation set", str(len({row["volume"] for row in cysts}))
-
-
-def _is(block: Block, name: str) -> bool:
-    return isinstance(block, Figure) and block.chart.name == name
 
 
 def _table(name: str, title: str, rows: Sequence[Record], note: str = "") -> Iterator[Table]:

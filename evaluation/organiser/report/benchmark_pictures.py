@@ -96,13 +96,6 @@ def in_rows(panels: Sequence[tuple[str, Colours]], columns: int) -> Image.Image:
     return whole
 
 
-def as_uri(picture: Image.Image) -> str:
-    """Return a picture as a data URI (PNG)."""
-    buffer = io.BytesIO()
-    picture.save(buffer, "PNG", optimize=True)
-    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
-
-
 # --- B-scans with both runs of every annotator and with all combinations (the paper's Figs. 8 to 12) ---
 
 _COLUMNS = 4
@@ -128,7 +121,7 @@ def run_gallery(b_scans: Sequence[ShownBScan]) -> Gallery:
             panels += [
                 (f"{name}, {run}", _painted(shown, levels[name, run] / CONFIDENCES[-1])) for run in RUNS
             ]
-        pictures.append(_picture(shown, panels, 1 + len(RUNS), "each annotated twice"))
+        pictures.append(_shown(shown, panels, 1 + len(RUNS), "each annotated twice"))
     note = "Confidence 5 of an annotator is 1. The same B-scans as under Combinations. Fig. 8 of the paper."
     return Gallery("First and second annotations", tuple(pictures), _legend(), note)
 
@@ -150,7 +143,7 @@ def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
             named += [("+".join(members), value) for method, value in methods.items() if method != AVERAGE]
         panels = [(name, _panel(shown, values)) for name, values in named]
         missed = f"cysts of the supervisor missed {shown.missed} times by single annotators"
-        pictures.append(_picture(shown, panels, _COLUMNS, missed))
+        pictures.append(_shown(shown, panels, _COLUMNS, missed))
     return Gallery(
         "B-scans with their annotations",
         tuple(pictures),
@@ -195,14 +188,20 @@ def _painted(shown: ShownBScan, confidence: NDArray[np.float64]) -> Colours:
     return painted(image[window], confidence[window], shown.b_scan.intensities.highest)
 
 
-def _picture(shown: ShownBScan, panels: Sequence[tuple[str, Colours]], columns: int, text: str) -> Picture:
+def _shown(shown: ShownBScan, panels: Sequence[tuple[str, Colours]], columns: int, text: str) -> Picture:
     volume, number = shown.b_scan.volume, shown.b_scan.b_scan
-    return Picture(
-        case=volume,
-        source=as_uri(in_rows(panels, columns)),
-        caption=f"{shown.vendor}, {volume}, B-scan {number}: {text}",
-        alternative=f"B-scan {number} of {volume}: {', '.join(name for name, _ in panels)}",
-    )
+    caption = f"{shown.vendor}, {volume}, B-scan {number}: {text}"
+    return _picture(volume, number, panels, columns, caption)
+
+
+def _picture(
+    volume: str, number: int, panels: Sequence[tuple[str, Colours]], columns: int, caption: str
+) -> Picture:
+    alternative = f"B-scan {number} of {volume}: {', '.join(name for name, _ in panels)}"
+    buffer = io.BytesIO()
+    in_rows(panels, columns).save(buffer, "PNG", optimize=True)
+    source = f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
+    return Picture(volume, source, caption, alternative)
 
 
 def _legend() -> tuple[tuple[str, str], ...]:
@@ -253,18 +252,12 @@ def part_gallery(folder: Path, work: Path, phase: Path) -> Gallery:
         window = around(box, image.shape)
         panels = [("original", painted(image[window], np.zeros(image.shape)[window], brightest))]
         panels += [(name, painted(image[window], found[window], brightest)) for name, found in values.items()]
-        pictures.append(
-            Picture(
-                case=volume,
-                source=as_uri(in_rows(panels, len(panels))),
-                caption=f"{vendor}, {volume}, B-scan {number}",
-                alternative=f"B-scan {number} of {volume}: {', '.join(name for name, _ in panels)}",
-            )
-        )
+        caption = f"{vendor}, {volume}, B-scan {number}"
+        pictures.append(_picture(volume, number, panels, len(panels), caption))
     return Gallery(
         "The benchmark",
         tuple(pictures),
-        tuple((colour, f"confidence {confidence:g}") for confidence, colour in RAMP),
+        _legend(),
         "Of the first volume of every vendor, the B-scan with most combined marks: both annotators of its "
         "part, confidence 5 as 1, and their combination. Fig. 13 of the paper.",
     )

@@ -220,11 +220,7 @@ def location_of(field: Field, predicted: Point, reference: Point) -> Location | 
 
 
 def _picture_of_volume(
-    field: Field,
-    case: CaseForm,
-    predicted: Any,
-    reference: Any,
-    volume: Callable[[Shape], Greys | None],
+    field: Field, case: CaseForm, predicted: Any, reference: Any, volume: Callable[[Shape], Greys | None]
 ) -> CaseImage:
     one = max(
         solids(field, case, predicted, reference),
@@ -317,10 +313,10 @@ class Request:
     only_pictures: leave out the sizes and positions of all cases.
     """
 
-    phase: str
-    submission: str | None
+    phase: Path
+    submission: Path | None
     pictures: Mapping[str, Sequence[str]]
-    images: str | None
+    images: Path | None
     workers: int
     only_pictures: bool = False
 
@@ -330,7 +326,7 @@ def read_cases(request: Request, progress: Progress) -> list[CaseReading]:
 
     Raises `PhaseError` where the submission or a photograph cannot be read.
     """
-    with unpacked(Path(request.submission)) if request.submission else nullcontext() as folder:
+    with unpacked(request.submission) if request.submission else nullcontext() as folder:
         reader = _SubmissionReader(request, folder)
         chosen = list(reader.positions())
         portions = [chosen[start : start + _PORTION] for start in range(0, len(chosen), _PORTION)]
@@ -353,11 +349,11 @@ class _SubmissionReader:
     """Reads the cases of one submission and its phase in one process."""
 
     def __init__(self, request: Request, folder: Path | None) -> None:
-        self.phase: Phase = load_phase(Path(request.phase))
+        self.phase: Phase = load_phase(request.phase)
         self._fields = {field.name: field for field in fields_of(self.phase.tasks) if is_shown(field)}
         self._submitted = self._of_reference if folder is None else self._of(folder)
         self._reference = OpenReference(self.phase.reference, references_of(self.phase.tasks))
-        self._photographs = Photographs(Path(request.images) if request.images else None)
+        self._photographs = Photographs(request.images)
         self._wanted = request.pictures
         self._only_pictures = request.only_pictures
         self._definition: VerticalDiameter = getattr(self.phase.options, "vertical_diameter", "column_count")

@@ -46,7 +46,7 @@ _MATRIX = "_confusion_matrix"
 _WITHOUT = "no result"
 
 
-def class_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
+def _class_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
     """Yield the figures of decided classes and of class probabilities."""
     table = results.tables[task.name]
     matrices = {name: one for name, one in task.details(table).items() if name.endswith(_MATRIX)}
@@ -87,15 +87,21 @@ def _figures_of_classes(
             [roc_curve(name, table) for name, table in tables.items()],
         )
     for name in both[:_MOST_CALIBRATIONS]:
-        probability, positive = scores[name], of_class[name].astype(np.float64)
-        answered, weights = ~np.isnan(probability), np.ones((1, positive.size))
-        yield calibration_chart(
-            identifier(f"{task.name}-{field.name}-{name}-calibration"),
-            f"Calibration. {field.title}: {name}",
-            list(calibration_bins(probability[answered], positive[answered], CALIBRATION_BINS)),
-            float(weighted_expected_calibration_error(probability, positive, weights, CALIBRATION_BINS)[0]),
-            float(weighted_brier_score(probability, positive, weights)[0]),
-        )
+        figure = identifier(f"{task.name}-{field.name}-{name}-calibration")
+        positive = of_class[name].astype(np.float64)
+        yield _calibration(figure, f"Calibration. {field.title}: {name}", scores[name], positive)
+
+
+def _calibration(name: str, title: str, probability: Floats, positive: Floats) -> Chart:
+    """Return the calibration of probabilities, NaN for missing ones."""
+    answered, weights = ~np.isnan(probability), np.ones((1, positive.size))
+    return calibration_chart(
+        name,
+        title,
+        list(calibration_bins(probability[answered], positive[answered], CALIBRATION_BINS)),
+        float(weighted_expected_calibration_error(probability, positive, weights, CALIBRATION_BINS)[0]),
+        float(weighted_brier_score(probability, positive, weights)[0]),
+    )
 
 
 def _ranked(score: NDArray[np.float64], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -107,24 +113,14 @@ def _ranked(score: NDArray[np.float64], positive: NDArray[np.bool_]) -> NDArray[
 
 
 @dataclass(frozen=True)
-class RightDecisions:
+class _RightDecisions:
     """Numbers of cases and of right decisions, first for positive, then for negative cases."""
 
     cases: tuple[int, int]
     right: tuple[int, int]
 
-    @property
-    def sensitivity(self) -> float:
-        """Share of the positive cases that are decided right."""
-        return self.right[0] / self.cases[0]
 
-    @property
-    def specificity(self) -> float:
-        """Share of the negative cases that are decided right."""
-        return self.right[1] / self.cases[1]
-
-
-def decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
+def _decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
     """Yield the confusion matrices of decisions, one for each pair of columns."""
     table = results.tables[task.name]
     for metric in task.metrics:
@@ -136,11 +132,11 @@ def decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
         yield confusion_chart(
             identifier(f"{task.name}-{metric.name}-confusion"),
             f"Confusion matrix. {metric.title}",
-            counts_of_decisions(predicted[entering] > 0, present[entering] > 0),
-            classes_of(decision.present),
+            _counts(predicted[entering] > 0, present[entering] > 0),
+            _classes(decision.present),
             f"Decisions of {task.title}.",
         )
-    if decided := right_decisions(results, task):
+    if decided := _right_decisions(results, task):
         positives, negatives = decided.cases
         found, cleared = decided.right
         yield confusion_chart(
@@ -152,7 +148,7 @@ def decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
         )
 
 
-def right_decisions(results: SubmissionResults, task: Task) -> RightDecisions | None:
+def _right_decisions(results: SubmissionResults, task: Task) -> _RightDecisions | None:
     """Return the decisions of a task that have sensitivity and specificity as shares of cases."""
     table = results.tables[task.name]
     columns = [metric.aggregate.share_column for metric in task.metrics]
@@ -163,17 +159,17 @@ def right_decisions(results: SubmissionResults, task: Task) -> RightDecisions | 
     if not all(cases):
         return None
     right = [int(np.nansum(side)) for side in sides]
-    return RightDecisions((cases[0], cases[1]), (right[0], right[1]))
+    return _RightDecisions((cases[0], cases[1]), (right[0], right[1]))
 
 
-def counts_of_decisions(called: NDArray[np.bool_], positive: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _counts(called: NDArray[np.bool_], positive: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the numbers of cases by true and predicted class, negative first."""
     return np.array(
         [[int((called[positive == true] == say).sum()) for say in (False, True)] for true in (False, True)]
     )
 
 
-def classes_of(label: str) -> tuple[str, str]:
+def _classes(label: str) -> tuple[str, str]:
     """Return the names of the classes of a 0/1 label, negative first."""
     name = label.replace("_", " ")
     return f"no {name}", name
@@ -184,7 +180,7 @@ def classes_of(label: str) -> tuple[str, str]:
 _FEWEST = 10
 
 
-def grader_points(
+def _grader_points(
     results: SubmissionResults, label: str, names: tuple[str, ...], table: RocTable
 ) -> Iterator[MarkedPoint]:
     """Yield the sensitivity and specificity of each grader of JustRAIGS against the final label.
@@ -208,7 +204,7 @@ _THRESHOLD = 0.5
 
 
 @dataclass(frozen=True)
-class LabelledScores:
+class _LabelledScores:
     """The scores of a task and the labels of its cases, each of shape (cases,)."""
 
     task: Task
@@ -240,11 +236,11 @@ def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
     for scored in _scored(results, task):
         yield from _curves(results, scored)
         yield from _of_probabilities(scored)
-    yield from decision_charts(results, task)
-    yield from class_charts(results, task)
+    yield from _decision_charts(results, task)
+    yield from _class_charts(results, task)
 
 
-def _scored(results: SubmissionResults, task: Task) -> Iterator[LabelledScores]:
+def _scored(results: SubmissionResults, task: Task) -> Iterator[_LabelledScores]:
     """Yield the scores of a task by pairs of columns, those with both classes."""
     table = results.tables[task.name]
     pairs = dict.fromkeys(
@@ -256,16 +252,16 @@ def _scored(results: SubmissionResults, task: Task) -> Iterator[LabelledScores]:
         if {0.0, 1.0} <= set(labels[entering].tolist()):
             names = tuple(name for name, enters in zip(table.names, entering.tolist(), strict=True) if enters)
             found = roc_table(table[score][entering], labels[entering] > 0)
-            yield LabelledScores(task, CurveColumns(score, label, is_area=True), names, found)
+            yield _LabelledScores(task, CurveColumns(score, label, is_area=True), names, found)
 
 
-def _curves(results: SubmissionResults, scored: LabelledScores) -> Iterator[Chart]:
+def _curves(results: SubmissionResults, scored: _LabelledScores) -> Iterator[Chart]:
     title = f"{scored.task.title}: {scored.columns.score} for {scored.columns.label}".replace("_", " ")
     table, strata = scored.table, scored.table.positive.astype(np.int64)
     weights = list(curve_weights(results.resampling, scored.names, strata))
     points = [
         *_operating_points(results, scored),
-        *grader_points(results, scored.columns.label, scored.names, table),
+        *_grader_points(results, scored.columns.label, scored.names, table),
     ]
     band = roc_band(table, weights) if weights else None
     yield roc_chart(
@@ -287,7 +283,8 @@ def _curves(results: SubmissionResults, scored: LabelledScores) -> Iterator[Char
     )
 
 
-def _operating_points(results: SubmissionResults, scored: LabelledScores) -> Iterator[MarkedPoint]:
+def _operating_points(results: SubmissionResults, scored: _LabelledScores) -> Iterator[MarkedPoint]:
+    positive = scored.table.positive
     for metric in scored.task.metrics:
         curve = metric.aggregate.curve
         estimate = results.estimates[scored.task.name].get(metric.name)
@@ -295,38 +292,29 @@ def _operating_points(results: SubmissionResults, scored: LabelledScores) -> Ite
         if estimate and curve and same and not curve.is_area:
             yield point_on_curve(metric.title, scored.table, estimate.value)
     for task in results.tasks:
-        decided = right_decisions(results, task)
-        if decided and decided.cases == (
-            int(scored.table.positive.sum()),
-            int((~scored.table.positive).sum()),
-        ):
-            yield MarkedPoint(task.title, 1 - decided.specificity, decided.sensitivity)
+        decided = _right_decisions(results, task)
+        if decided and decided.cases == (int(positive.sum()), int((~positive).sum())):
+            sensitivity, specificity = np.divide(decided.right, decided.cases).tolist()
+            yield MarkedPoint(task.title, 1 - specificity, sensitivity)
     if scored.probabilities is not None:
         yield point_at_threshold(f"threshold {_THRESHOLD:g}", scored.table, _THRESHOLD)
 
 
-def _of_probabilities(scored: LabelledScores) -> Iterator[Chart]:
+def _of_probabilities(scored: _LabelledScores) -> Iterator[Chart]:
     probabilities, positive = scored.probabilities, scored.table.positive.astype(np.float64)
     if probabilities is None:
         return
-    answered = ~np.isnan(probabilities)
-    weights = np.ones((1, positive.size))
-    yield calibration_chart(
-        f"{scored.identifier}-calibration",
-        f"Calibration. {scored.task.title}",
-        list(calibration_bins(probabilities[answered], positive[answered], CALIBRATION_BINS)),
-        float(weighted_expected_calibration_error(probabilities, positive, weights, CALIBRATION_BINS)[0]),
-        float(weighted_brier_score(probabilities, positive, weights)[0]),
-    )
+    title = f"Calibration. {scored.task.title}"
+    yield _calibration(f"{scored.identifier}-calibration", title, probabilities, positive)
     # A missing probability is the wrong decision at every threshold.
-    decided = np.where(answered, probabilities, 1 - positive)
+    decided = np.where(np.isnan(probabilities), 1 - positive, probabilities)
     yield decision_curve_chart(
         f"{scored.identifier}-decision-curve", f"Decision curve. {scored.task.title}", decided, positive
     )
     yield confusion_chart(
         f"{scored.identifier}-confusion",
         f"Confusion matrix. {scored.task.title}",
-        counts_of_decisions(decided >= _THRESHOLD, positive > 0),
-        classes_of(scored.columns.label),
+        _counts(decided >= _THRESHOLD, positive > 0),
+        _classes(scored.columns.label),
         f"Called positive from a probability of {_THRESHOLD:g} on.",
     )

@@ -14,9 +14,8 @@ from evaluation.metrics.arrays import Floats
 from evaluation.metrics.detection import DetectionTable
 from evaluation.metrics.froc import Candidates, FrocTable
 from evaluation.organiser.charts.curves import (
-    FrocBand,
-    FrocLine,
-    PrecisionRecallCurve,
+    NamedBand,
+    NamedCurve,
     froc_chart,
     precision_band,
     precision_recall_chart,
@@ -88,7 +87,7 @@ class _Drawn:
             yield precision_recall_chart(
                 f"{self.name}-precision-recall",
                 f"Precision and recall. {self.title}",
-                [PrecisionRecallCurve(_ONE, recall[0][shown], precision[0][shown])],
+                [NamedCurve(_ONE, recall[0][shown], precision[0][shown])],
                 [precision_band(_ONE, blocks)] if weights else (),
                 hit=self.curves.hit,
             )
@@ -109,7 +108,7 @@ class _Drawn:
             if not points.recall.size:
                 continue
             shown = thinned(points.recall, points.precision)
-            curves.append(PrecisionRecallCurve(name, points.recall[shown], points.precision[shown]))
+            curves.append(NamedCurve(name, points.recall[shown], points.precision[shown]))
             rows = (matched.precision_recall(row, position, threshold) for block in weights for row in block)
             blocks = [(one.recall[None], one.precision[None]) for one in rows if one.recall.size]
             if blocks:
@@ -140,7 +139,7 @@ class _Drawn:
             yield froc_chart(f"{self.name}-froc", f"FROC. {self.title}", lines, hit, bands=bands)
 
 
-def froc_band(name: str, table: FrocTable, weights: Sequence[Floats]) -> FrocBand:
+def froc_band(name: str, table: FrocTable, weights: Sequence[Floats]) -> NamedBand:
     """Return the 95 % percentiles of the sensitivity at 51 numbers of false positives per case.
 
     ``weights`` are blocks of case weights, shape (rows, cases).
@@ -149,14 +148,14 @@ def froc_band(name: str, table: FrocTable, weights: Sequence[Floats]) -> FrocBan
     rates = np.linspace(0, last, _GRID + 1)
     values = np.vstack([table.sensitivity_at(block, rates.tolist()) for block in weights])
     lower, upper = np.nanquantile(values, (0.025, 0.975), axis=0)
-    return FrocBand(name, rates, lower, upper)
+    return NamedBand(name, rates, lower, upper)
 
 
-def _line(name: str, table: FrocTable) -> FrocLine:
+def _line(name: str, table: FrocTable) -> NamedCurve:
     curve = table.curve(np.ones(table.cases))
     last = max(1.0, float(curve.false_positives_per_case[-1]))
     shown = thinned(curve.false_positives_per_case / last, curve.sensitivity)
-    return FrocLine(name, curve.false_positives_per_case[shown], curve.sensitivity[shown])
+    return NamedCurve(name, curve.false_positives_per_case[shown], curve.sensitivity[shown])
 
 
 def _shown_thresholds(thresholds: Sequence[float]) -> list[int]:

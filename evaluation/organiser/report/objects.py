@@ -168,9 +168,8 @@ def _verdicts(phase: Phase, task: Task, field: Field, predicted: Any, references
 def _verdicts_by_overlap(found: NDArray[np.float64], true: NDArray[np.float64]) -> Verdicts:
     """Return the hits at `HIT`; each box takes the best free one of its class."""
     same = found[:, 0, None] == true[None, :, 0]
-    overlap = np.where(
-        same, iou_of_corners(found[:, None, 2:], true[None, :, 2:], inclusive_corners=False), 0.0
-    )
+    iou = iou_of_corners(found[:, None, 2:], true[None, :, 2:], inclusive_corners=False)
+    overlap = np.where(same, iou, 0.0)
     matches = match_pairs(1 - overlap, overlap >= HIT, "by_confidence", found[:, 1])
     return Verdicts(~matches.false, matches.false, matches.hit >= 0)
 
@@ -273,16 +272,13 @@ def object_panels(found: Objects, size: tuple[int, int], photograph: Colours | N
 def _window(found: Objects, size: tuple[int, int]) -> Box:
     """Return the part of an image that is shown, in whole pixels."""
     height, width = size
+    whole = Box(0, height, 0, width)
     if not found.surroundings:
-        return Box(0, height, 0, width)
+        return whole
     reach = _SURROUNDINGS * max(size)
     (left, right), (top, bottom) = _ends(found, 0), _ends(found, 1)
-    return Box(
-        max(0, int(top - reach)),
-        min(height, int(bottom + reach) + 1),
-        max(0, int(left - reach)),
-        min(width, int(right + reach) + 1),
-    )
+    part = Box(int(top - reach), int(bottom + reach) + 1, int(left - reach), int(right + reach) + 1)
+    return part.intersection(whole)
 
 
 def _around(found: Objects, axes: tuple[int, int]) -> _View:

@@ -197,7 +197,8 @@ def region_panels(found: Sequence[Region], size: tuple[int, int], photograph: Co
         around = around.union(region.predicted.box).union(region.reference.box)
     part = _window(around, size)
     below = ground(part, photograph)
-    return beside([fitted(_painted(_within(region, part), below)) for region in found])
+    pairs = ((_cut(region.predicted, part), _cut(region.reference, part)) for region in found)
+    return beside([fitted(_painted(pair, below)) for pair in pairs])
 
 
 def solid_panels(volume: Solid, original: Greys | None = None) -> Image.Image:
@@ -227,15 +228,12 @@ def solid_panels(volume: Solid, original: Greys | None = None) -> Image.Image:
 def _window(around: Box, size: tuple[int, int]) -> Box:
     """Return a rectangle with a margin, within the image; the whole image where there is nothing."""
     height, width = size
+    whole = Box(0, height, 0, width)
     if around.is_empty:
-        return Box(0, height, 0, width)
+        return whole
     margin = int(_MARGIN * max(around.shape)) + 4
-    return Box(
-        max(0, around.top - margin),
-        min(height, around.bottom + margin),
-        max(0, around.left - margin),
-        min(width, around.right + margin),
-    )
+    wide = Box(around.top - margin, around.bottom + margin, around.left - margin, around.right + margin)
+    return wide.intersection(whole)
 
 
 def ground(window: Box, photograph: Colours | None) -> Colours:
@@ -245,16 +243,11 @@ def ground(window: Box, photograph: Colours | None) -> Colours:
     return np.full((*window.shape, 3), BACKGROUND, np.uint8)
 
 
-def _within(region: Region, window: Box) -> tuple[Mask, Mask]:
-    return _cut(region.predicted, window), _cut(region.reference, window)
-
-
 def _cut(crop: Crop, window: Box) -> Mask:
     """Return a region in a window that contains its box."""
-    found: Mask = (
-        crop.within(window).astype(np.bool_) if crop.values.size else np.zeros(window.shape, np.bool_)
-    )
-    return found
+    if not crop.values.size:
+        return np.zeros(window.shape, np.bool_)
+    return crop.within(window).astype(np.bool_)
 
 
 def _painted(pair: tuple[Mask, Mask], ground: Colours) -> Colours:

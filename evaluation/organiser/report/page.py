@@ -9,7 +9,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -43,6 +43,11 @@ class Column:
 
     title: str
     digits: int | None = None
+
+
+def columns_of(*columns: str | tuple[str, int]) -> tuple[Column, ...]:
+    """Return the columns of a table: titles, or pairs of a title and a number of decimals."""
+    return tuple(Column(one) if isinstance(one, str) else Column(*one) for one in columns)
 
 
 @dataclass(frozen=True)
@@ -139,7 +144,6 @@ class Page:
     sections: tuple[Section, ...]
     subtitle: str = ""
     banner: str = ""
-    footer: tuple[str, ...] = field(default=())
 
     def charts(self) -> Iterator[Chart]:
         """Yield the charts of all sections in their order."""
@@ -228,10 +232,7 @@ def _environment() -> Environment:
     environment.filters["as_script"] = as_script
     environment.filters["specification"] = lambda chart: as_script(compact(layered(chart)))
     environment.filters["case_rows"] = lambda table: as_script(
-        {
-            "columns": [[column.title, column.digits] for column in table.columns],
-            "rows": compact(table.rows),
-        }
+        {"columns": [[column.title, column.digits] for column in table.columns], "rows": compact(table.rows)}
     )
     return environment
 

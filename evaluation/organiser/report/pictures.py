@@ -64,9 +64,8 @@ def _counts(results: SubmissionResults, task: Task, table: CaseTable) -> Iterato
         matched = (case_hits(*pair, HIT, inclusive) for pair in sides)
         yield _as_counts((one.found, one.false, one.found + one.missed) for one in matched)
     for metric in task.metrics:
-        hits, false, found, objects = (
-            f"{metric.name}_{part}" for part in ("hits", "false", "found", "objects")
-        )
+        parts = ("hits", "false", "found", "objects")
+        hits, false, found, objects = (f"{metric.name}_{part}" for part in parts)
         # of the metric itself, or of each class
         of_metric = [column for column in columns if column.startswith(f"{metric.name}_")]
         summed = [[table[one] for one in of_metric if one.endswith(f"_{part}")] for part in _SUMMED]
@@ -79,9 +78,7 @@ def _counts(results: SubmissionResults, task: Task, table: CaseTable) -> Iterato
         elif {found, objects} <= set(columns):
             # all classes, at the first threshold
             pairs = zip(table.objects(found), table.objects(objects), strict=True)
-            sums = (
-                (int(of_case[:, 0].sum()), len(of_case), int(numbers.sum())) for of_case, numbers in pairs
-            )
+            sums = ((int(made[:, 0].sum()), len(made), int(numbers.sum())) for made, numbers in pairs)
             yield _as_counts((right, made - right, number) for right, made, number in sums)
 
 

@@ -147,6 +147,12 @@ def metric_rows(results: SubmissionResults) -> Iterator[MetricRow]:
                 )
 
 
+def ends_of(estimate: Estimate) -> tuple[float | None, float | None]:
+    """Return the ends of the 95 % interval of an estimate, None without one."""
+    interval = estimate.confidence_interval
+    return (interval.lower, interval.upper) if interval else (None, None)
+
+
 # --- The case weights of the band around a curve, as in the phase's intervals ---
 
 _LARGEST_BAND = 20_000_000

@@ -25,10 +25,11 @@ from evaluation.organiser.report.page import (
     SortableCaseTable,
     Table,
     Text,
+    columns_of,
     shown,
 )
 from evaluation.organiser.report.pictures import pictures_section
-from evaluation.organiser.report.results import CaseRecord, MetricRow, SubmissionResults, metric_rows
+from evaluation.organiser.report.results import CaseRecord, MetricRow, SubmissionResults, ends_of, metric_rows
 from evaluation.organiser.report.value_figures import (
     public_subgroups_section,
     sizes_section,
@@ -78,45 +79,21 @@ def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
 def _intervals(rows: list[MetricRow]) -> Iterator[MetricInterval]:
     titles = [row.metric.title for row in rows]
     for row in rows:
-        interval = row.estimate.confidence_interval
-        title = row.metric.title
-        yield MetricInterval(
-            title if titles.count(title) == 1 else f"{title} ({row.task})",
-            row.estimate.value,
-            interval.lower if interval else None,
-            interval.upper if interval else None,
-            row.metric.best,
-            row.metric.worst,
-        )
+        metric, title = row.metric, row.metric.title
+        unique = title if titles.count(title) == 1 else f"{title} ({row.task})"
+        yield MetricInterval(unique, row.estimate.value, *ends_of(row.estimate), metric.best, metric.worst)
 
 
 def _table(rows: list[MetricRow]) -> Table:
     cells: list[tuple[Cell, ...]] = []
     for row in rows:
-        interval = row.estimate.confidence_interval
-        cells.append(
-            (
-                row.task_title,
-                row.metric.title,
-                row.estimate.value,
-                interval.lower if interval else None,
-                interval.upper if interval else None,
-                row.estimate.standard_deviation,
-                row.estimate.median,
-                "↑" if row.metric.better == "higher" else "↓",
-                row.metric.unit or None,
-            )
-        )
+        found, better = row.estimate, "↑" if row.metric.better == "higher" else "↓"
+        values = (found.value, *ends_of(found), found.standard_deviation, found.median)
+        cells.append((row.task_title, row.metric.title, *values, better, row.metric.unit or None))
     digits = max((row.digits for row in rows), default=None)
     spread_digits = max((row.spread_digits for row in rows), default=None)
-    columns = (
-        Column("task"),
-        Column("metric"),
-        Column("value", digits),
-        *(Column(title, spread_digits) for title in ("lower", "upper", "standard deviation", "median")),
-        Column("better"),
-        Column("unit"),
-    )
+    spread = (Column(title, spread_digits) for title in ("lower", "upper", "standard deviation", "median"))
+    columns = (*columns_of("task", "metric"), Column("value", digits), *spread, *columns_of("better", "unit"))
     note = "As published; lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
     return Table("metrics", "All metrics", columns, tuple(cells), note)
 
@@ -130,7 +107,7 @@ def _composites(results: SubmissionResults) -> Iterator[Table]:
             for name, value in values.items()
         )
         digits = max(digits_of(results.phase.config, name).value for name in values)
-        columns = (Column("figure"), Column("value", digits), Column("better"))
+        columns = columns_of("figure", ("value", digits), "better")
         yield Table("composites", "Figures of several metrics", columns, rows)
 
 
@@ -144,7 +121,7 @@ def cases_section(results: SubmissionResults) -> Section:
     tasks = [(task, _numbers(results.tables[task.name])) for task in results.tasks]
     cells = _shown_cells(results)
     timed = any(case.run_seconds is not None for case in results.cases)
-    troubled = any(case.worst or case.failure for case in results.cases)
+    troubled = any(_troubled_cases(results))
     columns = [Column("case"), *map(Column, cells)]
     for task, names in tasks:
         table = results.tables[task.name]
@@ -162,7 +139,9 @@ def cases_section(results: SubmissionResults) -> Section:
     for case in results.cases:
         row: list[Cell] = [case.name, *(case.cells.get(column) or None for column in cells)]
         for task, names in tasks:
-            row += _values(results.tables[task.name], positions[task.name].get(case.name), names)
+            position = positions[task.name].get(case.name)
+            values = {} if position is None else results.tables[task.name].rows[position]
+            row += [_cell(values.get(name)) for name in names]
         row += [case.run_seconds] if timed else []
         row += [", ".join(case.worst) or None, case.failure] if troubled else []
         rows.append(tuple(row))
@@ -173,8 +152,7 @@ def cases_section(results: SubmissionResults) -> Section:
     return Section("cases", "Cases", (SortableCaseTable("cases", "All cases", tuple(columns), rows, note),))
 
 
-def troubled_cases(results: SubmissionResults) -> Iterator[CaseRecord]:
-    """Yield the cases that failed or take worst values."""
+def _troubled_cases(results: SubmissionResults) -> Iterator[CaseRecord]:
     return (case for case in results.cases if case.worst or case.failure)
 
 
@@ -202,18 +180,9 @@ def _digits(table: Values, column: str) -> int:
 
 
 def _titles(task: Task, columns: list[str]) -> list[str]:
-    titles = {
-        metric.aggregate.spread_column or metric.aggregate.share_column: metric.title
-        for metric in task.metrics
-    }
+    shown = [(metric.aggregate, metric.title) for metric in task.metrics]
+    titles = {aggregate.spread_column or aggregate.share_column: title for aggregate, title in shown}
     return [titles.get(column) or f"{task.name}: {column.replace('_', ' ')}" for column in columns]
-
-
-def _values(table: Values, position: int | None, columns: list[str]) -> list[Cell]:
-    if position is None:
-        return [None] * len(columns)
-    row = table.rows[position]
-    return [_cell(row.get(column)) for column in columns]
 
 
 def _cell(value: float | None) -> Cell:
@@ -233,14 +202,12 @@ _MISSING = {
 def troubles_section(results: SubmissionResults) -> Section:
     """Return the section with every case that failed or takes worst values."""
     rows = tuple(
-        (case.name, ", ".join(case.worst), case.failure or "missing") for case in troubled_cases(results)
+        (case.name, ", ".join(case.worst), case.failure or "missing") for case in _troubled_cases(results)
     )
-    columns = (Column("case"), Column("worst values in"), Column("reason"))
-    block: Block = (
-        Table("failures", "Failed and missing cases", columns, rows)
-        if rows
-        else Text(("Every case was scored with the values that were submitted.",))
-    )
+    block: Block = Text(("Every case was scored with the values that were submitted.",))
+    if rows:
+        columns = columns_of("case", "worst values in", "reason")
+        block = Table("failures", "Failed and missing cases", columns, rows)
     return Section("failures", "Failed cases", (block,))
 
 
@@ -269,38 +236,25 @@ def definitions_section(results: SubmissionResults) -> Section:
             _end(metric.best),
             _end(metric.worst),
             metric.unit or None,
-            _method(results, task.name, metric.name),
+            estimate.confidence_interval.method if estimate.confidence_interval else None,
             "yes" if f"{task.name}.{metric.name}" in ranked else None,
         )
         for task in results.tasks
         for metric in task.metrics
-        if metric.name in results.metrics.aggregates.get(task.name, {})
+        if (estimate := results.metrics.aggregates.get(task.name, {}).get(metric.name))
     ]
     titles = ("name", "title", "direction", "best", "worst", "unit", "interval", "on the leaderboard")
-    options: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, str(value)) for name, value in published.options.items()
+    blocks: list[Block] = [Table("definitions", "Metrics", columns_of(*titles), tuple(rows))]
+    if options := tuple((name, str(value)) for name, value in published.options.items()):
+        columns = columns_of("option", "value")
+        blocks.append(Table("options", "Options of the challenge", columns, options))
+    paragraphs = (
+        _MISSING[phase.missing],
+        f"Intervals hold 95 %; a bootstrap draws {results.resampling.resamples} samples of the cases "
+        f"with the seed {results.resampling.seed}.",
+        f"Full seal of the phase: {published.manifest}",
     )
-    blocks: list[Block] = [
-        Table("definitions", "Metrics", tuple(map(Column, titles)), tuple(rows)),
-        Text(
-            (
-                _MISSING[phase.missing],
-                f"Intervals hold 95 %; a bootstrap draws {results.resampling.resamples} samples of the cases "
-                f"with the seed {results.resampling.seed}.",
-                f"Full seal of the phase: {published.manifest}",
-            )
-        ),
-    ]
-    if options:
-        blocks.insert(
-            1, Table("options", "Options of the challenge", (Column("option"), Column("value")), options)
-        )
-    return Section("definitions", "Definitions", tuple(blocks))
-
-
-def _method(results: SubmissionResults, task: str, metric: str) -> str | None:
-    interval = results.metrics.aggregates[task][metric].confidence_interval
-    return interval.method if interval else None
+    return Section("definitions", "Definitions", (*blocks, Text(paragraphs)))
 
 
 def _end(value: float) -> Cell:
@@ -344,11 +298,7 @@ def public_page(results: SubmissionResults) -> Page:
     the published figures, which `audit` counts.
     """
     return _page(
-        results,
-        "",
-        metrics_section(results),
-        public_subgroups_section(results),
-        definitions_section(results),
+        results, "", metrics_section(results), public_subgroups_section(results), definitions_section(results)
     )
 
 

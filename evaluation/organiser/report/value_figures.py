@@ -18,15 +18,14 @@ from evaluation.organiser.charts.scatter import (
     Axis,
     CasePoint,
     Pair,
-    PointError,
     bland_altman_chart,
     error_cloud_chart,
     scatter_chart,
 )
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.overlays import StructureSize
-from evaluation.organiser.report.page import Block, Cell, Column, Figure, Section, Table, identifier
-from evaluation.organiser.report.results import SubmissionResults
+from evaluation.organiser.report.page import Block, Cell, Figure, Section, Table, columns_of, identifier
+from evaluation.organiser.report.results import SubmissionResults, ends_of
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.leaderboard import digits_of, platform_metrics
 from evaluation.summary import Subgroups
@@ -130,7 +129,7 @@ def _clouds(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterat
     titles = {field.name: field.title for field in fields_of(results.tasks)}
     for name in dict.fromkeys(name for value in values for name in value.locations):
         errors = [
-            PointError(value.name, at.predicted[0] - at.reference[0], at.predicted[1] - at.reference[1])
+            CasePoint(value.name, at.predicted[0] - at.reference[0], at.predicted[1] - at.reference[1])
             for value in values
             if (at := value.locations.get(name))
         ]
@@ -156,10 +155,9 @@ def subgroups_section(results: SubmissionResults) -> Section | None:
     """Return the section with all subgroups, intervals and numbers of cases included; None without any."""
     if not results.subgroups:
         return None
-    names = main_metrics(results)
-    figures = [Figure(chart) for name in names[:_MOST_FORESTS] if (chart := _forest(results, name))]
-    blocks: list[Block] = [*figures, subgroup_table(results, results.subgroups)]
-    return Section("subgroups", "Subgroups", tuple(blocks))
+    names = _main_metrics(results)[:_MOST_FORESTS]
+    figures = [Figure(chart) for name in names if (chart := _forest(results, name))]
+    return Section("subgroups", "Subgroups", (*figures, _subgroup_table(results, results.subgroups)))
 
 
 def public_subgroups_section(results: SubmissionResults) -> Section | None:
@@ -168,7 +166,7 @@ def public_subgroups_section(results: SubmissionResults) -> Section | None:
     if not published:
         return None
     blocks: list[Block] = []
-    for name in main_metrics(results)[:_MOST_FORESTS]:
+    for name in _main_metrics(results)[:_MOST_FORESTS]:
         task, metric = name.split(".")
         found = list(_values(published, task, metric))
         whole = results.metrics.aggregates.get(task, {}).get(metric)
@@ -176,18 +174,17 @@ def public_subgroups_section(results: SubmissionResults) -> Section | None:
             overall = ForestValue("", "all cases", whole.value)
             title = metrics_of(results.tasks)[name].title
             blocks.append(Figure(forest_chart(identifier(f"{name}-forest"), title, title, overall, found)))
-    return Section("subgroups", "Subgroups", (*blocks, subgroup_table(results, published)))
+    return Section("subgroups", "Subgroups", (*blocks, _subgroup_table(results, published)))
 
 
-def main_metrics(results: SubmissionResults) -> tuple[str, ...]:
+def _main_metrics(results: SubmissionResults) -> tuple[str, ...]:
     """Return the metrics ("task.metric") of the platform's leaderboard that this submission has."""
     phase = results.phase
     ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
     return tuple(name for name in ranked if name in metrics_of(results.tasks))
 
 
-def subgroup_table(results: SubmissionResults, subgroups: Subgroups) -> Table:
-    """Return the figures of subgroups by column, group and metric."""
+def _subgroup_table(results: SubmissionResults, subgroups: Subgroups) -> Table:
     titles = metrics_of(results.tasks)
     rows: list[tuple[Cell, ...]] = [
         (column, group.replace("_", " "), titles[f"{task}.{name}"].title, round(value, 6))
@@ -197,7 +194,7 @@ def subgroup_table(results: SubmissionResults, subgroups: Subgroups) -> Table:
         for name, value in values.items()
     ]
     digits = max((digits_of(results.phase.config, name).value for name in titles), default=4)
-    columns = (Column("column"), Column("subgroup"), Column("metric"), Column("value", digits))
+    columns = columns_of("column", "subgroup", "metric", ("value", digits))
     return Table("subgroups", "All figures of subgroups", columns, tuple(rows))
 
 
@@ -216,15 +213,8 @@ def _forest(results: SubmissionResults, name: str) -> Chart | None:
     estimate = results.estimates[task_name].get(metric_name)
     if not found or estimate is None:
         return None
-    interval = estimate.confidence_interval
-    overall = ForestValue(
-        "",
-        "all cases",
-        estimate.value,
-        len(results.tables[task_name]),
-        interval.lower if interval else None,
-        interval.upper if interval else None,
-    )
+    cases = len(results.tables[task_name])
+    overall = ForestValue("", "all cases", estimate.value, cases, *ends_of(estimate))
     title = f"{metric.title} by subgroup"
     return forest_chart(identifier(f"{name}-forest"), title, metric.title, overall, found)
 

@@ -4,14 +4,13 @@
                                         ▲                        │ a process that scores in turn (`lane`)
     OUTPUT/<team>/ ◄── kept results ────┴──────── answers ◄──────┘
 
-- `submissions` finds the submissions, `addresses` reads them from any file system that fsspec knows.
+- `submissions` finds the submissions, in folders or in any file system that fsspec knows.
 - `task` defines a lane's tasks and answers: plain data that crosses to other machines.
-- `scoring` scores one submission after the other in one process; `lane` is that process. Workers that read
-  and score cases are forked from a clean server for each submission, as `evaluation.workers` describes.
-- `lanes` runs several on this machine, `cluster` on the workers of a Dask scheduler (`cluster_start`,
-  `scheduler`), through `cluster_worker`. `slicing` divides large submissions for either, and joins the
-  `slice_outcomes`.
-- `kept` writes results with the digests of their inputs, and finds the ones that still hold; `claims`
-  keeps two runs from scoring the same submission into one folder.
+- `scoring` scores one submission after the other in one process. Workers that read and score cases are
+  forked from a clean server for each submission, as `evaluation.workers` describes.
+- `lanes` runs several such processes on this machine, `cluster` on the workers of a Dask scheduler, through
+  `cluster_worker`. `slicing` divides large submissions for either.
+- `kept` writes results with the digests of their inputs, finds the ones that still hold, and keeps two runs
+  from scoring the same submission into one folder.
 - `changes` compares the results with earlier ones.
 """

@@ -74,15 +74,17 @@ def changes_between(before: Path, now: Path) -> Changes:
     earlier, later = read_results(before), read_results(now)
     scheme = scheme_of(later.challenge, later.options)
     old, new = _by_name(earlier), _by_name(later)
+    old_places, new_places = _places(earlier), _places(later)
     return Changes(
         phase=later.phase,
         seal=Change(earlier.manifest, later.manifest),
         ranked=tuple(scheme.metrics),
         overall=scheme.overall,
-        submissions=tuple(
-            _submission_change(name, old.get(name), new.get(name)) for name in sorted({*old, *new})
-        ),
-        places=_pairs_of_pairs(_places(earlier), _places(later)),
+        submissions=tuple(_change(name, old.get(name), new.get(name)) for name in sorted({*old, *new})),
+        places={
+            name: _pairs(old_places.get(name, {}), new_places.get(name, {}))
+            for name in dict.fromkeys((*old_places, *new_places))
+        },
     )
 
 
@@ -99,11 +101,8 @@ def table_of(changes: Changes) -> Iterator[str]:
         f"{changes.phase}: {len(changed)} of {len(changes.submissions)} submissions have changed, "
         f"{'1 case' if len(cases) == 1 else f'{len(cases)} cases'} moved"
     )
-    moved = {
-        team: place
-        for team, place in changes.places.get(changes.overall or "", {}).items()
-        if place.before != place.now
-    }
+    places = changes.places.get(changes.overall or "", {})
+    moved = {team for team, place in places.items() if place.before != place.now}
     if not changed and not moved:
         return
     ranked = [name for name in changes.ranked if any(name in one.values for one in changed)]
@@ -112,7 +111,7 @@ def table_of(changes: Changes) -> Iterator[str]:
         if not one.is_one and one.team not in moved:
             continue
         name = f"{one.team}/{one.submission}" if one.submission else one.team
-        place = changes.places.get(changes.overall or "", {}).get(one.team, Change(None, None))
+        place = places.get(one.team, Change(None, None))
         count = len({case.case for task in one.cases.values() for case in task})
         values = [_text(one.values.get(metric, Change(None, None))) for metric in ranked]
         rows.append([name, _text(place), str(count), *values])
@@ -130,13 +129,9 @@ def _by_name(results: PhaseResults) -> dict[tuple[str, str], Submission]:
     return {(submission.team, submission.name): submission for submission in results.submissions}
 
 
-def _submission_change(
-    name: tuple[str, str], before: Submission | None, now: Submission | None
-) -> SubmissionChange:
-    team, submission = name
+def _change(name: tuple[str, str], before: Submission | None, now: Submission | None) -> SubmissionChange:
     return SubmissionChange(
-        team,
-        submission,
+        *name,
         Change(_absence(before), _absence(now)),
         _pairs(before.values if before else {}, now.values if now else {}),
         _case_changes((before and before.tables) or {}, (now and now.tables) or {}),
@@ -154,21 +149,14 @@ def _case_changes(
     found = {}
     for task in before.keys() & now.keys():
         old, new = (dict(zip(table.names, table.rows, strict=True)) for table in (before[task], now[task]))
-        changes = tuple(
-            CaseChange(case, columns)
-            for case in sorted({*old, *new})
-            if (columns := _column_changes(old.get(case, {}), new.get(case, {})))
-        )
+        changes = []
+        for case in sorted({*old, *new}):
+            pairs = _pairs(_plain(old.get(case, {})), _plain(new.get(case, {})))
+            if columns := {name: change for name, change in pairs.items() if change.before != change.now}:
+                changes.append(CaseChange(case, columns))
         if changes:
-            found[task] = changes
+            found[task] = tuple(changes)
     return dict(sorted(found.items()))
-
-
-def _column_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Change]:
-    plain = _pairs(
-        {key: _plain(value) for key, value in before.items()}, {k: _plain(v) for k, v in now.items()}
-    )
-    return {name: change for name, change in plain.items() if change.before != change.now}
 
 
 def _plain(value: Any) -> Any:
@@ -204,10 +192,3 @@ def _places(results: PhaseResults) -> dict[str, dict[str, int]]:
 def _pairs(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Change]:
     names = dict.fromkeys((*before, *now))
     return {name: Change(before.get(name), now.get(name)) for name in names}
-
-
-def _pairs_of_pairs(
-    before: Mapping[str, Mapping[str, int]], now: Mapping[str, Mapping[str, int]]
-) -> dict[str, dict[str, Change]]:
-    names = dict.fromkeys((*before, *now))
-    return {name: _pairs(before.get(name, {}), now.get(name, {})) for name in names}

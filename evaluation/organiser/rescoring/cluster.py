@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import resource_tracker
-from types import TracebackType
 from typing import Any
 
 from evaluation.core.fault import PhaseError
@@ -28,7 +27,7 @@ from evaluation.organiser.rescoring.cluster_worker import score_on_worker
 from evaluation.organiser.rescoring.task import ATTEMPTS, Answer, Answers, ScoringTask, failed
 from evaluation.platform import machine
 
-# Start of a Dask cluster, on this machine or through Dask's packages for batch systems and Kubernetes.
+# --- Start of a Dask cluster, on this machine or through Dask's packages for batch systems and Kubernetes ---
 
 QUEUES = {
     "slurm": "SLURMCluster",
@@ -88,7 +87,7 @@ def start_cluster(where: str, workers: int | None) -> Any:
                 raise PhaseError(f"--workers: the scheduler at {where} has workers of its own")
             return None
     except ModuleNotFoundError as error:
-        extra = "cluster" if where in ("local",) or "://" in where else where
+        extra = "cluster" if where == "local" or "://" in where else where
         raise PhaseError(
             f"--cluster {where} needs the Python package {error.name!r}: install this package with its extra "
             f"{extra!r}"
@@ -118,11 +117,8 @@ _RECONNECTIONS = 5
 
 
 @dataclass
-class HandedOver:
-    """A task that was handed over, its future, and whether it runs alone.
-
-    ``failed_on``: workers that failed. ``only_on``: workers that may do it now; empty: all.
-    """
+class _HandedOver:
+    """A task that was handed over; ``only_on``: the only workers that may do it now, if any."""
 
     task: ScoringTask
     future: Any
@@ -149,7 +145,7 @@ class Scheduler:
         self._client: Any = None
         self._to: Any = where
         self._reconnections = 0
-        self._given: dict[str, HandedOver] = {}
+        self._given: dict[str, _HandedOver] = {}
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._numbers = 0
         self._is_waiting = False
@@ -177,11 +173,21 @@ class Scheduler:
 
     def has_room(self) -> bool:
         """Return whether another task may be handed over; there may be slightly more than threads."""
-        return len(self._given) < self._room()
+        if time.monotonic() - self._looked > _LOOK_SECONDS:
+            with contextlib.suppress(Exception):  # a scheduler that has ended is noticed elsewhere
+                threads_of = self._client.nthreads()
+                self._free(set(threads_of))
+                threads = sum(threads_of.values())
+                self._window = max(_LEAST_WINDOW, _TASKS_PER_THREAD * threads)
+                if threads == 0 and not self._is_waiting:
+                    self._tell("The cluster has no worker; waiting for one")
+                self._is_waiting = threads == 0
+            self._looked = time.monotonic()
+        return len(self._given) < self._window
 
     def others_than(self, failed_on: tuple[str, ...]) -> tuple[str, ...]:
         """Return the addresses of all other workers."""
-        with contextlib.suppress(Exception):  # as in `_room`
+        with contextlib.suppress(Exception):  # as above
             return tuple(address for address in self._client.nthreads() if address not in failed_on)
         return ()
 
@@ -195,23 +201,13 @@ class Scheduler:
         """Hand over a task, to all workers or to some of them."""
         self._numbers += 1
         key = f"{task.place}#{self._numbers}"
-        names = {
-            "module": self._score.__module__,
-            "function": self._score.__name__,
-            "task": pickle.dumps(task),
-        }
-        future = self._client.submit(
-            eval,
-            _CALL,
-            names,
-            key=key,
-            pure=False,
-            workers=list(only_on) or None,
-        )
-        self._given[key] = HandedOver(task, future, alone, failed_on, only_on)
+        score, data = self._score, pickle.dumps(task)
+        names = {"module": score.__module__, "function": score.__name__, "task": data}
+        future = self._client.submit(eval, _CALL, names, key=key, pure=False, workers=list(only_on) or None)
+        self._given[key] = _HandedOver(task, future, alone, failed_on, only_on)
         self._listen(future)
 
-    def next(self) -> HandedOver | None:
+    def next(self) -> _HandedOver | None:
         """Wait for a while, and return a finished task or None."""
         try:
             key = self._ended.get(timeout=_LOOK_SECONDS)
@@ -233,20 +229,6 @@ class Scheduler:
 
     def _listen(self, future: Any) -> None:
         future.add_done_callback(lambda done: self._ended.put(done.key))
-
-    def _room(self) -> int:
-        """Return how many tasks may be handed over: slightly more than there are threads."""
-        if time.monotonic() - self._looked > _LOOK_SECONDS:
-            with contextlib.suppress(Exception):  # a scheduler that has ended is noticed elsewhere
-                threads_of = self._client.nthreads()
-                self._free(set(threads_of))
-                threads = sum(threads_of.values())
-                self._window = max(_LEAST_WINDOW, _TASKS_PER_THREAD * threads)
-                if threads == 0 and not self._is_waiting:
-                    self._tell("The cluster has no worker; waiting for one")
-                self._is_waiting = threads == 0
-            self._looked = time.monotonic()
-        return self._window
 
     def _free(self, workers: set[str]) -> None:
         """Release tasks for workers that have ended to all workers, even ones that failed before."""
@@ -290,9 +272,6 @@ class Scheduler:
             self.give(given.task, given.alone, given.failed_on)
 
 
-_RECONNECT_SECONDS = 120.0
-
-
 class OnCluster:
     """Scores submissions on the workers of a scheduler; a context manager.
 
@@ -306,7 +285,7 @@ class OnCluster:
         workers: int | None,
         tell: Callable[[str], None],
         score: Callable[[ScoringTask], Answer] = score_on_worker,
-        reconnect_seconds: float = _RECONNECT_SECONDS,
+        reconnect_seconds: float = 120.0,
     ) -> None:
         self._where, self._workers, self._tell = where, workers, tell
         self._scheduler = Scheduler(where, score, tell, reconnect_seconds)
@@ -327,9 +306,7 @@ class OnCluster:
         self._tell(f"Dask's dashboard: {self._scheduler.dashboard}")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._scheduler.close()
         self._closing.close()
 
@@ -344,34 +321,31 @@ class OnCluster:
                 if not suspects:
                     return
                 scheduler.give(suspects.popleft(), alone=True)
-            given = scheduler.next()
-            if given is not None:
-                answer = self._answer(given)
-                if answer is None:
-                    suspects.append(given.task)
-                elif not self._tries_elsewhere(given, answer):
-                    yield given.task, answer
+            if (given := scheduler.next()) is None:
+                continue
+            if (answer := self._answer(given)) is None:
+                suspects.append(given.task)
+            elif not self._tries_elsewhere(given, answer):
+                yield given.task, answer
 
-    def _tries_elsewhere(self, given: HandedOver, answer: Answer) -> bool:
+    def _tries_elsewhere(self, given: _HandedOver, answer: Answer) -> bool:
         """Hand a task over again after a failure of the worker's own, if there are other workers."""
         failed_on = (*given.failed_on, answer.worker)
         if not answer.elsewhere or len(failed_on) == ATTEMPTS:
             return False
-        others = self._scheduler.others_than(failed_on)
-        if others:
+        if others := self._scheduler.others_than(failed_on):
             self._scheduler.give(given.task, given.alone, failed_on, others)
         return bool(others)
 
-    def _answer(self, given: HandedOver) -> Answer | None:
+    def _answer(self, given: _HandedOver) -> Answer | None:
         """Return the answer of a finished task, None if it must run again alone."""
         from distributed import KilledWorker
 
         try:
             answer: Answer = given.future.result()
         except KilledWorker as killed:
-            reason = (
-                f"its worker ended each time it was run alone (the last was {killed.last_worker.address})"
-            )
+            last = killed.last_worker.address
+            reason = f"its worker ended each time it was run alone (the last was {last})"
             return failed(reason) if given.alone else None
         except ModuleNotFoundError as error:
             raise PhaseError(

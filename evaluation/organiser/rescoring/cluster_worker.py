@@ -42,10 +42,7 @@ def score_on_worker(task: ScoringTask) -> Answer:
 
 
 def score_fetched(task: ScoringTask, folder: Path, memory_mb: int | None, lane: SteadyLane) -> Answer:
-    """Fetch a remote phase and submission into a folder, and score in a lane.
-
-    A failed download is tried three times.
-    """
+    """Fetch a remote phase and submission into a folder, three times at most, and score in a lane."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             phase = _fetched_phase(task, folder)
@@ -61,8 +58,7 @@ def score_fetched(task: ScoringTask, folder: Path, memory_mb: int | None, lane: 
 
 
 def _fetched_phase(task: ScoringTask, folder: Path) -> Path:
-    path = local_path(task.phase)
-    if path is not None:
+    if (path := local_path(task.phase)) is not None:
         return path
     key = (task.phase, task.seal)
     with _one_fetches:

@@ -17,7 +17,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -52,11 +51,9 @@ class Results:
         """Return the digest of the submission of a whole result with these inputs; None without one."""
         try:
             record = json.loads(self._record(place).read_bytes())
-            if record["made_of"] != dataclasses.asdict(ingredients) or record["files"] != self._digests(
-                place
-            ):
-                return None
-            return str(record["submission"])
+            inputs = dataclasses.asdict(ingredients)
+            is_same = record["made_of"] == inputs and record["files"] == self._digests(place)
+            return str(record["submission"]) if is_same else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -76,7 +73,8 @@ class Results:
                 "submission": answer.digest,
                 "files": {name: sha256_of(data) for name, data in files.items()},
             }
-            write_atomically(self._record(place), _json(record))
+            content = json.dumps(record, indent=1, sort_keys=True) + "\n"
+            write_atomically(self._record(place), content.encode("ascii"))
 
     def is_rejection(self, place: str) -> bool:
         """Return whether the present result is a rejection."""
@@ -93,11 +91,7 @@ class Results:
         return digests
 
 
-def _json(content: Any) -> bytes:
-    return (json.dumps(content, indent=1, sort_keys=True) + "\n").encode("ascii")
-
-
-# Locks that keep two runs, on one machine or several, from scoring one submission into a folder at once.
+# --- Locks that keep two runs, on any machines, from scoring one submission into a folder at once ---
 
 # Windows has no such module; there, claims do not work.
 _fcntl: Any = None if sys.platform == "win32" else importlib.import_module("fcntl")
@@ -117,26 +111,22 @@ class Claims:
         """Claim a place, and return whether it was free; with ``wait``, first wait until it is."""
         if _fcntl is None:
             return True
-        try:
-            _fcntl.lockf(
-                self._descriptor, _fcntl.LOCK_EX | (0 if wait else _fcntl.LOCK_NB), 1, _offset(place)
-            )
-        except (BlockingIOError, PermissionError):
-            return False
-        except OSError:
-            return True
+        with contextlib.suppress(OSError):
+            try:
+                kind = _fcntl.LOCK_EX | (0 if wait else _fcntl.LOCK_NB)
+                _fcntl.lockf(self._descriptor, kind, 1, _offset(place))
+            except (BlockingIOError, PermissionError):
+                return False
         return True
 
     def release(self, place: str) -> None:
         """Give up a claim, which may not be held."""
         if _fcntl is not None:
-            try:
+            with contextlib.suppress(OSError):
                 _fcntl.lockf(self._descriptor, _fcntl.LOCK_UN, 1, _offset(place))
-            except OSError:
-                return
 
 
-@contextmanager
+@contextlib.contextmanager
 def open_claims(output: Path) -> Iterator[Claims]:
     """Create a folder and yield the claims on the results below it. Raises `OSError`."""
     folder = output / FOLDER

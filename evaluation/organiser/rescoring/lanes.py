@@ -19,7 +19,6 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from evaluation.organiser.rescoring.scoring import Scorer
@@ -125,7 +124,6 @@ def died_each_time(reason: str) -> Answer:
 def main() -> None:
     """Do tasks until there are no more; the entry point of the process."""
     from evaluation.core.side_by_side import end_with_parent
-    from evaluation.organiser.rescoring.scoring import Scorer
     from evaluation.platform import machine
     from evaluation.workers.processes import collect_rarely, warm_up
 
@@ -152,8 +150,6 @@ def _send(stream: Any, content: object) -> None:
 
 @dataclass
 class _AssignedTask:
-    """A task, its lane, and the number of attempts."""
-
     task: ScoringTask
     attempts: int = 0
 
@@ -168,9 +164,7 @@ class Lanes:
     def __enter__(self) -> Lanes:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for lane in list(self._lanes):
             self._end(lane)
 
@@ -184,10 +178,14 @@ class Lanes:
         with selectors.DefaultSelector() as busy:
             while True:
                 while len(busy.get_map()) < self._count:
-                    given = again.popleft() if again else _next(tasks)
-                    if given is None:
+                    if again:
+                        given = again.popleft()
+                    elif (task := next(tasks, None)) is not None:
+                        given = _AssignedTask(task)
+                    else:
                         break
-                    lane = idle.pop() if idle else self._start()
+                    lane = idle.pop() if idle else Lane()
+                    self._lanes.add(lane)
                     given.attempts += 1
                     try:
                         lane.give(given.task)
@@ -210,19 +208,9 @@ class Lanes:
                         idle.append(lane)
                         yield given.task, answer
 
-    def _start(self) -> Lane:
-        lane = Lane()
-        self._lanes.add(lane)
-        return lane
-
     def _end(self, lane: Lane) -> None:
         self._lanes.discard(lane)
         lane.close()
-
-
-def _next(tasks: Iterator[ScoringTask | None]) -> _AssignedTask | None:
-    task = next(tasks, None)
-    return None if task is None else _AssignedTask(task)
 
 
 def _after_death(given: _AssignedTask, died: LaneDied, again: deque[_AssignedTask]) -> Answers:
@@ -239,9 +227,7 @@ class ScoringInThisProcess:
     def __enter__(self) -> ScoringInThisProcess:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Leave everything as it is."""
 
     def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:

@@ -81,16 +81,9 @@ def _with_kept(task: ScoringTask, results: Results) -> ScoringTask:
 
 
 def _ingredients(task: ScoringTask) -> Ingredients:
-    return Ingredients(_seal_and_rules(task), task.source, task.environment)
-
-
-def _seal_and_rules(task: ScoringTask) -> str:
-    """Return the seal, with the digest of a challenge that is programmed one folder above the phase.
-
-    One beside `phase.toml` is sealed with it.
-    """
-    folder = Path(task.phase)
+    seal, folder = task.seal, Path(task.phase)
     file = registry.find_file(folder)
-    if file is None or file.parent == folder.absolute():
-        return task.seal
-    return f"{task.seal}, {registry.CHALLENGE_FILE} {sha256_of(file.read_bytes())}"
+    # A challenge that is programmed beside `phase.toml` is sealed with it, one in the folder above is not.
+    if file is not None and file.parent != folder.absolute():
+        seal = f"{seal}, {registry.CHALLENGE_FILE} {sha256_of(file.read_bytes())}"
+    return Ingredients(seal, task.source, task.environment)

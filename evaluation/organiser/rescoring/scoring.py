@@ -56,13 +56,9 @@ def put_together(phase: Phase, slices: Sequence[bytes]) -> CaseOutcomes:
         outcomes.update(zip(positions, unpacked_outcomes(of_slice), strict=True))
         used += of_reading
     limits = limits_of(phase.form.cases, fields_of(tasks_of_form(phase.form)))
-    if (
-        len(about) != 1
-        or outcomes.keys() != set(range(len(phase.rows)))
-        or used.bytes > limits.bytes
-        or used.items > limits.items
-        or used.seconds > limits.seconds
-    ):
+    is_whole = len(about) == 1 and outcomes.keys() == set(range(len(phase.rows)))
+    exceeds = used.bytes > limits.bytes or used.items > limits.items or used.seconds > limits.seconds
+    if exceeds or not is_whole:
         raise PhaseError("the slices of the submission do not fit together")
     ((tasks, run_seconds),) = about
     return CaseOutcomes(tasks, run_seconds, outcomes, used)

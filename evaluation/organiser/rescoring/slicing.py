@@ -17,7 +17,6 @@ import uuid
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 
 from evaluation.core.challenge import fields_of
 from evaluation.organiser.rescoring.task import Answer, Answers, Engine, ScoringTask
@@ -49,10 +48,8 @@ class Slicing:
         self._engine.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._engine.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self._engine.__exit__(*error)
 
     def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
         """Yield every task with its answer, as they end. Raises the engine's errors."""
@@ -110,7 +107,13 @@ class _Parting:
         if answer.kind == "slice":
             parted.answers[task.part.number] = answer
             if len(parted.answers) == task.slices:
-                self._put_together(parted)
+                answers = [parted.answers[number] for number in range(task.slices)]
+                if len({one.digest for one in answers}) == 1:
+                    outcomes = tuple(one.outcomes for one in answers)
+                    self._next.appendleft(replace(parted.task, scored=outcomes))
+                else:  # the submission has changed meanwhile
+                    del self._parted[task.place]
+                    self._next.appendleft(replace(parted.task, slices=1))
             return
         del self._parted[task.place]
         self._next = deque(other for other in self._next if other.place != task.place)
@@ -120,12 +123,3 @@ class _Parting:
             self._next.appendleft(replace(parted.task, slices=1))
         else:
             yield parted.task, answer
-
-    def _put_together(self, parted: _Parted) -> None:
-        task = parted.task
-        answers = [parted.answers[number] for number in range(task.slices)]
-        if len({answer.digest for answer in answers}) == 1:
-            self._next.appendleft(replace(task, scored=tuple(answer.outcomes for answer in answers)))
-        else:  # the submission has changed meanwhile
-            del self._parted[task.place]
-            self._next.appendleft(replace(task, slices=1))

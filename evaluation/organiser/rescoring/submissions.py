@@ -55,16 +55,11 @@ def entries_of(folder: str) -> list[Entry]:
         found = [Entry(inner.name, str(inner), inner.is_dir(), inner.is_file()) for inner in path.iterdir()]
     else:
         system, root = _open(folder)
-        found = [
-            Entry(
-                posixpath.basename(entry["name"].rstrip("/")),
-                system.unstrip_protocol(entry["name"].rstrip("/")),
-                entry["type"] == "directory",
-                entry["type"] == "file",
-            )
-            for entry in system.ls(root, detail=True)
-            if entry["name"].rstrip("/") != root
-        ]
+        found = []
+        for entry in system.ls(root, detail=True):
+            if (place := entry["name"].rstrip("/")) != root:
+                name, location = posixpath.basename(place), system.unstrip_protocol(place)
+                found.append(Entry(name, location, entry["type"] == "directory", entry["type"] == "file"))
     return sorted((entry for entry in found if not entry.name.startswith(".")), key=lambda entry: entry.name)
 
 
@@ -119,8 +114,6 @@ def _open(location: str) -> tuple[Any, str]:
 
 # --- The submissions in a folder: sub-folders, zips and tables as the platform hands them out ---
 
-_FILES = (".zip", ".csv")
-
 
 @dataclass(frozen=True)
 class LocatedSubmission:
@@ -153,14 +146,22 @@ def find_submissions(folder: str) -> Found:
     for entry in entries_of(folder):
         if entry.is_folder:
             found += _of_team(entry)
-        elif entry.is_file and _is_upload(entry):
+        elif entry.is_file and entry.name.casefold().endswith((".zip", ".csv")):
             found.append(LocatedSubmission(_stem(entry), entry.location))
         else:
             others.append(entry.name)
     if not found:
         ignored = f"; it holds {', '.join(others)}" if others else ""
         raise PhaseError(f"{folder}: expected a folder or a zip for each team, found none{ignored}")
-    if problems := _duplicates(found):
+    locations: dict[str, list[str]] = {}
+    for submission in found:
+        locations.setdefault(submission.name, []).append(submission.location)
+    problems = [
+        f"{name}: expected one submission of this name, found {', '.join(given)}"
+        for name, given in locations.items()
+        if len(given) > 1
+    ]
+    if problems:
         raise PhaseError(*problems)
     return Found(tuple(sorted(found, key=lambda submission: submission.name)), tuple(others))
 
@@ -179,23 +180,8 @@ def _of_team(team: Entry) -> list[LocatedSubmission]:
     return [LocatedSubmission(team.name, team.location)]
 
 
-def _is_upload(entry: Entry) -> bool:
-    return entry.name.casefold().endswith(_FILES)
-
-
 def _stem(entry: Entry) -> str:
     return PurePosixPath(entry.name).stem
-
-
-def _duplicates(found: Sequence[LocatedSubmission]) -> list[str]:
-    places: dict[str, list[str]] = {}
-    for submission in found:
-        places.setdefault(submission.name, []).append(submission.location)
-    return [
-        f"{name}: expected one submission of this name, found {', '.join(locations)}"
-        for name, locations in places.items()
-        if len(locations) > 1
-    ]
 
 
 # --- The digest of a submission: of a file's bytes, or of a folder's content ---

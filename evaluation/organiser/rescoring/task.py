@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from collections.abc import Generator, Iterator, Mapping
@@ -9,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Protocol
 
 import evaluation
@@ -53,15 +53,12 @@ def _environment(further: str | None) -> Environment:
         for path in sorted(root.rglob("*.py")):
             data = path.read_bytes()
             digest.update(f"{path.relative_to(root).as_posix()}\0{len(data)}\0".encode() + data)
-    libraries = ", ".join(f"{name} {_version(name)}" for name in _LIBRARIES)
+    versions = dict.fromkeys(_LIBRARIES, "none")
+    for name in _LIBRARIES:
+        with contextlib.suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    libraries = ", ".join(f"{name} {number}" for name, number in versions.items())
     return Environment(evaluation.__version__, digest.hexdigest(), libraries)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "none"
 
 
 # --- Tasks and answers of processes that score submissions ---
@@ -133,9 +130,7 @@ class Engine(Protocol):
 
     def __enter__(self) -> Engine: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
     def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
         """Yield every task with its answer, as they end. Each task is taken when there is room for it.

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evaluation.challenges.adam import CHALLENGE, ELSEWHERE, LESIONS, STRUCTURE, AdamOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
-from evaluation.organiser.submission_writer import ArchiveSample, SampleCase
+from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
 from evaluation.organiser.synthesis import (
     AUC,
     Ellipse,
@@ -36,6 +37,7 @@ from evaluation.organiser.synthesis import ELSEWHERE_VALUE as OUTSIDE_THE_DISC
 # --- The eyes of a synthetic ADAM set: anatomy, severity, and the structures that each image shows ---
 
 Flags = NDArray[np.bool_]
+Lesions = Mapping[str, Sequence[Ellipse]]
 
 _CAMERAS = ("Zeiss Visucam 500", "Canon CR-2")
 # The cameras' images have 2124 × 2056 and 1444 × 1444 pixels.
@@ -82,7 +84,7 @@ class Eyes:
     shows: Mapping[str, Flags]
 
 
-def draw_eyes(arguments: argparse.Namespace, rng: np.random.Generator) -> Eyes:
+def draw_eyes(arguments: argparse.Namespace, rng: Generator) -> Eyes:
     """Draw the anatomy, and eyes of every kind in the proportions of the set."""
     counts, images = SETS[arguments.set], arguments.cases
     cases = _draw_cases(arguments, rng)
@@ -107,7 +109,7 @@ def draw_eyes(arguments: argparse.Namespace, rng: np.random.Generator) -> Eyes:
     return Eyes(cases, severity, shows)
 
 
-def _draw_cases(arguments: argparse.Namespace, rng: np.random.Generator) -> list[FundusCase]:
+def _draw_cases(arguments: argparse.Namespace, rng: Generator) -> list[FundusCase]:
     """Draw the images of both cameras in random order."""
     if not 0 <= arguments.second_camera <= 1:
         raise ValueError(f"--second-camera: expected a share from 0 to 1, found {arguments.second_camera}")
@@ -183,13 +185,13 @@ _DEVIATIONS = {
 }
 
 
-def draw_lesions(style: LesionStyle, case: FundusCase, rng: np.random.Generator) -> tuple[Ellipse, ...]:
+def draw_lesions(style: LesionStyle, case: FundusCase, rng: Generator) -> tuple[Ellipse, ...]:
     """Draw the lesions of one kind in one image, with their centres inside it."""
     return _scattered(style, case, case.fovea_x, case.fovea_y, rng)
 
 
 def reference_lesions(
-    lesions: Sequence[Ellipse], case: FundusCase, rng: np.random.Generator, graders: int = 7
+    lesions: Sequence[Ellipse], case: FundusCase, rng: Generator, graders: int = 7
 ) -> NDArray[np.uint8]:
     """Draw the reference as the graders' majority: uint8 (height, width), 0 lesion, 255 elsewhere."""
     drawn = [[jitter(lesion, rng, _GRADER_JITTER) for _ in range(graders)] for lesion in lesions]
@@ -197,11 +199,7 @@ def reference_lesions(
 
 
 def predicted_lesions(
-    style: LesionStyle,
-    lesions: Sequence[Ellipse],
-    case: FundusCase,
-    quality: Quality,
-    rng: np.random.Generator,
+    style: LesionStyle, lesions: Sequence[Ellipse], case: FundusCase, quality: Quality, rng: Generator
 ) -> NDArray[np.uint8]:
     """Draw a prediction of lesions of one kind: uint8 (height, width), 0 lesion, 255 elsewhere; never empty.
 
@@ -231,7 +229,7 @@ def empty_mask(case: FundusCase) -> NDArray[np.uint8]:
     return np.full((case.height, case.width), ELSEWHERE_VALUE, dtype=np.uint8)
 
 
-def roughen(mask: NDArray[np.uint8], share: float, rng: np.random.Generator) -> NDArray[np.uint8]:
+def roughen(mask: NDArray[np.uint8], share: float, rng: Generator) -> NDArray[np.uint8]:
     """Flip a random share of the pixels in the bounding box of the lesions (mask of 0 and 255).
 
     The masks of pixel-wise methods are ragged and compress far less than ellipses. A mask that would become
@@ -249,7 +247,7 @@ def roughen(mask: NDArray[np.uint8], share: float, rng: np.random.Generator) -> 
 
 
 def _scattered(
-    style: LesionStyle, case: FundusCase, center_x: float, center_y: float, rng: np.random.Generator
+    style: LesionStyle, case: FundusCase, center_x: float, center_y: float, rng: Generator
 ) -> tuple[Ellipse, ...]:
     diameter = 2 * case.disc.semi_axis_y
     lesions = []
@@ -327,7 +325,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     fewest = len(SETS[arguments.set].severities) + 1  # one of each severity and one without AMD
     if arguments.cases < fewest:
         raise ValueError(f"--cases: expected at least {fewest}, found {arguments.cases}")
-    rng = np.random.Generator(np.random.PCG64(arguments.seed))
+    rng = Generator(np.random.PCG64(arguments.seed))
     eyes = draw_eyes(arguments, rng)
     amd = np.array([bool(severity) for severity in eyes.severity])
     likelihoods = likelihoods_by_quality(amd, rng, arguments.auc)
@@ -335,13 +333,6 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
         quality: {name: _decisions(shown, quality, rng) for name, shown in eyes.shows.items()}
         for quality in Quality
     }
-    sample = ArchiveSample(
-        arguments.output,
-        arguments.name,
-        _configuration(arguments),
-        CHALLENGE.tasks(AdamOptions()),
-        arguments.submissions,
-    )
 
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
         case = eyes.cases[position]
@@ -364,16 +355,14 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 
         return SampleCase(case.name, columns, reference), predict
 
-    return sample.write(arguments.cases, draw, progress)
+    configuration, tasks = _configuration(arguments), CHALLENGE.tasks(AdamOptions())
+    return write_archive_sample(
+        arguments, configuration, tasks, arguments.cases, draw, progress, arguments.submissions
+    )
 
 
 def _reference(
-    case: FundusCase,
-    eyes: Eyes,
-    position: int,
-    lesions: Mapping[str, Sequence[Ellipse]],
-    noise: float,
-    rng: np.random.Generator,
+    case: FundusCase, eyes: Eyes, position: int, lesions: Lesions, noise: float, rng: Generator
 ) -> dict[str, Any]:
     fovea = reference_fovea(case, rng)
     reference: dict[str, Any] = {
@@ -391,11 +380,11 @@ def _reference(
 def _prediction(
     case: FundusCase,
     reference: Mapping[str, Any],
-    lesions: Mapping[str, Sequence[Ellipse]],
+    lesions: Lesions,
     seen: Mapping[str, bool],
     quality: Quality,
     noise: float,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> dict[str, Any]:
     """Draw the prediction for one image; ``seen`` says which structures it reports as present."""
     if quality is Quality.PERFECT:
@@ -416,7 +405,7 @@ def _prediction(
     return prediction
 
 
-def _decisions(shown: Flags, quality: Quality, rng: np.random.Generator) -> Flags:
+def _decisions(shown: Flags, quality: Quality, rng: Generator) -> Flags:
     """Return the images with a structure in a submission, with as many misses as false reports."""
     if quality is Quality.RANDOM:
         return rng.permutation(shown)

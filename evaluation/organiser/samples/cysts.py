@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
@@ -18,12 +19,10 @@ from evaluation.io.kinds.volume import Volume
 from evaluation.io.tables import write_csv
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.io.volumes import EXTENSIONS, write_volume
-from evaluation.organiser.submission_writer import ArchiveSample, SampleCase
+from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
 from evaluation.organiser.synthesis import Quality
 
 # --- Synthetic OCT volumes: retinal layers, speckle, cysts of varying contrast and size, and annotators ---
-#
-# Sizes and spacings are taken from four scanners for 6 mm × 2 mm × 6 mm of the macula.
 
 VENDORS = {"C": "cirrus", "T": "topcon", "N": "nidek", "S": "spectralis"}
 VENDOR_OF_CASE = "CTNSTCTCTCTCNSTCTCTCTCNSTT"
@@ -33,7 +32,7 @@ QUALITIES = ("high", "medium", "low")
 INTERVAL = np.array([0.0, 0.35, 0.5, 0.62, 0.74, 0.86], dtype=np.float32)
 """The confidence of each level: the mean distinction of the supervisor's cysts of that level."""
 
-# (B-scans, pixels in depth, pixels in width)
+# (B-scans, pixels in depth, pixels in width) of four scanners for 6 mm × 2 mm × 6 mm of the macula
 _SHAPES = {
     "cirrus": (128, 1024, 512),
     "topcon": (256, 885, 512),
@@ -80,9 +79,7 @@ class OctCase:
         return z, y, x
 
 
-def draw_cases(
-    count: int, scale: float, rng: np.random.Generator, most_b_scans: int | None = None
-) -> list[OctCase]:
+def draw_cases(count: int, scale: float, rng: Generator, most_b_scans: int | None = None) -> list[OctCase]:
     """Return cases of four vendors and three qualities.
 
     ``scale`` multiplies width and depth in pixels, at the same extent in mm, and the number of B-scans, at
@@ -90,9 +87,8 @@ def draw_cases(
     scale outside (0, 1].
     """
     if count < 1 or not 0 < scale <= 1:
-        raise ValueError(
-            f"expected at least one case and a scale above 0 up to 1, found {count} and {scale:g}"
-        )
+        expected = "at least one case and a scale above 0 up to 1"
+        raise ValueError(f"expected {expected}, found {count} and {scale:g}")
     seen = dict.fromkeys(_SHAPES, 0)
     cases = []
     for position in range(count):
@@ -100,13 +96,12 @@ def draw_cases(
         quality = QUALITIES[seen[vendor] % len(QUALITIES)]
         seen[vendor] += 1
         geometry = _geometry(vendor, scale, most_b_scans)
-        cases.append(
-            OctCase(f"V{position + 1:02d}", vendor, quality, geometry, _draw_cysts(geometry, quality, rng))
-        )
+        cysts = _draw_cysts(geometry, quality, rng)
+        cases.append(OctCase(f"V{position + 1:02d}", vendor, quality, geometry, cysts))
     return cases
 
 
-def draw_image(case: OctCase, rng: np.random.Generator) -> NDArray[np.uint8]:
+def draw_image(case: OctCase, rng: Generator) -> NDArray[np.uint8]:
     """Return the OCT volume (z, y, x): layers that are deeper at the fovea, dark cysts, and speckle."""
     depth, height, width = case.geometry.shape
     step_z, step_y, step_x = case.spacing_mm
@@ -114,7 +109,9 @@ def draw_image(case: OctCase, rng: np.random.Generator) -> NDArray[np.uint8]:
     y = (np.arange(height) * step_y)[:, np.newaxis]
     x = np.arange(width, dtype=np.float64)[np.newaxis] * step_x
     for z in range(depth):
-        below = y - _membrane_mm(z * step_z, x, case)
+        distance = np.hypot(x - width * step_x / 2, z * step_z - depth * step_z / 2)
+        # The inner limiting membrane is 0.15 mm deeper at the fovea.
+        below = y - (0.3 * height * step_y + 0.15 * np.exp(-((distance / 0.7) ** 2)))
         plane = brightness[z]
         for limit, value in reversed(_LAYERS):
             plane[below < limit] = value
@@ -129,7 +126,7 @@ def draw_image(case: OctCase, rng: np.random.Generator) -> NDArray[np.uint8]:
 
 
 def read_cysts(
-    case: OctCase, rng: np.random.Generator, missed: float, deviation: float, level_deviation: float
+    case: OctCase, rng: Generator, missed: float, deviation: float, level_deviation: float
 ) -> NDArray[np.uint8]:
     """Return the levels (z, y, x) that an annotator marks.
 
@@ -175,7 +172,7 @@ def _geometry(vendor: str, scale: float, most_b_scans: int | None) -> Geometry:
     return Geometry((depth, height, width), spacing, (0.0, 0.0, 0.0), UPRIGHT)
 
 
-def _draw_cysts(geometry: Geometry, quality: str, rng: np.random.Generator) -> tuple[SimulatedCyst, ...]:
+def _draw_cysts(geometry: Geometry, quality: str, rng: Generator) -> tuple[SimulatedCyst, ...]:
     depth, height, width = geometry.shape
     step_x, step_y, step_z = geometry.spacing_mm or (1.0, 1.0, 1.0)
     cysts = []
@@ -190,14 +187,6 @@ def _draw_cysts(geometry: Geometry, quality: str, rng: np.random.Generator) -> t
         contrast = float(np.clip(rng.normal(_CONTRAST_OF_QUALITY[quality], 0.2), 0.05, 0.95))
         cysts.append(SimulatedCyst((z, y, x), axes, contrast))
     return tuple(cysts)
-
-
-def _membrane_mm(z_mm: float, x_mm: NDArray[np.float64], case: OctCase) -> NDArray[np.float64]:
-    """Return the depth of the inner limiting membrane, 0.15 mm deeper at the fovea."""
-    depth, height, width = case.geometry.shape
-    step_z, step_y, step_x = case.spacing_mm
-    distance = np.hypot(x_mm - width * step_x / 2, z_mm - depth * step_z / 2)
-    return np.asarray(0.3 * height * step_y + 0.15 * np.exp(-((distance / 0.7) ** 2)))
 
 
 def _rasterise(cyst: SimulatedCyst, case: OctCase) -> tuple[tuple[slice, slice, slice], NDArray[np.bool_]]:
@@ -244,7 +233,7 @@ def write_annotations(
     folder: Path,
     cases: Sequence[OctCase],
     configuration: str,
-    rng: np.random.Generator,
+    rng: Generator,
     progress: Callable[[int], None],
     extension: str = ".mha",
 ) -> None:
@@ -273,7 +262,7 @@ def write_annotations(
     (folder / "phase.toml").write_text(configuration, encoding="utf-8", newline="\n")
 
 
-def annotate(case: OctCase, rng: np.random.Generator, habits: Habits) -> NDArray[np.uint8]:
+def annotate(case: OctCase, rng: Generator, habits: Habits) -> NDArray[np.uint8]:
     """Return the confidences (z, y, x), 0 to 5, that somebody of these habits gives."""
     levels = read_cysts(case, rng, habits.missed, habits.deviation, level_deviation=0.4)
     shifted = np.clip(levels.astype(np.int64) + habits.shift, 1, 5)
@@ -286,8 +275,6 @@ def _write(path: Path, values: NDArray[np.uint8], case: OctCase) -> None:
 
 
 # --- Synthetic cyst phases: references of two simulated annotators, and submissions of known quality ---
-#
-# Optionally the annotations for building a reference, see `annotation_sample`.
 
 _ANNOTATORS = ("first", "second")
 _FEWEST_B_SCANS = 5
@@ -313,7 +300,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 
     With ``arguments.annotations``, write annotations there instead, and return that folder.
     """
-    rng = np.random.Generator(np.random.PCG64(arguments.seed))
+    rng = Generator(np.random.PCG64(arguments.seed))
     if arguments.b_scans is not None and arguments.b_scans < _FEWEST_B_SCANS:
         raise ValueError(f"--b-scans: expected at least {_FEWEST_B_SCANS}, found {arguments.b_scans}")
     cases = draw_cases(arguments.cases, arguments.scale, rng, arguments.b_scans)
@@ -321,19 +308,12 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
         configuration = _configuration(arguments, tuple(ANNOTATORS))
         write_annotations(arguments.output, cases, configuration, rng, progress, arguments.extension)
         return [arguments.output]
-    tasks = CHALLENGE.tasks(CystsOptions(readers=_ANNOTATORS if arguments.readers else ()))
-    sample = ArchiveSample(
-        arguments.output,
-        arguments.name,
-        _configuration(arguments, _ANNOTATORS if arguments.readers else ()),
-        tasks,
-        extensions={"cysts": arguments.extension},
-    )
+    annotators = _ANNOTATORS if arguments.readers else ()
 
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
         case = cases[position]
         if arguments.images:
-            _write_image(arguments.output / "images" / f"{case.name}.mha", case, rng)
+            _write(arguments.output / "images" / f"{case.name}.mha", draw_image(case, rng), case)
         drawn = _reference(case, rng)
 
         def predict(quality: Quality) -> Values:
@@ -342,10 +322,14 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 
         return drawn, predict
 
-    return sample.write(arguments.cases, draw, progress)
+    configuration, extensions = _configuration(arguments, annotators), {"cysts": arguments.extension}
+    tasks = CHALLENGE.tasks(CystsOptions(readers=annotators))
+    return write_archive_sample(
+        arguments, configuration, tasks, arguments.cases, draw, progress, extensions=extensions
+    )
 
 
-def _reference(case: OctCase, rng: np.random.Generator) -> SampleCase:
+def _reference(case: OctCase, rng: Generator) -> SampleCase:
     annotators = [read_cysts(case, rng, missed=0.3, deviation=0.08, level_deviation=0.6) for _ in _ANNOTATORS]
     confidence, level = combine(annotators)
     values: dict[str, NDArray[Any]] = {"cysts": confidence, "level": level}
@@ -358,7 +342,7 @@ def _reference(case: OctCase, rng: np.random.Generator) -> SampleCase:
 
 
 def _prediction(
-    case: OctCase, confidence: NDArray[np.float32], quality: Quality, rng: np.random.Generator
+    case: OctCase, confidence: NDArray[np.float32], quality: Quality, rng: Generator
 ) -> NDArray[Any]:
     """Return a submitted volume: the reference, a confidence map, a binary mask, or the cysts misplaced."""
     if quality is Quality.PERFECT:
@@ -370,11 +354,6 @@ def _prediction(
         return (levels > 0).astype(np.uint8)
     elsewhere = np.roll(confidence, case.geometry.shape[1] // 3, axis=1)
     return np.ascontiguousarray(elsewhere[:, :, ::-1])
-
-
-def _write_image(path: Path, case: OctCase, rng: np.random.Generator) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(write_volume(draw_image(case, rng), case.geometry, ".mha"))
 
 
 def _configuration(arguments: argparse.Namespace, annotators: tuple[str, ...]) -> str:

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evaluation.challenges.edd2020.rules import CHALLENGE, SET, Edd2020Options
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.boxes import Boxes
-from evaluation.organiser.submission_writer import ArchiveSample, SampleCase
+from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
 from evaluation.organiser.synthesis import Ellipse, Patch, Quality, jitter, rasterise
 
 CLASSES = Edd2020Options().classes
@@ -73,20 +74,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
-    """Write a phase and four submissions below ``arguments.output`` and return their folders.
-
-    Raises ValueError where a number is out of range.
-    """
+    """Write a phase and four submissions; return the folders. Raises ValueError for a number out of range."""
     if arguments.cases < 1 or arguments.out_of_sample < 0 or min(arguments.width, arguments.height) < 32:
         raise ValueError("expected at least one case and images of at least 32 × 32 pixels")
-    rng = np.random.Generator(np.random.PCG64(arguments.seed))
-    chosen = _tasks(arguments)
-    sample = ArchiveSample(
-        arguments.output,
-        arguments.name,
-        _configuration(arguments),
-        [task for task in CHALLENGE.tasks(Edd2020Options()) if task.name in chosen],
-    )
+    rng = Generator(np.random.PCG64(arguments.seed))
 
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
         frame = _draw_frame(position, arguments, rng)
@@ -94,12 +85,16 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
             frame, _found(frame, _DETECTORS[quality], rng), arguments.boxes_only
         )
 
-    return sample.write(
-        arguments.cases + arguments.out_of_sample, draw, lambda done: progress(min(done, arguments.cases))
-    )
+    cases, chosen = arguments.cases + arguments.out_of_sample, _tasks(arguments)
+    tasks = [task for task in CHALLENGE.tasks(Edd2020Options()) if task.name in chosen]
+
+    def told(done: int) -> None:
+        progress(min(done, arguments.cases))
+
+    return write_archive_sample(arguments, _configuration(arguments), tasks, cases, draw, told)
 
 
-def _draw_frame(position: int, arguments: argparse.Namespace, rng: np.random.Generator) -> Frame:
+def _draw_frame(position: int, arguments: argparse.Namespace, rng: Generator) -> Frame:
     out_of_sample = position >= arguments.cases
     number = position - arguments.cases + 1 if out_of_sample else position + 1
     lesions: list[Lesion] = []
@@ -121,7 +116,7 @@ def _draw_frame(position: int, arguments: argparse.Namespace, rng: np.random.Gen
     return Frame(name, arguments.width, arguments.height, out_of_sample, tuple(lesions))
 
 
-def _draw_lesion(width: int, height: int, rng: np.random.Generator) -> Lesion:
+def _draw_lesion(width: int, height: int, rng: Generator) -> Lesion:
     outline = Ellipse(
         center_x=float(rng.uniform(0.2, 0.8)) * width,
         center_y=float(rng.uniform(0.2, 0.8)) * height,
@@ -132,7 +127,7 @@ def _draw_lesion(width: int, height: int, rng: np.random.Generator) -> Lesion:
     return Lesion(int(rng.choice(len(CLASSES), p=_FREQUENCY)), outline)
 
 
-def _found(frame: Frame, detector: SimulatedDetector, rng: np.random.Generator) -> list[tuple[Lesion, float]]:
+def _found(frame: Frame, detector: SimulatedDetector, rng: Generator) -> list[tuple[Lesion, float]]:
     """Return the lesions that a submission finds and their confidences; it is worse out of sample."""
     strain = 1.5 if frame.out_of_sample else 1.0
     low, high = detector.confidence
@@ -152,14 +147,10 @@ def _found(frame: Frame, detector: SimulatedDetector, rng: np.random.Generator) 
 
 
 def _reference(frame: Frame, boxes_only: bool) -> SampleCase:
-    columns = {
-        "width": str(frame.width),
-        "height": str(frame.height),
-        SET.name: SET.values[int(frame.out_of_sample)],
-    }
-    return SampleCase(
-        frame.name, columns, _values(frame, [(lesion, 1.0) for lesion in frame.lesions], boxes_only)
-    )
+    columns = {"width": str(frame.width), "height": str(frame.height)}
+    columns[SET.name] = SET.values[int(frame.out_of_sample)]
+    values = _values(frame, [(lesion, 1.0) for lesion in frame.lesions], boxes_only)
+    return SampleCase(frame.name, columns, values)
 
 
 def _values(frame: Frame, found: Sequence[tuple[Lesion, float]], boxes_only: bool) -> dict[str, Any]:
@@ -184,12 +175,9 @@ def _corners(patch: Patch) -> tuple[int, int, int, int]:
     """Return the first and last pixel of a region as x1, y1, x2, y2, both inclusive."""
     rows = np.flatnonzero(patch.values.any(axis=1))
     columns = np.flatnonzero(patch.values.any(axis=0))
-    return (
-        patch.left + int(columns[0]),
-        patch.top + int(rows[0]),
-        patch.left + int(columns[-1]),
-        patch.top + int(rows[-1]),
-    )
+    x1, x2 = (patch.left + int(columns[end]) for end in (0, -1))
+    y1, y2 = (patch.top + int(rows[end]) for end in (0, -1))
+    return x1, y1, x2, y2
 
 
 def _tasks(arguments: argparse.Namespace) -> list[str]:

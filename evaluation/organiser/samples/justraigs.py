@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders
@@ -60,13 +61,8 @@ class GradedEyes:
         return agreed_labels([self.graded_features[position, grader].tolist() for grader in counting])
 
 
-def draw_eyes(
-    count: int, referable_share: float, ungradable_share: float, rng: np.random.Generator
-) -> GradedEyes:
-    """Draw the eyes: first the final labels, then graders' labels that lead to them.
-
-    Raises ValueError unless there are referable and not referable eyes.
-    """
+def draw_eyes(count: int, referable_share: float, ungradable_share: float, rng: Generator) -> GradedEyes:
+    """Draw final labels, then graders' labels that lead to them. Raises ValueError without both classes."""
     referable, ungradable = round(referable_share * count), round(ungradable_share * count)
     if not 0 < referable <= count - ungradable - 1 or ungradable < 0:
         raise ValueError(f"referable and ungradable: expected eyes of both classes among {count}")
@@ -82,27 +78,17 @@ def draw_eyes(
     labels[disagree, 2] = final[disagree]
     true_features = rng.random((count, len(FEATURES))) < _PREVALENCE
     wrong = rng.random((count, 3, len(FEATURES))) < _GRADER_FEATURE_ERROR
-    return GradedEyes(
-        names := tuple(f"J{number:05d}" for number in rng.permutation(np.arange(1, count + 1)).tolist()),
-        _fellows(names, rng),
-        rng.integers(35, 90, count),
-        final,
-        labels,
-        true_features,
-        true_features[:, np.newaxis] ^ wrong,
-    )
-
-
-def _fellows(names: tuple[str, ...], rng: np.random.Generator) -> tuple[str, ...]:
-    """Return the fellow eye of every eye, empty where there is none."""
-    fellows = [""] * len(names)
-    order = rng.permutation(len(names))[: round(_SHARE_OF_FELLOWS * len(names)) // 2 * 2].tolist()
+    graded_features = true_features[:, np.newaxis] ^ wrong
+    names = tuple(f"J{number:05d}" for number in rng.permutation(np.arange(1, count + 1)).tolist())
+    fellows = [""] * count
+    order = rng.permutation(count)[: round(_SHARE_OF_FELLOWS * count) // 2 * 2].tolist()
     for left, right in zip(order[::2], order[1::2], strict=True):
         fellows[left], fellows[right] = names[right], names[left]
-    return tuple(fellows)
+    ages = rng.integers(35, 90, count)
+    return GradedEyes(names, tuple(fellows), ages, final, labels, true_features, graded_features)
 
 
-def predicted_features(eyes: GradedEyes, error: float, rng: np.random.Generator) -> list[Flags]:
+def predicted_features(eyes: GradedEyes, error: float, rng: Generator) -> list[Flags]:
     """Return features that differ from the agreed ones (or the true ones, if not agreed) at a given rate."""
     wrong = rng.random(eyes.true_features.shape) < error
     flags: list[Flags] = []
@@ -118,14 +104,13 @@ def predicted_features(eyes: GradedEyes, error: float, rng: np.random.Generator)
     return flags
 
 
-# Synthetic JustRAIGS phases: eyes of persons, disagreeing graders, stacks, submissions of known quality.
+# --- Synthetic JustRAIGS phases, and submissions of known quality ---
 
 INPUT_SOCKET = "stacked-color-fundus-images"
 MAPPING = "archive_item_to_content_mapping.json"
 _FEATURE_ERROR = {Quality.PERFECT: 0.0, Quality.GOOD: 0.15, Quality.POOR: 0.3, Quality.RANDOM: 0.5}
 _SUBMISSIONS = {"phase1": 10, "phase2": 1}
 _SHARE_OF_PHASE_1 = 0.1
-_PERFECT_THRESHOLD = 0.5
 _MOST_GRADERS = 99
 
 
@@ -151,7 +136,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
         raise ValueError("cases and stack: expected at least 1")
     if arguments.graders not in (0, *range(2, _MOST_GRADERS + 1)):
         raise ValueError(f"graders: expected 0 or 2 to {_MOST_GRADERS}, found {arguments.graders}")
-    rng = np.random.Generator(np.random.PCG64(arguments.seed))
+    rng = Generator(np.random.PCG64(arguments.seed))
     eyes = draw_eyes(arguments.cases, arguments.referable, arguments.ungradable, rng)
     graders = arguments.output / "organisers" / "graders.csv"
     _write_graders(graders, eyes, arguments)
@@ -162,10 +147,20 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     folders = []
     for suffix, members in phases.items():
         name = f"{arguments.name}-{suffix}"
-        stacks = _stacks(eyes, rng.permutation(members), arguments.stack)
+        order = [eyes.names[position] for position in rng.permutation(members).tolist()]
+        parts = [order[start : start + arguments.stack] for start in range(0, len(order), arguments.stack)]
+        stacks = [
+            InputImage(f"stack_{number:04d}.tiff", tuple(part)) for number, part in enumerate(parts, start=1)
+        ]
         folder = arguments.output / "ground-truth" / name
         mapping = arguments.output / "organisers" / name / MAPPING
-        _write_mapping(mapping, stacks)
+        content = [
+            {"stack_name": stack.name, "stack_index": index, "image": f"{case}.jpg"}
+            for stack in stacks
+            for index, case in enumerate(stack.cases)
+        ]
+        mapping.parent.mkdir(parents=True, exist_ok=True)
+        mapping.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         folder.mkdir(parents=True, exist_ok=True)
         configuration = _configuration(name, suffix, len(members), arguments.seed)
         (folder / "phase.toml").write_text(configuration, "utf-8")
@@ -175,7 +170,9 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
             folders.append(arguments.output / "submissions" / name / quality.value)
             fields = fields_of(CHALLENGE.tasks(JustraigsOptions()))
             writer = AlgorithmWriter(folders[-1], fields, stacks, INPUT_SOCKET, inline=arguments.inline)
-            threshold = _threshold(eyes, likelihoods[quality], quality)
+            threshold = 0.5
+            if quality is Quality.PERFECT:
+                threshold = float(likelihoods[quality][eyes.final == REFERABLE].min())
             for position in members.tolist():
                 likelihood = float(likelihoods[quality][position])
                 decision = likelihood >= threshold
@@ -186,7 +183,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     return folders
 
 
-def _part(eyes: GradedEyes, rng: np.random.Generator) -> NDArray[np.intp]:
+def _part(eyes: GradedEyes, rng: Generator) -> NDArray[np.intp]:
     """Return the eyes of phase 1: a tenth of those with each final label."""
     chosen = []
     for label in MAIN_LABELS:
@@ -195,29 +192,8 @@ def _part(eyes: GradedEyes, rng: np.random.Generator) -> NDArray[np.intp]:
     return np.sort(np.concatenate(chosen))
 
 
-def _stacks(eyes: GradedEyes, order: NDArray[np.intp], size: int) -> tuple[InputImage, ...]:
-    parts = [order[start : start + size].tolist() for start in range(0, order.size, size)]
-    return tuple(
-        InputImage(f"stack_{number:04d}.tiff", tuple(eyes.names[position] for position in part))
-        for number, part in enumerate(parts, start=1)
-    )
-
-
-def _threshold(eyes: GradedEyes, likelihoods: NDArray[np.float64], quality: Quality) -> float:
-    """Return the threshold of the decisions: the lowest positive for perfect, else 0.5."""
-    if quality is Quality.PERFECT:
-        return float(likelihoods[eyes.final == REFERABLE].min())
-    return _PERFECT_THRESHOLD
-
-
 def _write_graders(path: Path, eyes: GradedEyes, arguments: argparse.Namespace) -> None:
-    header = [
-        "Eye ID",
-        "Final Label",
-        "Fellow Eye ID",
-        "Age",
-        *(f"Label {grader}" for grader in GRADERS),
-    ]
+    header = ["Eye ID", "Final Label", "Fellow Eye ID", "Age", *(f"Label {grader}" for grader in GRADERS)]
     header += [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
     names: dict[str, tuple[str, ...]] = {}
     if arguments.graders:
@@ -238,16 +214,6 @@ def _write_graders(path: Path, eyes: GradedEyes, arguments: argparse.Namespace) 
         named = [name if label else "" for name, label in zip(given, labels, strict=False)]
         rows.append([*row, str(eyes.ages[position]), *labels, *marks, *named])
     write_csv(path, header, rows, arguments.delimiter)
-
-
-def _write_mapping(path: Path, stacks: tuple[InputImage, ...]) -> None:
-    content = [
-        {"stack_name": stack.name, "stack_index": index, "image": f"{case}.jpg"}
-        for stack in stacks
-        for index, case in enumerate(stack.cases)
-    ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def _configuration(name: str, suffix: str, cases: int, seed: int) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from numpy.random import Generator
 
 from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
-from evaluation.organiser.submission_writer import ArchiveSample, SampleCase
+from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
 from evaluation.organiser.synthesis import (
     AUC,
     FundusCase,
@@ -39,18 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
     """Write a phase and four submissions below ``arguments.output`` and return their folders."""
-    rng = np.random.Generator(np.random.PCG64(arguments.seed))
+    rng = Generator(np.random.PCG64(arguments.seed))
     prefix = arguments.name[:1].upper()
     cases = draw_cases(arguments.cases, arguments.width, arguments.height, arguments.glaucoma, rng, prefix)
     glaucoma = np.array([case.glaucoma for case in cases])
     likelihoods = likelihoods_by_quality(glaucoma, rng, arguments.auc)
-    sample = ArchiveSample(
-        arguments.output,
-        arguments.name,
-        _configuration(arguments),
-        CHALLENGE.tasks(RefugeOptions()),
-        extensions={"segmentation": arguments.extension},
-    )
 
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
         case = cases[position]
@@ -65,10 +59,14 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 
         return drawn, predict
 
-    return sample.write(arguments.cases, draw, progress)
+    configuration, tasks = _configuration(arguments), CHALLENGE.tasks(RefugeOptions())
+    extensions = {"segmentation": arguments.extension}
+    return write_archive_sample(
+        arguments, configuration, tasks, arguments.cases, draw, progress, extensions=extensions
+    )
 
 
-def _reference(case: FundusCase, rng: np.random.Generator) -> SampleCase:
+def _reference(case: FundusCase, rng: Generator) -> SampleCase:
     fovea = reference_fovea(case, rng)
     return SampleCase(
         case.name,

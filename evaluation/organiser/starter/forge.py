@@ -140,10 +140,7 @@ def _configuration(phase: PackPhase, name: str, title: str) -> str:
         declaration = _OF_KIND.get(socket.kind)
         lines += ["", f"# The platform's kind of this socket: {socket.kind}", f"[fields.{field}]"]
         lines += declaration.field if declaration else ['kind = "number"', "minimum = 0", "maximum = 1"]
-        lines += [
-            f"socket = {json.dumps(socket.slug)}",
-            f"output = {json.dumps(socket.relative_path)}",
-        ]
+        lines += [f"socket = {json.dumps(socket.slug)}", f"output = {json.dumps(socket.relative_path)}"]
         for metric in declaration.metrics if declaration else ("mean_absolute_error",):
             named, _, options = metric.partition(" = ")
             table = options.strip("{} ")
@@ -153,7 +150,6 @@ def _configuration(phase: PackPhase, name: str, title: str) -> str:
 
 
 def _outputs(phase: PackPhase) -> tuple[PackSocket, ...]:
-    """Return the output sockets of all interfaces, each once."""
     return _each_once(socket for interface in phase.algorithm_interfaces for socket in interface.outputs)
 
 

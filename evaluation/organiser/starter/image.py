@@ -9,7 +9,6 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO
 
 from zlib_ng import gzip_ng
 
@@ -64,7 +63,8 @@ def build_image(
                 "in the package's repository"
             )
     if not (phase / _NONCE).exists():
-        _write_secret(phase / _NONCE, secrets.token_hex(16))
+        (phase / _NONCE).touch(mode=0o600)
+        (phase / _NONCE).write_text(secrets.token_hex(16), encoding="ascii")
     with tempfile.TemporaryDirectory() as temporary:
         context = Path(temporary)
         shutil.copytree(phase, context / PHASE, ignore=shutil.ignore_patterns("manifest.json", "__pycache__"))
@@ -77,7 +77,11 @@ def build_image(
         options = [option for item in images.items() for option in ("--build-arg", "=".join(item))]
         command = ["docker", "build", "--tag", image, *options, str(context)]
         with subprocess.Popen(  # noqa: S603
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=_environment()
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=os.environ | _ENVIRONMENT,
         ) as process:
             assert process.stdout is not None
             lines = []
@@ -94,11 +98,16 @@ def export_image(folder: Path, output: Path, image: str) -> list[Path]:
 
     Raises `PhaseError` if the image is missing or does not start.
     """
+    from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings, settings_file
+
     phase = phase_folder_of(folder)
     config = read_config(phase)
     output.mkdir(parents=True, exist_ok=True)
     settings = output / "settings.json"
-    settings.write_bytes(_settings(phase))
+    # Computed here: the image has no code for organisers.
+    loaded = load_phase(phase, scan(phase))
+    least = metrics_of_empty_submission(loaded, machine.worker_count())
+    settings.write_bytes(settings_file(platform_settings(loaded, least)))
     written = [settings]
     for name, arguments in (
         ("form.json", ("form", "ground-truth")),
@@ -120,15 +129,6 @@ def export_image(folder: Path, output: Path, image: str) -> list[Path]:
     return written
 
 
-def _settings(phase: Path) -> bytes:
-    """Return the content of settings.json. It is computed here: the image has no code for organisers."""
-    from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings, settings_file
-
-    loaded = load_phase(phase, scan(phase))
-    least = metrics_of_empty_submission(loaded, machine.worker_count())
-    return settings_file(platform_settings(loaded, least))
-
-
 def _write_compressed(path: Path, command: Sequence[str]) -> Path:
     """Write a command's output, compressed; if it fails, the last file stays as it was."""
     partial = path.with_name(f"{path.name}.partial")
@@ -139,23 +139,14 @@ def _write_compressed(path: Path, command: Sequence[str]) -> Path:
             subprocess.Popen(command, stdout=subprocess.PIPE) as process,  # noqa: S603
         ):
             assert process.stdout is not None
-            _copy(process.stdout, file)
+            while piece := process.stdout.read(_PIECE):
+                file.write(piece)  # type: ignore[no-untyped-call]
         if process.returncode:
             raise PhaseError(f"{path} could not be written: {command[1]} failed")
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
     return path
-
-
-def _copy(source: IO[bytes], target: gzip_ng.GzipNGFile) -> None:
-    while piece := source.read(_PIECE):
-        target.write(piece)  # type: ignore[no-untyped-call]
-
-
-def _write_secret(path: Path, text: str) -> None:
-    path.touch(mode=0o600)
-    path.write_text(text, encoding="ascii")
 
 
 def _engine(*arguments: str) -> bytes:
@@ -172,12 +163,8 @@ def _docker(*arguments: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(  # noqa: S603
             ["docker", *arguments],  # noqa: S607
             capture_output=True,
-            env=_environment(),
+            env=os.environ | _ENVIRONMENT,
             check=False,
         )
     except FileNotFoundError:
         raise PhaseError("docker: not installed; see https://docs.docker.com/engine/install/") from None
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, **_ENVIRONMENT}

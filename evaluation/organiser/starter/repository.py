@@ -17,12 +17,8 @@ from PIL import Image
 import evaluation
 from evaluation.core.fault import PhaseError
 
-# Synthetic cases for the phases of a new repository: references, and a submission of middling quality.
-#
-# The files are plain csv, PNG and NIfTI, as an organiser and a participant write them.
-
 Row = Sequence[object]
-_CASES = 12
+_CASES, _PATIENTS = 12, 60
 _IMAGE = (96, 128)  # (y, x)
 _VOLUME = (24, 64, 64)  # (z, y, x)
 _SPACING_MM = (0.9, 0.9, 2.5)  # (x, y, z)
@@ -46,8 +42,12 @@ def _write_table(path: Path, header: Row, rows: Sequence[Row]) -> None:
         writer.writerows(rows)
 
 
-def _write_columns(path: Path, columns: Mapping[str, Any]) -> None:
-    _write_table(path, tuple(columns), list(zip(*columns.values(), strict=True)))
+def _write_columns(
+    phase: Path, submission: Path, true: Mapping[str, NDArray[Any]], found: Mapping[str, NDArray[Any]]
+) -> None:
+    names = [f"case{number:03d}" for number in range(1, _PATIENTS + 1)]
+    for path, key, columns in ((phase / "cases.csv", "name", true), (submission / _TABLE, "case", found)):
+        _write_table(path, (key, *columns), list(zip(names, *columns.values(), strict=True)))
 
 
 def _disc(shape: Sequence[int], centre: NDArray[Any], radii: NDArray[Any]) -> NDArray[np.bool_]:
@@ -95,36 +95,28 @@ def _ct_segmentation(phase: Path, submission: Path, random: np.random.Generator)
 
 
 def _classification(phase: Path, submission: Path, random: np.random.Generator) -> None:
-    names = [f"case{number:03d}" for number in range(1, 61)]
-    classes = random.choice(["diseased", "healthy", "ungradable"], len(names), p=[0.3, 0.6, 0.1])
+    classes = random.choice(["diseased", "healthy", "ungradable"], _PATIENTS, p=[0.3, 0.6, 0.1])
     likelihood = random.normal(0.35 + 0.3 * (classes == "diseased"), 0.2).clip(0, 1).round(3)
-    _write_columns(phase / "cases.csv", {"name": names, "class": classes})
-    _write_columns(submission / _TABLE, {"case": names, "likelihood": likelihood})
+    _write_columns(phase, submission, {"class": classes}, {"likelihood": likelihood})
 
 
 def _multiclass(phase: Path, submission: Path, random: np.random.Generator) -> None:
-    names = [f"case{number:03d}" for number in range(1, 61)]
-    grades = random.integers(0, 5, len(names))
-    found = (grades + random.choice([-1, 0, 0, 1], len(names))).clip(0, 4)
-    _write_columns(phase / "cases.csv", {"name": names, "grade": grades})
-    _write_columns(submission / _TABLE, {"case": names, "grade": found})
+    grades = random.integers(0, 5, _PATIENTS)
+    found = (grades + random.choice([-1, 0, 0, 1], _PATIENTS)).clip(0, 4)
+    _write_columns(phase, submission, {"grade": grades}, {"grade": found})
 
 
 def _regression(phase: Path, submission: Path, random: np.random.Generator) -> None:
-    names = [f"case{number:03d}" for number in range(1, 61)]
-    ages = random.integers(20, 91, len(names))
-    found = (ages + random.normal(0, 6, len(names))).clip(0, 120).round(1)
-    _write_columns(phase / "cases.csv", {"name": names, "age": ages})
-    _write_columns(submission / _TABLE, {"case": names, "age": found})
+    ages = random.integers(20, 91, _PATIENTS)
+    found = (ages + random.normal(0, 6, _PATIENTS)).clip(0, 120).round(1)
+    _write_columns(phase, submission, {"age": ages}, {"age": found})
 
 
 def _survival(phase: Path, submission: Path, random: np.random.Generator) -> None:
-    names = [f"case{number:03d}" for number in range(1, 61)]
-    months = random.exponential(30, len(names)).round(1)
-    events = random.integers(0, 2, len(names))
-    found = (months * random.lognormal(0, 0.6, len(names))).round(1)
-    _write_columns(phase / "cases.csv", {"name": names, "time": months, "event": events})
-    _write_columns(submission / _TABLE, {"case": names, "months": found})
+    months = random.exponential(30, _PATIENTS).round(1)
+    events = random.integers(0, 2, _PATIENTS)
+    found = (months * random.lognormal(0, 0.6, _PATIENTS)).round(1)
+    _write_columns(phase, submission, {"time": months, "event": events}, {"months": found})
 
 
 def _points(phase: Path, submission: Path, random: np.random.Generator) -> None:
@@ -138,7 +130,7 @@ def _points(phase: Path, submission: Path, random: np.random.Generator) -> None:
         false = random.uniform(0, 2, (random.integers(0, 3), 2)).round(4)
         found += [(name, *hit, round(random.uniform(0.4, 1), 3)) for hit in hits.tolist()]
         found += [(name, *miss, round(random.uniform(0, 0.6), 3)) for miss in false.tolist()]
-    _write_columns(phase / "cases.csv", {"name": _names()})
+    _write_table(phase / "cases.csv", ("name",), [(name,) for name in _names()])
     _write_table(phase / "mitoses.csv", ("case", "x", "y"), true)
     _write_table(submission / _TABLE, ("case", "x", "y", "probability"), found)
 
@@ -189,9 +181,9 @@ PHASE, SUBMISSION = "phase", "submission"
 _PLACES = {
     "Dockerfile": "Dockerfile",
     "README.md": "README.md",
-    "evaluate.yml": ".github/workflows/evaluate.yml",
     "gitignore": ".gitignore",
     "dockerignore": ".dockerignore",
+    "evaluate.yml": ".github/workflows/evaluate.yml",
 }
 
 

@@ -16,9 +16,7 @@ def read(bundled, **changes):
     chosen = chosen_cases(bundled.results)
     pictures = {task: tuple(cases) for task, cases in chosen.items()}
     arguments = {"pictures": pictures, "images": None, "workers": 0, **changes}
-    return chosen, read_cases(
-        Request(str(bundled.phase), str(bundled.submission), **arguments), lambda done: None
-    )
+    return chosen, read_cases(Request(bundled.phase, bundled.submission, **arguments), lambda done: None)
 
 
 def test_sizes_give_the_dice_that_was_scored(bundled_phase):
@@ -78,7 +76,7 @@ def test_photographs_are_drawn_below(bundled_phase, tmp_path):
     bundled = bundled_phase("refuge-onsite")
     for case in bundled.results.phase.cases.forms:
         Image.new("RGB", (case.width, case.height), (90, 40, 10)).save(tmp_path / f"{case.name}.png")
-    chosen, values = read(bundled, images=str(tmp_path))
+    chosen, values = read(bundled, images=tmp_path)
     case = next(iter(chosen["segmentation"]))
     source = next(value for value in values if value.name == case).pictures["segmentation"].source
     assert source.startswith("data:image/jpeg;base64,")
@@ -93,6 +91,6 @@ def test_another_submission_is_a_fault(tmp_path):
     phase = refuge_phase(tmp_path / "phase", 4)
     submission = refuge_submission(tmp_path / "submission", 4)
     (submission / "segmentation" / "V0001.png").unlink()
-    request = Request(str(phase), str(submission), {}, None, 0)
+    request = Request(phase, submission, {}, None, 0)
     with pytest.raises(PhaseError, match="V0001"):
         read_cases(request, lambda done: None)

@@ -75,7 +75,7 @@ def test_the_band_of_a_free_response_curve_holds_95_percent_of_plain_resamples()
         return max(found)
 
     at = 20
-    plain = [sensitivity(row, band.false_positives[at]) for row in weights]
+    plain = [sensitivity(row, band.x[at]) for row in weights]
     # The band's curves are linear between their points, the plain ones are steps below them.
     lower, upper = np.quantile(plain, (0.025, 0.975))
     assert lower <= band.lower[at] <= lower + 0.05

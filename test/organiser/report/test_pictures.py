@@ -46,9 +46,7 @@ def test_pictures_say_what_their_colours_and_numbers_mean(tmp_path):
     bundled = declared(tmp_path)
     chosen = chosen_cases(bundled.results)
     wanted = {task: tuple(cases) for task, cases in chosen.items()}
-    values = read_cases(
-        Request(str(bundled.phase), str(bundled.submission), wanted, None, 0), lambda done: None
-    )
+    values = read_cases(Request(bundled.phase, bundled.submission, wanted, None, 0), lambda done: None)
     galleries = {block.title: block for block in pictures_section(bundled.results, chosen, values).blocks}
     assert len(galleries) == 7
     assert "metric “FROC score”" in galleries["Nodules"].note

@@ -75,7 +75,6 @@ def page_of(names, subtitle="") -> Page:
                 ),
             ),
         ),
-        footer=(names[0],),
     )
 
 

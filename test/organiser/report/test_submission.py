@@ -28,7 +28,7 @@ def whole_page(bundled):
     """Return the report with all that is read of the submission's files."""
     chosen = chosen_cases(bundled.results)
     wanted = {task: tuple(cases) for task, cases in chosen.items()}
-    request = Request(str(bundled.phase), str(bundled.submission), wanted, None, 0)
+    request = Request(bundled.phase, bundled.submission, wanted, None, 0)
     return organiser_page(bundled.results, read_cases(request, lambda done: None), chosen)
 
 

@@ -20,14 +20,14 @@ from evaluation.organiser.report.board.reading import ReportedPhase, words_of
 from evaluation.organiser.report.case_images import CaseImage, is_shown
 from evaluation.organiser.report.page import (
     Block,
-    Column,
+    Cell,
     Figure,
     Gallery,
     Picture,
     Section,
     SortableCaseTable,
+    columns_of,
 )
-from evaluation.organiser.report.page import Cell as TableCell
 from evaluation.organiser.report.pictures import LEGENDS
 from evaluation.organiser.report.sources import followed
 from evaluation.phase.phase import Phase
@@ -42,8 +42,7 @@ def cases_section(phase: ReportedPhase) -> Section | None:
     """Return the section of single cases; None where none are known."""
     blocks: list[Block] = [Figure(chart, wide=True) for chart in _hardest(phase)]
     blocks += (Figure(chart) for chart in _influential(phase))
-    if table := _table(phase):
-        blocks.append(table)
+    blocks += _table(phase)
     return phase.section("cases", "Cases", blocks)
 
 
@@ -98,7 +97,7 @@ def _influential(phase: ReportedPhase) -> Iterator[Chart]:
             )
 
 
-def _table(phase: ReportedPhase) -> SortableCaseTable | None:
+def _table(phase: ReportedPhase) -> Iterator[SortableCaseTable]:
     difficulties: dict[str, dict[str, float]] = {}
     for one in phase.organiser.difficulties:
         title = f"{phase.title_of(one.metric)}: {one.measure}"
@@ -107,18 +106,15 @@ def _table(phase: ReportedPhase) -> SortableCaseTable | None:
     moved = {one.case: one.teams_moved for one in phase.organiser.influences if one.board == board}
     cases = sorted({case for of_cases in difficulties.values() for case in of_cases} | set(moved))
     if not cases:
-        return None
-    rows: list[tuple[TableCell, ...]] = [
+        return
+    rows: list[tuple[Cell, ...]] = [
         (case, *(of_cases.get(case) for of_cases in difficulties.values()), moved.get(case, 0))
         for case in cases
     ]
-    columns = (
-        Column("case"),
-        *(Column(title, 4) for title in difficulties),
-        Column(f"teams moved without it: {words_of(board)}"),
-    )
+    measured = ((title, 4) for title in difficulties)
+    columns = columns_of("case", *measured, f"teams moved without it: {words_of(board)}")
     note = "Difficulty is the mean over the ranked teams."
-    return SortableCaseTable(phase.identifier("cases"), "All cases", columns, rows, note)
+    yield SortableCaseTable(phase.identifier("cases"), "All cases", columns, rows, note)
 
 
 # --- The section of pictures: the hardest cases in the reference and by the best teams ---

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from evaluation.charts.chart import marks_of
 from evaluation.organiser.charts.teams import TeamMarks, ValueChange, place_lines_chart, value_changes_chart
 from evaluation.organiser.report.board.reading import identifier, listed, words_of
-from evaluation.organiser.report.page import Block, Cell, Column, Figure, Page, Section, Table, Text
+from evaluation.organiser.report.page import Block, Cell, Figure, Page, Section, Table, Text, columns_of
 from evaluation.organiser.rescoring.changes import Change, Changes, SubmissionChange
 
 BANNER = "Names the cases that moved, which reveals labels: for the organisers of the challenge alone."
@@ -67,9 +67,9 @@ def _places(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
                 {team: marks[team] for team in shown},
             )
         )
-    columns = [Column("team")]
+    columns = columns_of("team")
     for board in phase.places:
-        columns += [Column(f"{words_of(board)}: before"), Column("now")]
+        columns += columns_of(f"{words_of(board)}: before", "now")
     rows: list[tuple[Cell, ...]] = []
     for team in dict.fromkeys(team for places in phase.places.values() for team in places):
         of_boards = [places.get(team, _NONE) for places in phase.places.values()]
@@ -77,7 +77,7 @@ def _places(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
             cells = [cell for place in of_boards for cell in (place.before, place.now)]
             rows.append((team, *cells))
     if rows:
-        yield Table(identifier(f"{prefix}places"), "Places before and now", tuple(columns), tuple(rows))
+        yield Table(identifier(f"{prefix}places"), "Places before and now", columns, tuple(rows))
 
 
 def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
@@ -100,9 +100,9 @@ def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
                     metric,
                 )
             )
-    columns = [Column("submission"), Column("result before"), Column("now"), Column("cases that moved")]
+    columns = columns_of("submission", "result before", "now", "cases that moved")
     for metric in phase.ranked:
-        columns += [Column(f"{metric}: before", 4), Column("now", 4)]
+        columns += columns_of((f"{metric}: before", 4), ("now", 4))
     rows: list[tuple[Cell, ...]] = []
     for one in phase.submissions:
         if one.is_one:
@@ -111,7 +111,7 @@ def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
             cells = [cell for value in values for cell in (value.before, value.now)]
             rows.append((_name(one), _result(one.absence.before), _result(one.absence.now), moved, *cells))
     if rows:
-        yield Table(identifier(f"{prefix}values"), "Values before and now", tuple(columns), tuple(rows))
+        yield Table(identifier(f"{prefix}values"), "Values before and now", columns, tuple(rows))
 
 
 def _cases(phase: Changes, prefix: str) -> Iterator[Block]:
@@ -134,7 +134,7 @@ def _cases(phase: Changes, prefix: str) -> Iterator[Block]:
     if rows:
         titles = ("case", "task", "in submissions", "of", "columns")
         note = f"At most {_MOST_IN_FIGURE} submissions are named. changes.json has all values before and now."
-        yield Table(identifier(f"{prefix}cases"), "Cases that moved", tuple(map(Column, titles)), rows, note)
+        yield Table(identifier(f"{prefix}cases"), "Cases that moved", columns_of(*titles), rows, note)
 
 
 def _name(one: SubmissionChange) -> str:

@@ -12,12 +12,11 @@ from evaluation.charts.chart import Chart
 from evaluation.organiser.charts.distributions import Distribution, distribution_chart
 from evaluation.organiser.describe import PHASE, Description, Grouping
 from evaluation.organiser.describe import QuantityValues as Values
-from evaluation.organiser.describe_tables import TextTable, tables_of
-from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
+from evaluation.organiser.describe_tables import tables_of
 from evaluation.organiser.ranking.methods import METHODS
 from evaluation.organiser.report.board.rankings import methods_of
 from evaluation.organiser.report.board.reading import ReportedPhase, identifier, listed, words_of
-from evaluation.organiser.report.page import Block, Column, Figure, Section, Table, Text
+from evaluation.organiser.report.page import Block, Figure, Section, Table, Text, columns_of
 from evaluation.organiser.report.sources import CITATIONS, followed
 
 # --- The methods paragraph: the analysis in sentences that a paper can use, with citations ---
@@ -126,15 +125,11 @@ def _uncertainty(phase: ReportedPhase) -> Iterator[str]:
             "The probability that a team is ahead of another is the share of the resamples in which it is, "
             "ties counting half (Efron 1998)."
         )
-    if _has_rank_sets(board):
+    if any(value.rank_set for team in board.teams for value in team.metrics.values()):
         yield (
             "Simultaneous 95 % confidence sets of the ranks by a metric follow from the same resamples "
             "(Mogstad 2024)."
         )
-
-
-def _has_rank_sets(board: PhaseLeaderboard) -> bool:
-    return any(value.rank_set for team in board.teams for value in team.metrics.values())
 
 
 def _tests(phase: ReportedPhase) -> Iterator[str]:
@@ -191,7 +186,7 @@ def _robustness(phase: ReportedPhase) -> Iterator[str]:
     yield f"All figures were computed with challenge-evaluation {__version__}."
 
 
-# The section on the data of the phases: counts, distributions by group, and the tests between groups.
+# --- The section on the data of the phases: counts, distributions by group, and tests between groups ---
 
 
 def data_section(description: Description) -> Section:
@@ -201,7 +196,9 @@ def data_section(description: Description) -> Section:
     grouping for all cases.
     """
     blocks: list[Block] = [Figure(chart) for chart in _charts(description)]
-    blocks += [_table(table) for table in tables_of(description)]
+    for table in tables_of(description):
+        columns, name = columns_of(*table.columns), identifier("data", table.name)
+        blocks.append(Table(name, table.title, columns, table.rows, table.note))
     if description.notices:
         blocks.append(Text(description.notices))
     return Section("data", "Data", tuple(blocks))
@@ -251,8 +248,3 @@ def _distributions(
         chosen = np.flatnonzero(of_value == group)
         if len(chosen):
             yield Distribution(group, values[chosen], [names[position] for position in chosen.tolist()])
-
-
-def _table(table: TextTable) -> Table:
-    columns = tuple(Column(title) for title in table.columns)
-    return Table(identifier("data", table.name), table.title, columns, table.rows, table.note)

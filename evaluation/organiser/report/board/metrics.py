@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evaluation.charts.chart import Chart
 from evaluation.charts.roc import MarkedPoint, RocCurve, roc_chart
-from evaluation.organiser.charts.curves import FrocLine, froc_chart, thinned
+from evaluation.organiser.charts.curves import NamedCurve, froc_chart, thinned
 from evaluation.organiser.charts.distributions import Distribution, distribution_chart
 from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
 from evaluation.organiser.charts.teams import (
@@ -24,48 +24,30 @@ from evaluation.organiser.charts.teams import (
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.leaderboard_file import CurvePoints, FrocPoints
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
-from evaluation.organiser.report.page import Block, Column, Figure, Section, Table
-from evaluation.organiser.report.page import Cell as TableCell
+from evaluation.organiser.report.page import Block, Cell, Figure, Section, Table, columns_of
 from evaluation.organiser.report.sources import followed, wiesenfarth
 
-# The section of the metrics: values by team with intervals, box plots, podiums and ranking heat maps.
+# --- The section of the metrics: values by team with intervals, box plots, podiums and ranking heat maps ---
 
 
 def metrics_section(phase: ReportedPhase) -> Section | None:
     """Return the section of all metrics."""
-    blocks: list[Block] = [metrics_table(phase)]
+    blocks: list[Block] = [_metrics_table(phase)]
     for name in phase.board.metrics:
         blocks += (Figure(chart) for chart in _charts(phase, name))
     return phase.section("metrics", "Metrics", blocks)
 
 
-def metrics_table(phase: ReportedPhase) -> Table:
-    """Return every metric of every team with its interval and rank."""
-    rows: list[tuple[TableCell, ...]] = []
+def _metrics_table(phase: ReportedPhase) -> Table:
+    rows: list[tuple[Cell, ...]] = []
     for name, metric in phase.board.metrics.items():
         for team in phase.by_value(name):
             value = team.metrics[name]
             simultaneous = "–".join(map(str, value.rank_set)) if value.rank_set else None
-            rows.append(
-                (
-                    phase.title_of(name),
-                    "↑" if metric.better == "higher" else "↓",
-                    team.team,
-                    value.value,
-                    value.lower,
-                    value.upper,
-                    value.rank,
-                    simultaneous,
-                )
-            )
-    columns = (
-        Column("metric"),
-        Column("better"),
-        Column("team"),
-        *(Column(title, 4) for title in ("value", "lower", "upper")),
-        Column("rank"),
-        Column("ranks with 95 % confidence"),
-    )
+            named = (phase.title_of(name), "↑" if metric.better == "higher" else "↓", team.team)
+            rows.append((*named, value.value, value.lower, value.upper, value.rank, simultaneous))
+    values = (("value", 4), ("lower", 4), ("upper", 4))
+    columns = columns_of("metric", "better", "team", *values, "rank", "ranks with 95 % confidence")
     note = "Lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
     return Table(phase.identifier("metrics"), "All metrics by team", columns, tuple(rows), note)
 
@@ -209,11 +191,11 @@ def _free_response(phase: ReportedPhase) -> Iterator[Chart]:
             )
 
 
-def _line(team: str, given: FrocPoints) -> FrocLine:
+def _line(team: str, given: FrocPoints) -> NamedCurve:
     x, y = np.array(given.false_positives_per_case), np.array(given.sensitivity)
     # The grid on which a curve is thinned has as many steps over the whole axis.
     kept = thinned(x / max(1.0, float(x[-1])), y, _STEPS)
-    return FrocLine(team, x[kept], y[kept])
+    return NamedCurve(team, x[kept], y[kept])
 
 
 def _curve(team: str, given: CurvePoints) -> RocCurve:
@@ -229,17 +211,13 @@ def _annotators(phase: ReportedPhase) -> Iterator[Table]:
         (name, point.sensitivity, point.specificity, point.accuracy) for name, point in section.points.items()
     )
     if rows:
-        columns = (
-            Column("annotator"),
-            *(Column(title, 3) for title in ("sensitivity", "specificity", "accuracy")),
-        )
+        columns = columns_of("annotator", ("sensitivity", 3), ("specificity", 3), ("accuracy", 3))
         yield Table(phase.identifier("annotators"), "Annotators", columns, rows)
     pairs = tuple((one.first, one.second, one.agreed, one.cases) for one in section.agreement)
     if pairs:
         titles = ("first", "second", "cases on which they agree", "cases of both")
-        yield Table(
-            phase.identifier("agreement"), "Agreement of annotators", tuple(map(Column, titles)), pairs
-        )
+        name = phase.identifier("agreement")
+        yield Table(name, "Agreement of annotators", columns_of(*titles), pairs)
 
 
 # --- The section of subgroups of cases: means by team with tests, and difficulty ---
@@ -251,10 +229,7 @@ def subgroups_section(phase: ReportedPhase) -> Section | None:
     if tests := phase.board.subgroup_tests:
         blocks.append(_tests(phase, tests))
     if groups := phase.organiser.groups:
-        columns = (
-            *(Column(title) for title in ("metric", "measure", "column", "subgroup", "cases")),
-            Column("mean", 4),
-        )
+        columns = columns_of("metric", "measure", "column", "subgroup", "cases", ("mean", 4))
         rows = tuple(
             (phase.title_of(one.metric), one.measure, one.column, one.value, one.cases, one.mean)
             for one in groups
@@ -275,11 +250,9 @@ def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
             f"{phase.title_of(metric)} by {words_of(column)}",
             (first, second),
             [
-                SubgroupMeans(
-                    team, by_team[team].first_mean, by_team[team].second_mean, by_team[team].p_value
-                )
+                SubgroupMeans(team, test.first_mean, test.second_mean, test.p_value)
                 for team in phase.teams
-                if team in by_team
+                if (test := by_team.get(team))
             ],
             phase.axis_of(metric),
             followed(phase.board.challenge, f"subgroups by {column}"),
@@ -287,24 +260,11 @@ def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
 
 
 def _tests(phase: ReportedPhase, tests: tuple[SubgroupTest, ...]) -> Table:
-    columns = (
-        *(Column(title) for title in ("metric", "team", "column", "first", "second")),
-        Column("mean of the first", 4),
-        Column("mean of the second", 4),
-        Column("p", 4),
-    )
-    rows = tuple(
-        (
-            phase.title_of(one.metric),
-            one.team,
-            one.column,
-            one.first,
-            one.second,
-            one.first_mean,
-            one.second_mean,
-            one.p_value,
-        )
-        for one in tests
-    )
+    means = (("mean of the first", 4), ("mean of the second", 4))
+    columns = columns_of("metric", "team", "column", "first", "second", *means, ("p", 4))
+    rows: list[tuple[Cell, ...]] = []
+    for one in tests:
+        found = (one.first_mean, one.second_mean, one.p_value)
+        rows.append((phase.title_of(one.metric), one.team, one.column, one.first, one.second, *found))
     note = "Rank-sum tests within each team, not corrected for their number."
-    return Table(phase.identifier("subgroup-tests"), "Tests between subgroups", columns, rows, note)
+    return Table(phase.identifier("subgroup-tests"), "Tests between subgroups", columns, tuple(rows), note)

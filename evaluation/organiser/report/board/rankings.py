@@ -24,7 +24,7 @@ from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, FinalTeam
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.board.reading import ReportedPhase, identifier, listed, words_of
-from evaluation.organiser.report.page import Block, Cell, Column, Figure, Section, Table
+from evaluation.organiser.report.page import Block, Cell, Column, Figure, Section, Table, columns_of
 from evaluation.organiser.report.sources import wiesenfarth
 
 # --- The sections of the final ranking and of each phase: places with intervals, and tiers ---
@@ -36,46 +36,39 @@ def final_section(board: Leaderboard, marks: TeamMarks) -> Section | None:
         return None
     roles = tuple(board.final[0].phases)
     rows = tuple(_final_row(team, roles) for team in board.final)
-    columns = (
-        Column("place"),
-        Column("team"),
-        Column("95 % interval"),
-        Column("score", 3),
-        *(Column(f"place {role}") for role in roles),
-    )
+    places = (f"place {role}" for role in roles)
+    columns = columns_of("place", "team", "95 % interval", ("score", 3), *places)
     note = "Phases are weighed as the scheme says; a lower score is better."
     blocks: list[Block] = [Table("final", "All phases", columns, rows, note)]
-    places = [
-        TeamPlaces(team.team, given.probabilities, given.lower, given.median, given.upper)
-        for team in board.final
-        if (given := team.distribution)
-    ]
-    if places:
+    given = [_places(team.team, team.distribution) for team in board.final if team.distribution]
+    if given:
         title = "Places in resamples: all phases"
-        blocks.append(Figure(blob_chart("final-blobs", title, places, marks, wiesenfarth("blob plot"))))
+        blocks.append(Figure(blob_chart("final-blobs", title, given, marks, wiesenfarth("blob plot"))))
     return Section("final", "Final ranking", tuple(blocks))
+
+
+def _places(team: str, given: PlaceDistribution) -> TeamPlaces:
+    return TeamPlaces(team, given.probabilities, given.lower, given.median, given.upper)
 
 
 def ranking_section(phase: ReportedPhase) -> Section | None:
     """Return the section of one phase's ranking."""
-    blocks: list[Block] = [ranking_table(phase), *map(Figure, _charts(phase))]
-    if tiers := _tiers(phase):
-        blocks.append(tiers)
+    blocks: list[Block] = [_ranking_table(phase), *map(Figure, _charts(phase)), *_tiers(phase)]
     return phase.section("ranking", "Ranking", blocks)
 
 
-def ranking_table(phase: ReportedPhase) -> Table:
+def _ranking_table(phase: ReportedPhase) -> Table:
     """Return places, intervals and scores in all boards, by team."""
     columns = [Column("team")]
     for name in phase.boards:
         word = words_of(name)
-        columns += [Column(f"{word}: place"), Column("95 % interval"), Column(f"{word}: score", 3)]
+        columns += columns_of(f"{word}: place", "95 % interval", (f"{word}: score", 3))
     rows: list[tuple[Cell, ...]] = []
     for team in phase.board.teams:
         cells: list[Cell] = [team.team]
         for name in phase.boards:
             board = team.boards.get(name, BoardOfTeam())
-            cells += [_place(board), interval_of(board.distribution), board.score]
+            cells += [_place(board), _interval_of(board.distribution), board.score]
         rows.append(tuple(cells))
     note = (
         "The interval holds the places over resampled cases. A lower score is better. (n): not ranked, "
@@ -84,7 +77,7 @@ def ranking_table(phase: ReportedPhase) -> Table:
     return Table(phase.identifier("ranking"), "Places and scores", tuple(columns), tuple(rows), note)
 
 
-def interval_of(distribution: PlaceDistribution | None) -> str | None:
+def _interval_of(distribution: PlaceDistribution | None) -> str | None:
     """Return the 95 % interval of a place as text."""
     if distribution is None:
         return None
@@ -100,7 +93,7 @@ def _place(board: BoardOfTeam) -> Cell:
 
 def _final_row(team: FinalTeam, roles: tuple[str, ...]) -> tuple[Cell, ...]:
     places = (team.phases.get(role) for role in roles)
-    return (team.place, team.team, interval_of(team.distribution), team.score, *places)
+    return (team.place, team.team, _interval_of(team.distribution), team.score, *places)
 
 
 def _charts(phase: ReportedPhase) -> Iterator[Chart]:
@@ -126,18 +119,17 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
             )
 
 
-def _tiers(phase: ReportedPhase) -> Table | None:
+def _tiers(phase: ReportedPhase) -> Iterator[Table]:
     rows: list[tuple[Cell, ...]] = [
         (phase.title_of(name), number, ", ".join(teams))
         for name, metric in phase.ranked_metrics.items()
         if metric.comparisons and metric.comparisons.tiers
         for number, teams in enumerate(metric.comparisons.tiers, start=1)
     ]
-    if not rows:
-        return None
-    note = "A tier ends before a team that is significantly worse than the first one of the tier."
-    columns = (Column("metric"), Column("tier"), Column("teams"))
-    return Table(phase.identifier("tiers"), "Tiers by metric", columns, tuple(rows), note)
+    if rows:
+        note = "A tier ends before a team that is significantly worse than the first one of the tier."
+        columns = columns_of("metric", "tier", "teams")
+        yield Table(phase.identifier("tiers"), "Tiers by metric", columns, tuple(rows), note)
 
 
 # --- The section across tasks or phases: consensus, agreement of the rankings, and a dendrogram ---
@@ -148,7 +140,7 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
     if across is None:
         return None
     names = [words_of(name) for name in across.rankings]
-    columns = (Column("place"), Column("team"), Column("best place"), Column("worst place"))
+    columns = columns_of("place", "team", "best place", "worst place")
     rows = tuple((team.place, team.team, team.best, team.worst) for team in across.teams)
     table = Table(
         identifier(role or "", "consensus", what),
@@ -212,11 +204,8 @@ def stability_section(phase: ReportedPhase) -> Section | None:
 
 def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
     for name in phase.boards:
-        places = [
-            TeamPlaces(team.team, given.probabilities, given.lower, given.median, given.upper)
-            for team, board in phase.in_order_of(name)
-            if (given := board.distribution)
-        ]
+        placed = phase.in_order_of(name)
+        places = [_places(team.team, one.distribution) for team, one in placed if one.distribution]
         if places:
             yield blob_chart(
                 phase.identifier(name, "blobs"),
@@ -290,7 +279,7 @@ def _table(phase: ReportedPhase) -> Table:
         (words_of(one.board), _KINDS[one.kind], _change(phase, one), one.tau_b)
         for one in phase.board.robustness
     )
-    columns = (Column("leaderboard"), Column("kind"), Column("change"), Column("Kendall's τ-b", 3))
+    columns = columns_of("leaderboard", "kind", "change", ("Kendall's τ-b", 3))
     note = "Agreement of the places with those of the scheme in force."
     return Table(phase.identifier("robustness"), "Other schemes", columns, rows, note)
 
@@ -327,7 +316,7 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
             phase.identifier(name, "significance"),
             f"Significance: {phase.title_of(name)}",
             f"Test: {methods_of(pairs)}, two-sided, 5 % after Holm's correction for all pairs of the metric.",
-            [_tested(pair) for pair in pairs],
+            [TestedPair(one.first, one.second, _verdict(one), one.difference, one.p_holm) for one in pairs],
             [team.team for team in phase.by_value(name) if team.team in named],
             wiesenfarth("significance map"),
         )
@@ -336,27 +325,15 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
 def _unranked(phase: ReportedPhase) -> Iterator[Table]:
     """Yield the table of the tests of teams without a place, if there are any."""
     rows = tuple(
-        (
-            phase.title_of(name),
-            pair.first,
-            pair.second,
-            pair.difference,
-            pair.method,
-            pair.p_value,
-            pair.p_holm,
-        )
+        (phase.title_of(name), one.first, one.second, one.difference, one.method, one.p_value, one.p_holm)
         for name, metric in phase.board.metrics.items()
-        for pair in metric.unranked
+        for one in metric.unranked
     )
     if rows:
-        titles = (*map(Column, ("metric", "better", "worse")), Column("difference", 4), Column("test"))
-        columns = (*titles, Column("p", 4), Column("p after Holm", 4))
+        tested = (("difference", 4), "test", ("p", 4), ("p after Holm", 4))
+        columns = columns_of("metric", "better", "worse", *tested)
         note = "Corrected for the tests of the same team without a place; other tests are not affected."
         yield Table(phase.identifier("unranked"), "Tests of teams without a place", columns, rows, note)
-
-
-def _tested(pair: Comparison) -> TestedPair:
-    return TestedPair(pair.first, pair.second, _verdict(pair), pair.difference, pair.p_holm)
 
 
 def _verdict(pair: Comparison) -> Verdict:

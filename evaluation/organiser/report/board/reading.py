@@ -58,7 +58,8 @@ def with_absent(content: Any, kind: Any) -> Any:
     if is_dataclass and isinstance(content, dict):
         hints = _hints(kind)
         filled = {name: with_absent(content[name], hint) for name, hint in hints.items() if name in content}
-        absent = {name: None for name, hint in hints.items() if name not in content and _may_be_none(hint)}
+        optional = [name for name, hint in hints.items() if type(None) in get_args(hint)]
+        absent = {name: None for name in optional if name not in content}
         return {**content, **absent, **filled}
     if origin in (Union, types.UnionType):
         others = [one for one in arguments if one is not type(None)]
@@ -73,10 +74,6 @@ def with_absent(content: Any, kind: Any) -> Any:
 @cache
 def _hints(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind)
-
-
-def _may_be_none(hint: Any) -> bool:
-    return type(None) in get_args(hint)
 
 
 def _organiser_part(folder: Path, suffix: str) -> OrganiserPart:
@@ -115,10 +112,12 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         raise PhaseError(f"{path}: cannot be read: {error}") from None
 
 
-def _validated(path: Path, kind: Any, content: Any) -> Any:
+def _validated(path: Path, kind: Any, content: Any, key: str | None = None) -> Any:
+    """Return a JSON value, or what it holds under a key, as an instance of a type."""
     try:
-        return TypeAdapter(kind).validate_python(with_absent(content, kind))
-    except (ValidationError, TypeError, AttributeError) as error:
+        found = content if key is None else content[key]
+        return TypeAdapter(kind).validate_python(with_absent(found, kind))
+    except (ValidationError, TypeError, AttributeError, KeyError) as error:
         raise PhaseError(f"{path}: is not a file of this package ({error})") from None
 
 
@@ -186,10 +185,8 @@ class ReportedPhase:
     def section(self, name: str, title: str, blocks: Iterable[Block]) -> Section | None:
         """Return a section, with the role of the phase in its title; None without any block."""
         found = tuple(blocks)
-        role = self.board.role
-        return (
-            Section(self.identifier(name), f"{title} ({role})" if role else title, found) if found else None
-        )
+        role = f" ({self.board.role})" if self.board.role else ""
+        return Section(self.identifier(name), f"{title}{role}", found) if found else None
 
 
 def identifier(*words: str) -> str:
@@ -216,17 +213,9 @@ def read_changes(location: Path) -> tuple[Changes, ...]:
     Raises `PhaseError` where it is missing or not of this package.
     """
     path = location / FILE_NAME if location.is_dir() else location
-    try:
-        content = json.loads(path.read_bytes())
-    except FileNotFoundError:
+    if not path.exists():
         raise PhaseError(
             f"{path}: is missing; `evaluate --each FOLDER --since RESULTS` writes it beside its results"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise PhaseError(f"{path}: cannot be read: {error}") from None
-    kind: Any = tuple[Changes, ...]
-    try:
-        changes: tuple[Changes, ...] = TypeAdapter(kind).validate_python(with_absent(content["phases"], kind))
-    except (ValidationError, TypeError, AttributeError, KeyError) as error:
-        raise PhaseError(f"{path}: is not a file of this package ({error})") from None
+        )
+    changes: tuple[Changes, ...] = _validated(path, tuple[Changes, ...], _json(path), "phases")
     return changes

@@ -10,8 +10,8 @@ def test_by_hand():
     first, second = np.array([[1, 2, 2, 0]]), np.array([[1, 4, 0, 0]])
     counts.add(np.array([[1, 3, 1, 0]]), {"a": first, "b": second})
     counts.add(np.array([[5, 5]]), {"a": np.array([[5, 5]])})
-    assert counts.combined.by_level() == {1: 2, 2: 0, 3: 1, 4: 0, 5: 2}
-    assert counts.annotators["a"].by_level() == {1: 1, 2: 2, 3: 0, 4: 0, 5: 2}
+    assert counts.combined == {1: 2, 3: 1, 5: 2}
+    assert counts.annotators["a"] == {1: 1, 2: 2, 5: 2}
     lost = counts.warnings()
     assert [line.split(":")[0] for line in lost] == ["level 2 is lost", "level 4 is lost"]
     assert "2 voxels" in lost[0]

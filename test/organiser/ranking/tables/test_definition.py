@@ -1,17 +1,17 @@
 """The definition of a table from a TOML file and from options."""
 
+import inspect
 from decimal import Decimal
 
 import pytest
 
-from evaluation.organiser.ranking import result_tables as module
-from evaluation.organiser.ranking.result_tables import MetricDefinition, read_definition
+from evaluation.organiser.ranking.result_tables import MetricDefinition, TableDefinition, read_definition
 from evaluation.organiser.ranking.results import RankingError
 
 
 def test_the_documented_example(tmp_path):
     path = tmp_path / "table.toml"
-    path.write_text(module.__doc__.partition("\n\n")[2], encoding="utf-8")
+    path.write_text(inspect.cleandoc(TableDefinition.__doc__).partition("\n\n")[2], encoding="utf-8")
     found = read_definition(path, [])
     assert found.title == "ADAM, disc segmentation"
     assert found.metrics["f1"].weight == Decimal("0.6")
