@@ -10,7 +10,7 @@ As a library::
     result.cases("segmentation")["dice_cup"].describe()
 
 `evaluate` and `check` are in `evaluation.library`, `seal` and `rank` in `evaluation.organiser.library`,
-`report_submission` and `report_leaderboard` in `evaluation.organiser.report.library`, the metrics on plain
+`report_submission` and `report_leaderboard` in `evaluation.organiser.report_library`, the metrics on plain
 arrays in `evaluation.metrics`.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evaluation.core.fault import PhaseError
     from evaluation.library import CheckResult, Evaluation, SubmissionRejected, check, evaluate
     from evaluation.organiser.library import Ranking, Seal, rank, seal
-    from evaluation.organiser.report.library import Report, report_leaderboard, report_submission
+    from evaluation.organiser.report_library import Report, report_leaderboard, report_submission
 
 __version__ = "0.1.0"
 __all__ = [
@@ -49,7 +49,7 @@ _MODULES = dict.fromkeys(("check", "evaluate"), "evaluation.library")
 _MODULES |= dict.fromkeys(("CheckResult", "Evaluation", "SubmissionRejected"), "evaluation.library")
 _MODULES |= dict.fromkeys(("Ranking", "Seal", "rank", "seal"), "evaluation.organiser.library")
 _MODULES |= dict.fromkeys(
-    ("Report", "report_leaderboard", "report_submission"), "evaluation.organiser.report.library"
+    ("Report", "report_leaderboard", "report_submission"), "evaluation.organiser.report_library"
 )
 _MODULES["PhaseError"] = "evaluation.core.fault"
 

@@ -1,6 +1,9 @@
-"""The floors of the package: a module imports only from its own floor and those below."""
+"""The wings and floors of the package: a module imports only from its own floor and those below."""
 
 import ast
+import json
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,30 +13,55 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.cli.main import COMMANDS
 from test.phases import refuge_phase, refuge_submission
 from test.repository import REPOSITORY as ROOT
 
 PACKAGE = ROOT / "evaluation"
+ORGANISER = "evaluation.organiser"
+# Each wing from its lowest floor upwards. The organiser's wing stands on the other one.
 FLOORS = (
-    ("__init__",),
     ("metrics",),
     ("core",),
     ("io",),
-    ("platform", "synthesis"),
+    ("platform",),
     ("phase",),
     ("workers",),
-    ("challenges", "ranking", "define"),
+    ("challenges", "define"),
     ("charts",),
     ("summary",),
-    ("evaluate",),
-    ("annotators", "organiser", "starter"),
-    ("results", "isolated"),
-    ("jobs", "rescoring"),
+    ("evaluate", "isolated"),
     ("library",),
-    ("report",),
+    ("jobs",),
     ("cli",),
     ("__main__",),
 )
+FLOORS_OF_THE_ORGANISER = (
+    ("attack_tools", "audience", "charts", "describe_data", "labels", "output", "plan"),
+    ("rehearsal", "schema_pages", "settings", "synthesis"),
+    (
+        "audit",
+        "describe",
+        "justraigs_graders",
+        "ranking",
+        "starter",
+        "submission_writer",
+        "subset",
+        "validate",
+    ),
+    ("annotators", "attack", "cyst_benchmark", "describe_tables", "library", "rescoring", "samples"),
+    ("report",),
+    ("report_library",),
+    ("cli",),
+)
+# The strings outside of the organiser's wing that name its modules, besides the commands of `cli/main.py`.
+FOUND_BY_NAME = {
+    "evaluation": {"evaluation.organiser.library", "evaluation.organiser.report_library"},
+    "evaluation.cli.common": {
+        "evaluation.organiser"
+    },  # tells the message for an image, which has no such wing
+    "evaluation.cli.evaluate_command": {"evaluation.organiser.cli.evaluate_each"},
+}
 # Heavy to import, and not needed to score.
 NOT_IN_EVALUATE = (
     "pandas",
@@ -47,15 +75,23 @@ NOT_IN_EVALUATE = (
     "distributed",
     "fsspec",
 )
-# Reports need an extra, which the image does not have: only one room may import it.
+# Reports need an extra: only one room may import it.
 OF_REPORTS = {"jinja2", "markupsafe", "vl_convert"}
 
 
+def place_of(module: str) -> tuple[bool, str]:
+    """Return whether a module is in the organiser's wing, and its room."""
+    _, *parts = module.split(".")
+    of_the_organiser = parts[0] == "organiser"
+    return of_the_organiser, parts[of_the_organiser]
+
+
 def floor_of(module: str) -> int:
-    part = module.split(".")[1] if "." in module else "__init__"
-    floors = [number for number, parts in enumerate(FLOORS) if part in parts]
-    assert floors, f"{module} stands on no floor"
-    return floors[0]
+    of_the_organiser, room = place_of(module)
+    floors = FLOORS_OF_THE_ORGANISER if of_the_organiser else FLOORS
+    found = [number for number, rooms in enumerate(floors) if room in rooms]
+    assert len(found) == 1, f"{module} stands on {len(found)} floors"
+    return found[0] + (len(FLOORS) if of_the_organiser else 0)
 
 
 def module_name(path: Path) -> str:
@@ -64,6 +100,8 @@ def module_name(path: Path) -> str:
 
 
 MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+WINGS = ("evaluation", ORGANISER)
+STANDING = [module for module in MODULES if module not in WINGS]
 
 
 @cache
@@ -88,10 +126,16 @@ def imports_of(module: str) -> Iterator[str]:
                     yield inner if inner in MODULES else node.module
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", STANDING)
 def test_imports_go_downwards(module):
-    above = [name for name in imports_of(module) if floor_of(name) > floor_of(module)]
-    assert above == []
+    inner = [name for name in imports_of(module) if name not in WINGS]
+    assert [name for name in inner if floor_of(name) > floor_of(module)] == []
+
+
+def test_every_room_of_the_floors_exists():
+    named = {(False, room) for rooms in FLOORS for room in rooms}
+    named |= {(True, room) for rooms in FLOORS_OF_THE_ORGANISER for room in rooms}
+    assert named == {place_of(module) for module in STANDING}
 
 
 def test_no_module_imports_itself_in_a_circle():
@@ -117,7 +161,10 @@ def test_no_folder_is_in_a_circle():
     for module in MODULES:
         for inner in imports_of(module):
             here, there = (str(MODULES[name].parent.relative_to(ROOT)) for name in (module, inner))
-            if here != there and PACKAGE not in (MODULES[module].parent, MODULES[inner].parent):
+            roots = {
+                MODULES[wing].parent for wing in WINGS
+            }  # their modules are rooms, not the folder's content
+            if here != there and roots.isdisjoint((MODULES[module].parent, MODULES[inner].parent)):
                 graph.setdefault(here, set()).add(there)
     sorter = TopologicalSorter(graph)
     sorter.prepare()  # raises CycleError, which names the circle
@@ -130,6 +177,84 @@ def test_the_package_imports_nothing_until_a_name_is_used():
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout == "['evaluation']\n"
+
+
+def test_nothing_outside_of_the_organisers_wing_imports_it():
+    outside = [module for module in STANDING if not place_of(module)[0]]
+    importing = {
+        module for module in outside if any(name.startswith(ORGANISER) for name in imports_of(module))
+    }
+    assert importing == set()
+    named: dict[str, set[str]] = {}
+    for module in ("evaluation", *outside):
+        for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+            text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+            # The plain word "organiser" names an audience.
+            if re.fullmatch(r"evaluation\.organiser[\w.:{}]*|organiser\.[\w.:{}]*", text):
+                named.setdefault(module, set()).add(text)
+    commands = {command.module for command in COMMANDS.values() if command.module.startswith("organiser.")}
+    assert named == {**FOUND_BY_NAME, "evaluation.cli.main": commands}
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory):
+    """Return a folder with what an image has of the package: all but the organiser's wing."""
+    folder = tmp_path_factory.mktemp("image")
+    ignored = shutil.ignore_patterns("__pycache__", "organiser")
+    shutil.copytree(PACKAGE, folder / "evaluation", ignore=ignored)
+    assert not (folder / "evaluation" / "organiser").exists()
+    refuge_phase(folder / "ground-truth" / "refuge-tiny", 4)
+    refuge_submission(folder / "submission", 4)
+    return folder
+
+
+def python(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_all_but_the_organisers_wing_can_be_imported_without_it(image):
+    names = [module for module in STANDING if not place_of(module)[0] and module != "evaluation.__main__"]
+    program = (
+        "import importlib, sys\n"
+        f"for name in {names!r}: importlib.import_module(name)\n"
+        "print({sys.modules[name].__file__.split('/evaluation/')[0] for name in sys.modules "
+        "if name.startswith('evaluation')})"
+    )
+    done = python(image, "-c", program)
+    assert (done.returncode, done.stdout) == (0, f"{{{str(image)!r}}}\n"), done.stderr
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_an_image_scores_without_the_organisers_wing(image, tmp_path, workers):
+    given = ["--input", "submission", "--ground-truth", "ground-truth/refuge-tiny", "--workers", workers]
+    done = python(image, "-m", "evaluation", "evaluate", *given, "--output", tmp_path)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads((tmp_path / "metrics.json").read_text())["aggregates"]["segmentation"]
+    assert figures["dice_cup"]["value"] == 1
+    summary = python(image, "-m", "evaluation", "summary", tmp_path / "metrics.json")
+    assert summary.returncode == 0, summary.stderr
+    assert summary.stdout.startswith("refuge-tiny: 4 of 4 cases scored")
+
+
+def test_an_image_checks_without_the_organisers_wing(image, tmp_path):
+    form = tmp_path / "form.json"
+    written = python(image, "-m", "evaluation", "form", "ground-truth/refuge-tiny", "--output", form)
+    assert written.returncode == 0, written.stderr
+    done = python(image, "-m", "evaluation", "check", "--form", form, "submission")
+    assert done.returncode == 0, done.stderr
+    (image / "faulty").mkdir()
+    assert python(image, "-m", "evaluation", "check", "--form", form, "faulty").returncode == 1
+
+
+def test_an_image_says_that_it_has_no_commands_of_organisers(image):
+    commands = [name for name, command in COMMANDS.items() if command.module.startswith("organiser.")]
+    assert "seal" in commands
+    done = python(image, "-m", "evaluation", "seal", "ground-truth/refuge-tiny")
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("seal is an organiser's command; this image has none of them.")
 
 
 def packages_of(module: str) -> set[str]:

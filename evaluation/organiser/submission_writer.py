@@ -13,7 +13,7 @@ from typing import Any
 from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.core.field import AnyField, CaseColumns, Field, Files, Kind, TableColumns, TableRows
 from evaluation.io.tables import write_csv
-from evaluation.organiser.samples.synthesis import Quality
+from evaluation.organiser.synthesis import Quality
 
 _SITE = "https://grand-challenge.org"
 

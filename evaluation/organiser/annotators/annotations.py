@@ -31,8 +31,8 @@ from evaluation.io.kinds.boxes import BoxList
 from evaluation.io.kinds.classes import ClassProbabilities
 from evaluation.io.kinds.masks import LabelMask
 from evaluation.organiser.annotators.combine import is_combinable, region_names
-from evaluation.organiser.samples.synthesis import Ellipse, rasterise
 from evaluation.organiser.submission_writer import write_case_file
+from evaluation.organiser.synthesis import Ellipse, rasterise
 from evaluation.phase.cases import Cases, TableRow, organiser_table, read_cases
 from evaluation.phase.config import FILE_NAME
 from evaluation.phase.registry import read_configuration

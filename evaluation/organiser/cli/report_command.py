@@ -12,7 +12,7 @@ from evaluation.cli.common import PHASE_HELP, add_workers
 from evaluation.core.fault import PhaseError
 
 if TYPE_CHECKING:
-    from evaluation.organiser.report.library import Report
+    from evaluation.organiser.report_library import Report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +81,7 @@ def _add_submission(parser: argparse.ArgumentParser) -> None:
 
 def _write_submission(arguments: argparse.Namespace) -> int:
     from evaluation.library import SubmissionRejected
-    from evaluation.organiser.report.library import report_submission
+    from evaluation.organiser.report_library import report_submission
 
     if arguments.input is None and arguments.results is None:
         raise PhaseError("--input or --results: one of them is required")
@@ -129,7 +129,7 @@ def _add_leaderboard(parser: argparse.ArgumentParser) -> None:
 
 
 def _write_leaderboard(arguments: argparse.Namespace) -> int:
-    from evaluation.organiser.report.library import report_leaderboard
+    from evaluation.organiser.report_library import report_leaderboard
 
     report = report_leaderboard(
         arguments.results,
@@ -154,7 +154,7 @@ def _add_changes(parser: argparse.ArgumentParser) -> None:
 def _write_changes(arguments: argparse.Namespace) -> int:
     from evaluation.organiser.report.board.changes_page import changes_page
     from evaluation.organiser.report.board.reading import read_changes
-    from evaluation.organiser.report.library import Report
+    from evaluation.organiser.report_library import Report
 
     return _write_report(Report(changes_page(read_changes(arguments.changes))), arguments)
 
@@ -181,7 +181,7 @@ def _write_benchmark(arguments: argparse.Namespace) -> int:
         part_gallery,
         run_gallery,
     )
-    from evaluation.organiser.report.library import Report
+    from evaluation.organiser.report_library import Report
 
     tables = read_tables(arguments.tables)
     annotations, phase = arguments.annotations, arguments.phase

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +13,7 @@ from scipy.special import ndtr
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Aggregate, Metric
 from evaluation.core.resampling import values_under
-from evaluation.core.scheme import Method, Ties
+from evaluation.core.scheme import Method, MethodName, Ties
 from evaluation.metrics.arrays import Floats, weighted_means
 from evaluation.phase.places import Better, competition_ranks, shared_ranks
 from evaluation.platform.result_file import as_written_values
@@ -223,6 +223,72 @@ def _rejected_by_holm(p_values: Floats, alpha: float) -> NDArray[np.bool_]:
     return rejected
 
 
+# --- The methods by name ---
+
+Scores = Callable[[Floats, Floats, Better, Method], Floats]
+
+
+@dataclass(frozen=True)
+class MethodRule:
+    """A ranking method: how the teams' values in the cases become their scores.
+
+    ``scores`` takes values of shape (teams, cases), NaN for a missing one, weights of shape (rows, cases),
+    the better direction of the metric, and the method with its options; it returns shape (rows, teams).
+    ``sentence`` describes it in a report, with places for the options. ``of_ranks``: the values are the
+    ranks of the teams in each case. ``better``: the direction of the scores, None for that of the metric.
+    """
+
+    scores: Scores
+    sentence: str
+    of_ranks: bool = False
+    better: Better | None = None
+
+
+def _mean(values: Floats, weights: Floats, better: Better, method: Method) -> Floats:
+    return weighted_means(values, weights)
+
+
+def _median(values: Floats, weights: Floats, better: Better, method: Method) -> Floats:
+    return weighted_quantiles(values, weights, 0.5)
+
+
+def _quantile(values: Floats, weights: Floats, better: Better, method: Method) -> Floats:
+    from_below = method.quantile if better == "higher" else 1 - method.quantile
+    return weighted_quantiles(values, weights, from_below)
+
+
+def _wins(values: Floats, weights: Floats, better: Better, method: Method) -> Floats:
+    return significant_wins(values, weights, better, method.alpha, method.adjust)
+
+
+METHODS: Mapping[MethodName, MethodRule] = {
+    "median-then-rank": MethodRule(_median, "Teams were ranked by the median of each metric over the cases"),
+    "quantile-then-rank": MethodRule(
+        _quantile,
+        "Teams were ranked by the {quantile:g} quantile, from the worse end, of each metric over the cases",
+    ),
+    "rank-then-mean": MethodRule(
+        _mean,
+        "Teams were ranked in every case, and then by the mean of these ranks",
+        of_ranks=True,
+        better="lower",
+    ),
+    "rank-then-median": MethodRule(
+        _median,
+        "Teams were ranked in every case, and then by the median of these ranks",
+        of_ranks=True,
+        better="lower",
+    ),
+    "test-then-rank": MethodRule(
+        _wins,
+        "Teams were ranked by the number of teams that they beat in one-sided signed-rank tests at the "
+        "level {alpha:g} ({adjust})",
+        better="higher",
+    ),
+}
+"""The methods that rank values of the cases; "mean-then-rank" ranks the metric's own value."""
+
+
 # --- The scores of all teams in a metric by a ranking method, under any weights of the cases ---
 
 
@@ -270,18 +336,17 @@ def team_scores(
     first = next(iter(tables.values()))
     values = as_written_values(np.stack([table[column] for table in tables.values()]))
     strata = metric.aggregate.strata(first)
-    better: Better = metric.better
-    if method.name in ("rank-then-mean", "rank-then-median"):
-        values, better = case_ranks(values, metric.better, ties), "lower"
-    elif method.name == "test-then-rank":
-        better = "higher"
+    rule = METHODS[method.name]
+    if rule.of_ranks:
+        values = case_ranks(values, metric.better, ties)
+    better: Better = rule.better or metric.better
     # Strata are a column, so that they follow where cases are taken from the table.
     cells = zip(values.T.tolist(), strata.tolist(), strict=True)
     table = CaseTable(first.names, [{"values": case, "stratum": stratum} for case, stratum in cells])
 
     def scores(cases: WeightedCases) -> Floats:
         columns = np.array(cases.table.objects("values"), dtype=np.float64).T
-        return _scores(method, columns, cases.weights, metric.better)
+        return rule.scores(columns, cases.weights, metric.better, method)
 
     def score_of(position: int) -> Aggregate:
         return Aggregate(
@@ -291,14 +356,3 @@ def team_scores(
 
     metrics = {team: Metric(team, team, score_of(i), best=1, worst=0) for i, team in enumerate(tables)}
     return TeamScores(table, metrics, better)
-
-
-def _scores(method: Method, values: Floats, weights: NDArray[np.float64], better: Better) -> Floats:
-    if method.name == "rank-then-mean":
-        return weighted_means(values, weights)
-    if method.name in ("rank-then-median", "median-then-rank"):
-        return weighted_quantiles(values, weights, 0.5)
-    if method.name == "quantile-then-rank":
-        probability = method.quantile if better == "higher" else 1 - method.quantile
-        return weighted_quantiles(values, weights, probability)
-    return significant_wins(values, weights, better, method.alpha, method.adjust)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from evaluation.challenges.adam import CHALLENGE, ELSEWHERE, LESIONS, STRUCTURE, AdamOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
-from evaluation.organiser.samples.synthesis import (
+from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
+from evaluation.organiser.synthesis import (
     AUC,
     Ellipse,
     FundusCase,
@@ -31,8 +32,7 @@ from evaluation.organiser.samples.synthesis import (
     reference_fovea,
     reference_mask,
 )
-from evaluation.organiser.samples.synthesis import ELSEWHERE_VALUE as OUTSIDE_THE_DISC
-from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
+from evaluation.organiser.synthesis import ELSEWHERE_VALUE as OUTSIDE_THE_DISC
 
 # --- The eyes of a synthetic ADAM set: anatomy, severity, and the structures that each image shows ---
 

@@ -19,8 +19,8 @@ from evaluation.io.kinds.volume import Volume
 from evaluation.io.tables import write_csv
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.io.volumes import EXTENSIONS, write_volume
-from evaluation.organiser.samples.synthesis import Quality
 from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
+from evaluation.organiser.synthesis import Quality
 
 # --- Synthetic OCT volumes: retinal layers, speckle, cysts of varying contrast and size, and annotators ---
 

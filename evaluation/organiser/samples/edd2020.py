@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from evaluation.challenges.edd2020.rules import CHALLENGE, SET, Edd2020Options
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.boxes import Boxes
-from evaluation.organiser.samples.synthesis import Ellipse, Patch, Quality, jitter, rasterise
 from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
+from evaluation.organiser.synthesis import Ellipse, Patch, Quality, jitter, rasterise
 
 CLASSES = Edd2020Options().classes
 # Annotations of each class in the table of the paper's section III.

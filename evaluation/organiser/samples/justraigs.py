@@ -31,8 +31,8 @@ from evaluation.organiser.justraigs_graders.grading import (
     MAIN_LABELS,
     write_case_table,
 )
-from evaluation.organiser.samples.synthesis import Quality, likelihoods_by_quality
 from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
+from evaluation.organiser.synthesis import Quality, likelihoods_by_quality
 
 # --- Synthetic eyes of JustRAIGS: persons, three graders who disagree, and predicted features ---
 

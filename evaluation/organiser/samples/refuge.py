@@ -12,7 +12,8 @@ from numpy.random import Generator
 from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
-from evaluation.organiser.samples.synthesis import (
+from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
+from evaluation.organiser.synthesis import (
     AUC,
     FundusCase,
     Quality,
@@ -23,7 +24,6 @@ from evaluation.organiser.samples.synthesis import (
     reference_fovea,
     reference_mask,
 )
-from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

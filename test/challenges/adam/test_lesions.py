@@ -9,7 +9,7 @@ from evaluation.organiser.samples.adam import (
     reference_lesions,
     roughen,
 )
-from evaluation.organiser.samples.synthesis import Quality, draw_cases
+from evaluation.organiser.synthesis import Quality, draw_cases
 
 
 def generator(seed=0):

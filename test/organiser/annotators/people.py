@@ -14,14 +14,14 @@ from evaluation.io.kinds.points import Point
 from evaluation.io.tables import write_csv
 from evaluation.organiser.samples.cysts import ANNOTATORS, OctCase, write_annotations
 from evaluation.organiser.samples.cysts import draw_cases as draw_volumes
-from evaluation.organiser.samples.synthesis import (
+from evaluation.organiser.submission_writer import ArchiveWriter
+from evaluation.organiser.synthesis import (
     FundusCase,
     Quality,
     draw_cases,
     predicted_fovea,
     predicted_mask,
 )
-from evaluation.organiser.submission_writer import ArchiveWriter
 
 FIELDS = fields_of(CHALLENGE.tasks(RefugeOptions()))
 SEVEN = tuple(f"g{number}" for number in range(1, 8))

@@ -18,7 +18,8 @@ from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.points import Point
 from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, normalised
 from evaluation.organiser.annotators.ensemble import write_ensemble
-from evaluation.organiser.samples.synthesis import (
+from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
+from evaluation.organiser.synthesis import (
     Quality,
     draw_cases,
     likelihoods_with_auc,
@@ -26,7 +27,6 @@ from evaluation.organiser.samples.synthesis import (
     predicted_mask,
     reference_mask,
 )
-from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.registry import challenge_named

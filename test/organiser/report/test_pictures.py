@@ -8,7 +8,6 @@ from PIL import Image
 
 from evaluation.core.case_table import CaseTable
 from evaluation.organiser.report.case_images import Request, read_cases
-from evaluation.organiser.report.library import submission_page
 from evaluation.organiser.report.page import Gallery
 from evaluation.organiser.report.pictures import (
     MOST_PICTURES,
@@ -16,6 +15,7 @@ from evaluation.organiser.report.pictures import (
     classified_cases,
     pictures_section,
 )
+from evaluation.organiser.report_library import submission_page
 from test.organiser.report.declared import declared
 from test.organiser.report.submissions import PHASES
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.organiser.samples.synthesis import (
+from evaluation.organiser.synthesis import (
     Ellipse,
     Patch,
     intersection,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from evaluation.organiser.samples.synthesis import (
+from evaluation.organiser.synthesis import (
     Ellipse,
     Laterality,
     Point,

@@ -13,6 +13,7 @@ from evaluation.organiser.charts.distributions import Distribution, distribution
 from evaluation.organiser.describe import PHASE, Description, Grouping
 from evaluation.organiser.describe import QuantityValues as Values
 from evaluation.organiser.describe_tables import tables_of
+from evaluation.organiser.ranking.methods import METHODS
 from evaluation.organiser.report.board.rankings import methods_of
 from evaluation.organiser.report.board.reading import ReportedPhase, identifier, listed, words_of
 from evaluation.organiser.report.page import Block, Figure, Section, Table, Text, columns_of
@@ -26,16 +27,7 @@ _TIES = {
     "average": "Teams with equal values share the mean of their ranks.",
     "dense": "Teams with equal values share a rank, and no rank is skipped after them.",
 }
-_METHODS = {
-    "mean-then-rank": "Teams were ranked by the value of each metric over all cases",
-    "median-then-rank": "Teams were ranked by the median of each metric over the cases",
-    "quantile-then-rank": "Teams were ranked by the {quantile:g} quantile, from the worse end, of each "
-    "metric over the cases",
-    "rank-then-mean": "Teams were ranked in every case, and then by the mean of these ranks",
-    "rank-then-median": "Teams were ranked in every case, and then by the median of these ranks",
-    "test-then-rank": "Teams were ranked by the number of teams that they beat in one-sided signed-rank "
-    "tests at the level {alpha:g} ({adjust})",
-}
+_OWN_VALUES = "Teams were ranked by the value of each metric over all cases"
 _TESTS = {"DeLong": "DeLong 1988"}
 
 
@@ -63,8 +55,9 @@ def _ranking(phase: ReportedPhase) -> Iterator[str]:
     )
     method = scheme["method"]
     adjust = "Holm's correction" if method["adjust"] == "holm" else "without correction"
-    text = _METHODS[method["name"]].format(quantile=method["quantile"], alpha=method["alpha"], adjust=adjust)
-    if method["name"] != "mean-then-rank":
+    text = _OWN_VALUES
+    if (rule := METHODS.get(method["name"])) is not None:
+        text = rule.sentence.format(quantile=method["quantile"], alpha=method["alpha"], adjust=adjust)
         text += " where a metric has one value for each case, else by the metric's value"
     yield f"{text} (Maier-Hein 2018)."
     yield _TIES[scheme["ties"]]
