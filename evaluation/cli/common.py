@@ -12,7 +12,6 @@ from fractions import Fraction
 
 from evaluation import __version__
 from evaluation.core.fault import FormFault, PhaseError
-from evaluation.core.outcome import no_progress
 
 # --- Arguments of several commands ---
 
@@ -81,7 +80,7 @@ def share(text: str) -> Fraction:
 def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """Yield a callback for the number of finished items; it shows a bar if stdout is a terminal."""
     if not sys.stdout.isatty():
-        yield no_progress
+        yield lambda done: None
         return
     from rich.progress import Progress
 

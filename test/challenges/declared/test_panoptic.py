@@ -27,7 +27,7 @@ def computed(monkeypatch):
     found = []
     monkeypatch.setattr(
         lesions,
-        "panoptic_quality",
+        "panoptic_quality_of_lesions",
         lambda of_label: found.append(of_label) or panoptic_quality_of_lesions(of_label),
     )
     return found
