@@ -52,8 +52,9 @@ def add_each_arguments(parser: argparse.ArgumentParser) -> None:
         "--each",
         nargs="+",
         metavar="FOLDER",
-        help="score every folder and zip in FOLDER as one team's submission, into OUTPUT/<team>/; a result "
-        "whose submission is the same is kept. Several phases: PHASE=FOLDER …, into OUTPUT/<phase>/<team>/",
+        help="score every folder and zip in FOLDER as one team's submission, into OUTPUT/<team>/, or those "
+        "in FOLDER/<team>/ as its submissions; a result whose submission is the same is kept. Several "
+        "phases: PHASE=FOLDER …, into OUTPUT/<phase>/<team>/",
     )
     group.add_argument(
         "--since",
