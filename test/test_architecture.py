@@ -40,6 +40,7 @@ FLOORS_OF_THE_ORGANISER = (
     ("attack_tools", "audience", "charts", "describe_data", "labels", "output", "plan"),
     ("rehearsal", "schema_pages", "synthesis"),
     (
+        "attack_on_classes",
         "audit",
         "describe",
         "justraigs_graders",

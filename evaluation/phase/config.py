@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, AwareDatetime, FiniteFloat, model_validator
 
@@ -177,6 +177,8 @@ _Text = Annotated[str, Key(pattern=r"^[^\x00-\x1f\x7f]*$")]
 _Digits = Annotated[int, Key(ge=0, le=12)]
 
 ChartName = Literal["metrics", "subgroups", "roc"]
+CHART_FILES = tuple(f"chart-{name}.json" for name in get_args(ChartName))
+"""The files of the charts beside `metrics.json`, the paths of their output sockets."""
 
 
 def _each_chart_once(charts: tuple[ChartName, ...]) -> tuple[ChartName, ...]:
