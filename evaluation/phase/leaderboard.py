@@ -133,8 +133,8 @@ def optional_tasks(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Ta
         named = config.optional_tasks
         return tuple(task.name for task in tasks if named == "all" or task.name in named)
     columns = [name for name in config.columns or () if name not in (config.unranked_columns or ())]
-    named = _with_parts([*columns, *filter(None, (config.score,))], challenge)
-    needed = {name.partition(".")[0] for name in named} if len(tasks) > 1 else {task.name for task in tasks}
+    metrics = _with_parts([*columns, *filter(None, (config.score,))], challenge)
+    needed = {name.partition(".")[0] for name in metrics} if len(tasks) > 1 else {task.name for task in tasks}
     return tuple(task.name for task in tasks if task.optional and task.name not in needed)
 
 
