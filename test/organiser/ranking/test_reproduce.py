@@ -68,7 +68,7 @@ def test_orders_that_follow_from_several_tables(printed):
 
 
 def test_the_final_rankings_weight_both_sets(printed):
-    # Off-line the teams have each other's values in reverse, VRT as the first of Table 4 those of the last, AIML.
+    # Off-line the first team of Table 4, VRT, has the values of the last one, AIML, and so on.
     refuge = printed.partition("REFUGE Eq. 5")[2].partition("\n\n")[0].splitlines()[2:-1]
     scores = {line.split()[0]: line.split()[3] for line in refuge}
     # On-site VRT has place 2 and AIML 9, so off-line 9 and 2: 0.3·9 + 0.7·2 and 0.3·2 + 0.7·9.
