@@ -158,14 +158,14 @@ class ScorerSetup:
     memory_bytes: int | None = None
     home: str | None = None
 
-    def confine(self) -> None:
-        """Keep everything: a scorer opens nothing that a stranger wrote."""
-
     def open(self, ask_reader: AskReader | None) -> Handler:
         """Return the handler of a scorer's jobs."""
         if self.home is not None:
             registry.load(Path(self.home))
         return _Scorer(self, ask_reader)
+
+    def confine(self) -> None:
+        """Keep everything: a scorer opens nothing that a stranger wrote."""
 
 
 class _Scorer:
