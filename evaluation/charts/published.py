@@ -7,8 +7,9 @@ counts. An empty chart is written too, since the platform fails an evaluation th
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -24,7 +25,7 @@ from evaluation.metrics.operating_points import weighted_sensitivity_at_specific
 from evaluation.phase.config import ChartName
 from evaluation.phase.leaderboard import digits_of, needed_metrics
 from evaluation.phase.scores import Scores
-from evaluation.platform.result_file import MetricsFile
+from evaluation.platform.result_file import MetricsFile, render
 
 _STEPS = 10
 CURVE_NUMBERS = _STEPS - 1
@@ -32,10 +33,21 @@ CURVE_NUMBERS = _STEPS - 1
 _POSITION_DIGITS = 4
 
 
-def chart_documents(scores: Scores, metrics: MetricsFile) -> dict[str, bytes]:
-    """Return the charts that the phase names as Vega-Lite v5 objects, by file name."""
-    makers = {"metrics": _metrics, "subgroups": _subgroups, "roc": _roc}
-    return {file_of(name): _document(makers[name](scores, metrics)) for name in scores.phase.config.charts}
+def documents(scores: Scores, metrics: MetricsFile) -> dict[str, bytes]:
+    """Return the files that the phase names, by their paths beside `metrics.json`.
+
+    Charts are Vega-Lite v5 objects. Further outputs hold charts, the metrics or a page of them.
+    """
+    makers: dict[str, Callable[[], bytes]] = {
+        "chart-metrics": lambda: _document(_metrics(scores, metrics)),
+        "chart-subgroups": lambda: _document(_subgroups(scores, metrics)),
+        "chart-roc": lambda: _document(_roc(scores, metrics)),
+        "metrics": lambda: render(dataclasses.asdict(metrics)),
+        "pdf": lambda: _page(scores, metrics),
+    }
+    config = scores.phase.config
+    wanted = {**{file_of(name): f"chart-{name}" for name in config.charts}, **config.outputs}
+    return {path: makers[content]() for path, content in wanted.items()}
 
 
 def file_of(name: ChartName) -> str:
@@ -126,6 +138,47 @@ def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[RocCurve]:
             sensitivities = [round(float(one), digits) for one in found]
             ends = (np.array([0.0, *map(float, inner), 1.0]) for inner in (rates, sensitivities))
             yield RocCurve(f"{task.title}: {metric.title}", *ends)
+
+
+_LINES_PER_PAGE = 60
+
+
+def _page(scores: Scores, metrics: MetricsFile) -> bytes:
+    """Return a PDF with a line of text for each published metric; text beyond Latin-1 becomes "?"."""
+    lines = [scores.phase.config.title, ""]
+    for task in scores.tasks:
+        lines += [task.title]
+        for metric in task.metrics:
+            if estimate := metrics.aggregates.get(task.name, {}).get(metric.name):
+                interval = estimate.confidence_interval
+                between = f"  ({interval.lower:g} to {interval.upper:g})" if interval else ""
+                lines.append(f"    {metric.title}: {estimate.value:g}{between}")
+    starts = range(0, len(lines), _LINES_PER_PAGE)
+    pages = [lines[start : start + _LINES_PER_PAGE] for start in starts]
+    numbers = [4 + 2 * position for position in range(len(pages))]
+    kids = " ".join(f"{number} 0 R" for number in numbers)
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+    ]
+    for number, page in zip(numbers, pages, strict=True):
+        escaped = (line.translate({92: r"\\", 40: r"\(", 41: r"\)"}) for line in page)
+        text = "\n".join(["BT /F1 10 Tf 50 790 Td 12 TL", *(f"({line}) Tj T*" for line in escaped), "ET"])
+        objects += [
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] "
+            f"/Resources << /Font << /F1 3 0 R >> >> /Contents {number + 1} 0 R >>",
+            f"<< /Length {len(text)} >>\nstream\n{text}\nendstream",
+        ]
+    body, places = "%PDF-1.4\n", []
+    for number, content in enumerate(objects, start=1):
+        places.append(len(body))
+        body += f"{number} 0 obj\n{content}\nendobj\n"
+    entries = "".join(f"{place:010d} 00000 n \n" for place in places)
+    count, start = len(objects) + 1, len(body)
+    body += f"xref\n0 {count}\n0000000000 65535 f \n{entries}"
+    body += f"trailer\n<< /Size {count} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n"
+    return body.encode("latin-1", "replace")
 
 
 def _nothing(name: str, title: str) -> Chart:
