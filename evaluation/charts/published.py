@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from io import BytesIO
+from time import gmtime
 
 import numpy as np
+from PIL import Image, ImageDraw, ImageFont
 
 from evaluation.charts.chart import Chart, complete, layer, nominal
 from evaluation.charts.forest import ForestValue, forest_chart
@@ -22,7 +25,7 @@ from evaluation.core.challenge import metrics_of
 from evaluation.core.metric import Metric
 from evaluation.metrics.classification import roc_table
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
-from evaluation.phase.config import ChartName
+from evaluation.phase.config import OutputContent
 from evaluation.phase.leaderboard import digits_of, needed_metrics
 from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import MetricsFile, render
@@ -33,26 +36,21 @@ CURVE_NUMBERS = _STEPS - 1
 _POSITION_DIGITS = 4
 
 
-def documents(scores: Scores, metrics: MetricsFile) -> dict[str, bytes]:
-    """Return the files that the phase names, by their paths beside `metrics.json`.
+def documents(
+    scores: Scores, metrics: MetricsFile, contents: Mapping[str, OutputContent]
+) -> dict[str, bytes]:
+    """Return files beside `metrics.json` by their paths, from the content of each.
 
-    Charts are Vega-Lite v5 objects. Further outputs hold charts, the metrics or a page of them.
+    Charts are Vega-Lite v5 objects; "metrics" repeats `metrics.json`, and "pdf" is a page of its figures.
     """
-    makers: dict[str, Callable[[], bytes]] = {
+    makers: dict[OutputContent, Callable[[], bytes]] = {
         "chart-metrics": lambda: _document(_metrics(scores, metrics)),
         "chart-subgroups": lambda: _document(_subgroups(scores, metrics)),
         "chart-roc": lambda: _document(_roc(scores, metrics)),
         "metrics": lambda: render(dataclasses.asdict(metrics)),
         "pdf": lambda: _page(scores, metrics),
     }
-    config = scores.phase.config
-    wanted = {**{file_of(name): f"chart-{name}" for name in config.charts}, **config.outputs}
-    return {path: makers[content]() for path, content in wanted.items()}
-
-
-def file_of(name: ChartName) -> str:
-    """Return the name of a chart's file beside `metrics.json`, the path of its output socket."""
-    return f"chart-{name}.json"
+    return {path: makers[content]() for path, content in contents.items()}
 
 
 def has_curve(metric: Metric) -> bool:
@@ -140,45 +138,23 @@ def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[RocCurve]:
             yield RocCurve(f"{task.title}: {metric.title}", *ends)
 
 
-_LINES_PER_PAGE = 60
-
-
 def _page(scores: Scores, metrics: MetricsFile) -> bytes:
-    """Return a PDF with a line of text for each published metric; text beyond Latin-1 becomes "?"."""
-    lines = [scores.phase.config.title, ""]
+    """Return a PDF of one page, with a line for each published metric."""
+    lines = [scores.phase.config.title]
     for task in scores.tasks:
-        lines += [task.title]
+        lines += ["", task.title]
         for metric in task.metrics:
             if estimate := metrics.aggregates.get(task.name, {}).get(metric.name):
                 interval = estimate.confidence_interval
                 between = f"  ({interval.lower:g} to {interval.upper:g})" if interval else ""
                 lines.append(f"    {metric.title}: {estimate.value:g}{between}")
-    starts = range(0, len(lines), _LINES_PER_PAGE)
-    pages = [lines[start : start + _LINES_PER_PAGE] for start in starts]
-    numbers = [4 + 2 * position for position in range(len(pages))]
-    kids = " ".join(f"{number} 0 R" for number in numbers)
-    objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
-        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-    ]
-    for number, page in zip(numbers, pages, strict=True):
-        escaped = (line.translate({92: r"\\", 40: r"\(", 41: r"\)"}) for line in page)
-        text = "\n".join(["BT /F1 10 Tf 50 790 Td 12 TL", *(f"({line}) Tj T*" for line in escaped), "ET"])
-        objects += [
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] "
-            f"/Resources << /Font << /F1 3 0 R >> >> /Contents {number + 1} 0 R >>",
-            f"<< /Length {len(text)} >>\nstream\n{text}\nendstream",
-        ]
-    body, places = "%PDF-1.4\n", []
-    for number, content in enumerate(objects, start=1):
-        places.append(len(body))
-        body += f"{number} 0 obj\n{content}\nendobj\n"
-    entries = "".join(f"{place:010d} 00000 n \n" for place in places)
-    count, start = len(objects) + 1, len(body)
-    body += f"xref\n0 {count}\n0000000000 65535 f \n{entries}"
-    body += f"trailer\n<< /Size {count} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n"
-    return body.encode("latin-1", "replace")
+    page = Image.new("1", (1240, max(1754, 120 + 36 * len(lines))), 1)  # A4 at 150 dpi, or higher
+    draw = ImageDraw.Draw(page)
+    for number, line in enumerate(lines):
+        draw.text((60, 60 + 36 * number), line, fill=0, font=ImageFont.load_default(24))
+    file, never = BytesIO(), gmtime(0)
+    page.save(file, "PDF", resolution=150, creationDate=never, modDate=never)
+    return file.getvalue()
 
 
 def _nothing(name: str, title: str) -> Chart:

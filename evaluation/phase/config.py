@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, AwareDatetime, FiniteFloat, model_validator
 
@@ -214,9 +214,11 @@ _Text = Annotated[str, Key(pattern=r"^[^\x00-\x1f\x7f]*$")]
 _Digits = Annotated[int, Key(ge=0, le=12)]
 
 ChartName = Literal["metrics", "subgroups", "roc"]
+CHART_FILES = tuple(f"chart-{name}.json" for name in get_args(ChartName))
+"""The files of the charts beside `metrics.json`, the paths of their output sockets."""
 
 
-OutputContent = Literal["metrics", "chart-metrics", "chart-subgroups", "chart-roc", "pdf"]
+OutputContent = Literal["chart-metrics", "chart-subgroups", "chart-roc", "metrics", "pdf"]
 
 
 def _path_of_output(path: str) -> str:
@@ -430,9 +432,15 @@ class PhaseConfig(KeyTable):
         return (self.input_socket,) if isinstance(self.input_socket, str) else self.input_socket
 
     @property
-    def drawn(self) -> set[str]:
-        """The charts that are written, beside `metrics.json` or as another output."""
-        return {*self.charts, *(content.removeprefix("chart-") for content in self.outputs.values())}
+    def chart_outputs(self) -> dict[str, OutputContent]:
+        """The content of the charts beside `metrics.json` by file name."""
+        contents: tuple[OutputContent, ...] = get_args(OutputContent)
+        return {f"chart-{name}.json": contents[get_args(ChartName).index(name)] for name in self.charts}
+
+    @property
+    def all_outputs(self) -> dict[str, OutputContent]:
+        """The content of every file beside `metrics.json` by path."""
+        return {**self.chart_outputs, **self.outputs}
 
     def interfaces_of(self, fields: Iterable[str]) -> tuple[Interface, ...]:
         """Return the interfaces of a phase with the named fields."""

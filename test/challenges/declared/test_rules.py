@@ -201,6 +201,21 @@ def test_a_fault_names_its_key(tmp_path, columns, case):
     assert any(fault.startswith(f"phase.toml: {expected}") for fault in faults_of(tmp_path, columns, tables))
 
 
+def test_an_unknown_metric_is_answered_with_those_of_its_kind(tmp_path, columns):
+    (fault,) = faults_of(tmp_path, columns, SCREENING.replace('["auc"]', '["dicee"]'))
+    known = fault.partition("; known are ")[2].split(", ")
+    assert {"auc", "partial_auc", "accuracy", "mean_absolute_error"} <= set(known)
+    assert not {"dice", "froc", "mean_radial_error"} & set(known)
+
+
+def test_the_kind_is_that_of_the_field_that_the_metric_names(tmp_path, columns):
+    tables = AGE.replace("[tasks", "[tasks.more.metrics]\nx = { metric = 'aucc', field = 'age' }\n[tasks", 1)
+    tables = tables.replace("[tasks", '[fields.eye]\nkind = "flags"\nnames = ["a"]\n[tasks', 1)
+    (fault,) = (fault for fault in faults_of(tmp_path, columns, tables) if "aucc" in fault)
+    assert "did you mean 'auc'" in fault
+    assert "hamming_distance" not in fault
+
+
 def test_all_faults_are_listed_at_once(tmp_path, columns):
     tables = SCREENING.replace('"number"', '"nummer"').replace('"auc"', '"dicee"')
     tables += '[ranking]\nmetrics = "screening.auc"\n'
