@@ -303,7 +303,8 @@ class PhaseConfig(KeyTable):
         default=None,
         description="Metrics and composites that the leaderboard shows without ranking by them: the "
         "platform's `exclude_from_ranking`. `settings` and the platform's schemes of `rank` obey it. The "
-        "score is always ranked. Default: the challenge's composites that are not ranked.",
+        "score is always ranked. Default: the challenge's composites, and the metrics of its ranking in "
+        "optional tasks, as far as they are not ranked.",
     )
     scoring_method: Literal["absolute", "mean", "median"] | None = Key(
         default=None,
@@ -319,8 +320,8 @@ class PhaseConfig(KeyTable):
         default=None,
         description="Tasks that a submission may leave out as a whole; it must take part in at least one. "
         "What is left out is absent from the results and has no rank. The platform's leaderboard drops "
-        "submissions without a metric that it ranks. Default: the challenge's optional tasks of which the "
-        "leaderboard ranks no metric.",
+        "submissions without a metric that it ranks. Default: the challenge's optional tasks of which "
+        "neither `score` nor `columns` names a metric.",
     )
     titles: dict[str, _Text] = Key(
         default={},
