@@ -240,10 +240,10 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
             records = organiser_records(result, result.figures)
             write_atomically(arguments.cases, render(records, organisers=True, rounded=False))
         with _writing_to(arguments.output):
-            if phase.config.charts:
-                from evaluation.charts.published import chart_documents
+            if outputs := phase.config.all_outputs:
+                from evaluation.charts.published import documents
 
-                for name, document in chart_documents(result, result.metrics).items():
+                for name, document in documents(result, result.metrics, outputs).items():
                     write_atomically(arguments.output / name, document)
             path = write_metrics(result.metrics, arguments.output)
     except DeadlineExceeded as deadline:

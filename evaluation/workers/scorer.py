@@ -171,7 +171,7 @@ class ScorerSetup:
 class _Scorer:
     def __init__(self, setup: ScorerSetup, ask_reader: AskReader | None) -> None:
         rules = rules_of(setup.form.challenge, setup.options)
-        tasks = rules.select_tasks(setup.tasks, setup.form.run_time)
+        tasks = rules.select_tasks(setup.tasks, setup.form.run_time, setup.form.interfaces)
         self._fields = {field.name: field for field in fields_of(tasks)}
         self._scorer = CaseScorer(setup.reference, tasks)
         self._ask_reader = ask_reader

@@ -136,10 +136,10 @@ class Scorer:
 def _scored(result: Result, digest: str) -> Answer:
     records = organiser_records(result, result.figures)
     files = {CASES: render(records, organisers=True, rounded=False)}
-    if result.phase.config.charts:
-        from evaluation.charts.published import chart_documents
+    if charts := result.phase.config.chart_outputs:
+        from evaluation.charts.published import documents
 
-        files |= chart_documents(result, result.metrics)
+        files |= documents(result, result.metrics, charts)
     files[METRICS] = render(dataclasses.asdict(result.metrics))
     failures = sum(outcome.failure is not None for outcome in result.outcomes)
     line = f"scored, {failures} cases failed and took their worst values" if failures else "scored"
