@@ -84,7 +84,7 @@ ADAM = {
     "mask of another size": data(grey(3, 5, 255), DISC),
     "mask missing": without(DISC),
     "mask that is no image": data(b"x", DISC),
-    "row missing": table(lambda text: text.replace("T0001,0.13714\n", ""), "classification_results.csv"),
+    "row missing": table(lambda text: text.replace(b"T0001,0.13714\n", b""), "classification_results.csv"),
     "fovea outside": table(lambda text: text.replace(b"T0001,", b"T0001,1000"), "fovea_location_results.csv"),
     "mask of an unknown image": added("disc/T9999.png"),
 }
