@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from evaluation import __version__
 from evaluation.core.fault import FormFault, PhaseError
+from evaluation.core.trouble import MachineTrouble, trouble_of
 
 # --- Arguments of several commands ---
 
@@ -91,9 +92,14 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 # --- Error reports of all commands: which errors are expected, and how they are printed ---
 
-EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError)
+EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError, MachineTrouble, MemoryError)
 """Errors that a user can correct; any other is a defect of the program and ends in a traceback."""
 
+MACHINE = 75
+"""The exit status where the machine is short of something (EX_TEMPFAIL): the same command may do later."""
+
+STOPPED = 130
+"""The exit status after Ctrl-C, as in shells."""
 
 CLOSED_PIPE = 141
 """The exit status if stdout is closed, as in shells after SIGPIPE."""
@@ -107,8 +113,15 @@ def is_of_organisers(error: ModuleNotFoundError) -> bool:
     return error.name == "evaluation.organiser"
 
 
+def status_after(error: Exception) -> int:
+    """Return the exit status for an expected error."""
+    return 1 if trouble_of(error, "work") is None else MACHINE
+
+
 def problems_of(error: Exception) -> list[str]:
     """Return an expected error as lines for the user, one for each problem."""
+    if trouble := trouble_of(error, "work on"):
+        return [str(trouble)]
     if isinstance(error, PhaseError):
         return list(error.problems)
     if isinstance(error, FormFault):
@@ -126,8 +139,9 @@ def problems_of(error: Exception) -> list[str]:
 
 
 def status_of(command: Callable[[], int], consequence: str = "") -> int:
-    """Return the exit status of a command: its own, or 1 after writing an expected error to stderr.
+    """Return the exit status of a command: its own, or that of an expected error, written to stderr.
 
+    It is 1, `MACHINE` where the machine is short of something, and `STOPPED` after Ctrl-C.
     Where its output is not read to the end, as in `rank … | head`, the status is `CLOSED_PIPE`.
 
     ``consequence``: a last line on the missing result.
@@ -143,7 +157,10 @@ def status_of(command: Callable[[], int], consequence: str = "") -> int:
         if isinstance(error, BrokenPipeError) and _is_closed():
             return CLOSED_PIPE
         tell(problems_of(error), consequence)
-        return 1
+        return status_after(error)
+    except KeyboardInterrupt:
+        tell([f"Stopped by Ctrl-C; {consequence}" if consequence else "Stopped by Ctrl-C"])
+        return STOPPED
     return status
 
 

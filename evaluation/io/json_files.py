@@ -7,9 +7,11 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Never
 
-from evaluation.core.fault import FaultKind, ReadError, shorten
+from evaluation.core.fault import FaultKind, PhaseError, ReadError, shorten
+from evaluation.core.trouble import raise_trouble_of
 
 _MAX_NESTING = 64
 _MAX_DIGITS = 400
@@ -37,6 +39,23 @@ def parse_json(
     """
     text, may_escape = _text_of(data, max_values)
     return _value_of(text, may_escape, _FINITE if finite else _ANY_NUMBERS)
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of an organiser's JSON file; all of its numbers are in the range of a float.
+
+    Raises `PhaseError` as `parse_json` raises `ReadError`, `FileNotFoundError` and `MachineTrouble`.
+    """
+    try:
+        return _value_of(*_text_of(path.read_bytes(), None), _IN_RANGE)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise_trouble_of(error, "read", path)
+        raise PhaseError(f"{path}: cannot be read: {error.strerror}") from None
+    except ReadError as error:
+        line = "" if error.line is None else f", line {error.line}"
+        raise PhaseError(f"{path}{line}: {error}") from None
 
 
 def parse_entries(
@@ -180,9 +199,18 @@ def _bounded(text: str) -> int:
     return int(text)
 
 
+def _in_range(text: str) -> int:
+    number = _bounded(text)
+    _finite(text)
+    return number
+
+
 _ANY_NUMBERS = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_bounded)
 _FINITE = json.JSONDecoder(
     object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_bounded
+)
+_IN_RANGE = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_in_range
 )
 
 

@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from evaluation.core.challenge import Task
 from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.core.form import Form
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import MAX_ENTRIES
 from evaluation.platform.algorithm import index_algorithm
 from evaluation.platform.archive import BARE_TABLE, index_archive
@@ -39,11 +40,6 @@ _IS_WINDOWS = sys.platform == "win32"
 _SKIPPED = re.compile(r"(__MACOSX|\.DS_Store|desktop.ini)")
 _BLOCK = 1 << 20
 _ENCRYPTED = 0x1
-_OF_THE_MACHINE = {
-    getattr(errno, name)
-    for name in ("EDQUOT", "EIO", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "EROFS", "ESTALE")
-    if hasattr(errno, name)
-}
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ def unpacked(submission: Path, max_bytes: int = MAX_SUBMISSION_BYTES) -> Iterato
     """Yield a folder with the content that the container would find in /input.
 
     A folder is yielded as it is; a zip or csv file is unpacked into a temporary folder. Raises `FormFault`
-    for any other file and for a zip that cannot be unpacked safely, `OSError` where the machine lacks room.
+    for any other file and for a zip that cannot be unpacked safely, `MachineTrouble` and `OSError`.
     """
     if submission.is_dir():
         yield submission
@@ -72,7 +68,7 @@ def unpacked(submission: Path, max_bytes: int = MAX_SUBMISSION_BYTES) -> Iterato
 def unpack(submission: Path, folder: Path, max_bytes: int = MAX_SUBMISSION_BYTES) -> None:
     """Unpack a zip, or copy a csv file, into an empty folder.
 
-    Raises `FormFault`, and `OSError` for a fault of the machine, such as a full disk.
+    Raises `FormFault`, `MachineTrouble` such as for a full disk, and `OSError`.
     """
     if submission.suffix.casefold() == ".csv":
         shutil.copyfile(submission, folder / BARE_TABLE)
@@ -91,9 +87,12 @@ def unpack(submission: Path, folder: Path, max_bytes: int = MAX_SUBMISSION_BYTES
             Fault(FaultKind.UNREADABLE, name, "a folder, a zip archive or a csv file", found)
         ) from None
     except (RuntimeError, OSError, ValueError, zlib.error) as error:
-        if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+        raise_trouble_of(error, "unpack", name)
+        if isinstance(error, OSError) and error.errno == errno.EROFS:
             raise
-        found = f"one that cannot be unpacked ({error})"
+        # Without the path, which is that of a temporary folder.
+        reason = error.strerror if isinstance(error, OSError) else error
+        found = f"one that cannot be unpacked ({reason})"
         raise FormFault(Fault(FaultKind.UNREADABLE, name, "a readable zip archive", found)) from None
 
 

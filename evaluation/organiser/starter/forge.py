@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
+from evaluation.io.json_files import read_json
 from evaluation.organiser.starter.repository import phase_name, require_empty, write_surroundings
 from evaluation.phase.validation import InvalidTableError, read_table
 
@@ -102,10 +103,10 @@ def write_from_pack(folder: Path, pack_file: Path) -> list[Path]:
     `PhaseError` for a file that is no pack, and for a phase without an output.
     """
     try:
-        pack = read_table(Pack, json.loads(pack_file.read_text(encoding="utf-8")))
+        pack = read_table(Pack, read_json(pack_file))
     except InvalidTableError as error:
         raise PhaseError(*error.problems(pack_file.name)) from None
-    except (OSError, ValueError) as error:
+    except FileNotFoundError as error:
         raise PhaseError(f"{pack_file}: cannot be read: {error}") from None
     phases = pack.challenge.phases
     if problems := [
