@@ -320,8 +320,8 @@ HUGE_FILES = {
     "bmp": ("a.bmp", struct.pack("<2sIHHIIiiHH6I", b"BM", 70, 0, 0, 54, 40, HUGE, HUGE, 1, 8, *[0] * 6)),
     "metaimage": (
         "a.mha",
-        "ObjectType = Image\nNDims = 2\nDimSize = 999999 999999\nElementType = MET_UCHAR\n"
-        "ElementDataFile = LOCAL\n".encode(),
+        b"ObjectType = Image\nNDims = 2\nDimSize = 999999 999999\nElementType = MET_UCHAR\n"
+        b"ElementDataFile = LOCAL\n",
     ),
 }
 

@@ -372,6 +372,7 @@ class Keypoints(Kind):
     duplicate or unknown is a fault.
     """
 
+    may_have_no_rows: ClassVar[bool] = False
     average_items: ClassVar[int] = 1000
     max_json_values: ClassVar[int] = 100_000
 

@@ -19,18 +19,15 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
-from evaluation.charts.published import file_of as chart_file
 from evaluation.core.trouble import MachineTrouble
 from evaluation.io.files import fcntl, sha256_of, sha256_of_file, write_atomically
 from evaluation.organiser.ranking.results import CASES, METRICS, REJECTED, TEAMS
 from evaluation.organiser.rescoring.task import Answer, Environment
-from evaluation.phase.config import ChartName
+from evaluation.phase.config import CHART_FILES
 
 FOLDER = ".kept"
-_CHARTS = tuple(map(chart_file, get_args(ChartName)))
-_FILES = (CASES, REJECTED, *_CHARTS, METRICS)
+_FILES = (CASES, REJECTED, *CHART_FILES, METRICS)
 CHANGES = "changes.json"
 _RESERVED = frozenset({*_FILES, CHANGES, TEAMS})
 

@@ -4,8 +4,8 @@ import os
 import random
 import signal
 import sys
-import threading
 import tempfile
+import threading
 import time
 from contextlib import closing
 from pathlib import Path

@@ -104,7 +104,7 @@ def test_a_result_that_cannot_be_written_is_a_failure_and_the_others_go_on(tasks
     for task, answer in score_all(tasks, tmp_path / "o", Here()):
         summary.add(task.place, answer)
     assert summary.counts == {"rejected": 1, "scored": 1, "failed": 1}
-    assert list(summary.lines())[0] == (
+    assert next(iter(summary.lines())) == (
         "FAILED folder: not scored: cannot write folder: the machine is short of space on the disk"
     )
     assert not list((tmp_path / "o" / "folder").iterdir())
