@@ -278,7 +278,7 @@ def test_values_that_no_file_holds_reject_the_submission_with_a_note(phase, subm
     assert isinstance(found, Rejection)
     (fault,) = found.faults
     assert (fault.file, fault.found) == (".", "one that misleads its reader")
-    note, where = found.notes
+    note, where, *_ = found.notes
     assert "may have taken it over" in note
     assert where.startswith(f"case {phase.cases.forms[0].name}: ")
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 # Only light imports: the worker server starts first and imports beside this process.
 from evaluation.cli.common import EXPECTED, PHASE_HELP, add_workers, problems_of, status_after
 from evaluation.core.fault import PhaseError, printable
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.phase.named import BAKED, UPLOADED, phase_folder, phase_of_image
 from evaluation.platform import machine
 from evaluation.platform.messages import Streams
@@ -275,6 +276,7 @@ def _require_readable(folder: Path) -> None:
         with os.scandir(folder):
             pass
     except OSError as error:
+        raise_trouble_of(error, "list", folder)
         raise PhaseError(f"{folder}: cannot be listed: {error.strerror}") from None
 
 

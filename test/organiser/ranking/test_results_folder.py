@@ -103,7 +103,7 @@ FAULTS = {
         "b/cases.json: expected finite numbers, found 1e3081",
     ),
     "whole numbers of no float": (
-        lambda folder: (folder / "b/metrics.json").write_text(f'{{"a": 1{"0" * 308}}}'),
+        lambda folder: (folder / "b/metrics.json").write_text(f'{{"a": 1{"0" * 350}}}'),
         "b/metrics.json: expected finite numbers, found 1000",
     ),
     "an array that is not empty by its shape": (
