@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import struct
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -183,14 +184,16 @@ def _decoded(data: bytes, image_format: ImageFormat, pillow: bool) -> NDArray[An
         return _with_pillow(data, image_format)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def _blank(image_format: ImageFormat, height: int, width: int) -> bytes:
-    """Return the file of a black image."""
-    from PIL import Image
+    """Return the file of a black image; a confined reader can import no encoder."""
+    if image_format == "PNG":
+        from evaluation.io.png import write_png  # it is there: it asked for the pixels
 
-    data = io.BytesIO()
-    Image.new("L", (width, height)).save(data, image_format, compress_level=1)
-    return data.getvalue()
+        return write_png(np.zeros((height, width), np.uint8))
+    tags = {256: width, 257: height, 258: 8, 259: 1, 262: 1, 273: 110, 278: height, 279: width * height}
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, number) for tag, number in tags.items())
+    return struct.pack("<2sHIH", b"II", 42, 8, len(tags)) + entries + bytes(4 + width * height)
 
 
 _HAS_MEMORY_FILES = hasattr(os, "memfd_create")

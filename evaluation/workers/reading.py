@@ -262,14 +262,15 @@ def read_submission(
     limits = limits_of(form.cases, fields_of(tasks_of_form(form)))
     index: IndexReport | Died = Died("")
     for tried in (settings, replace(settings, workers=min(1, settings.workers))):
-        with open_pool(setup, tried) as pool:
+        with open_pool(replace(setup, formats=()), tried) as pool:
             index = _index(pool, form, max(1, settings.workers) * part.count, meanwhile)
             meanwhile = None
-            if not isinstance(index, Died):
-                stage = BatchReading(setup, settings, room_bytes, progress, index.faults, limits)
-                done, left = stage.run(part.of(index.batches), pool)
-                about = (index.tasks, index.notices, index.run_seconds)
-                return ReadSubmission(stage.faults, *about, done, left, stage.used)
+        if not isinstance(index, Died):
+            setup = replace(setup, formats=index.formats)
+            stage = BatchReading(setup, settings, room_bytes, progress, index.faults, limits)
+            done, left = stage.run(part.of(index.batches), open_pool(setup, tried))
+            about = (index.tasks, index.notices, index.run_seconds)
+            return ReadSubmission(stage.faults, *about, done, left, stage.used)
     require_sound_readers(setup, settings)
     if isinstance(index, Died):
         _require_no_lack(index, "the listing, tables and JSON of the submission")
