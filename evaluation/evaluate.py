@@ -68,9 +68,6 @@ class Rejection:
     notes: tuple[str, ...] = ()
 
 
-_TAKEN_OVER = Fault(FaultKind.UNREADABLE, ".", "files that can be read", "one that misleads its reader")
-
-
 @dataclass(frozen=True)
 class CaseOutcomes:
     """Outcomes of the cases of a submission, or of a slice of them, by position in the phase.
@@ -136,7 +133,8 @@ def read_and_score(
     outcomes = score_cases(jobs, batches, setup, reader, settings, _half(progress, len(jobs)))
     if lies := [outcome.reason for outcome in outcomes if isinstance(outcome, Disbelieved)]:
         note = "Note: a reader handed on values that no file holds; a file may have taken it over:"
-        return Rejection(Faults([_TAKEN_OVER]), (note, *map(printable, lies)))
+        fault = Fault(FaultKind.UNREADABLE, ".", "files that can be read", "one that misleads its reader")
+        return Rejection(Faults([fault]), (note, *map(printable, lies)))
     if problems := organisers_problems(outcomes):
         raise PhaseError(*problems)
     return CaseOutcomes(read.tasks, read.run_seconds, dict(zip(chosen, outcomes, strict=True)), read.used)

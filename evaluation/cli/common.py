@@ -95,14 +95,8 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
 EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError, MachineTrouble, MemoryError)
 """Errors that a user can correct; any other is a defect of the program and ends in a traceback."""
 
-MACHINE = 75
-"""The exit status where the machine is short of something (EX_TEMPFAIL): the same command may do later."""
-
-STOPPED = 130
-"""The exit status after Ctrl-C, as in shells."""
-
-CLOSED_PIPE = 141
-"""The exit status if stdout is closed, as in shells after SIGPIPE."""
+MACHINE, STOPPED, CLOSED_PIPE = 75, 130, 141
+"""Exit statuses: the machine is short of something (EX_TEMPFAIL), after Ctrl-C, and if stdout is closed."""
 
 USE_THE_PACKAGE = f"Use the package: pip install challenge-evaluation=={__version__}"
 """The way out for an organiser who runs an image, which holds no code for organisers."""

@@ -66,30 +66,21 @@ def remove_abandoned(folder: Path, names: re.Pattern[str] = _HELD_FILE) -> None:
 
     Whatever cannot be removed stays.
     """
+    import shutil
+
     place = (str(folder), names.pattern)
     if fcntl is None or place in _swept:
         return
     _swept.add(place)
     with contextlib.suppress(OSError):
-        for name in filter(names.fullmatch, os.listdir(folder)):  # noqa: PTH208 - names alone
+        for path in [folder / name for name in os.listdir(folder) if names.fullmatch(name)]:  # noqa: PTH208
             with contextlib.suppress(OSError):
-                _remove_if_abandoned(folder / name)
-
-
-def _remove_if_abandoned(path: Path) -> None:
-    import shutil
-
-    is_folder = stat.S_ISDIR(path.lstat().st_mode)
-    flags = _flags("O_RDONLY", "O_DIRECTORY") if is_folder else os.O_RDWR
-    descriptor = os.open(path, flags | _NO_LINK)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if is_folder:
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink()
-    finally:
-        os.close(descriptor)
+                descriptor = os.open(path, _NO_LINK | (os.O_RDONLY if path.is_dir() else os.O_RDWR))
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+                finally:
+                    os.close(descriptor)
 
 
 def _hold(descriptor: int) -> int:

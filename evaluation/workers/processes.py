@@ -108,7 +108,6 @@ _OF_IMAGES = "SimpleITK"
 # mask of 1634 × 1634 is decoded in a quarter of the time. Read by glibc when a process starts.
 _KEEP_PAGES = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 OUT_OF_TIME = "out of time"
-OUT_OF_MEMORY = "out of memory"
 KILLED = "killed by SIGKILL, probably for the machine's memory"
 _START_SECONDS = 30.0
 _CAUSE_SECONDS = 1.0

@@ -28,7 +28,7 @@ from evaluation.phase import registry
 from evaluation.phase.reference import OpenReference, ReferenceFiles, ReferenceValues
 from evaluation.phase.registry import RUN_SECONDS, rules_of
 from evaluation.workers.batches import Columns, packed_outcomes
-from evaluation.workers.processes import OUT_OF_MEMORY, ChannelError
+from evaluation.workers.processes import ChannelError
 from evaluation.workers.reader import ReadJob
 from evaluation.workers.reports import BatchReport, PackedValues
 from evaluation.workers.worker import Answer, AskReader, Handler, Tick
@@ -76,7 +76,7 @@ class CaseScorer:
         except MemoryError:
             # Of a metric: whether it comes to that can depend on a label, so that it costs the case and is
             # no way to a free attempt. A worker knows from its start that it gets the memory it is granted.
-            return Died(OUT_OF_MEMORY)
+            return Died("out of memory")
         except SystemExit:
             return Died("stopped by SystemExit")
         except PhaseError as error:
