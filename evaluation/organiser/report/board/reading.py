@@ -19,6 +19,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
 from evaluation.organiser.charts.teams import TeamMarks
+from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking.leaderboard_file import (
     BoardOfTeam,
     Leaderboard,
@@ -109,7 +110,8 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         return []
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
+            names, *rows = [list(map(text_of_cell, row)) for row in csv.reader(file)] or [[]]
+            return [dict(zip(names, row, strict=True)) for row in rows]
     except (OSError, ValueError, csv.Error) as error:
         raise_trouble_of(error, "read", path)
         raise PhaseError(f"{path}: cannot be read: {error}") from None
