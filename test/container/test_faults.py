@@ -80,7 +80,7 @@ def test_case_that_fails(behaviour, limits, reason, image, tmp_path):
 
 @pytest.mark.parametrize(
     ("behaviour", "lack"),
-    [("memory_in_steps", "memory"), ("kill", "memory"), ("hang", "processor time")],
+    [("memory_in_steps", "memory"), ("hang", "processor time")],
 )
 def test_file_for_which_the_machine_is_too_small_or_too_slow(behaviour, lack, image, tmp_path):
     limits = "[limits]\nworker_memory_mb = 4000\ncase_seconds = 2\n"
