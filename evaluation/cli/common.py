@@ -98,7 +98,7 @@ EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError, MachineTrouble,
 MACHINE, STOPPED, CLOSED_PIPE = 75, 130, 141
 """Exit statuses: the machine is short of something (EX_TEMPFAIL), after Ctrl-C, and if stdout is closed."""
 
-USE_THE_PACKAGE = f"Use the package: pip install challenge-evaluation=={__version__}"
+USE_THE_PACKAGE = f"Use the installed package, challenge-evaluation {__version__}"
 """The way out for an organiser who runs an image, which holds no code for organisers."""
 
 
