@@ -133,9 +133,8 @@ def problems_of(error: Exception) -> list[str]:
 
 
 def status_of(command: Callable[[], int], consequence: str = "") -> int:
-    """Return the exit status of a command: its own, or that of an expected error, written to stderr.
+    """Return the exit status of a command: its own, or 1, `MACHINE` or `STOPPED` after words on stderr.
 
-    It is 1, `MACHINE` where the machine is short of something, and `STOPPED` after Ctrl-C.
     Where its output is not read to the end, as in `rank … | head`, the status is `CLOSED_PIPE`.
 
     ``consequence``: a last line on the missing result.

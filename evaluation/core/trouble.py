@@ -9,8 +9,7 @@ from evaluation.core.fault import printable
 MEMORY = "memory"
 PROCESSES = "processes"
 TIME = "processor time"
-DECODER = "memory, open files or a decoder that works"
-"""The lack where a decoder decodes nothing at all; its library does not say why."""
+DECODER = "memory, open files or a decoder that works"  # libraries do not say which
 
 LACKS = {
     errno.EMFILE: "open files for one process",

@@ -127,10 +127,7 @@ class BatchReading:
         return len(self.faults) > _ENOUGH_FAULTS
 
     def _read_alone(self, batch: Batch) -> bool:
-        """Read the cases of a batch one by one; return whether one crashes, which is a fault of its files.
-
-        Raises `MachineTrouble`.
-        """
+        """Read the cases of a batch one by one; return whether one crashes, which is a fault of its files."""
         alone = replace(self._settings, workers=1)
         numbers = range(len(batch.positions))
         with open_pool(self._setup, alone) as pool:
