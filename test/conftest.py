@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,12 +20,25 @@ for _name, _examples in (("evaluation", 50), ("thorough", 500)):
 settings.load_profile("evaluation")
 
 # Containers share the engine and the images, and some of their tests watch the time: one process runs them.
-_OF_CONTAINERS = ("test/container/", "test/docs/")
+_OF_CONTAINERS = "test/container/"
+_OF_PAGES = "test/docs/test_pages.py::test_every_command"
+
+
+def _scope(test: str) -> str:
+    """Return the name of the tests that one process runs, given the name of one of them.
+
+    These are the tests of a file, all tests of containers, and each page whose commands need no container.
+    """
+    if test.startswith(_OF_PAGES):
+        page = test.rpartition("[")[2].rstrip("]")
+        text = Path(__file__).parents[1].joinpath("docs", page).with_suffix(".md")
+        return test if text.exists() and "```sh container" not in text.read_text("utf-8") else "container"
+    return "container" if test.startswith(_OF_CONTAINERS) else test.partition("::")[0]
 
 
 # Files that take long begin early: at the end, all processes have short ones to share.
 _LONG_FIRST = (
-    _OF_CONTAINERS,
+    (_OF_CONTAINERS, "test/docs/"),
     "test/organiser/rescoring/",
     ("test/hostile/", "test/cli/", "test/organiser/"),
     ("test/test_package", "test/challenges/"),
@@ -43,12 +57,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a file, and all tests of containers, in one process, which makes fixtures once."""
+    """Keep tests that share fixtures in one process, which makes them once."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return "container" if nodeid.startswith(_OF_CONTAINERS) else nodeid.partition("::")[0]
+            return _scope(nodeid)
 
     return ByFile(config, log)
 

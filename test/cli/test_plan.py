@@ -1,22 +1,15 @@
 """`plan` as a process."""
 
 import csv
-import subprocess
-import sys
 
 import pytest
 
-from test.repository import REPOSITORY
-
-
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "evaluation", "plan", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=False)
+from test.started import run
 
 
 def test_what_the_test_set_of_justraigs_needs_and_gives(tmp_path):
     aims = ("--sensitivity", 0.8, 0.02, "--specificity", 0.95, 0.005)
-    done = run(*aims, "--prevalence", 0.16, "--cases", 9741, "--output", tmp_path / "plan.csv")
+    done = run("plan", *aims, "--prevalence", 0.16, "--cases", 9741, "--output", tmp_path / "plan.csv")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[2:4] == [
         "in all: 9,594 cases with a prevalence of 0.16",

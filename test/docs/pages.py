@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from test.repository import PHASES, REPOSITORY
+from test.started import run, write_program
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 TEXTS = [*PAGES, REPOSITORY / "CONTRIBUTING.md", REPOSITORY / "SECURITY.md", REPOSITORY / "CHANGELOG.md"]
@@ -60,7 +61,8 @@ def images_of(page: Path) -> set[str]:
 def copy_of_the_repository(folder: Path) -> Path:
     """Return a fresh clone, as it were: a `python` of its own is beside it, and `.venv` is there already.
 
-    The byte code comes along: without it the first command of each page compiles the package.
+    Commands are forks of a process that has imported them. Other programs start from nothing, with the byte
+    code, which comes along.
     """
     copy = folder / "repository"
     for name in _COPIED:
@@ -76,7 +78,7 @@ def copy_of_the_repository(folder: Path) -> Path:
     (environment / "bin").mkdir(parents=True)
     shutil.copy(REPOSITORY / "requirements.txt", environment)
     for place in (programs, environment / "bin"):
-        _write_program(place / "python", f'exec {sys.executable} "$@"')
+        write_program(place / "python")
     # Compressing an image as well as ./export.sh does takes half a minute.
     fast = f'exec {sys.executable} -c "{_FAST_GZIP}"'
     for name in ("gzip", "pigz"):
@@ -139,5 +141,4 @@ def prepare(page: Path, copy: Path) -> None:
         (outputs,) = (copy / "test/input/justraigs-phase1").glob("*/output")
         shutil.copytree(outputs, copy / "my-runs" / "stack_0001" / "output")
         for phase, form in (("refuge-onsite", "form.json"), ("justraigs-phase1", "algorithm-form.json")):
-            command = [sys.executable, "-m", "evaluation", "form", phase, "--output", form]
-            subprocess.run(command, cwd=copy, check=True)
+            assert run("form", phase, "--output", form, cwd=copy).returncode == 0

@@ -13,7 +13,7 @@ GATE = runpy.run_path(str(REPOSITORY / "scripts/branch_coverage.py"))
 
 def files(**of_paths):
     return {
-        path: {"summary": {"num_branches": branches, "covered_branches": ran}}
+        path: {"summary": {"covered_branches": ran, "missing_branches": branches - ran}}
         for path, (branches, ran) in of_paths.items()
     }
 
