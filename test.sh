@@ -7,16 +7,12 @@
 #
 # The tests of the container are skipped where no Docker engine answers; EVALUATION_REQUIRE_DOCKER=1 makes them fail.
 # So are those of reports in a browser where Debian's package chromium is missing; EVALUATION_REQUIRE_BROWSER=1.
-# EVALUATION_BRANCHES=FILE writes which branches of the package ran (see scripts/branch_coverage.py).
+# EVALUATION_BRANCHES=FOLDER writes which branches of the package ran (see scripts/branch_coverage.py).
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/environment.sh"
 
 local_environment requirements-dev.txt
 # One more than processors, since tests of containers and clusters wait for other processes.
 processes=$(($(getconf _NPROCESSORS_ONLN) + 1))
-measured=()
-if [[ ${EVALUATION_BRANCHES:-} ]]; then
-  measured=(slipcover --branch --source evaluation --json --out "$EVALUATION_BRANCHES" --dont-wrap-pytest -m)
-fi
-exec .venv/bin/python -m "${measured[@]}" pytest \
+exec .venv/bin/python -m pytest \
   --numprocesses=$((processes < 4 ? processes : 4)) --dist=loadscope --no-loadscope-reorder "$@"

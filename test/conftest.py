@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from functools import cache
@@ -10,6 +11,25 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+_BRANCHES: Any = None
+if {"EVALUATION_BRANCHES", "PYTEST_XDIST_WORKER"} <= os.environ.keys():
+    # Before the package is imported. With coverage.py tests took 3.7 times their processor time on Python 3.11;
+    # slipcover stops counting a branch that has run, and costs a few seconds for each process.
+    import slipcover
+
+    _BRANCHES = slipcover.Slipcover(branch=True, source=["evaluation"])
+    slipcover.ImportManager(_BRANCHES, slipcover.FileMatcher(sources=["evaluation"])).__enter__()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write which branches of the package ran in this process, and which did not."""
+    if _BRANCHES is not None:
+        folder = Path(os.environ["EVALUATION_BRANCHES"])
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{os.environ['PYTEST_XDIST_WORKER']}.json"
+        path.write_text(json.dumps(_BRANCHES.get_coverage()), encoding="utf-8")
+
 
 # How long one example takes says more about the machine's load than about the code. Every run draws other
 # examples; --hypothesis-profile=thorough draws ten times as many.
