@@ -163,9 +163,12 @@ class Kind(ABC):
     table, JSON. A kind with ``needs_size`` cannot be read without the size of the case's image. Two limits
     protect against files made to be expensive: ``average_items``, the items per value on average over a
     submission (see `items`), and ``max_json_values``, the commas and opening brackets in the JSON of a case.
+    ``may_have_no_rows``: a case without a row of a table of lists has a value, the empty list, and no missing
+    one.
     """
 
     needs_size: ClassVar[bool] = False
+    may_have_no_rows: ClassVar[bool] = True
     average_items: ClassVar[int] = 200
     max_json_values: ClassVar[int] = 1000
 
@@ -207,6 +210,13 @@ class Kind(ABC):
         default the perfect prediction is the reference, and there are no other variants.
         """
         return reference if variant is Variant.PERFECT else None
+
+    def example(self, case: CaseForm, random: np.random.Generator) -> Any:
+        """Return a valid value made up at random, for synthetic references and for examples of the format.
+
+        None, as by default, means that this kind makes none up.
+        """
+        return None
 
     def pack(self, value: Any) -> Any:
         """Return a value as numbers, texts and arrays, for another process (`evaluation.io.handover`)."""
@@ -310,7 +320,8 @@ class TableColumns:
 class TableRows:
     """Rows of a table with any number of rows per case; writers use the first of ``files``.
 
-    Once the table is there, a case without a row has an empty list. A reference lies in the first file.
+    Once the table is there, a case without a row has an empty list if the kind has one (see `Kind`). A
+    reference lies in the first file.
     """
 
     files: tuple[str, ...]

@@ -57,8 +57,8 @@ def match_points(
     Raises
     ------
     ValueError
-        For shapes that do not fit, a coordinate that is not finite, an unknown matching or boundary, or
-        missing confidences.
+        For shapes that do not fit, a coordinate that is not finite, a radius below 0 or NaN, an unknown
+        matching or boundary, or missing confidences.
 
     Notes
     -----
@@ -89,6 +89,7 @@ def match_points(
         raise ValueError(f"confidences: expected shape ({len(made)},), found {np.shape(confidences)}")
     if np.ndim(radius) and np.shape(radius) != (len(true),):
         raise ValueError(f"radius: expected one or shape ({len(true)},), found {np.shape(radius)}")
+    _check_radius(radius)
     return match_within(made, true, radius, matching, confidences, boundary == "excluded")
 
 
@@ -133,7 +134,7 @@ def mean_radial_error(predicted: ArrayLike, reference: ArrayLike) -> float:
 def success_detection_rate(predicted: ArrayLike, reference: ArrayLike, radius: float) -> float:
     """Return the share of landmarks that are at most a radius away from their references.
 
-    Raises, Notes and References: as for `mean_radial_error`.
+    Notes and References: as for `mean_radial_error`.
 
     Parameters
     ----------
@@ -147,13 +148,24 @@ def success_detection_rate(predicted: ArrayLike, reference: ArrayLike, radius: f
     float
         In [0, 1], higher is better.
 
+    Raises
+    ------
+    ValueError
+        For shapes that differ, or a radius below 0 or NaN.
+
     Examples
     --------
     >>> success_detection_rate([[0, 0], [3, 4]], [[0, 1], [0, 0]], 2.0)
     0.5
     """
+    _check_radius(radius)
     errors = _radial_errors(predicted, reference)
     return float((errors <= radius).mean()) if errors.size else float("nan")
+
+
+def _check_radius(radius: float | ArrayLike) -> None:
+    if not (np.asarray(radius, dtype=np.float64) >= 0).all():
+        raise ValueError(f"radius: expected at least 0, found {radius!r}")
 
 
 def _radial_errors(predicted: ArrayLike, reference: ArrayLike) -> Floats:
@@ -314,8 +326,8 @@ def euclidean_distance(a: ArrayLike, b: ArrayLike) -> Floats:
 
     Parameters
     ----------
-    a, b : array_like of float, shape (..., 2)
-        Points (x, y) in one unit, for example pixels; leading axes broadcast.
+    a, b : array_like of float, shape (..., axes)
+        Points in one unit, for example (x, y) in pixels; leading axes broadcast.
 
     Returns
     -------
@@ -325,7 +337,7 @@ def euclidean_distance(a: ArrayLike, b: ArrayLike) -> Floats:
     Raises
     ------
     ValueError
-        For another last axis.
+        For points with different numbers of axes, or without any.
 
     Notes
     -----
@@ -341,10 +353,10 @@ def euclidean_distance(a: ArrayLike, b: ArrayLike) -> Floats:
     [5.0, 3.6056]
     """
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if first.shape[-1:] != (2,) or second.shape[-1:] != (2,):
-        raise ValueError(f"points: expected shapes (…, 2), found {first.shape} and {second.shape}")
-    difference = first - second
-    return np.asarray(np.hypot(difference[..., 0], difference[..., 1]))
+    if first.shape[-1:] != second.shape[-1:] or not any(first.shape[-1:]):
+        found = f"{first.shape} and {second.shape}"
+        raise ValueError(f"points: expected shapes (…, axes) with as many axes, found {found}")
+    return np.asarray(np.hypot.reduce(np.abs(first - second), axis=-1))
 
 
 def image_diagonal(width: float, height: float) -> float:

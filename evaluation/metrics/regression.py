@@ -368,7 +368,7 @@ def concordance_index(
     Raises
     ------
     ValueError
-        For shapes that differ, an event other than 0 and 1, or an invalid weight.
+        For shapes that differ, a time below 0, an event other than 0 and 1, or an invalid weight.
 
     Notes
     -----
@@ -389,6 +389,9 @@ def concordance_index(
     if len(set(shapes)) > 1 or len(shapes[0]) != 1:
         found = ", ".join(map(str, shapes))
         raise ValueError(f"predicted_time, time and event: expected one shape (cases,), found {found}")
+    negative = [value for value in np.asarray(time, dtype=np.float64).tolist() if value < 0]
+    if negative:
+        raise ValueError(f"time: expected at least 0, found {negative[0]:g}")
     row = weights_row(weights, shapes[0][0])
     happened = booleans(event, "event")
     return float(weighted_concordance_index(predicted_time, time, happened, row)[0])

@@ -14,6 +14,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from typing import Any, Literal
 
@@ -41,6 +42,7 @@ _NEIGHBOURS = (
 Percentile = Literal["index", "linear"]
 _MAX_SORTED = 1 << 22
 _BINS = 1024
+_ROUNDED_SHARE = 1e-9  # rounding of a sum of tens of millions of areas is below it, the share of one above
 ROUNDING = 1e-6
 """A distance that exceeds a tolerance by this share of it does so by rounding: of spacings, of distances."""
 
@@ -311,7 +313,7 @@ class WeightedDistances:
             return _weighted_percentile(self.values, self.weights, share)
         if definition == "linear":
             return float(np.percentile(self.values, percent))
-        position = int((self.values.size - 1) * share)
+        position = int((self.values.size - 1) * Fraction(repr(float(percent))) / 100)
         return float(np.partition(self.values, position)[position])
 
     def weight(self) -> float:
@@ -325,8 +327,12 @@ class WeightedDistances:
 
 
 def _weighted_percentile(values: NDArray[Any], weights: Floats, share: float) -> float:
-    """Return the first value at which the cumulated weight reaches a share of the whole weight."""
+    """Return the first value at which the cumulated weight reaches a share of the whole weight.
+
+    A sum that falls short of the share by rounding reaches it.
+    """
     whole, below = weights.sum(), 0.0
+    share = max(0.0, share - _ROUNDED_SHARE)
     if values.size > _MAX_SORTED:
         # Sorting tens of millions takes gigabytes: only the bin in which the share is reached is sorted.
         in_bins, edges = np.histogram(values, _BINS, weights=weights)

@@ -76,7 +76,7 @@ class SubmittedTable:
                 sources[position][self.field.name] = source
 
     def _index_lists(self, path: str, sources: Sources, faults: list[Fault]) -> None:
-        """Collect the rows of every case; a case without any has an empty list."""
+        """Collect the rows of every case; a case without any has an empty list if its kind has one."""
         cases = [position for position, case in enumerate(self.form.cases) if self.field.cases(case)]
         limit = max_rows(len(cases), self.field)
         limit_bytes = _SPARE_BYTES_OF_A_LIST + limit * _MEAN_BYTES_OF_A_LIST
@@ -85,6 +85,8 @@ class SubmittedTable:
         for position, row in self._cases(path, rows, faults):
             lists[position].append((row.line, row.cells[1:]))
         for position, found in lists.items():
+            if not found and not self.field.kind.may_have_no_rows:
+                continue
             sources[position][self.field.name] = RowsSource(tuple(found), path, self.layout.columns)
 
     def _rows(self, path: str, limit: int, limit_bytes: int, faults: list[Fault]) -> tuple[Row, ...]:

@@ -6,6 +6,7 @@ The participant sees the last line of stderr, the public metrics.json, the organ
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.workers.confinement import missing_confinement
+from test.workers.test_confinement import write_captive
 from test.workers.unruly_phase import CHALLENGES, write_unruly
 
 from .engine import GROUND_TRUTH, HARDENED, Run, docker, evaluate, sealed_reference, submission_of
@@ -152,6 +154,19 @@ def test_readers_are_confined_as_far_as_this_kernel_goes(image):
     assert done.stdout.strip() == str(missing_confinement())
 
 
+def test_a_reader_that_was_taken_over_cannot_leave(image, tmp_path):
+    tmp_path.chmod(0o755)
+    phase, submission = write_captive(tmp_path)
+    mounted = f"--mount=type=bind,source={phase},target=/captive,readonly"
+    run = evaluate(
+        image, submission, *HARDENED, mounted, arguments=("evaluate", "--ground-truth", "/captive")
+    )
+    told = re.findall("expected (done|refused|ended), found (.+)", run.stdout)
+    assert {expected for expected, _ in told} == {"done", "refused", "ended"}
+    assert [pair for pair in told if pair[0] != pair[1]] == []
+    assert run.message.startswith("Submission rejected")
+
+
 @pytest.mark.parametrize("options", [(), ("--init",)], ids=["as process 1", "below an init"])
 def test_sigterm_in_the_middle(options, image, tmp_path):
     submission, more = unruly(tmp_path, {3: "score:hang_with_lock"}, "[limits]\ncase_seconds = 1000\n")
@@ -214,13 +229,12 @@ def test_what_may_not_be_read(path, found, image, tmp_path):
     assert found in run.message
 
 
-def test_all_input_may_be_locked(image, tmp_path):
+def test_an_input_that_is_locked_is_no_fault_of_a_participant(image, tmp_path):
     submission = submission_of("refuge-onsite", tmp_path)
     submission.chmod(0)
     try:
         run = evaluate(image, submission, *HARDENED)
     finally:
         submission.chmod(0o755)
-    assert (run.status, run.metrics) == (1, None)
-    assert "expected a readable folder, found one that cannot be listed" in run.message
+    assert_organisers_fault(run, "/input: cannot be listed: Permission denied")
     shutil.rmtree(submission)

@@ -52,6 +52,10 @@ def test_landmarks_by_hand():
         (lambda: match_points([[0, 0]], [[0, 0]], 1, boundary="open"), "boundary: expected 'included'"),
         (lambda: match_points([[0, 0]], [[0, 0]], 1, confidences=[1, 2]), "confidences: expected shape"),
         (lambda: match_points([[0, 0]], [[0, 0]], [1, 2]), "radius: expected one or shape"),
+        (lambda: match_points([[0, 0]], [[0, 0]], -1), "radius: expected at least 0, found -1"),
+        (lambda: match_points([[0, 0]], [[0, 0]], [math.nan]), "radius: expected at least 0, found"),
+        (lambda: success_detection_rate([[0, 0]], [[0, 0]], -1), "radius: expected at least 0, found -1"),
+        (lambda: success_detection_rate([[0, 0]], [[0, 0]], math.nan), "at least 0, found nan"),
         (lambda: mean_radial_error([[0, 0]], [[0, 0, 0]]), "expected one shape"),
     ],
 )
@@ -146,6 +150,8 @@ def test_radial_errors_by_hand():
         ([[0, 0], [1, 1]], [[3, 4], [1, 1]], [5, 0]),
         ([[0, 0], [6, 8]], [0, 0], [0, 10]),  # broadcast
         ([np.nan, 0], [0, 0], np.nan),
+        ([1, 2, 3], [3, 5, 9], 7),
+        ([-4], [1], 5),
     ],
 )
 def test_by_hand(a, b, expected):
@@ -165,10 +171,12 @@ def test_small_unsigned_coordinates_do_not_wrap():
     assert euclidean_distance(np.array([0, 0], np.uint8), np.array([3, 4], np.uint8)) == 5
 
 
-@pytest.mark.parametrize("shape", [(3,), (2, 3), ()])
-def test_refused_shapes(shape):
-    with pytest.raises(ValueError, match=r"points: expected shapes \(…, 2\), found "):
-        euclidean_distance(np.zeros(shape), np.zeros(2))
+@pytest.mark.parametrize(
+    ("shape", "other"), [((3,), (2,)), ((2, 3), (2,)), ((), (2,)), ((), ()), ((0,), (0,))]
+)
+def test_refused_shapes(shape, other):
+    with pytest.raises(ValueError, match=r"points: expected shapes \(…, axes\) with as many axes, found "):
+        euclidean_distance(np.zeros(shape), np.zeros(other))
 
 
 @given(st.integers(1, 5000), st.integers(1, 5000), st.floats(0, 1), st.floats(0, 1))

@@ -294,6 +294,23 @@ def test_two_ways_to_a_percentile():
     assert EQUAL.percentile(75, "linear") == 2.0
 
 
+@pytest.mark.parametrize("percent", [*range(101), 99.9])
+def test_an_index_is_not_rounded_down_by_a_product(percent):
+    # In double precision 100 · (29 / 100) is below 29.
+    for count in (2, 100, 101, 1001):
+        distances = WeightedDistances(np.arange(count, dtype=float), None)
+        assert distances.percentile(percent, "index") == (count - 1) * round(percent * 10) // 1000
+
+
+@pytest.mark.parametrize("sorted_at_most", [1 << 22, 0])
+def test_areas_that_tie_with_a_percentile_up_to_rounding_reach_it(monkeypatch, sorted_at_most):
+    # Half of the area is at 4.27 mm; added up in double precision, a little less.
+    monkeypatch.setattr(surfaces, "_MAX_SORTED", sorted_at_most)
+    areas = np.full(20, 0.1)
+    assert np.cumsum(areas)[9] / areas.sum() < 0.5
+    assert WeightedDistances(np.repeat([4.27, 8.2], 10), areas).percentile(50, "index") == 4.27
+
+
 def test_a_tolerance_includes_what_exceeds_it_by_rounding():
     assert WeightedDistances(np.array([3 * 0.8]), None).weight_within(2.4) == 1
     assert WeightedDistances(np.array([2.4001]), None).weight_within(2.4) == 0

@@ -71,5 +71,7 @@ def test_empty_input_and_arguments_that_do_not_fit():
     assert math.isnan(concordance_index([], [], []))
     with pytest.raises(ValueError, match=r"expected one shape \(cases,\), found \(1,\), \(2,\), \(2,\)"):
         concordance_index([1], [1, 2], [1, 0])
+    with pytest.raises(ValueError, match="time: expected at least 0, found -2"):
+        concordance_index([1, 2, 3], [1, -2, math.nan], [1, 0, 1])
     with pytest.raises(ValueError, match="event: expected 0 and 1 only, found 2"):
         concordance_index([1, 2], [1, 2], [1, 2])

@@ -169,7 +169,8 @@ class BoxRecall(ShareOfObjects, BoxMetric):
 class BoxFroc(FrocOfObjects, BoxMetric):
     """Free-response ROC of boxes: mean sensitivity at given numbers of false positives per case.
 
-    From 0 to 1, higher is better; everything else is as in `froc` of points.
+    From 0 to 1, higher is better, for a field with at most one class; everything else is as in `froc` of
+    points.
 
     Oracle: the curve of few boxes by hand.
     """

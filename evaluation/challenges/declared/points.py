@@ -211,10 +211,10 @@ class PointRecall(ShareOfObjects, PointMetric):
 class Froc(FrocOfObjects, PointMetric):
     """Free-response ROC: mean sensitivity at given numbers of false positives per case.
 
-    From 0 to 1, higher is better; sensitivity is linear between the points of the curve, and there is a
-    figure for each number of false positives. A phase without any object has no such figure. In a case
-    without a result all objects are missed, and as many predictions of the highest probability are false,
-    at least one.
+    From 0 to 1, higher is better, for a field with at most one class; sensitivity is linear between the
+    points of the curve, and there is a figure for each number of false positives. A phase without any object
+    has no such figure. In a case without a result all objects are missed, and as many predictions of the
+    highest probability are false, at least one.
 
     Oracle: scikit-learn, `roc_curve`, with the plain rules of LUNA16. Source: Setio et al., Medical Image
     Analysis 42:1, 2017, section 3.3.
@@ -269,9 +269,9 @@ class PointField(SingleFieldTable):
 class KeypointsField(ListFieldTable):
     """Named points, each exactly once per case.
 
-    In an archive they are rows of a table: x, y, with three axes z, and the name. In an algorithm phase they
-    are the platform's `Multiple points` with names. The reference is a csv file in the phase folder with the
-    same columns.
+    In an archive they are rows of a table: x, y, with three axes z, and the name; a case without any row is
+    missing. In an algorithm phase they are the platform's `Multiple points` with names. The reference is a
+    csv file in the phase folder with the same columns.
     """
 
     kind: Literal["keypoints"]

@@ -13,7 +13,13 @@ from operator import or_
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin
 
-from pydantic import Discriminator, field_validator, model_validator
+from pydantic import (
+    Discriminator,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, title_of
 from evaluation.core.case_table import Row
@@ -216,6 +222,23 @@ class DeclaredOptions(Options):
             return json.loads(options[_RECORD])
         return options
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _metrics_of_the_kind(
+        cls, options: object, handler: ModelWrapValidatorHandler[DeclaredOptions]
+    ) -> DeclaredOptions:
+        """Answer an unknown metric with the metrics of its field's kind alone."""
+        try:
+            return handler(options)
+        except ValidationError as error:
+            faults: list[Any] = error.errors(include_url=False)
+            for fault in faults:
+                if fault["type"] == "union_tag_invalid" and fault["loc"][:1] == ("tasks",):
+                    fields = options.get("fields") if isinstance(options, dict) else None
+                    if known := _metrics_for(fields, fault["input"].get("field")):
+                        fault["ctx"]["expected_tags"] = ", ".join(map(repr, known))
+            raise ValidationError.from_exception_data(error.title, faults) from None
+
     def as_values(self) -> dict[str, Any]:
         """Return the declaration without default values."""
         values = self.model_dump(mode="json", exclude_defaults=True)
@@ -228,6 +251,17 @@ class DeclaredOptions(Options):
     def recorded(self) -> dict[str, Any]:
         """Return the declaration as one text: its keys, such as names of metrics, are no keys of a result."""
         return {_RECORD: json.dumps(self.as_values())}
+
+
+def _metrics_for(fields: object, name: object) -> list[str]:
+    """Return the metrics that score the named field or the only one; none where its kind is not known."""
+    declared = fields if isinstance(fields, dict) else {}
+    field = declared.get(
+        name if name in declared else next(iter(declared), None) if len(declared) == 1 else None
+    )
+    kind = field.get("kind") if isinstance(field, dict) else None
+    tables = [table for table in FIELDS if name_of(table) == kind]
+    return [name_of(metric) for metric in METRICS if any(issubclass(kind, metric.kinds) for kind in tables)]
 
 
 @dataclass(frozen=True)

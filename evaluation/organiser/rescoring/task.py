@@ -18,7 +18,12 @@ from evaluation.workers.batches import WHOLE, Slice
 
 # --- The code behind a result: version and sources of the package, and its numerical libraries ---
 
-_LIBRARIES = ("numpy", "scipy", "SimpleITK", "pillow", "grand-challenge-metrics")
+# What figures depend on besides the package: what computes, and what decodes. Not Python: its versions from
+# 3.11 on give the same bytes, which a test of the container compares.
+_LIBRARIES = (
+    *("numpy", "scipy", "SimpleITK", "scikit-learn", "pandas", "pillow", "zlib-ng"),
+    *("grand-challenge-metrics", "pydantic"),
+)
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ class ScoringTask:
     ``place`` names the submission and is its folder below the results. ``phase`` and ``submission`` are paths
     or addresses. ``seal`` is the digest of the phase's manifest, ``kept`` the digest of the submission with
     an existing result. ``workers`` score its cases; ``memory_mb`` is for each of them, None for the phase's
-    or machine's limit.
+    or machine's limit. ``isolated``: only where readers are confined in full (`missing_confinement`).
 
     A large submission is divided into ``slices`` (see `slicing`): ``part`` is the one to score, ``once`` an
     identifier of all of them. With ``scored``, the outcomes of all slices, they are only put together.
@@ -89,6 +94,7 @@ class ScoringTask:
     kept: str | None = None
     workers: int = 1
     memory_mb: int | None = None
+    isolated: bool = False
     slices: int = 1
     part: Slice = WHOLE
     once: str = ""

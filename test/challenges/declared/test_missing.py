@@ -1,0 +1,197 @@
+"""A case without a value, for every kind of field, under both rules and in both kinds of phase."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evaluation
+from evaluation.challenges.declared.rules import FIELDS, name_of
+from evaluation.io.volume_header import DEPTH, geometry_columns
+from evaluation.io.volumes import write_image
+from evaluation.library import SubmissionRejected
+from test.challenges.declared.images import geometry_of_values
+from test.challenges.declared.phases import declared_phase, write_table
+
+CASES = ["a", "b", "c"]
+LESION = np.zeros((2, 20, 20), np.uint8)
+LESION[1, 1:3, 2] = 1
+VERSION = {"version": {"major": 1, "minor": 0}}
+CORNERS = {"x1": 2, "y1": 2, "x2": 6, "y2": 6}
+BOX = {"corners": [[2, 2, 0], [6, 2, 0], [6, 6, 0], [2, 6, 0]]}
+POINT = {"x": 1, "y": 1, "z": 1}
+
+
+@dataclass
+class Example:
+    """A field with a metric, and one value: the rows of a table, JSON, or an image."""
+
+    metric: str
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    json: Any = None
+    keys: str = ""
+    options: str = ""
+    cells: dict[str, Any] | None = None
+    """The reference in `cases.csv`; None where it is a table of the same rows, or an image."""
+    image: np.ndarray | None = None
+
+
+CLASSES = 'classes = ["x", "y"]'
+KINDS = {
+    "number": Example("mean_absolute_error", [{"number": 1}], 1, options="worst = 9", cells={"number": 1}),
+    "class": Example("accuracy", [{"class": "x"}], "x", CLASSES, cells={"class": "x"}),
+    "decision": Example(
+        "accuracy", [{"decision": 1}], True, 'positive = ["x"]\nnegative = ["y"]', cells={"decision": "x"}
+    ),
+    "class_probabilities": Example(
+        "accuracy", [{"x": 1, "y": 0}], {"x": 1, "y": 0}, CLASSES, cells={"class_probabilities": "x"}
+    ),
+    "flags": Example("hamming_distance", [{"f": 1}], {"f": True}, 'names = ["f"]', cells={"f": 1}),
+    # Comparable pairs need times that differ.
+    "survival": Example("concordance_index", [{"survival": 1}], 1, cells={"time": [1, 2, 3], "event": 1}),
+    "point": Example(
+        "mean_radial_error",
+        [POINT],
+        {"type": "Point", "point": [1, 1, 1], **VERSION},
+        options="worst = 9",
+        cells={f"point_{axis}": 1 for axis in "xyz"},
+    ),
+    "box": Example(
+        "box_iou",
+        [CORNERS],
+        {"type": "2D bounding box", **BOX, **VERSION},
+        cells={f"box_{name}": cell for name, cell in CORNERS.items()},
+    ),
+    "keypoints": Example(
+        "mean_radial_error",
+        [{**POINT, "name": name} for name in "nm"],
+        {
+            "type": "Multiple points",
+            "points": [{"point": [1, 1, 1], "name": name} for name in "nm"],
+            **VERSION,
+        },
+        'names = ["n", "m"]',
+        "worst = 9",
+    ),
+    "points": Example(
+        "point_f1",
+        [POINT],
+        {"type": "Multiple points", "points": [{"point": [1, 1, 1]}], **VERSION},
+        options="radius = 1",
+    ),
+    "boxes": Example(
+        "box_f1",
+        [CORNERS],
+        {"type": "Multiple 2D bounding boxes", "boxes": [BOX], **VERSION},
+        options='matching = "optimal"',
+    ),
+    "label_map": Example("dice", keys='labels = { 1 = "lesion" }', image=LESION),
+    "probability_map": Example("voxel_brier_score", image=LESION.astype(np.float32)),
+    "detection_map": Example("lesion_average_precision", image=LESION.astype(np.float32)),
+}
+# A table of these says of every case what it has: a case without a row has no object.
+HAVE_EMPTY_LISTS = {"points", "boxes"}
+
+
+def write_rows(path, cases, rows):
+    table = [{"case": case, **row} for case in cases for row in rows]
+    write_table(path, {column: [row[column] for row in table] for column in table[0]})
+
+
+def write_map(path, values):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(write_image(values, geometry_of_values(values), ".mha", 3))
+
+
+def write_phase(folder, submission, rule):
+    geometry = geometry_columns(geometry_of_values(LESION), DEPTH)
+    cells = [geometry, *(example.cells or {} for example in KINDS.values())]
+    columns = {
+        name: cell if isinstance(cell, list) else [cell] * len(CASES)
+        for row in cells
+        for name, cell in row.items()
+    }
+    tables = "".join(
+        f'[fields.{kind}]\nkind = "{kind}"\n{example.keys}\n'
+        + (f'table = "{kind}_found.csv"\n' if example.rows else "")
+        + f'[tasks.{kind}.metrics.{example.metric}]\nfield = "{kind}"\n{example.options}\n'
+        for kind, example in KINDS.items()
+    )
+    phase = declared_phase(
+        folder, tables, {"name": CASES, **columns}, submission=submission, keys=f'missing = "{rule}"'
+    )
+    for kind, example in KINDS.items():
+        if example.image is not None:
+            for case in CASES:
+                write_map(phase / kind / f"{case}.mha", LESION)
+        elif example.cells is None:
+            write_rows(phase / f"{kind}.csv", CASES, example.rows)
+    evaluation.seal(phase)
+    return phase
+
+
+def write_archive(folder, cases):
+    for kind, example in KINDS.items():
+        if example.image is None:
+            write_rows(folder / f"{kind}_found.csv", cases, example.rows)
+        else:
+            for case in cases:
+                write_map(folder / kind / f"{case}.mha", example.image)
+
+
+def write_outputs(folder, cases):
+    jobs = []
+    for case in cases:
+        outputs = []
+        for kind, example in KINDS.items():
+            slug = kind.replace("_", "-")
+            path = f"{slug}.json" if example.image is None else f"images/{slug}"
+            output = {"socket": {"slug": slug, "relative_path": path}, "value": example.json}
+            if example.image is not None:
+                write_map(folder / case / "output" / path / "found.mha", example.image)
+                output["image"] = {"name": "found.mha"}
+            outputs.append(output)
+        scan = {"slug": "scan", "relative_path": "images/scan"}
+        given = [{"socket": scan, "image": {"name": f"{case}.mha"}}]
+        jobs.append({"pk": case, "inputs": given, "outputs": outputs})
+    (folder / "predictions.json").write_text(json.dumps(jobs), encoding="utf-8")
+
+
+WRITERS = {"archive": write_archive, "algorithm": write_outputs}
+
+
+def test_every_kind_is_tried():
+    assert sorted(KINDS) == sorted(map(name_of, FIELDS))
+
+
+@pytest.mark.parametrize("submission", WRITERS)
+def test_a_case_without_a_value_takes_the_worst(tmp_path, submission):
+    phase = write_phase(tmp_path / "phase", submission, "worst")
+    WRITERS[submission](tmp_path / "submission", CASES[:2])
+    result = evaluation.evaluate(phase, tmp_path / "submission", workers=0)
+    missing = [kind for kind in KINDS if submission == "algorithm" or kind not in HAVE_EMPTY_LISTS]
+    assert [record["worst"] for record in result.records["cases"]] == [[], [], missing]
+
+
+@pytest.mark.parametrize("submission", WRITERS)
+def test_a_case_without_a_value_is_a_fault(tmp_path, submission):
+    phase = write_phase(tmp_path / "phase", submission, "reject")
+    WRITERS[submission](tmp_path / "submission", CASES[:2])
+    with pytest.raises(SubmissionRejected) as rejected:
+        evaluation.evaluate(phase, tmp_path / "submission", workers=0)
+    places = {fault.file: fault.expected for fault in rejected.value.faults}
+    if submission == "algorithm":
+        assert len(places) == 1
+        return
+    assert places == {
+        **{f"{kind}/c.mha": "a file for this image" for kind, example in KINDS.items() if not example.rows},
+        **{
+            f"{kind}_found.csv": "a row for c"
+            for kind, example in KINDS.items()
+            if example.rows and kind not in HAVE_EMPTY_LISTS
+        },
+    }
