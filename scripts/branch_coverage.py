@@ -2,9 +2,9 @@
 
     python scripts/branch_coverage.py FOLDER [--table]
 
-FOLDER is what `EVALUATION_BRANCHES=FOLDER ./test.sh` writes: a file for each process of the tests. A room is a
-folder of the package: `evaluation/core`, `evaluation/organiser/report`, and `evaluation` itself for the modules
-beside its folders.
+FOLDER is what `EVALUATION_BRANCHES=FOLDER ./test.sh` writes: a file for each process of the tests. A room is
+a folder of the package: `evaluation/core`, `evaluation/organiser/report`, and `evaluation` itself for the
+modules beside its folders.
 ``--table`` prints the floors to enter into pyproject.toml: one point below the shares of this run.
 """
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 _BRANCHES: Any = None
 if {"EVALUATION_BRANCHES", "PYTEST_XDIST_WORKER"} <= os.environ.keys():
-    # Before the package is imported. With coverage.py tests took 3.7 times their processor time on Python 3.11;
+    # Before the package is imported. With coverage.py tests took 3.7 times the processor time on Python 3.11;
     # slipcover stops counting a branch that has run, and costs a few seconds for each process.
     import slipcover
 

@@ -169,9 +169,9 @@ def _answer(connection: socket.socket) -> None:
 
 def _run(arguments: list[str], cwd: str, environment: dict[str, str]) -> None:
     """Be `python -m evaluation` in a folder."""
+    import runpy
     import traceback
 
-    from evaluation.__main__ import main
     from evaluation.phase import named
 
     os.chdir(cwd)
@@ -188,7 +188,7 @@ def _run(arguments: list[str], cwd: str, environment: dict[str, str]) -> None:
         named._REPOSITORY = Path(cwd)  # a copy of the repository has phases of its own
     status: object = 1
     try:
-        main()
+        runpy.run_module("evaluation", run_name="__main__", alter_sys=True)
     except SystemExit as ended:
         status = ended.code
     except KeyboardInterrupt:
