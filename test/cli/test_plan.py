@@ -22,7 +22,7 @@ def test_what_the_test_set_of_justraigs_needs_and_gives(tmp_path):
 
 
 def test_a_set_that_is_too_small():
-    done = run("--sensitivity", 0.8, 0.02, "--prevalence", 0.16, "--cases", 1000)
+    done = run("plan", "--sensitivity", 0.8, 0.02, "--prevalence", 0.16, "--cases", 1000)
     assert done.stdout.endswith(", too few\n")
 
 
@@ -37,13 +37,13 @@ def test_a_set_that_is_too_small():
     ],
 )
 def test_arguments_that_do_not_fit_together(arguments, message):
-    done = run(*arguments)
+    done = run("plan", *arguments)
     assert (done.returncode, done.stdout) == (1, "")
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_a_share_above_one():
-    done = run("--sensitivity", 80, 2)
+    done = run("plan", "--sensitivity", 80, 2)
     assert done.returncode == 2
     assert "expected a number from 0 to 1, found '80'" in done.stderr
