@@ -57,15 +57,19 @@ def run(
         return subprocess.CompletedProcess(words, status, stdout.read(), stderr.read())
 
 
-def write_program(path: Path) -> None:
-    """Write an executable `python`: the server runs its `-m evaluation`, this Python all else."""
-    if sys.platform != "linux":
-        path.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-        path.chmod(0o755)
-        return
-    client = f'exec {sys.executable} -ISs {__file__} {_server()} "$@"'
-    other = f'exec {sys.executable} "$@"'
-    path.write_text(f'#!/bin/sh\n[ "$1 $2" = "-m evaluation" ] && shift 2 && {client}\n{other}\n')
+def write_program(path: Path, first: str = "") -> None:
+    """Write an executable `python`: the server runs its `-m evaluation`, this Python all else.
+
+    ``first`` is a line of bash before both, which may change the arguments.
+    """
+    lines = ["#!/bin/bash", first]
+    if sys.platform == "linux":
+        client = f'exec {sys.executable} -ISs {__file__} {_server()} "$@"'
+        # Images are made of the package's own folder, which the server does not have in a copy.
+        lines.append(
+            f'[[ "$1 $2" == "-m evaluation" && $3 != build && $3 != export ]] && shift 2 && {client}'
+        )
+    path.write_text("\n".join([*lines, f'exec {sys.executable} "$@"', ""]))
     path.chmod(0o755)
 
 
