@@ -16,7 +16,9 @@ from evaluation.challenges.declared.tables import (
     FieldTable,
     Measure,
     MetricTable,
+    Name,
     RowFieldTable,
+    figure_key,
 )
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
@@ -249,12 +251,9 @@ def distinct(names: list[str]) -> list[str]:
     return names
 
 
-ClassName = Annotated[str, Key(pattern=r"^[A-Za-z][A-Za-z0-9 _-]*$", max_length=40)]
-
-
 def figure_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return names as they stand in figures of each; none where there is only one."""
-    return tuple(name.replace(" ", "_").replace("-", "_") for name in names) if len(names) > 1 else ()
+    return tuple(map(figure_key, names)) if len(names) > 1 else ()
 
 
 class SpaceTable(RowFieldTable):
@@ -346,7 +345,7 @@ class ListFieldTable(SpaceTable):
 class ObjectFieldTable(ListFieldTable):
     """A field that lists objects, with a class and a probability where they have them."""
 
-    classes: Annotated[list[ClassName], AfterValidator(distinct)] = Key(
+    classes: Annotated[list[Name], AfterValidator(distinct)] = Key(
         default=[], description="The classes of the objects. Default: they have none."
     )
     probability: bool = Key(

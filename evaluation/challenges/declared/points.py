@@ -11,7 +11,6 @@ from pydantic import AfterValidator
 
 from evaluation.challenges.declared.detections import (
     CaseDetections,
-    ClassName,
     FrocOfObjects,
     Hits,
     ListFieldTable,
@@ -26,7 +25,7 @@ from evaluation.challenges.declared.detections import (
     figure_names,
     verdicts_of,
 )
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, Name
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.field import HiddenField
@@ -275,7 +274,7 @@ class KeypointsField(ListFieldTable):
     """
 
     kind: Literal["keypoints"]
-    names: Annotated[list[ClassName], AfterValidator(distinct)] = Key(
+    names: Annotated[list[Name], AfterValidator(distinct)] = Key(
         description="The names of the points.", min_length=1
     )
 
