@@ -4,7 +4,8 @@
 #   scripts/platform.sh IMAGE RESULTS SECONDS SUBMISSION…
 #
 # IMAGE       an image of ./build.sh
-# RESULTS     an empty folder; RESULTS/1, RESULTS/2 and so on get status, stdout, stderr and output/ of each run
+# RESULTS     an empty folder; RESULTS/1, RESULTS/2 and so on get status, stdout, stderr and output/ of each run, up to
+#             the first that fails: the platform does not run the others
 # SECONDS     the time limit of the phase
 # SUBMISSION  a zip, a csv file, or a folder with what one of them holds; of an algorithm phase, what lies in /input
 #

@@ -4,7 +4,7 @@ It runs as root in a container of the image, on nothing but Python's standard li
 platform's own runtime does, rule by rule: it unpacks a submission into a folder of root's to which /input is
 a link, writes `inputs.json` beside it, runs the image's command as the image's user, reads its streams line
 by line, stops it at the time limit, and reads /output back as root. Submissions follow one another in the
-same container.
+same container, up to the first that fails: those after it are not run.
 """
 
 from __future__ import annotations
@@ -96,7 +96,14 @@ def extract(archive: Path, folder: Path) -> None:
 
 
 def download(submission: Path, algorithm: bool) -> None:
-    """Put a submission into /input, and the platform's description of it beside."""
+    """Put a submission into /input, and the platform's description of it beside. Raises `PlatformError`."""
+    try:
+        _download(submission, algorithm)
+    except (RuntimeError, ValueError, OSError):  # an encrypted zip, a folder called inputs.json and the like
+        raise PlatformError(UNEXPECTED) from None
+
+
+def _download(submission: Path, algorithm: bool) -> None:
     if algorithm:
         copy_files(submission, INPUT)
         described = _described("predictions-json-file", "predictions.json", "Anything", "Value", None)
@@ -251,8 +258,8 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
 
 
 # --- One submission after the other ---
-def evaluate(submission: Path, results: Path, arguments: argparse.Namespace) -> None:
-    """Run the image on one submission and record what the platform would keep of it."""
+def evaluate(submission: Path, results: Path, arguments: argparse.Namespace) -> bool:
+    """Run the image on one submission, record what the platform keeps, and return whether it succeeded."""
     run = Recorded()
     # The organiser says on the platform what a phase takes, and in the phase's own configuration.
     phase = tomllib.loads(PHASE.read_text(encoding="utf-8"))
@@ -261,8 +268,6 @@ def evaluate(submission: Path, results: Path, arguments: argparse.Namespace) -> 
         download(submission, phase["submission"] == "algorithm")
     except PlatformError as error:
         run.stderr.append(str(error))
-    except (RuntimeError, ValueError, OSError):  # an encrypted zip, a folder called inputs.json and the like
-        run.stderr.append(UNEXPECTED)
     else:
         memory_bytes = (arguments.memory_mb - 1024) << 20
         command = [*(arguments.config.get("Entrypoint") or ()), *(arguments.config.get("Cmd") or ())]
@@ -275,6 +280,7 @@ def evaluate(submission: Path, results: Path, arguments: argparse.Namespace) -> 
     for name in ("stdout", "stderr"):
         text = "".join(f"{line}\n" for line in getattr(run, name))
         (results / name).write_text(text, encoding="utf-8", newline="\n")
+    return run.status == 0
 
 
 def copy_files(source: Path, folder: Path) -> None:
@@ -287,7 +293,7 @@ def copy_files(source: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    """Run all submissions below a folder, in the order of their numbers, into as many folders of results."""
+    """Run the submissions below a folder in the order of their numbers, each into a folder of results."""
     parser = argparse.ArgumentParser()
     parser.add_argument(
         "--config", type=json.loads, required=True, help="the image's own, from docker image inspect"
@@ -310,7 +316,8 @@ def main() -> None:
             os.chown(path, user.uid, user.gid)
     for folder in sorted(arguments.submissions.iterdir(), key=lambda path: int(path.name)):
         (submission,) = folder.iterdir()
-        evaluate(submission, arguments.results / folder.name, arguments)
+        if not evaluate(submission, arguments.results / folder.name, arguments):
+            break
     for path in arguments.results.rglob("*"):
         path.chmod(0o777 if path.is_dir() else 0o666)
 

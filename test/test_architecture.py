@@ -38,18 +38,19 @@ FLOORS = (
 )
 FLOORS_OF_THE_ORGANISER = (
     ("attack_tools", "audience", "charts", "describe_data", "labels", "output", "plan"),
-    ("rehearsal", "schema_pages", "settings", "synthesis"),
+    ("rehearsal", "schema_pages", "synthesis"),
     (
+        "attack_on_classes",
         "audit",
         "describe",
         "justraigs_graders",
         "ranking",
-        "starter",
         "submission_writer",
         "subset",
         "validate",
     ),
     ("annotators", "attack", "cyst_benchmark", "describe_tables", "library", "rescoring", "samples"),
+    ("settings", "starter"),
     ("report",),
     ("report_library",),
     ("cli",),

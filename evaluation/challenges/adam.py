@@ -7,6 +7,7 @@ localisation of the fovea (task 3), detection and segmentation of five lesions (
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from math import inf, nan
@@ -87,8 +88,9 @@ class AdamOptions(Options):
 
 
 def _tasks(options: AdamOptions) -> tuple[Task, ...]:
+    """Return the four tasks; a team may take part in any of them, as Voxelcloud in Table 7."""
     in_pixels = "Euclidean distance in pixels"
-    return (
+    tasks = (
         binary_classification(
             "classification",
             "Classification of AMD",
@@ -118,6 +120,7 @@ def _tasks(options: AdamOptions) -> tuple[Task, ...]:
             options,
         ),
     )
+    return tuple(replace(task, optional=True) for task in tasks)
 
 
 def _structures(name: str, title: str, prefixes: Mapping[Structure, str], options: AdamOptions) -> Task:

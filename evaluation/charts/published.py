@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from evaluation.core.challenge import metrics_of
 from evaluation.core.metric import Metric
 from evaluation.metrics.classification import roc_table
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
-from evaluation.phase.config import ChartName
+from evaluation.phase.config import CHART_FILES, ChartName
 from evaluation.phase.leaderboard import digits_of, needed_metrics
 from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import MetricsFile
@@ -35,12 +36,8 @@ _POSITION_DIGITS = 4
 def chart_documents(scores: Scores, metrics: MetricsFile) -> dict[str, bytes]:
     """Return the charts that the phase names as Vega-Lite v5 objects, by file name."""
     makers = {"metrics": _metrics, "subgroups": _subgroups, "roc": _roc}
-    return {file_of(name): _document(makers[name](scores, metrics)) for name in scores.phase.config.charts}
-
-
-def file_of(name: ChartName) -> str:
-    """Return the name of a chart's file beside `metrics.json`, the path of its output socket."""
-    return f"chart-{name}.json"
+    files = dict(zip(get_args(ChartName), CHART_FILES, strict=True))
+    return {files[name]: _document(makers[name](scores, metrics)) for name in scores.phase.config.charts}
 
 
 def has_curve(metric: Metric) -> bool:

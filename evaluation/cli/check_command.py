@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 # Only light imports: the worker server starts first and imports beside this process.
 from evaluation.cli.common import add_workers
 from evaluation.platform import machine
 from evaluation.platform.messages import Streams
+
+if TYPE_CHECKING:
+    from evaluation.core.form import Form
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,9 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--form",
         type=Path,
-        required=True,
         metavar="FILE",
-        help="the form of the phase, from the challenge's organisers",
+        help="the form of the phase, from the challenge's organisers (in an image: of its phase)",
     )
     parser.add_argument(
         "--challenge",
@@ -56,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if arguments.challenge is not None:
             registry.load(arguments.challenge)
-        form = read_form(arguments.form)
+        form = _form_of_image() if arguments.form is None else read_form(arguments.form)
         if not submission.exists():
             raise PhaseError(f"{submission}: no such file or folder")
         workers = machine.worker_count(arguments.workers)
@@ -74,3 +77,13 @@ def run(arguments: argparse.Namespace) -> int:
         return 1
     streams.tell_organiser([f"No faults: {submission} is a submission to {form.phase}"])
     return 0
+
+
+def _form_of_image() -> Form:
+    """Return the form of the phase in this image. Raises `PhaseError` where there is none."""
+    from evaluation.core.fault import PhaseError
+    from evaluation.phase.named import named_phase, phase_of_image
+
+    if not (folder := phase_of_image()).is_dir():
+        raise PhaseError("--form: expected the form of a phase, as this is no image of one")
+    return named_phase(folder).form

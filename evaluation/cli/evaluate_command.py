@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 # Only light imports: the worker server starts first and imports beside this process.
 from evaluation.cli.common import EXPECTED, PHASE_HELP, add_workers, problems_of
 from evaluation.core.fault import PhaseError, printable
-from evaluation.phase.named import phase_folder
+from evaluation.phase.named import BAKED, UPLOADED, phase_folder, phase_of_image
 from evaluation.platform import machine
 from evaluation.platform.messages import Streams
 
@@ -52,8 +52,9 @@ def add_each_arguments(parser: argparse.ArgumentParser) -> None:
         "--each",
         nargs="+",
         metavar="FOLDER",
-        help="score every folder and zip in FOLDER as one team's submission, into OUTPUT/<team>/; a result "
-        "whose submission is the same is kept. Several phases: PHASE=FOLDER …, into OUTPUT/<phase>/<team>/",
+        help="score every folder and zip in FOLDER as one team's submission, into OUTPUT/<team>/, or those "
+        "in FOLDER/<team>/ as its submissions; a result whose submission is the same is kept. Several "
+        "phases: PHASE=FOLDER …, into OUTPUT/<phase>/<team>/",
     )
     group.add_argument(
         "--since",
@@ -117,8 +118,6 @@ def _names_phase(text: str) -> bool:
 
 INPUT = Path("/input")
 OUTPUT = Path("/output")
-BAKED = Path("/opt/evaluation/ground-truth")
-UPLOADED = Path("/opt/ml/input/data/ground_truth")
 
 _CHALLENGE = re.compile(rb'^challenge *= *["\']([a-z][a-z0-9_]*)["\']', re.MULTILINE)
 
@@ -130,6 +129,7 @@ _OF_EACH = ("since", "shard", "cases_per_task", "cluster")
 _ORGANISERS = (
     "The evaluation stopped because of a fault of the organisers' or of the platform, not of your submission."
 )
+_SHOWN_NAMES = 10
 _OUT_OF_TIME = "The evaluation ran out of time. Please tell the organisers; no result was written."
 
 
@@ -207,8 +207,14 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
             *(f"--{name.replace('_', '-')}: expected only together with --each" for name in unused)
         )
     try:
+        _remove_results(arguments.output, arguments.cases)
         folder, source = _reference(arguments.ground_truth)
+        if arguments.ground_truth is None and folder is BAKED and UPLOADED.is_dir():
+            streams.tell_organiser(
+                [f"{UPLOADED} is empty: the reference in the image is used, and no uploaded ground truth"]
+            )
         phase = load_phase_to_verify(folder, source=source)
+        _require_readable(arguments.input)
         workers = machine.worker_count(arguments.workers)
         with progress_bar("cases", len(phase.rows)) as progress:
             result = evaluate(phase, arguments.input, workers, started, progress)
@@ -249,6 +255,27 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     return 0
 
 
+def _remove_results(output: Path, cases: Path | None) -> None:
+    """Remove the files of an earlier run, so that none is taken for the result of this one.
+
+    Raises `PhaseError`, `OSError`.
+    """
+    from evaluation.phase.config import CHART_FILES
+
+    with _writing_to(output):
+        for path in (*(output / name for name in ("metrics.json", *CHART_FILES)), *filter(None, [cases])):
+            path.unlink(missing_ok=True)
+
+
+def _require_readable(folder: Path) -> None:
+    """Raise `PhaseError` unless the submission's folder can be listed: no participant made that folder."""
+    try:
+        with os.scandir(folder):
+            pass
+    except OSError as error:
+        raise PhaseError(f"{folder}: cannot be listed: {error.strerror}") from None
+
+
 @contextmanager
 def _writing_to(folder: Path) -> Iterator[None]:
     """Say what to do where this process may not write into a folder. Raises `PhaseError`, `OSError`."""
@@ -269,15 +296,15 @@ def _reference(given: str | None) -> tuple[Path, Source]:
     folder = _reference_folder(given)
     if given is not None:
         return folder, "folder"
-    if folder is UPLOADED and BAKED.is_dir():
-        _require_same_phase(BAKED, UPLOADED)
+    if folder is UPLOADED:
+        _require_phase_on_top(UPLOADED)
+        if BAKED.is_dir():
+            _require_same_phase(BAKED, UPLOADED)
     return folder, "tarball" if folder is UPLOADED else "image"
 
 
 def _reference_folder(given: str | None) -> Path:
-    if given is not None:
-        return phase_folder(given)
-    return UPLOADED if UPLOADED.is_dir() and any(UPLOADED.iterdir()) else BAKED
+    return phase_folder(given) if given is not None else phase_of_image()
 
 
 def _holds_images(phase: Path) -> bool:
@@ -305,6 +332,19 @@ def _challenge_of(phase: Path) -> str | None:
         return None
     found = _CHALLENGE.search(content)
     return found and found.group(1).decode("ascii")
+
+
+def _require_phase_on_top(uploaded: Path) -> None:
+    """Reject an uploaded reference that lies in a folder, or is none. Raises `PhaseError`."""
+    if (uploaded / "phase.toml").is_file():
+        return
+    inner = sorted(str(path.parent.relative_to(uploaded)) for path in uploaded.glob("*/phase.toml"))
+    names = sorted(path.name for path in uploaded.iterdir())
+    found = f"it in the folder {inner[0]}/" if inner else ", ".join(map(printable, names[:_SHOWN_NAMES]))
+    raise PhaseError(
+        f"{uploaded}: expected phase.toml on top of the uploaded ground truth, found {found}. Upload the "
+        "tarball that `evaluation export` writes, or pack the content of the phase folder without the folder"
+    )
 
 
 def _require_same_phase(baked: Path, uploaded: Path) -> None:

@@ -1,4 +1,8 @@
-"""Attacks on the hidden labels of a phase, each against a bound on the submissions that it needs."""
+"""Attacks on the hidden labels of a phase, each against a bound on the submissions that it needs.
+
+`evaluation.organiser.attack_on_classes` attacks the labels of likelihoods and decisions, this module the
+structures that a submission detects, and the members of published subgroups.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +17,15 @@ from numpy.typing import NDArray
 from evaluation.core.challenge import Task
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.metric import Metric
 from evaluation.evaluate import scores_of_nothing
-from evaluation.io.kinds.number import Number
+from evaluation.organiser.attack_on_classes import half_step, labels_of_classes, targets
 from evaluation.organiser.attack_tools import (
     Oracle,
     OutOfSubmissionsError,
     Recovered,
     Spoiler,
-    Sums,
     contribution,
-    only_labels,
+    rows_of_subsets,
     spoilers,
     subsets_of_sum,
     value_of,
@@ -31,133 +33,8 @@ from evaluation.organiser.attack_tools import (
 from evaluation.organiser.audit import Disclosure, audit, bits_of
 from evaluation.organiser.labels import Labels, bits_of_counts, hidden_labels, told_label
 from evaluation.phase.cases import key_of, subgroup_masks
-from evaluation.phase.leaderboard import digits_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
-from evaluation.platform.result_file import SIGNIFICANT_DIGITS
-
-# --- Labels from areas under ROC curves, by integer programming ---
-
-_GROUP = 20
-_MIXED_GROUP = 12
-_TRIES = 100
-_SECONDS = 5.0
-_SEED = 1947
-_NO_LABEL = -1
-
-
-def labels_from_areas(
-    task: Task, metric: str, oracle: Oracle, counts: tuple[int, int], half_step: float
-) -> Recovered:
-    """Return the 0/1 labels that follow from the published AUC of a likelihood.
-
-    ``counts`` are the numbers of positives and negatives; if they are fewer than the cases, unknown cases
-    have no label. ``half_step`` is the largest rounding error of a published value.
-    """
-    attack = _Areas(task, metric, oracle, counts, half_step)
-    attack.find()
-    labels = {
-        oracle.cases[position].name: "" if label == _NO_LABEL else str(label)
-        for position, label in attack.known.items()
-    }
-    return Recovered("AUC, integer programming", (f"{task.name}.{metric}",), oracle.submissions, labels)
-
-
-class _Areas:
-    """The search for labels by ranks.
-
-    With P positives and N negatives, AUC · P · N + P (P + 1) / 2 is the sum of the positives' ranks (Mann and
-    Whitney 1947): a weighted sum of the labels. Cases are tested in groups, with all others tied below. Known
-    labels lie between the cases of a group to spread its ranks.
-    """
-
-    def __init__(
-        self, task: Task, metric: str, oracle: Oracle, counts: tuple[int, int], half_step: float
-    ) -> None:
-        self._task, self._metric, self._oracle = task, metric, oracle
-        self._positives, self._negatives = counts
-        self._half_step = half_step
-        self._random = np.random.Generator(np.random.PCG64(_SEED))
-        self.known: dict[int, int] = {}
-
-    def find(self) -> None:
-        """Find the labels group by group; where some cases have none, by sets of cases above all others."""
-        unlabelled = len(self._oracle.cases) - self._positives - self._negatives
-        try:
-            while unknown := self._unknown():
-                if unlabelled:
-                    found = self._group_by_two_levels(unknown[:_MIXED_GROUP], unlabelled)
-                else:
-                    found = self._group_by_ranks(unknown[:_GROUP])
-                if not found:
-                    return
-        except OutOfSubmissionsError:
-            return
-
-    def _unknown(self) -> list[int]:
-        return [position for position in range(len(self._oracle.cases)) if position not in self.known]
-
-    def _group_by_ranks(self, group: list[int]) -> bool:
-        pairs = self._positives * self._negatives
-        left = self._positives - sum(self.known.values())
-        sums = Sums(len(group))
-        others = len(self._unknown()) - len(group)
-        sums.add(np.ones(len(group)), max(0, left - others), min(len(group), left))
-        for _ in range(_TRIES):
-            upper = self._random.permutation([*group, *self.known]).tolist()
-            scores = np.zeros(len(self._oracle.cases))
-            scores[upper] = np.arange(1, len(upper) + 1) / len(upper)
-            below = (len(scores) - len(upper) + 1) / 2  # the rank of all tied cases
-            ranks = dict(zip(upper, range(len(scores) - len(upper) + 1, len(scores) + 1), strict=True))
-            area = self._submit(scores)
-            total = area * pairs + self._positives * (self._positives + 1) / 2 - self._positives * below
-            total -= sum(label * (ranks[position] - below) for position, label in self.known.items())
-            weights = np.array([ranks[position] - below for position in group])
-            off = self._half_step * pairs + 1e-6
-            sums.add(weights, total - off, total + off)
-            labels = only_labels(sums, _SECONDS)
-            if labels is not None:
-                self.known |= dict(zip(group, labels.tolist(), strict=True))
-                return True
-        return False
-
-    def _group_by_two_levels(self, group: list[int], unlabelled: int) -> bool:
-        """AUC = ½ + ½ (x / P − z / N) where x positives and z negatives are above all others."""
-        size = len(group)
-        sums = Sums(2 * size)  # for each case whether it is positive, then whether it is negative
-        for position in range(size):
-            row = np.zeros(2 * size)
-            row[[position, position + size]] = 1
-            sums.add(row, 0, 1)
-        sums.add(np.ones(2 * size), max(0, size - unlabelled), size)
-        for _ in range(_TRIES):
-            above = (self._random.random(size) < 0.5).astype(np.float64)
-            scores = np.zeros(len(self._oracle.cases))
-            scores[np.array(group)[above > 0]] = 1
-            share = 2 * self._submit(scores) - 1
-            weights = np.concatenate([above / self._positives, -above / self._negatives])
-            scale = self._positives * self._negatives
-            off = 2 * self._half_step + 1e-12
-            sums.add(weights * scale, (share - off) * scale, (share + off) * scale)
-            labels = only_labels(sums, _SECONDS)
-            if labels is not None:
-                found = np.where(labels[:size] == 1, 1, np.where(labels[size:] == 1, 0, _NO_LABEL))
-                self.known |= dict(zip(group, found.tolist(), strict=True))
-                return True
-        return False
-
-    def _submit(self, scores: NDArray[np.float64]) -> float:
-        content = self._oracle.submit(
-            {
-                case.name: {
-                    field.name: score if isinstance(field.kind, Number) else self._oracle.empty(field, case)
-                    for field in self._task.fields_for(case)
-                }
-                for case, score in zip(self._oracle.cases, scores.tolist(), strict=True)
-            }
-        )
-        return value_of(content, self._task.name, self._metric) or 0.0
-
 
 # --- Labels from the F1 of a detection: every value is a count of the images that have the structure ---
 
@@ -193,7 +70,7 @@ def labels_from_detections(
         pass
     return {
         metric: Recovered(
-            "F1 of detection, integer programming",
+            "F1 of detection, all labels that fit",
             (f"{task.name}.{metric}",),
             oracle.submissions,
             {oracle.cases[position].name: str(label) for position, label in labels.items()},
@@ -225,22 +102,22 @@ class _Detections:
         known: Mapping[str, dict[int, int]],
     ) -> None:
         """Find the labels of a group of images, of all structures with the same submissions."""
-        sums = {metric: Sums(len(group)) for metric in positives}
-        pending = set(positives)
+        every = rows_of_subsets(np.arange(1 << len(group), dtype=np.uint64), len(group))
+        fitting = dict.fromkeys(positives, every)
         for _ in range(_DETECTION_TRIES):
             chosen = self._random.random(len(group)) < 0.5
             content = self.submit([case for case, is_in in zip(group, chosen, strict=True) if is_in])
-            for metric in sorted(pending):
+            for metric, labels in fitting.items():
                 value = value_of(content, self._task.name, metric) or 0.0
                 scale = (int(chosen.sum()) + positives[metric]) / 2
                 off = half_steps[metric] * scale + 1e-6
-                sums[metric].add(chosen.astype(np.float64), value * scale - off, value * scale + off)
-                labels = only_labels(sums[metric], _SECONDS)
-                if labels is not None:
-                    known[metric].update(zip(group, labels.tolist(), strict=True))
-                    pending.discard(metric)
-            if not pending:
-                return
+                detected = labels[:, chosen].sum(axis=1)
+                fitting[metric] = labels[np.abs(detected - value * scale) <= off]
+            if all(len(labels) <= 1 for labels in fitting.values()):
+                break
+        for metric, labels in fitting.items():
+            if len(labels) == 1:
+                known[metric].update(zip(group, labels[0].tolist(), strict=True))
 
 
 class _Detected(Mapping[str, Mapping[str, Any]]):
@@ -414,31 +291,21 @@ class Attacked:
 def attack(phase: Phase, workers: int, allowed: int) -> list[Attacked]:
     """Return the results of attacks of at most ``allowed`` submissions each.
 
-    Each submits to only one task and sees only its metrics.json. Raises `PhaseError` where the reference
-    cannot be read.
+    Each sees only metrics.json. Raises `PhaseError` where the reference cannot be read.
     """
     scores = scores_of_nothing(phase, phase.tasks, workers)
-    labels = {name: label for label in hidden_labels(phase, scores.tables) for name in label.names}
+    found = hidden_labels(phase, scores.tables)
+    labels = {name: label for label in found for name in label.names}
     disclosure = audit(phase, workers)
     results: list[Attacked] = []
+    for label in found:
+        for target in targets(scores.tasks, scores.tables, label):
+            recovered = labels_of_classes(phase, target, Oracle(phase, target.tasks, allowed))
+            results.append(_against(recovered, label, disclosure))
     for task in scores.tasks:
-        results += _on_likelihoods(scores, task, labels, disclosure, allowed)
         results += _on_detections(scores, task, labels, disclosure, allowed)
         results += _on_splits(scores, task, disclosure, allowed)
     return results
-
-
-def _on_likelihoods(
-    scores: Scores, task: Task, labels: Mapping[str, Labels], disclosure: Disclosure, allowed: int
-) -> Iterator[Attacked]:
-    for metric in task.metrics:
-        curve = metric.aggregate.curve
-        if curve and curve.is_area and (label := labels.get(f"{task.name}.{curve.label}")):
-            oracle = Oracle(scores.phase, task, allowed)
-            counts = (label.counts.get("1", 0), label.counts.get("0", 0))
-            half_step = _half_step(scores, task, metric)
-            found = labels_from_areas(task, metric.name, oracle, counts, half_step)
-            yield _against(found, label, disclosure)
 
 
 def _on_detections(
@@ -453,8 +320,8 @@ def _on_detections(
     if not of_metric:
         return
     positives = {metric: label.counts.get("1", 0) for metric, label in of_metric.items()}
-    steps = {metric.name: _half_step(scores, task, metric) for metric in task.metrics}
-    found = labels_from_detections(task, positives, Oracle(scores.phase, task, allowed), steps)
+    steps = {metric.name: half_step(scores.phase, f"{task.name}.{metric.name}") for metric in task.metrics}
+    found = labels_from_detections(task, positives, Oracle(scores.phase, [task], allowed), steps)
     for metric_name, recovered in found.items():
         yield _against(recovered, of_metric[metric_name], disclosure)
 
@@ -473,26 +340,23 @@ def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int)
             for metric in task.metrics:
                 if metric.aggregate.spread_column != metric.name:
                     continue
-                step = _half_step(scores, task, metric)
+                step = half_step(phase, f"{task.name}.{metric.name}")
                 tried = [
-                    members_from_means(task, metric.name, spoiler, split, Oracle(phase, task, allowed), step)
-                    for spoiler in spoilers(task, Oracle(phase, task, allowed))
+                    members_from_means(
+                        task, metric.name, spoiler, split, Oracle(phase, [task], allowed), step
+                    )
+                    for spoiler in spoilers(task, Oracle(phase, [task], allowed))
                 ]
                 if tried:
                     best = max(tried, key=lambda found: (len(found.labels), -found.submissions))
                     yield _against(best, membership, disclosure)
 
 
-def _half_step(scores: Scores, task: Task, metric: Metric) -> float:
-    digits = digits_of(scores.phase.config, f"{task.name}.{metric.name}").value
-    return float(0.5 * 10**-digits) if digits < SIGNIFICANT_DIGITS else 1e-12
-
-
 def _against(found: Recovered, labels: Labels, disclosure: Disclosure) -> Attacked:
     bits = bits_of_counts(list(labels.counts.values()))
     used = [figure for figure in disclosure.figures if figure.metric in found.figures]
     by_split = [figure for figure in used if figure.what == "subgroups"]
-    values = [figure for figure in used if figure.what == "value"]
+    whole = [figure for figure in used if figure.what != "subgroups"]
 
     def bound(told: float) -> float:
         return math.ceil(bits / told) if told else math.inf
@@ -505,5 +369,5 @@ def _against(found: Recovered, labels: Labels, disclosure: Disclosure) -> Attack
         correct=sum(labels.classes.get(name) == label for name, label in found.labels.items()),
         cases=len(labels.classes),
         bound=bound(bits_of(disclosure.figures)),
-        bound_of_used=bound(bits_of(by_split if " = " in labels.name else values)),
+        bound_of_used=bound(bits_of(by_split if " = " in labels.name else whole)),
     )

@@ -1,4 +1,4 @@
-"""Tools of attacks: submissions with their published figures, spoilt predictions, a solver."""
+"""Tools of attacks: submissions with their published figures, spoilt predictions, meeting in the middle."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
 
-from evaluation.core.challenge import Task, references_of
+from evaluation.core.challenge import Task, Values, references_of
 from evaluation.core.field import Field, Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.outcome import CaseJob
@@ -50,15 +49,17 @@ class Recovered:
 
 
 class Oracle:
-    """Scores submissions to one task of a phase, up to the allowed number."""
+    """Scores submissions to some tasks of a phase, up to the allowed number."""
 
-    def __init__(self, phase: Phase, task: Task, allowed: int) -> None:
-        self._phase, self._task, self._allowed = phase, task, allowed
-        self._scorer = CaseScorer(phase.reference, [task])
-        self._reference = OpenReference(phase.reference, references_of([task]))
+    def __init__(self, phase: Phase, tasks: Sequence[Task], allowed: int) -> None:
+        self._phase, self._tasks, self._allowed = phase, tuple(tasks), allowed
+        self._scorer = CaseScorer(phase.reference, tasks)
+        self._reference = OpenReference(phase.reference, references_of(tasks))
         self._rows = {case.name: row for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
         self.submissions = 0
-        self.cases: Sequence[CaseForm] = [case for case in phase.cases.forms if task.fields_for(case)]
+        self.cases: Sequence[CaseForm] = [
+            case for case in phase.cases.forms if any(task.fields_for(case) for task in tasks)
+        ]
 
     def submit(self, predictions: Predictions) -> dict[str, Any]:
         """Return the `metrics.json` of predictions by case and field. Raises `OutOfSubmissionsError`."""
@@ -69,10 +70,15 @@ class Oracle:
         for case, row in zip(self._phase.cases.forms, self._phase.rows, strict=True):
             reference = ReferenceValues(self._reference, case, row)
             outcomes.append(self._scorer.score(CaseJob(case, row), predictions.get(case.name, {}), reference))
-        tables = tables_of([self._task], self._phase.cases.forms, outcomes)
-        metrics = summarise(Scores(self._phase, (self._task,), tables, tuple(outcomes)))
+        tables = tables_of(self._tasks, self._phase.cases.forms, outcomes)
+        metrics = summarise(Scores(self._phase, self._tasks, tables, tuple(outcomes)))
         content: dict[str, Any] = json.loads(render(dataclasses.asdict(metrics)))
         return content
+
+    def reference(self, name: str) -> Values:
+        """Return the reference of a case; an attacker may use what it shows of the rules, not of the case."""
+        case = next(case for case in self.cases if case.name == name)
+        return ReferenceValues(self._reference, case, self._rows[name])
 
     def empty(self, field: Field, case: CaseForm) -> Any:
         """Return a prediction that finds nothing and uses nothing of the reference."""
@@ -87,7 +93,7 @@ class Oracle:
         return field.kind.rehearse(opinion, case, Variant.NEAR)
 
     def _own(self, field: Field, case: CaseForm) -> Any:
-        return ReferenceValues(self._reference, case, self._rows[case.name])[field.name]
+        return self.reference(case.name)[field.name]
 
 
 def value_of(content: Mapping[str, Any], task: str, metric: str) -> float | None:
@@ -97,53 +103,33 @@ def value_of(content: Mapping[str, Any], task: str, metric: str) -> float | None
 
 
 LabelArray = NDArray[np.int64]
-_INFEASIBLE = 2
+Labellings = NDArray[np.int8]
 
 
-@dataclass
-class Sums:
-    """Constraints on n unknown labels: weighted sums of them, each within bounds."""
+@dataclass(frozen=True)
+class Side:
+    """The subsets of some cases, by their size: sums of weights modulo 2^64, and subsets as bits."""
 
-    size: int
-    weights: list[Floats] = dataclasses.field(default_factory=list)
-    lower: list[float] = dataclasses.field(default_factory=list)
-    upper: list[float] = dataclasses.field(default_factory=list)
-
-    def add(self, weights: Floats, lower: float, upper: float) -> None:
-        """Add a sum: weights of shape (n,)."""
-        self.weights.append(np.asarray(weights, dtype=np.float64))
-        self.lower.append(lower)
-        self.upper.append(upper)
+    sums: tuple[NDArray[np.uint64], ...]
+    subsets: tuple[NDArray[np.uint64], ...]
 
 
-def only_labels(sums: Sums, seconds: float) -> LabelArray | None:
-    """Return the only labels that fit all sums, shape (n,), by integer programming.
+def side_of(weights: NDArray[np.uint64], cases: range, absent: Sequence[int], most: int) -> Side:
+    """Return the subsets of up to ``most`` cases without the absent ones; bit i of a subset is case i."""
+    sums = [np.zeros(1 if size == 0 else 0, np.uint64) for size in range(most + 1)]
+    subsets = list(sums)
+    for case in cases:
+        if case not in absent:
+            for size in range(most, 0, -1):
+                sums[size] = np.concatenate([sums[size], sums[size - 1] + weights[case]])
+                subsets[size] = np.concatenate([subsets[size], subsets[size - 1] | np.uint64(1 << case)])
+    return Side(tuple(sums), tuple(subsets))
 
-    None where several fit, where none fit, or where the time limit ends the search.
-    """
-    found = _labels(sums, None, seconds)
-    if not isinstance(found, np.ndarray) or _labels(sums, found, seconds) is not False:
-        return None
-    return found
 
-
-def _labels(sums: Sums, other_than: LabelArray | None, seconds: float) -> LabelArray | bool | None:
-    """Return labels that fit and differ from the given ones; False if there are none, None if unknown."""
-    constraints = [LinearConstraint(np.array(sums.weights), sums.lower, sums.upper)]
-    if other_than is not None:
-        # At least one label differs: 0-labels that change add 1, 1-labels that stay subtract 1.
-        signs = np.where(other_than == 1, -1.0, 1.0)
-        constraints.append(LinearConstraint(signs[np.newaxis], 1 - float(other_than.sum()), np.inf))
-    solution = milp(
-        np.zeros(sums.size),
-        integrality=np.ones(sums.size),
-        bounds=Bounds(0, 1),
-        constraints=constraints,
-        options={"time_limit": seconds},
-    )
-    if solution.status == _INFEASIBLE:
-        return False
-    return None if solution.x is None else np.round(solution.x).astype(np.int64)
+def rows_of_subsets(subsets: NDArray[np.uint64], cases: int) -> Labellings:
+    """Return subsets as rows of 0 and 1, shape (subsets, cases)."""
+    positions = np.arange(cases, dtype=np.uint64)
+    return (subsets[:, np.newaxis] >> positions & np.uint64(1)).astype(np.int8)
 
 
 def subsets_of_sum(weights: Sequence[float], lower: float, upper: float, most: int) -> LabelArray:

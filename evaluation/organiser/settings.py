@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -13,8 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evaluation.core.challenge import metrics_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.evaluate import scores_of_nothing
+from evaluation.organiser.ranking.platform_ranking import (
+    Figures,
+    PlatformRanking,
+    closest_ranking,
+    differences_of,
+)
 from evaluation.phase.leaderboard import digits_of, needed_metrics, platform_metrics, unranked_metrics
 from evaluation.phase.phase import Phase
 from evaluation.phase.places import PlatformMethod, scheme_of
@@ -64,83 +69,6 @@ class PhaseSettings(_SettingsTable):
     submission_limit_period: Annotated[int, Field(ge=1, le=32767)] | None = None
     submissions_open_at: str | None = None
     submissions_close_at: str | None = None
-
-
-# --- Differences between the platform's ranking and the challenge's own, which `rank` computes ---
-
-
-@dataclass(frozen=True)
-class PlatformRanking:
-    """The platform's method for a scheme, its metrics, and sentences on how its places differ.
-
-    The platform ranks by one score, or by the mean or median of the ranks in several columns; all columns
-    count alike, equal teams share a place, and there is one ranking per phase. ``metrics`` is empty if no
-    method of the platform gives the scheme's places.
-    """
-
-    method: PlatformMethod
-    metrics: tuple[str, ...]
-    differences: tuple[str, ...]
-
-
-def platform_ranking(scheme: Scheme) -> PlatformRanking:
-    """Return the method of the platform that comes closest to a scheme."""
-    boards = {board.name: board for board in scheme.boards}
-    if scheme.overall is None:
-        names = ", ".join(boards)
-        return PlatformRanking("absolute", (), (f"the challenge has several leaderboards ({names})",))
-    overall = boards[scheme.overall]
-    metrics = _equal_ranks(overall, boards)
-    differences = []
-    if metrics is None:
-        method: PlatformMethod = "absolute"
-        differences.append("the challenge weights ranks, or adds scores of several leaderboards")
-    elif len(metrics) == 1:
-        method = "absolute"
-    else:
-        method = "median" if overall.combination == "median" else "mean"
-    if overall.ties:
-        differences.append("the challenge breaks ties")
-    if scheme.phases:
-        differences.append("the challenge combines the places of several phases")
-    return PlatformRanking(method, metrics or (), tuple(differences))
-
-
-def notes_on_ranking(
-    scheme: Scheme, method: PlatformMethod, columns: Sequence[str], titles: Sequence[str]
-) -> list[str]:
-    """Return how the platform's places differ from the scheme's: one sentence, or none.
-
-    columns: the score and the ranked columns by name, in that order; titles: the same for people.
-    """
-    closest = platform_ranking(scheme)
-    differences = list(closest.differences)
-    ranked = set(columns[:1] if method == "absolute" else columns)
-    if closest.metrics and (closest.method, set(closest.metrics)) != (method, ranked):
-        differences.append("the phase ranks by other columns than the challenge")
-    if not differences:
-        return []
-    by = titles[0] if method == "absolute" else f"the {method} of the ranks in {', '.join(titles)}"
-    return [f"the platform ranks by {by}, but {'; '.join(differences)}: `rank` gives these places"]
-
-
-def _equal_ranks(board: Board, boards: dict[str, Board]) -> tuple[str, ...] | None:
-    """Return the metrics if a leaderboard adds their ranks with equal weights, else None."""
-    metrics = []
-    terms = [term for term in board.terms if term.weight]
-    if len({term.weight for term in terms}) > 1:
-        return None
-    for term in terms:
-        if isinstance(term, Rank):
-            metrics.append(term.metric)
-            continue
-        inner = boards[term.board]
-        ranked = _equal_ranks(inner, boards)
-        # Ranking a single rank changes nothing.
-        if ranked is None or len(ranked) > 1 or inner.ties:
-            return None
-        metrics += ranked
-    return tuple(metrics)
 
 
 # --- The settings of a phase on the platform, derived from its configuration and its `metrics.json` ---
@@ -236,9 +164,17 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     titles = [settings["score_title"]]
     titles += [column["title"] for column in columns if not column.get("exclude_from_ranking")]
     ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
-    scheme = scheme_of(phase.challenge, phase.options)
-    notes = notes_on_ranking(scheme, _scoring_method(phase), ranked, titles)
     metrics = metrics_of(phase.tasks)
+    composites = {composite.name: composite for composite in phase.challenge.composites}
+    figures: Figures = {**metrics, **composites}
+    known = {name: phase.config.titles.get(name, figure.title) for name, figure in figures.items()}
+    notes = differences_of(
+        scheme_of(phase.challenge, phase.options),
+        PlatformRanking(_scoring_method(phase), ranked),
+        figures,
+        known | dict(zip(ranked, titles, strict=True)),
+        phase.form.optional_tasks,
+    )
     both = zip(ranked, titles, strict=True)
     unordered = [title for name, title in both if name in metrics and not metrics[name].ordered]
     if unordered:
@@ -256,9 +192,9 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
 def _scoring_method(phase: Phase) -> PlatformMethod:
     if phase.config.scoring_method is not None:
         return phase.config.scoring_method
-    closest = platform_ranking(scheme_of(phase.challenge, phase.options))
+    closest = closest_ranking(scheme_of(phase.challenge, phase.options))
     ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
-    return closest.method if set(closest.metrics) == set(ranked) else "absolute"
+    return closest.method if closest and set(closest.columns) == set(ranked) else "absolute"
 
 
 def public_paths(metrics: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

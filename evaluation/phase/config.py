@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, AwareDatetime, FiniteFloat, model_validator
 
@@ -177,6 +177,8 @@ _Text = Annotated[str, Key(pattern=r"^[^\x00-\x1f\x7f]*$")]
 _Digits = Annotated[int, Key(ge=0, le=12)]
 
 ChartName = Literal["metrics", "subgroups", "roc"]
+CHART_FILES = tuple(f"chart-{name}.json" for name in get_args(ChartName))
+"""The files of the charts beside `metrics.json`, the paths of their output sockets."""
 
 
 def _each_chart_once(charts: tuple[ChartName, ...]) -> tuple[ChartName, ...]:
@@ -254,7 +256,8 @@ class PhaseConfig(KeyTable):
         default=None,
         description="Metrics and composites that the leaderboard shows without ranking by them: the "
         "platform's `exclude_from_ranking`. `settings` and the platform's schemes of `rank` obey it. The "
-        "score is always ranked. Default: the challenge's composites that are not ranked.",
+        "score is always ranked. Default: the challenge's composites, and the metrics of its ranking in "
+        "optional tasks, as far as they are not ranked.",
     )
     scoring_method: Literal["absolute", "mean", "median"] | None = Key(
         default=None,
@@ -270,8 +273,8 @@ class PhaseConfig(KeyTable):
         default=None,
         description="Tasks that a submission may leave out as a whole; it must take part in at least one. "
         "What is left out is absent from the results and has no rank. The platform's leaderboard drops "
-        "submissions without a metric that it ranks. Default: the challenge's optional tasks of which the "
-        "leaderboard ranks no metric.",
+        "submissions without a metric that it ranks. Default: the challenge's optional tasks of which "
+        "neither `score` nor `columns` names a metric.",
     )
     titles: dict[str, _Text] = Key(
         default={},

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.core.aggregation import ConfidenceInterval, Estimate, Estimates
-from evaluation.core.challenge import Challenge, Task
+from evaluation.core.challenge import Challenge, Task, metrics_of
 from evaluation.core.fault import PhaseError, printable
 from evaluation.phase.cases import TableRow, organiser_table
 from evaluation.phase.config import PhaseConfig
@@ -82,13 +82,14 @@ def platform_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[
     """Return the metrics ("task.metric") and composites that the leaderboard ranks, the score first.
 
     These are the metrics that `phase.toml` names, or else the challenge's score and the components of its
-    ranking in these tasks. Metrics that are shown without a rank are left out.
+    ranking in the compulsory tasks, or in the first task where all are optional. Metrics that are shown
+    without a rank are left out.
     """
-    compulsory = [task for task in tasks if not task.optional]
+    compulsory = [task for task in tasks if not task.optional] or tasks[:1]
     known = {f"{task.name}.{metric.name}" for task in compulsory for metric in task.metrics}
     components = [name for name in challenge.components if name in known]
     if not components:
-        components = [f"{task.name}.{task.metrics[0].name}" for task in tasks]
+        components = [f"{task.name}.{task.metrics[0].name}" for task in compulsory]
     known |= {composite.name for composite in challenge.composites_of(compulsory)}
     default = challenge.score if challenge.score in known else components[0]
     columns = components if config.columns is None else config.columns
@@ -98,30 +99,42 @@ def platform_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[
 
 def needed_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> set[str]:
     """Return the metrics without which the leaderboard drops a submission, also the parts of composites."""
+    return _with_parts(platform_metrics(config, challenge, tasks), challenge)
+
+
+def _with_parts(names: Collection[str], challenge: Challenge) -> set[str]:
+    """Return metrics by name, each composite replaced by its metrics."""
     composites = {composite.name: composite.metrics for composite in challenge.composites}
-    wanted = platform_metrics(config, challenge, tasks)
-    return {metric for name in wanted for metric in composites.get(name, (name,))}
+    return {metric for name in names for metric in composites.get(name, (name,))}
 
 
 def unranked_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
-    """Return the metrics and composites that the leaderboard shows without ranking by them."""
+    """Return the metrics and composites that the leaderboard shows without ranking by them.
+
+    By default these are the composites, and the components of the challenge's ranking in optional tasks.
+    """
     ranked = platform_metrics(config, challenge, tasks)
     shown = config.unranked_columns
     if shown is None:
         shown = tuple(composite.name for composite in challenge.composites_of(tasks))
+        optional = metrics_of(task for task in tasks if task.optional)
+        shown += tuple(name for name in challenge.components if name in optional)
     return tuple(name for name in shown if name not in ranked)
 
 
 def optional_tasks(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
     """Return the tasks that a submission may leave out.
 
-    These are the tasks that the phase names. By default, a task is optional if the challenge says so and the
-    leaderboard needs none of its metrics: the platform drops a submission that lacks one of them.
+    These are the tasks that the phase names. By default, a task is optional if the challenge says so, the
+    phase has another one, and it names none of the task's metrics as score or ranked column: the platform
+    drops a submission without them.
     """
     if config.optional_tasks is not None:
         named = config.optional_tasks
         return tuple(task.name for task in tasks if named == "all" or task.name in named)
-    needed = {name.partition(".")[0] for name in needed_metrics(config, challenge, tasks)}
+    columns = [name for name in config.columns or () if name not in (config.unranked_columns or ())]
+    metrics = _with_parts([*columns, *filter(None, (config.score,))], challenge)
+    needed = {name.partition(".")[0] for name in metrics} if len(tasks) > 1 else {task.name for task in tasks}
     return tuple(task.name for task in tasks if task.optional and task.name not in needed)
 
 

@@ -1,4 +1,4 @@
-"""Phases by name: a folder, or the name of one below ground-truth/."""
+"""Phases by name: a folder, the name of one below ground-truth/, or the phase of an image."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from evaluation.phase.phase import Phase
 
 PHASES = "ground-truth"
+BAKED = Path("/opt/evaluation/ground-truth")
+UPLOADED = Path("/opt/ml/input/data/ground_truth")
+"""Where a phase lies in an image, and where the platform unpacks an uploaded ground truth.
+
+The platform makes the second folder for every evaluation, also where nothing was uploaded.
+"""
 # A package that is used out of its repository brings the bundled phases along.
 _REPOSITORY = Path(__file__).parents[2]
 
@@ -28,6 +34,11 @@ def phase_folder(phase: str | Path) -> Path:
     known = sorted({path.parent.name for place in places for path in place.glob("*/phase.toml")})
     names = f"known are {', '.join(known)}" if known else f"there is none in {places[0].resolve()}"
     raise PhaseError(f"{phase}: expected a phase folder or the name of a phase, found neither ({names})")
+
+
+def phase_of_image() -> Path:
+    """Return the folder of an uploaded phase if it holds anything, else of the phase in this image."""
+    return UPLOADED if UPLOADED.is_dir() and any(UPLOADED.iterdir()) else BAKED
 
 
 def named_phase(phase: str | Path) -> Phase:

@@ -62,9 +62,12 @@ def test_rejection_tells_the_participant_in_one_line_and_writes_nothing(phase, t
     (submission / "segmentation" / "strange\nname.png").write_bytes(b"")
     output = tmp_path / "output"
     output.mkdir()
-    done = evaluate(phase, submission, output)
+    # Nothing of an earlier run is taken for the result of this one.
+    for name in ("metrics.json", "chart-roc.json", "cases.json", "chart-of-mine.json"):
+        (output / name).write_text("{}")
+    done = evaluate(phase, submission, output, "--cases", output / "cases.json")
     assert done.returncode == 1
-    assert list(output.iterdir()) == []
+    assert [path.name for path in output.iterdir()] == ["chart-of-mine.json"]
     (line,) = done.stderr.splitlines()
     assert line.startswith(
         "Submission rejected, 4 faults: 3 missing (first: segmentation/R0001.bmp: expected"
@@ -84,6 +87,14 @@ def test_fault_of_the_phase_is_the_organisers_and_tells_the_participant_no_label
     (line,) = done.stderr.splitlines()
     assert "fault of the organisers" in line
     assert "R0001" not in line
+
+
+def test_an_input_that_cannot_be_listed_is_no_fault_of_a_participant(phase, tmp_path):
+    done = evaluate(phase, tmp_path / "nowhere", tmp_path)
+    assert done.returncode == 1
+    assert f"{tmp_path / 'nowhere'}: cannot be listed: No such file or directory\n" in done.stdout
+    (line,) = done.stderr.splitlines()
+    assert "fault of the organisers" in line
 
 
 def test_unsealed_phase_is_refused(phase, tmp_path):
@@ -295,6 +306,7 @@ def test_check_says_what_the_container_says(phase, form, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ([SUBMISSION], "--form: expected the form of a phase, as this is no image of one"),
         (["--form", "no-such-form.json", SUBMISSION], "no-such-form.json: No such file or directory"),
         (["--form", "README.md", SUBMISSION], "README.md: expected JSON"),
     ],

@@ -82,9 +82,8 @@ def evaluate(
 
 
 def on_platform(image: str, folder: Path, *submissions: Path, seconds: int = 300) -> list[Path]:
-    """Run submissions one after the other as the platform does; return where each run is recorded."""
-    results = folder / "results"
-    results.mkdir()
+    """Run submissions as the platform does, up to the first that fails; return where each run is recorded."""
+    results = Path(tempfile.mkdtemp(prefix="results-", dir=folder))
     folder.chmod(0o755)
     results.chmod(0o777)
     finished = subprocess.run(
@@ -95,7 +94,9 @@ def on_platform(image: str, folder: Path, *submissions: Path, seconds: int = 300
     )
     if finished.returncode != 0:
         raise RuntimeError(finished.stderr)
-    return [results / str(number) for number in range(1, len(submissions) + 1)]
+    return sorted(
+        (path for path in results.iterdir() if path.name.isdecimal()), key=lambda path: int(path.name)
+    )
 
 
 def organise(image: str, *arguments: object) -> str:

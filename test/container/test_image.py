@@ -119,6 +119,7 @@ def test_commands_for_participants_need_no_code_for_organisers(image, tmp_path):
     script = """set -e
     python -m evaluation form ground-truth --output /tmp/form.json
     python -m evaluation check --form /tmp/form.json /input
+    python -m evaluation check /input
     python -m evaluation summary /results/metrics.json
     """
     done = docker(
@@ -128,7 +129,7 @@ def test_commands_for_participants_need_no_code_for_organisers(image, tmp_path):
         *(image, "-c", script),
     )
     assert done.stderr == ""
-    assert "No faults: /input is a submission to refuge-onsite\n" in done.stdout
+    assert done.stdout.count("No faults: /input is a submission to refuge-onsite\n") == 2
     assert "\nrefuge-onsite: 40 of 40 cases scored" in done.stdout
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 import subprocess
@@ -14,12 +15,14 @@ from pathlib import Path
 import pytest
 
 from evaluation.organiser.audience import Views, recorded_run, views_of
+from scripts import platform_runtime
 
 from .engine import PHASES, REPOSITORY, docker, on_platform, organise, submission_of
 
 pytestmark = pytest.mark.container
 
 
+@functools.cache
 def settings_of(image: str) -> dict:
     return json.loads(organise(image, "settings", "ground-truth"))
 
@@ -60,7 +63,7 @@ def test_every_phase_is_scored_and_rejects(phase, image_of, tmp_path):
     submission = submission_of(phase, tmp_path)
     bad, named = spoilt(submission, tmp_path)
     uploaded = submission if (submission / "predictions.json").exists() else as_zip(submission, tmp_path)
-    first, rejected, again = on_platform(image, tmp_path, uploaded, bad, submission)
+    first, again, rejected = on_platform(image, tmp_path, uploaded, submission, bad, submission)
 
     seen = views(first, image)
     assert (first / "status").read_text() == "0\n"
@@ -91,6 +94,15 @@ def test_a_bare_table(image_of, tmp_path):
     assert "inputs.json" not in (run / "stderr").read_text() + (run / "stdout").read_text()
 
 
+def said_of(submission: Path, folder: Path) -> str:
+    """Return what the stand-in says of a submission that it cannot unpack."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(platform_runtime, "INPUT", Path(tempfile.mkdtemp(dir=folder)))
+        with pytest.raises(platform_runtime.PlatformError) as error:
+            platform_runtime.download(submission, algorithm=False)
+    return str(error.value)
+
+
 def test_what_the_platform_cannot_unpack(image, tmp_path):
     (tmp_path / "results.rar").write_bytes(b"Rar!")
     absolute = tmp_path / "absolute.zip"
@@ -109,16 +121,16 @@ def test_what_the_platform_cannot_unpack(image, tmp_path):
         while (position := data.find(signature, position + 1)) >= 0:
             data[position + offset] |= 1
     encrypted.write_bytes(data)
-    runs = on_platform(image, tmp_path, tmp_path / "results.rar", absolute, outside, encrypted)
-    messages = [
+    messages = [said_of(path, tmp_path) for path in (tmp_path / "results.rar", absolute, outside, encrypted)]
+    assert messages == [
         "Input zip file could not be extracted",
         "An unexpected error occurred",
         "Zip file contains invalid paths",
         "An unexpected error occurred",
     ]
-    for folder, message in zip(runs, messages, strict=True):
-        assert views(folder, image).participant[1] == f"Message: {message}"
-        assert (folder / "stdout").read_text() == ""  # the container was not started
+    (run,) = on_platform(image, tmp_path, tmp_path / "results.rar", absolute)
+    assert views(run, image).participant[1] == f"Message: {messages[0]}"
+    assert (run / "stdout").read_text() == ""  # the container was not started
 
 
 @contextmanager
@@ -235,7 +247,7 @@ def test_streams_and_statuses(image, tmp_path):
         (folder / "other").write_text("")
         submissions.append(folder)
     with probing(image, TALKATIVE) as probe:
-        runs = on_platform(probe, tmp_path, *submissions)
+        runs = [run for folder in submissions for run in on_platform(probe, tmp_path, folder)]
     assert (runs[0] / "stdout").read_text().split("\n")[:3] == ["one line", "two", "lines"]
     assert "x" * 70_000 not in (runs[0] / "stdout").read_text()
     # A line over 64 KiB, of either stream, becomes a warning on stderr, which is then the last.
@@ -249,13 +261,9 @@ def test_streams_and_statuses(image, tmp_path):
 STUBBORN = """
 import os, signal, subprocess, sys, time, pathlib
 def asked(*_):
-    pathlib.Path(f"/tmp/asked-{os.getpid()}").write_text("")
+    pathlib.Path(f"/mnt/platform/results/asked-{os.getpid()}").write_text("")
 signal.signal(signal.SIGTERM, asked)
 if len(sys.argv) == 1:
-    if os.path.exists("/tmp/first"):
-        print(len([name for name in os.listdir("/tmp") if name.startswith("asked-")]))
-        sys.exit()
-    pathlib.Path("/tmp/first").write_text("")
     subprocess.Popen([sys.executable, __file__, "child"])
 pathlib.Path("/output/metrics.json").write_text("{}")
 while True:
@@ -267,14 +275,14 @@ def test_the_time_limit(image, tmp_path):
     submission = submission_of("refuge-onsite", tmp_path)
     with probing(image, STUBBORN) as probe:
         started = time.monotonic()
-        stopped, after = on_platform(probe, tmp_path, submission, submission, seconds=2)
+        (stopped,) = on_platform(probe, tmp_path, submission, submission, seconds=2)
         took = time.monotonic() - started
     seen = views(stopped, image)
     assert seen.participant[1] == "Message: Time limit exceeded"
     assert seen.public[0] == "Nothing on the leaderboard."
     # What it had written is discarded; parent and child were both asked, and killed five seconds later.
     assert list((stopped / "output").iterdir()) == []
-    assert (after / "stdout").read_text() == "2\n"
+    assert len(list(stopped.parent.glob("asked-*"))) == 2
     assert 7 < took < 30
 
 

@@ -96,8 +96,25 @@ def take_another_phase(folder: Path) -> str:
     return f"name: expected '{PHASE}' as in the image, found 'refuge-other'"
 
 
+def put_into_a_folder(folder: Path) -> str:
+    whole = [*folder.iterdir()]
+    (folder / PHASE).mkdir()
+    for path in whole:
+        path.rename(folder / PHASE / path.name)
+    return f"expected phase.toml on top of the uploaded ground truth, found it in the folder {PHASE}/"
+
+
+def take_other_files(folder: Path) -> str:
+    (folder / "phase.toml").unlink()
+    return "on top of the uploaded ground truth, found cases.csv, leaderboard.csv, manifest.json, masks"
+
+
 @pytest.mark.parametrize(
-    "change", [alter_a_byte, alter_a_label, lose_the_seal, lose_a_file, add_a_file, take_another_phase]
+    "change",
+    [
+        *(alter_a_byte, alter_a_label, lose_the_seal, lose_a_file, add_a_file, take_another_phase),
+        *(put_into_a_folder, take_other_files),
+    ],
 )
 def test_a_reference_that_was_not_sealed_so_is_refused(run, unpacked, change):
     for path in (unpacked, *unpacked.rglob("*")):

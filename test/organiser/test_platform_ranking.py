@@ -1,15 +1,10 @@
 """The settings reproduce a challenge's ranking by the platform's own rules, or say that they do not."""
 
-from fractions import Fraction
-
 import pytest
 from scipy.stats import rankdata
 
-from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
 from evaluation.organiser.settings import (
     metrics_of_empty_submission,
-    notes_on_ranking,
-    platform_ranking,
     platform_settings,
     ranking_notes,
 )
@@ -17,10 +12,6 @@ from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 from test.phases import loaded_phase
 from test.repository import REPOSITORY
-
-ONE = Board("a", (Rank("t.a"),))
-OTHER = Board("b", (Rank("t.b"),))
-TWO = Board("two", (Rank("t.a"), Rank("t.b")))
 
 
 def bundled(name: str) -> Phase:
@@ -81,34 +72,6 @@ def test_what_the_platform_cannot_do_is_said(name, method, shown, difference):
     assert settings["scoring_method_choice"] == method
     assert settings["result_display_choice"] == shown
     assert any(difference in note and "`rank`" in note for note in ranking_notes(phase, settings))
-
-
-@pytest.mark.parametrize(
-    ("boards", "method", "metrics"),
-    [
-        ((ONE,), "absolute", ("t.a",)),
-        ((ONE, OTHER, Board("all", (Place("a"), Place("b")))), "mean", ("t.a", "t.b")),
-        ((Board("all", (Rank("t.a"), Rank("t.b")), combination="median"),), "median", ("t.a", "t.b")),
-        ((Board("all", (Rank("t.a"), Rank("t.b", Fraction(0)))),), "absolute", ("t.a",)),
-        ((Board("all", (Rank("t.a"), Rank("t.b", Fraction(2)))),), "absolute", ()),
-        (
-            (TWO, Board("all", (Score("two"), Rank("t.c")))),
-            "absolute",
-            (),
-        ),
-    ],
-)
-def test_schemes(boards, method, metrics):
-    found = platform_ranking(Scheme(boards, overall=boards[-1].name))
-    assert (found.method, found.metrics) == (method, metrics)
-    assert bool(found.differences) == (not metrics)
-
-
-def test_columns_of_the_phase_that_the_challenge_does_not_rank():
-    scheme = Scheme((ONE,), overall="a")
-    assert notes_on_ranking(scheme, "absolute", ["t.a", "t.b"], ["A", "B"]) == []
-    (note,) = notes_on_ranking(scheme, "mean", ["t.a", "t.b"], ["A", "B"])
-    assert "the mean of the ranks in A, B" in note
 
 
 def test_what_the_phase_chooses(tmp_path):

@@ -107,6 +107,22 @@ class AnnotatorsFolder:
     dropped: Collection[Place]
     dropped_regions: Mapping[Place, Collection[str]]
 
+    @property
+    def ignored(self) -> dict[str, list[str]]:
+        """The columns that cases.csv has already, and the annotators whose values they leave unused."""
+        found: dict[str, list[str]] = {}
+        for field in fields_of(self.tasks):
+            if field in self.fused or not isinstance(location := field.reference.location, CaseColumns):
+                continue
+            names = [
+                one.name
+                for one in self.annotators
+                if any(field.name in sources for sources in one.index.sources)
+            ]
+            if names:
+                found |= dict.fromkeys(location.columns, names)
+        return found
+
     def dropped_fields(self, annotator: str, position: int) -> set[str]:
         """Return the fields of an annotator's case that were dropped."""
         return {field.name for field in self.fused if (annotator, position, field.name) in self.dropped}

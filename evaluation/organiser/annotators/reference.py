@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of
@@ -57,7 +59,7 @@ _CASES_AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorScore:
-    """One metric of one annotator over the ``cases`` that the annotator completed."""
+    """One metric of one annotator; ``cases`` counts those completed for which the metric is defined."""
 
     annotator: str
     task: str
@@ -122,11 +124,11 @@ def _scores(
         ]
         if annotated:
             table = CaseTable([name for name, _ in annotated], [row for _, row in annotated])
-            scores += [
-                AnnotatorScore(annotator.name, task.name, name, len(table), value)
-                for name, value in metric_values(task.metrics, table).items()
-                if not math.isnan(value)
-            ]
+            values = metric_values(task.metrics, table)
+            for metric in task.metrics:
+                if not math.isnan(value := values[metric.name]):
+                    cases = int(np.count_nonzero(metric.aggregate.strata(table) >= 0))
+                    scores.append(AnnotatorScore(annotator.name, task.name, metric.name, cases, value))
     return scores
 
 

@@ -15,7 +15,9 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from evaluation.cli.evaluate_command import PhaseSubmissions, parts
+from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
+from evaluation.core.field import Files
 from evaluation.io.files import write_atomically
 from evaluation.organiser.rescoring.run import Summary, score_all
 from evaluation.organiser.rescoring.slicing import Slicing, slices_of
@@ -28,7 +30,7 @@ from evaluation.organiser.rescoring.submissions import (
 )
 from evaluation.organiser.rescoring.task import Engine, ScoringTask, environment
 from evaluation.phase.named import phase_folder
-from evaluation.phase.phase import Source, load_phase
+from evaluation.phase.phase import Phase, Source, load_phase
 from evaluation.platform import machine
 from evaluation.platform.messages import Streams
 
@@ -159,7 +161,7 @@ def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default
         folder = local_path(given) if is_address(given) else phase_folder(given)  # type: ignore[assignment]
         location = str(folder.resolve())
     phase = load_phase(folder, source=source)
-    found = find_submissions(part.folder)
+    found = find_submissions(part.folder, _folders_of_submission(phase))
     submissions = found.submissions
     if arguments.shard:
         submissions = shard_of(submissions, arguments.shard.number, arguments.shard.count)
@@ -181,6 +183,12 @@ def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default
     if not tasks:
         notes += (f"{part.folder}: this share holds none of {len(found.submissions)} submissions",)
     return _Job(phase.config.name, name, tasks, notes)
+
+
+def _folders_of_submission(phase: Phase) -> set[str]:
+    """Return the names of the folders on top of a submission to a phase of predictions."""
+    layouts = [field.archive for field in fields_of(phase.tasks)]
+    return {layout.folder.partition("/")[0] for layout in layouts if isinstance(layout, Files)}
 
 
 def _engine(

@@ -172,6 +172,11 @@ def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
     rules = rules_of(arguments)
     with ellipses_as_masks(arguments.input) as folder:
         given = open_annotators(folder)
+        for column, names in given.ignored.items():
+            sys.stderr.write(
+                f"Note: {column}: cases.csv has this column already; what {', '.join(names)} say is ignored. "
+                "Remove the column to combine their values\n"
+            )
         with progress_bar("cases", len(given.cases.forms)) as progress:
             fused = fuse_annotators(given, arguments.output, rules, machine.worker_count(), progress)
     write_reference_report(_report(arguments), fused, rules)

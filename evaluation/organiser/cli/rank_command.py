@@ -52,9 +52,14 @@ def run(arguments: argparse.Namespace) -> int:
         else None,
         compare_with=dict(map(_compared, arguments.compare)),
     )
+    paths_of_results = paths_of(arguments.results)
+    if arguments.output and arguments.output.resolve() in {
+        path.resolve() for path in paths_of_results.values()
+    }:
+        raise RankingError(f"--output {arguments.output}: expected another folder than the results'")
     selection = selection_of(arguments.finalists)
     tables = methods_tables(arguments) if arguments.group_teams else {}
-    results, left_out = limited(arguments, read_all(arguments), paths_of(arguments.results))
+    results, left_out = limited(arguments, read_all(arguments), paths_of_results)
     known = {submission.team for of_phase in results.values() for submission in of_phase.submissions}
     if unknown := [team for team in choices.compare_with if team not in known]:
         raise RankingError(*(f"--compare {team}: is no team of these results" for team in unknown))

@@ -137,7 +137,8 @@ class RankedPhase:
     """A phase's leaderboard, the organiser's part, and the places for a final leaderboard.
 
     ``first_place``, ``variants`` and ``annotator_scores`` are the rows of the files of these names. ``tie``
-    holds the places that break ties of the final leaderboard, if this phase breaks them.
+    holds the places that break ties of the final leaderboard, if this phase breaks them. ``submissions``:
+    all submissions of all teams, in their order.
     """
 
     board: PhaseLeaderboard
@@ -151,6 +152,7 @@ class RankedPhase:
     first_place: tuple[Difference, ...] = ()
     variants: tuple[Difference, ...] = ()
     annotator_scores: tuple[Beside, ...] = ()
+    submissions: tuple[Submission, ...] = ()
 
 
 def rank_phase(
@@ -229,6 +231,7 @@ def rank_phase(
         against_first_place(board, scheme, better),
         of_variants(board, results.variants, better),
         beside_teams(board.teams, {s.team for s in ranked}, annotators, better),
+        results.submissions,
     )
 
 
@@ -315,6 +318,11 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
     boards = tuple(phase.board for phase in phases.values())
     across = across_rankings(teams, {role: places.places[0].tolist() for role, places in overall.items()})
     if not scheme.phases:
+        weights = ", ".join(f"{role} = …" for role in phases)
+        notices.append(
+            "no final ranking, only the consensus of the phases, since the scheme has no weights of phases: "
+            f"phases = {{ {weights} }} in a TOML file for --scheme"
+        )
         return Leaderboard(FORMAT, boards, None, tuple(notices), across)
     breaking = [phases[role] for role in scheme.phase_ties]
     ties = [_aligned(phase.tie, phase.ranked_teams, teams) for phase in breaking if phase.tie is not None]

@@ -201,13 +201,27 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
 
 
 def write_differences(phase: RankedPhase, folder: Path, suffix: str) -> list[Path]:
-    """Write the non-empty tables of first places, variants and annotators; return the paths."""
-    tables = {
+    """Write the non-empty tables of first places, variants, annotators and submissions; return the paths."""
+    tables: dict[str, list[dict[str, Any]]] = {
+        f"submissions{suffix}.csv": _submission_rows(phase),
         f"first-place{suffix}.csv": [vars(row) for row in phase.first_place],
         f"variants{suffix}.csv": [vars(row) for row in phase.variants],
         f"annotator-scores{suffix}.csv": [vars(row) for row in phase.annotator_scores],
     }
     return _write(_filled(tables), folder)
+
+
+def _submission_rows(phase: RankedPhase) -> list[dict[str, Any]]:
+    """Return a row for each submission, in their order; none where no team has several."""
+    teams = {team.team: team for team in phase.board.teams}
+    if all(team.submissions == 1 for team in teams.values()):
+        return []
+    rows: list[dict[str, Any]] = []
+    for one in phase.submissions:
+        counts = "yes" if teams[one.team].submission == one.name else "no"
+        values = {name: one.values.get(name) for name in phase.board.metrics}
+        rows.append({TEAM: one.team, "submission": one.name, "counts": counts, **values, "note": one.absence})
+    return rows
 
 
 def _points_by_team(curves: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, Any]]:

@@ -19,17 +19,15 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from evaluation.charts.published import file_of as chart_file
 from evaluation.io.files import sha256_of, sha256_of_file, write_atomically
 from evaluation.organiser.ranking.results import CASES, METRICS, REJECTED
 from evaluation.organiser.rescoring.task import Answer, Environment
-from evaluation.phase.config import ChartName
+from evaluation.phase.config import CHART_FILES
 
 FOLDER = ".kept"
-_CHARTS = tuple(map(chart_file, get_args(ChartName)))
-_FILES = (CASES, REJECTED, *_CHARTS, METRICS)
+_FILES = (CASES, REJECTED, *CHART_FILES, METRICS)
 
 
 @dataclass(frozen=True)

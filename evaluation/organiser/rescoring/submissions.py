@@ -6,7 +6,7 @@ import hashlib
 import os
 import posixpath
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -131,13 +131,14 @@ class Found:
     others: tuple[str, ...]
 
 
-def find_submissions(folder: str) -> Found:
+def find_submissions(folder: str, own: Collection[str] = ()) -> Found:
     """Return the submissions in a folder, a path or an address.
 
-    FOLDER/<team>/               one submission, unpacked
-    FOLDER/<team>.zip, .csv      one submission, as it was uploaded
-    FOLDER/<team>/<name>.zip     several of one team, in a folder that holds nothing but zips
+    FOLDER/<team>/                        one submission, unpacked
+    FOLDER/<team>.zip, .csv               one submission, as it was uploaded
+    FOLDER/<team>/<name>/, <name>.zip     several of one team, in a folder that holds nothing but these
 
+    ``own`` are the folders of a submission to the phase: a folder with one of them is one submission.
     Hidden entries are left out. Raises `PhaseError` for repeated names and for a folder without any, and
     `OSError`.
     """
@@ -145,7 +146,7 @@ def find_submissions(folder: str) -> Found:
     others: list[str] = []
     for entry in entries_of(folder):
         if entry.is_folder:
-            found += _of_team(entry)
+            found += _of_team(entry, own)
         elif entry.is_file and entry.name.casefold().endswith((".zip", ".csv")):
             found.append(LocatedSubmission(_stem(entry), entry.location))
         else:
@@ -173,10 +174,17 @@ def shard_of(
     return tuple(submissions[number - 1 :: shards])
 
 
-def _of_team(team: Entry) -> list[LocatedSubmission]:
-    inner = entries_of(team.location)
-    if inner and all(entry.is_file and entry.name.casefold().endswith(".zip") for entry in inner):
-        return [LocatedSubmission(f"{team.name}/{_stem(entry)}", entry.location) for entry in inner]
+def _of_team(team: Entry, own: Collection[str]) -> list[LocatedSubmission]:
+    inner = [entry for entry in entries_of(team.location) if entry.name != "__MACOSX"]
+    if inner and all(
+        entry.name not in own if entry.is_folder else entry.name.casefold().endswith(".zip")
+        for entry in inner
+    ):
+        names = [entry.name if entry.is_folder else _stem(entry) for entry in inner]
+        return [
+            LocatedSubmission(f"{team.name}/{name}", entry.location)
+            for name, entry in zip(names, inner, strict=True)
+        ]
     return [LocatedSubmission(team.name, team.location)]
 
 

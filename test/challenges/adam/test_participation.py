@@ -21,8 +21,6 @@ NAME = "adam-onsite"
 def phase(tmp_path_factory) -> Phase:
     folder = tmp_path_factory.mktemp("phase") / NAME
     shutil.copytree(REPOSITORY / "ground-truth" / NAME, folder)
-    toml = folder / "phase.toml"
-    toml.write_text(f'optional_tasks = "all"\n{toml.read_text(encoding="utf-8")}', encoding="utf-8")
     seal(folder, scan(folder))
     return load_phase(folder)
 

@@ -341,7 +341,7 @@ def test_the_one_folder_of_a_phase_may_have_been_stripped_by_the_platform(task, 
 
 
 def test_with_tables_beside_them_no_folder_is_taken_for_stripped(tmp_path):
-    phase = Phase(tmp_path, [Image(), Image()], ("disc", "fovea"))
+    phase = Phase(tmp_path, [Image(), Image()], ("disc", "fovea"), settings="optional_tasks = []")
     for path in sorted((phase.submission / "disc").iterdir()):
         path.rename(phase.submission / path.name)
     assert phase.faults() == ["disc/: expected 2 files, found none"]
@@ -354,7 +354,8 @@ def test_folders_and_tables_have_the_names_that_the_phase_gives(tmp_path):
         folders = { disc = "Disc_Segmentations", scar = "Lesion_Segmentations/scar" }
     """
     perfect = everything(amd_risk=1, **{name: mask((1, 1)) for name in STRUCTURES})
-    phase = Phase(tmp_path, [Image(perfect, perfect), Image()], options=options)
+    images = [Image(perfect, perfect), Image()]
+    phase = Phase(tmp_path, images, options=options, settings="optional_tasks = []")
     submission = phase.submission
     assert len(phase.faults()) == 2 + 2
     (submission / "classification_results.csv").rename(submission / "amd.csv")

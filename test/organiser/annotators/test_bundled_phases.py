@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from evaluation.core.aggregation import metric_values
 from evaluation.evaluate import Result, evaluate
@@ -97,6 +98,11 @@ def test_equal_annotators_give_the_reference_against_which_each_is_perfect(name,
     pairs = [agreement.value for agreement in fused.agreement if agreement.measure.endswith("Dice")]
     assert pairs
     assert set(pairs) == {1.0}
+    if name == "adam-onsite":
+        # A Dice of drusen is defined for the images in which somebody drew some.
+        drawn = [np.asarray(Image.open(path)) for path in (folder / "readers/a").rglob("drusen/*")]
+        (cases,) = {score.cases for score in fused.scores if score.metric == "drusen_dice"}
+        assert cases == sum(bool((image == 0).any()) for image in drawn) > 0
 
 
 def without_confidence(path: Path) -> None:

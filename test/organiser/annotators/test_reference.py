@@ -121,6 +121,7 @@ def test_labels_of_the_case_table_are_kept(tmp_path):
     cells = [row.cells for row in read_cases(tmp_path / "phase", ()).rows]
     assert {row["glaucoma"] for row in cells} == {"1"}
     assert fused.kept == ("glaucoma_risk",)
+    assert open_annotators(given.folder).ignored == {"glaucoma": list(SEVEN)}
     assert "glaucoma_risk" not in {agreement.field for agreement in fused.agreement}
 
 

@@ -5,22 +5,35 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.organiser.attack import attack, labels_from_detections
-from evaluation.organiser.attack_tools import Oracle
+from evaluation.organiser import attack_on_classes
+from evaluation.organiser.attack import Split, attack, labels_from_detections, members_from_means
+from evaluation.organiser.attack_on_classes import half_step
+from evaluation.organiser.attack_tools import Oracle, spoilers
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase
 from test.phases import loaded_phase, tiny_cases
 from test.repository import REPOSITORY
 
+OPEN = """
+resamples = 1000
+value_digits = 4
+spread_digits = 3
+"""
+VALUES = """
+resamples = 0
+value_digits = {digits}
+"""
 
-def bundled(folder: Path, name: str, keys: str = "resamples = 0", *, public: bool = False):
-    """Return a bundled phase, by default without the intervals, which no attack reads."""
+
+def bundled(folder: Path, name: str, keys: str, subgroups: str = ""):
+    """Return the reference of a bundled phase, with other keys: the phase itself publishes less."""
     phase = Path(shutil.copytree(REPOSITORY / "ground-truth" / name, folder / name))
-    text = (phase / "phase.toml").read_text().replace("seed", f"{keys}\nseed", 1)
-    if public:
-        text = text.replace('audience = "organiser"\n', "")
-    (phase / "phase.toml").write_text(text)
+    given = (phase / "phase.toml").read_text()
+    kept = ("challenge", "name", "title", "submission", "input_socket", "seed")
+    lines = [line for line in given.splitlines() if line.split(" = ")[0] in kept]
+    (phase / "leaderboard.csv").unlink(missing_ok=True)
+    (phase / "phase.toml").write_text("\n".join(lines) + f"\n{keys}\n{subgroups}")
     return load_phase(phase, scan(phase))
 
 
@@ -34,30 +47,54 @@ def attacked(phase, allowed=200):
     return {(found.labels, found.method.split(":")[0]): found for found in results}
 
 
-def test_labels_of_refuge_from_its_auc(tmp_path):
-    """12 of 40 by an AUC of 673 values: at least 4 submissions."""
-    results = attacked(bundled(tmp_path, "refuge-onsite", ""))
-    (found,) = results.values()
-    assert (found.labels, found.recovered, found.bound_of_used) == ("classification.glaucoma", 40, 4)
-    assert found.submissions <= 10
+CLASSIFICATION = '\ntasks = ["classification"]\nscore = "classification.auc"\n'
 
 
-@pytest.mark.parametrize("digits", [2, 12])
-def test_fewer_digits_take_more_submissions(tmp_path, digits):
-    phase = bundled(tmp_path, "refuge-onsite", f"value_digits = {digits}\nresamples = 0")
+def test_labels_of_refuge_from_two_orders(tmp_path):
+    """12 of 40 by values and intervals of the AUC and of the sensitivity."""
+    phase = bundled(tmp_path, "refuge-onsite", OPEN + CLASSIFICATION)
+    (found,) = attacked(phase).values()
+    assert (found.labels, found.recovered) == ("classification.glaucoma", 40)
+    assert found.submissions <= 2
+
+
+def test_labels_of_justraigs_from_five_submissions(tmp_path):
+    """10 of 61 are referable and one has no label; rates of decisions count the chosen eyes of a class."""
+    phase = bundled(tmp_path, "justraigs-phase1", OPEN)
+    found = attacked(phase)["referral.referable", "referral.auc"]
+    assert (found.recovered, found.cases) == (61, 61)
+    assert found.submissions <= 5
+
+
+def test_labels_where_many_cases_could_have_none(tmp_path, monkeypatch):
+    """As with six ungradable eyes of 600: their sets are too many to try, so that levels replace ranks."""
+    monkeypatch.setattr(attack_on_classes, "_MOST_UNLABELLED_SETS", 0)
+    phase = bundled(tmp_path, "justraigs-phase1", VALUES.format(digits=4))
+    found = attacked(phase)["referral.referable", "referral.auc"]
+    assert (found.recovered, found.cases) == (61, 61)
+
+
+@pytest.mark.parametrize(("digits", "fewest", "most"), [(12, 4, 4), (4, 4, 4), (2, 5, 12)])
+def test_fewer_digits_take_more_submissions(tmp_path, digits, fewest, most):
+    """Without intervals: 673 · 13 results of four digits, 101 · 13 of two."""
+    phase = bundled(tmp_path, "refuge-onsite", VALUES.format(digits=digits) + CLASSIFICATION)
     (found,) = attacked(phase).values()
     assert found.recovered == 40
-    assert (found.submissions > 6) == (digits == 2)
+    assert fewest <= found.submissions <= most
 
 
-def test_an_attack_stops_where_no_submission_is_left(tmp_path):
-    (found,) = attacked(bundled(tmp_path, "refuge-onsite"), allowed=4).values()
-    assert found.submissions == 4
-    assert 0 < found.recovered < 40
+def test_without_submissions_left_only_certain_labels_count(tmp_path):
+    phase = bundled(tmp_path, "refuge-onsite", VALUES.format(digits=2) + CLASSIFICATION)
+    found = {
+        allowed: attacked(phase, allowed=allowed)["classification.glaucoma", "classification.auc"]
+        for allowed in (1, 6)
+    }
+    assert {allowed: each.submissions for allowed, each in found.items()} == {1: 1, 6: 6}
+    assert found[1].recovered == 0
+    assert 0 < found[6].recovered < 40
 
 
-def test_labels_of_a_task_with_several_fields(tmp_path):
-    tables = """
+TWO_FIELDS = """
 [fields.likelihood]
 kind = "number"
 reference = "class"
@@ -72,53 +109,59 @@ classes = ["none", "mild"]
 auc = { field = "likelihood" }
 macro_f1 = { field = "grade" }
 """
+
+
+@pytest.mark.parametrize("most", [64, 20])
+def test_labels_of_a_task_with_several_fields(tmp_path, monkeypatch, most):
+    """By one search of all 30 cases, or group by group: known labels spread the ranks of the second."""
+    monkeypatch.setattr(attack_on_classes, "_MOST_CASES", most)
+    monkeypatch.setattr(attack_on_classes, "_LARGE_GROUP", min(most, 40))
+    number = 30
     cases = {
-        "name": [f"eye{number:02d}" for number in range(30)],
-        "class": ["glaucoma" if number % 3 == 0 else "healthy" for number in range(30)],
-        "grade": ["mild" if number % 4 == 0 else "none" for number in range(30)],
+        "name": [f"eye{case:02d}" for case in range(number)],
+        "class": ["glaucoma" if case % 3 == 0 else "healthy" for case in range(number)],
+        "grade": ["mild" if case % 4 == 0 else "none" for case in range(number)],
     }
-    folder = declared_phase(tmp_path / "phase", tables, cases, keys="resamples = 0")
+    folder = declared_phase(tmp_path / "phase", TWO_FIELDS, cases, keys="resamples = 0")
     (found,) = attacked(load_phase(folder, scan(folder))).values()
-    assert (found.labels, found.recovered) == ("screening.likelihood_class", 30)
-
-
-def test_labels_where_some_cases_have_none(tmp_path):
-    results = attacked(bundled(tmp_path, "justraigs-phase1"))
-    found = results["referral.referable", "referral.auc"]
-    assert found.recovered == found.cases == 61
+    assert (found.labels, found.recovered) == ("screening.likelihood_class", number)
 
 
 def test_structures_of_adam_from_the_f1_of_their_detection(tmp_path):
-    results = attacked(bundled(tmp_path, "adam-onsite"))
-    structures = ("disc.", "lesions.drusen_", "lesions.exudate_", "lesions.scar_", "lesions.other_")
-    for prefix in structures:
-        found = results[f"{prefix}present", f"{prefix}f1"]
+    keys = VALUES.format(digits=4) + '\ntasks = ["lesions"]\nscore = "lesions.drusen_f1"\n'
+    results = attacked(bundled(tmp_path, "adam-onsite", keys))
+    for structure in ("drusen", "exudate", "scar", "other"):
+        found = results[f"lesions.{structure}_present", f"lesions.{structure}_f1"]
         assert found.recovered == found.cases == 45
 
 
-PUBLISHED = 'publish_label_subgroups = ["glaucoma"]\nvalue_digits = {digits}\nresamples = 0'
+SUBGROUP = '\n[[subgroups]]\ncolumn = "glaucoma"\n'
+PUBLISHED = 'publish_label_subgroups = ["glaucoma"]\ntasks = ["classification", "{task}"]\n' + VALUES
 
 
-def test_all_labels_from_the_difference_of_one_subgroup_mean(tmp_path):
+@pytest.mark.parametrize(("digits", "fewest", "most"), [(12, 3, 3), (4, 4, 12)])
+def test_labels_from_the_difference_of_one_subgroup_mean(tmp_path, digits, fewest, most):
     """With all digits three submissions tell all labels: cups as large as discs, then smaller unequally."""
-    results = attacked(bundled(tmp_path, "refuge-onsite", PUBLISHED.format(digits=12), public=True))
-    ratio = "segmentation.vertical_cup_to_disc_ratio_error"
-    for value in "01":
-        found = results[f"glaucoma = {value}", ratio]
-        assert (found.submissions, found.recovered) == (3, 40)
-    found = results["glaucoma = 1", "segmentation.dice_disc"]
-    assert found.recovered > 20
-    # A distance is known to a skilled participant to a pixel or two: it takes some more.
-    found = results["glaucoma = 1", "fovea.distance"]
+    keys = PUBLISHED.format(task="segmentation", digits=digits)
+    phase = bundled(tmp_path, "refuge-onsite", keys, SUBGROUP)
+    task = next(task for task in phase.tasks if task.name == "segmentation")
+    oracle = Oracle(phase, [task], 40)
+    nested = next(spoilers(task, oracle))
+    ratio = "vertical_cup_to_disc_ratio_error"
+    step = half_step(phase, f"segmentation.{ratio}")
+    found = members_from_means(task, ratio, nested, Split("glaucoma", "1", 12), oracle, step)
+    assert found.labels == {
+        case.name: row.cells["glaucoma"] for case, row in zip(phase.cases.forms, phase.rows, strict=True)
+    }
+    assert fewest <= found.submissions <= most
+
+
+def test_labels_from_distances(tmp_path):
+    """A distance is known to a skilled participant to a pixel or two: it takes some more."""
+    keys = PUBLISHED.format(task="fovea", digits=12)
+    found = attacked(bundled(tmp_path, "refuge-onsite", keys, SUBGROUP))["glaucoma = 1", "fovea.distance"]
     assert found.recovered == 40
     assert 2 < found.submissions < 41
-
-
-def test_four_digits_of_a_subgroup_mean_take_more(tmp_path):
-    results = attacked(bundled(tmp_path, "refuge-onsite", PUBLISHED.format(digits=4), public=True))
-    found = results["glaucoma = 1", "segmentation.vertical_cup_to_disc_ratio_error"]
-    assert found.recovered == 40
-    assert found.submissions > 3
 
 
 def test_a_phase_without_labels_of_cases(tmp_path):
@@ -141,8 +184,8 @@ def test_full_masks_are_not_held(tmp_path):
                         self.full += 1
             return super().submit(predictions)
 
-    phase = bundled(tmp_path, "adam-onsite")
+    phase = bundled(tmp_path, "adam-onsite", "resamples = 0")
     (task,) = (task for task in phase.tasks if task.name == "disc")
-    oracle = Listening(phase, task, 1)
+    oracle = Listening(phase, [task], 1)
     labels_from_detections(task, {"f1": 3}, oracle, {"f1": 0.5e-4})
     assert oracle.full > 0

@@ -1,13 +1,14 @@
 """Labels from sums, against enumeration of all labels."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.organiser.attack_tools import Sums, only_labels, subsets_of_sum
+from evaluation.organiser.attack_tools import rows_of_subsets, side_of, subsets_of_sum
 
 
 def fitting(weights, lower, upper):
@@ -15,30 +16,6 @@ def fitting(weights, lower, upper):
     rows = np.array(list(itertools.product((0, 1), repeat=weights.shape[1])))
     sums = rows @ weights.T
     return rows[((sums >= lower - 1e-9) & (sums <= upper + 1e-9)).all(axis=1)]
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.data())
-def test_only_labels_are_those_that_alone_fit(data):
-    size, rows = data.draw(st.integers(2, 8)), data.draw(st.integers(1, 4))
-    weight = st.lists(st.integers(-9, 9), min_size=size, max_size=size)
-    weights = np.array(data.draw(st.lists(weight, min_size=rows, max_size=rows)), dtype=np.float64)
-    truth = np.array(data.draw(st.lists(st.integers(0, 1), min_size=size, max_size=size)))
-    sums = Sums(size)
-    for row in weights:
-        sums.add(row, float(row @ truth) - 0.25, float(row @ truth) + 0.25)
-    expected = fitting(weights, np.array(sums.lower), np.array(sums.upper))
-    found = only_labels(sums, seconds=10)
-    if len(expected) == 1:
-        assert found.tolist() == truth.tolist()
-    else:
-        assert found is None
-
-
-def test_sums_that_nothing_fits():
-    sums = Sums(2)
-    sums.add(np.array([2.0, 4.0]), 3, 3)
-    assert only_labels(sums, seconds=10) is None
 
 
 @settings(max_examples=100, deadline=None)
@@ -63,3 +40,21 @@ def test_many_weights_meet_in_the_middle():
 @pytest.mark.parametrize("most", [0, 3])
 def test_no_more_subsets_than_asked_for(most):
     assert len(subsets_of_sum([0.0] * 10, -1, 1, most)) == most + 1
+
+
+@pytest.mark.parametrize("absent", [[], [3], [2, 5]])
+def test_a_side_holds_every_subset_of_its_cases_once(absent):
+    """Cases 2 … 6 of 8; sums are modulo 2^64, so that a weight of −1 takes one away."""
+    weights = np.array([9, 9, -1, 5, 7, 1 << 40, 3, 9]).astype(np.uint64)
+    side = side_of(weights, range(2, 7), absent, most=3)
+    cases = [case for case in range(2, 7) if case not in absent]
+    for size, (sums, subsets) in enumerate(zip(side.sums, side.subsets, strict=True)):
+        assert len(sums) == math.comb(len(cases), size)
+        found = {
+            tuple(np.flatnonzero(row).tolist()): int(total)
+            for row, total in zip(rows_of_subsets(subsets, 8), sums, strict=True)
+        }
+        assert found == {
+            chosen: sum(int(weights[case]) for case in chosen) % (1 << 64)
+            for chosen in itertools.combinations(cases, size)
+        }

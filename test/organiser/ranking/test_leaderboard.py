@@ -286,6 +286,17 @@ def test_two_phases(tmp_path):
         rank_phases({"offline": phases["offline"]}, scheme)
 
 
+def test_phases_without_weights_have_no_final_ranking_and_a_notice(tmp_path):
+    phases = two_phases(tmp_path)
+    scheme = scheme_of(
+        *[getattr(read_results(tmp_path / "offline"), name) for name in ("challenge", "options")]
+    )
+    board = rank_phases(phases, replace(scheme, phases={}, phase_ties={}))
+    assert board.final is None
+    (notice,) = [notice for notice in board.notices if "no final ranking" in notice]
+    assert "phases = { offline = …, onsite = … }" in notice
+
+
 @pytest.mark.parametrize(("ties", "places"), [({}, (1, 1)), ({"offline": "classification"}, (1, 2))])
 def test_a_tie_of_two_phases_is_broken_in_every_resample(tmp_path, ties, places):
     # a and b are first in one phase and second in the other, with equal weights: 1.5 each.

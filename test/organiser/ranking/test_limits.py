@@ -1,10 +1,14 @@
 """Which submissions count: how many of a team, and until when."""
 
+import csv
+import io
+import json
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
+from evaluation.cli.main import main
 from evaluation.organiser.ranking.results import RankingError, read_results
 from evaluation.organiser.ranking.selection import (
     FILE_NAME,
@@ -47,6 +51,32 @@ TIMES = (
     "a,10,2018-09-16T11:00:00Z",
     "b,,2018-09-16T08:00:00Z",
 )
+
+
+def test_all_submissions_are_listed_with_their_figures_and_one_counts(folder, tmp_path):
+    """JustRAIGS lists all submissions of phase 1 and ranks only the best."""
+    assert main(["rank", str(folder), "--output", str(tmp_path / "board"), "--resamples", "0"]) == 0
+    table = (tmp_path / "board" / "submissions.csv").read_text("utf-8")
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert [(row["team"], row["submission"], row["counts"]) for row in rows] == [
+        ("a", "1", "no"),
+        ("a", "2", "no"),
+        ("a", "3", "no"),
+        ("a", "10", "yes"),
+        ("b", "", "yes"),
+    ]
+    values = [row["classification.auc"] for row in rows]
+    assert (values[1], rows[1]["note"]) == ("", "Submission rejected")
+    published = json.loads((folder / "a" / "1" / "metrics.json").read_text("utf-8"))
+    assert float(values[0]) == published["aggregates"]["classification"]["auc"]["value"]
+
+
+def test_the_list_of_submissions_does_not_replace_their_times(folder, capsys):
+    write_times(folder, *TIMES)
+    before = (folder / FILE_NAME).read_bytes()
+    assert main(["rank", str(folder), "--output", str(folder)]) == 1
+    assert "expected another folder than the results'" in capsys.readouterr().err
+    assert (folder / FILE_NAME).read_bytes() == before
 
 
 def test_without_limits_everything_counts(folder):

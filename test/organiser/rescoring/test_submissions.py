@@ -36,6 +36,15 @@ def test_a_folder_of_zips_alone_holds_several_submissions_of_a_team(tmp_path):
     ]
 
 
+def test_a_folder_of_folders_holds_several_submissions_unless_they_are_those_of_one(tmp_path):
+    touch(tmp_path, "team/s1/masks/a.png", "team/s2/masks/a.png", "team/s3.zip", "other/masks/a.png")
+    touch(tmp_path, "wrapped/My results/masks/a.png", "mixed/s1/masks/a.png", "mixed/table.csv")
+    found = find_submissions(str(tmp_path), {"masks"}).submissions
+    names = ["mixed", "other", "team/s1", "team/s2", "team/s3", "wrapped/My results"]
+    assert [submission.name for submission in found] == names
+    assert found[2].location == str(tmp_path / "team/s1")
+
+
 def test_two_of_one_name_are_refused(tmp_path):
     touch(tmp_path, "team/mask.png", "team.zip", "other.zip")
     with pytest.raises(PhaseError) as error:
