@@ -178,9 +178,11 @@ class MatchedLesions:
         """Return the percentile of surface distances of each lesion that counts, at most ``worst``, in mm."""
         from scipy.ndimage import find_objects
 
+        values = np.full(len(self.chosen), worst)
+        if not any(map(len, self.taken)):
+            return values
         boxes: list[Region] = find_objects(self.lesions)
         predicted: list[Region] = find_objects(self.predicted)
-        values = np.full(len(self.chosen), worst)
         for place, (lesion, taken) in enumerate(zip(self.chosen.tolist(), self.taken, strict=True)):
             if len(taken):
                 box = around([boxes[lesion - 1], *(predicted[number - 1] for number in taken.tolist())])

@@ -29,7 +29,7 @@ def dilated(mask, times):
     return ndimage.binary_dilation(mask, neighbours, iterations=times) if times else mask
 
 
-def lesions_of(prediction, reference, times, smallest_mm3):
+def lesions_of(prediction, reference, times, smallest_mm3, spacing_mm):
     """Return masks of each lesion that counts and of its predicted components, and how many are false."""
     predicted, grown = components(prediction), components(dilated(reference, times))
     pairs, taken = [], set()
@@ -37,20 +37,20 @@ def lesions_of(prediction, reference, times, smallest_mm3):
         lesion = reference & (grown == number)
         found = set(np.unique(predicted[dilated(lesion, times)])) - {0}
         taken |= found
-        if lesion.sum() * math.prod(SPACING_MM) > smallest_mm3:
+        if lesion.sum() * math.prod(spacing_mm) > smallest_mm3:
             pairs.append((lesion, np.isin(predicted, list(found))))
     return pairs, predicted.max() - len(taken)
 
 
-def expected_figures(prediction, reference, times, smallest_mm3):
+def expected_figures(prediction, reference, times, smallest_mm3, spacing_mm=SPACING_MM):
     """Return the mean Dice coefficient and the mean Hausdorff distance, 95 %."""
-    pairs, false = lesions_of(prediction, reference, times, smallest_mm3)
+    pairs, false = lesions_of(prediction, reference, times, smallest_mm3, spacing_mm)
     dices, distances = [0.0] * false, [WORST] * false
     for lesion, found in pairs:
         dices.append(2 * (lesion & found).sum() / (lesion.sum() + found.sum()))
         distance = WORST
         if found.any():
-            surfaces = oracle.compute_surface_distances(lesion, found, SPACING_MM)
+            surfaces = oracle.compute_surface_distances(lesion, found, spacing_mm)
             distance = oracle.compute_robust_hausdorff(surfaces, 95)
         distances.append(min(distance, WORST))
     return (np.mean(dices), np.mean(distances)) if dices else (1.0, 0.0)
@@ -113,6 +113,13 @@ def test_by_hand(reference, prediction, dilations, smallest_volume, expected):
         line(*prediction), line(*reference), dilations=dilations, smallest_volume=smallest_volume
     )
     assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("shape", [(0, 0, 0), (2, 3)])
+def test_images_without_any_lesion(shape):
+    nothing = np.zeros(shape, dtype=bool)
+    assert lesion_wise_dice(nothing, nothing) == 1
+    assert lesion_wise_hausdorff_distance(nothing, nothing) == 0
 
 
 def test_distances_of_missed_and_false_lesions():

@@ -210,10 +210,9 @@ class PointRecall(ShareOfObjects, PointMetric):
 class Froc(FrocOfObjects, PointMetric):
     """Free-response ROC: mean sensitivity at given numbers of false positives per case.
 
-    From 0 to 1, higher is better, for a field with at most one class; sensitivity is linear between the
-    points of the curve, and there is a figure for each number of false positives. A phase without any object
-    has no such figure. In a case without a result all objects are missed, and as many predictions of the
-    highest probability are false, at least one.
+    From 0 to 1, higher is better, for a field with at most one class, with a figure for each number of
+    false positives. A phase without any object has no such figure. In a case without a result all objects
+    are missed, and as many predictions of the highest probability are false, at least one.
 
     Oracle: scikit-learn, `roc_curve`, with the plain rules of LUNA16. Source: Setio et al., Medical Image
     Analysis 42:1, 2017, section 3.3.
