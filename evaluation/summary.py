@@ -80,7 +80,7 @@ def summarise(scores: Scores, figures: Figures | None = None) -> MetricsFile:
         ),
         cases=CasesSection(len(phase.rows), len(phase.rows) - worst, worst),
         aggregates=aggregates,
-        ranking=_ranking(scores, aggregates),
+        ranking=_ranking(scores, aggregates, _composites(scores, figures.aggregates)),
         subgroups=public_subgroups(figures.subgroups, config),
         case=_public_cases(scores) if config.publish_cases else None,
     )
@@ -95,10 +95,10 @@ def _components(phase: Phase, aggregates: Estimates) -> dict[str, dict[str, floa
     return components
 
 
-def _ranking(scores: Scores, aggregates: Estimates) -> RankingSection:
+def _ranking(scores: Scores, aggregates: Estimates, composites: dict[str, float]) -> RankingSection:
     """Return components, composites, and the place in the phase's leaderboard of teams if it has one."""
     phase = scores.phase
-    section = RankingSection(_components(phase, aggregates), _composites(scores, aggregates) or None)
+    section = RankingSection(_components(phase, aggregates), composites or None)
     if not phase.leaderboard:
         return section
     places = place_among(
@@ -119,7 +119,7 @@ def _ranking(scores: Scores, aggregates: Estimates) -> RankingSection:
 
 
 def _values(aggregates: Estimates) -> dict[str, float]:
-    """Return the published values by "task.metric"."""
+    """Return the values by "task.metric"."""
     return {
         f"{task}.{name}": estimate.value
         for task, metrics in aggregates.items()
@@ -127,9 +127,9 @@ def _values(aggregates: Estimates) -> dict[str, float]:
     }
 
 
-def _composites(scores: Scores, aggregates: Estimates) -> dict[str, float]:
-    """Return the composites whose metrics all exist, computed from the published values."""
-    values = _values(aggregates)
+def _composites(scores: Scores, exact: Estimates) -> dict[str, float]:
+    """Return the composites whose metrics all exist, made of exact values and rounded for publication."""
+    values = _values(exact)
     config = scores.phase.config
     return {
         composite.name: round(

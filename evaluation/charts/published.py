@@ -7,12 +7,15 @@ counts. An empty chart is written too, since the platform fails an evaluation th
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import get_args
+from io import BytesIO
+from time import gmtime
 
 import numpy as np
+from PIL import Image, ImageDraw, ImageFont
 
 from evaluation.charts.chart import Chart, complete, layer, nominal
 from evaluation.charts.forest import ForestValue, forest_chart
@@ -22,10 +25,10 @@ from evaluation.core.challenge import metrics_of
 from evaluation.core.metric import Metric
 from evaluation.metrics.classification import roc_table
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
-from evaluation.phase.config import CHART_FILES, ChartName
+from evaluation.phase.config import OutputContent
 from evaluation.phase.leaderboard import digits_of, needed_metrics
 from evaluation.phase.scores import Scores
-from evaluation.platform.result_file import MetricsFile
+from evaluation.platform.result_file import MetricsFile, render
 
 _STEPS = 10
 CURVE_NUMBERS = _STEPS - 1
@@ -33,11 +36,21 @@ CURVE_NUMBERS = _STEPS - 1
 _POSITION_DIGITS = 4
 
 
-def chart_documents(scores: Scores, metrics: MetricsFile) -> dict[str, bytes]:
-    """Return the charts that the phase names as Vega-Lite v5 objects, by file name."""
-    makers = {"metrics": _metrics, "subgroups": _subgroups, "roc": _roc}
-    files = dict(zip(get_args(ChartName), CHART_FILES, strict=True))
-    return {files[name]: _document(makers[name](scores, metrics)) for name in scores.phase.config.charts}
+def documents(
+    scores: Scores, metrics: MetricsFile, contents: Mapping[str, OutputContent]
+) -> dict[str, bytes]:
+    """Return files beside `metrics.json` by their paths, from the content of each.
+
+    Charts are Vega-Lite v5 objects; "metrics" repeats `metrics.json`, and "pdf" is a page of its figures.
+    """
+    makers: dict[OutputContent, Callable[[], bytes]] = {
+        "chart-metrics": lambda: _document(_metrics(scores, metrics)),
+        "chart-subgroups": lambda: _document(_subgroups(scores, metrics)),
+        "chart-roc": lambda: _document(_roc(scores, metrics)),
+        "metrics": lambda: render(dataclasses.asdict(metrics)),
+        "pdf": lambda: _page(scores, metrics),
+    }
+    return {path: makers[content]() for path, content in contents.items()}
 
 
 def has_curve(metric: Metric) -> bool:
@@ -123,6 +136,25 @@ def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[RocCurve]:
             sensitivities = [round(float(one), digits) for one in found]
             ends = (np.array([0.0, *map(float, inner), 1.0]) for inner in (rates, sensitivities))
             yield RocCurve(f"{task.title}: {metric.title}", *ends)
+
+
+def _page(scores: Scores, metrics: MetricsFile) -> bytes:
+    """Return a PDF of one page, with a line for each published metric."""
+    lines = [scores.phase.config.title]
+    for task in scores.tasks:
+        lines += ["", task.title]
+        for metric in task.metrics:
+            if estimate := metrics.aggregates.get(task.name, {}).get(metric.name):
+                interval = estimate.confidence_interval
+                between = f"  ({interval.lower:g} to {interval.upper:g})" if interval else ""
+                lines.append(f"    {metric.title}: {estimate.value:g}{between}")
+    page = Image.new("1", (1240, max(1754, 120 + 36 * len(lines))), 1)  # A4 at 150 dpi, or higher
+    draw = ImageDraw.Draw(page)
+    for number, line in enumerate(lines):
+        draw.text((60, 60 + 36 * number), line, fill=0, font=ImageFont.load_default(24))
+    file, never = BytesIO(), gmtime(0)
+    page.save(file, "PDF", resolution=150, creationDate=never, modDate=never)
+    return file.getvalue()
 
 
 def _nothing(name: str, title: str) -> Chart:

@@ -157,6 +157,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also write every case's columns, labels included, for the organiser",
     )
     add_workers(parser)
+    parser.add_argument(
+        "--require-isolation",
+        action="store_true",
+        help="stop where readers of untrusted files cannot be confined as SECURITY.md says; without it, the "
+        "log tells what they keep",
+    )
     add_each_arguments(parser)
 
 
@@ -171,8 +177,7 @@ def run(arguments: argparse.Namespace) -> int:
 
             if arguments.workers != 0 and not arguments.each:
                 reference = _reference_folder(arguments.ground_truth)
-                workers = machine.worker_count(arguments.workers)
-                warm_up(_holds_images(reference), _challenge_of(reference), workers)
+                warm_up(_holds_images(reference), _challenge_of(reference))
             collect_rarely()
         else:
             streams.tell_organiser([machine.NO_ISOLATION])
@@ -195,7 +200,11 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
     from evaluation.workers.confinement import missing_confinement
     from evaluation.workers.pool import DeadlineExceeded
 
-    if machine.CAN_ISOLATE and arguments.workers != 0 and (missing := missing_confinement()):
+    isolates = machine.CAN_ISOLATE and arguments.workers != 0
+    missing = missing_confinement() if isolates else "cases are run in this process (--workers 0)"
+    if missing and arguments.require_isolation:
+        raise PhaseError(f"--require-isolation: {missing}")
+    if missing and isolates:
         streams.tell_organiser([missing])
     if arguments.each:
         # Found by name: it belongs to the organiser's part of the package, which an image does not have.
@@ -231,10 +240,10 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
             records = organiser_records(result, result.figures)
             write_atomically(arguments.cases, render(records, organisers=True, rounded=False))
         with _writing_to(arguments.output):
-            if phase.config.charts:
-                from evaluation.charts.published import chart_documents
+            if outputs := phase.config.all_outputs:
+                from evaluation.charts.published import documents
 
-                for name, document in chart_documents(result, result.metrics).items():
+                for name, document in documents(result, result.metrics, outputs).items():
                     write_atomically(arguments.output / name, document)
             path = write_metrics(result.metrics, arguments.output)
     except DeadlineExceeded as deadline:

@@ -211,6 +211,13 @@ class Kind(ABC):
         """
         return reference if variant is Variant.PERFECT else None
 
+    def example(self, case: CaseForm, random: np.random.Generator) -> Any:
+        """Return a valid value made up at random, for synthetic references and for examples of the format.
+
+        None, as by default, means that this kind makes none up.
+        """
+        return None
+
     def pack(self, value: Any) -> Any:
         """Return a value as numbers, texts and arrays, for another process (`evaluation.io.handover`)."""
         return value

@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 
 from evaluation.core.fault import PhaseError
 
 STACK_NAME, STACK_INDEX = "stack_name", "stack_index"
 """The public columns with the image stack of a case and the case's position in it, from 0 on."""
 
-_IMAGES = (".nii.gz", ".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".mha", ".mhd", ".nii", ".txt")
+INTERFACE, INPUT_VALUE = "interface", "input_value"
+"""The public columns with the interface of a case, and with the input value that identifies it.
+
+In a form the latter is a digest, see `value_key`.
+"""
+
+# Of images, and of other files that an algorithm can have as its input.
+_FILES = (
+    ".nii.gz",
+    ".jpg",
+    ".jpeg",
+    ".png",
+    ".bmp",
+    ".tif",
+    ".tiff",
+    ".mha",
+    ".mhd",
+    ".nii",
+    ".txt",
+    ".json",
+    ".csv",
+    ".pdf",
+    ".zip",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +82,30 @@ class RunTime:
     penalty_per_second: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """One set of inputs of an algorithm's jobs, and the fields that such a job writes.
+
+    ``inputs`` are the slugs of all input sockets of such a job. ``input_socket`` is the one that identifies
+    the job's case: by the name of its image or file, or with ``by_value`` by its value. Empty: the one image
+    or file that is named like a case.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    fields: tuple[str, ...]
+    input_socket: str = ""
+    by_value: bool = False
+
+
 @dataclass(frozen=True)
 class Form:
     """The required content of a submission to a phase, all that a participant's check needs.
 
     A submission may leave out any of the ``optional_tasks``. ``input_sockets`` names the inputs that identify
     the case of a job; empty: any image or file. ``provided`` names in words the data given with each image.
+    With ``interfaces``, the jobs of different cases differ in their inputs and fields, and every case has the
+    name of its interface in the column `INTERFACE`.
     """
 
     challenge: str
@@ -76,6 +120,7 @@ class Form:
     input_sockets: tuple[str, ...] = ()
     run_time: RunTime | None = None
     provided: tuple[str, ...] = ()
+    interfaces: tuple[Interface, ...] = ()
 
     @cached_property
     def names(self) -> dict[str, int]:
@@ -115,16 +160,29 @@ class Form:
         return stacks
 
 
+def value_key(value: object) -> str:
+    """Return the key under which values of an input are equal: a digest, which does not tell the value.
+
+    Runs of white space count as one blank. A value that is no text counts as its JSON, whose keys have no
+    order, and so does a text that is the JSON of an object or a list.
+    """
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    return sha256(" ".join(unicodedata.normalize("NFC", text).split()).encode("utf-8", "replace")).hexdigest()
+
+
 def name_key(name: str) -> str:
     """Return the key under which names of one image are equal.
 
-    Case-insensitive, Unicode-normalised, with or without the extension of an image file.
+    Case-insensitive, Unicode-normalised, with or without the extension of a file.
     """
     name = name.strip()
     # For ASCII text this gives the same key in a quarter of the time.
     key = name.lower() if name.isascii() else unicodedata.normalize("NFC", name).casefold()
-    if key.endswith(_IMAGES):
-        for extension in _IMAGES:
+    if key.endswith(_FILES):
+        for extension in _FILES:
             if key.endswith(extension) and len(key) > len(extension):
                 return key[: -len(extension)]
     return key

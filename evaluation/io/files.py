@@ -11,11 +11,12 @@ import hashlib
 import os
 import stat
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluation.core.fault import Fault, FaultKind, ReadError
+from evaluation.io.system_calls import file_status, folder_entries
 
 # --- Files that are written completely or not at all ---
 
@@ -122,18 +123,20 @@ class OpenFolder:
 
 
 def list_below(root: str, path: str) -> list[tuple[str, int]]:
-    """Return the names of the entries in a folder below ``root`` with their modes (as of `os.lstat`).
+    """Return the names of the entries in a folder below ``root`` with their types as in `stat.S_IFMT`.
 
     No link on the way is followed. Raises as `OpenFolder.open_below` does.
     """
-    parts = _parts(path)
+    return list(_entries(root, _parts(path)))
+
+
+def _entries(root: str, parts: Sequence[str]) -> Iterator[tuple[str, int]]:
     if not _HAS_FOLDER_DESCRIPTORS:
-        with os.scandir(_checked(root, [*parts, ""])) as entries:
-            return [(entry.name, entry.stat(follow_symlinks=False).st_mode) for entry in entries]
+        yield from folder_entries(_checked(root, [*parts, ""]))
+        return
     folder = _open_folders(root, parts)
     try:
-        names = os.listdir(folder)  # noqa: PTH208
-        return [(name, os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode) for name in names]
+        yield from folder_entries(folder)
     finally:
         os.close(folder)
 
@@ -182,7 +185,7 @@ def _open_entry(name: str, flags: int, folder: int) -> int:
     except OSError as error:
         # A link gives ELOOP or ENOTDIR, a socket ENXIO: ask for the type, for the message.
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
-            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+            mode = dict(folder_entries(folder)).get(name, stat.S_IFREG)
             if not stat.S_ISREG(mode):
                 raise not_regular(mode) from None
         raise
@@ -294,17 +297,17 @@ def open_regular_file(
         if folder is None:
             own.close()
     try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise not_regular(status.st_mode)
-        if status.st_size > limit_bytes:
-            raise ReadError(FaultKind.TOO_LARGE, f"at most {limit_bytes} bytes", f"{status.st_size} bytes")
-        if status.st_size == 0 and not may_be_empty:
+        mode, size = file_status(descriptor)
+        if not stat.S_ISREG(mode):
+            raise not_regular(mode)
+        if size > limit_bytes:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {limit_bytes} bytes", f"{size} bytes")
+        if size == 0 and not may_be_empty:
             raise ReadError(FaultKind.UNREADABLE, expected_format(path), "an empty file")
     except ReadError:
         os.close(descriptor)
         raise
-    return descriptor, status.st_size
+    return descriptor, size
 
 
 def unreadable(path: str, error: OSError) -> ReadError:
@@ -440,7 +443,7 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
             folder = folders.pop()
             try:
                 entries = _scan(resolved, folder, remaining)
-            except OSError:
+            except (OSError, ReadError):
                 faults.append(
                     Fault(
                         FaultKind.UNREADABLE, folder or ".", "a readable folder", "one that cannot be listed"
@@ -449,14 +452,14 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
                 continue
             remaining -= len(entries)
             inner = []
-            for entry in entries:
-                path = f"{folder}/{entry.name}" if folder else entry.name
-                if entry.is_file(follow_symlinks=False):
+            for name, mode in entries:
+                path = f"{folder}/{name}" if folder else name
+                if stat.S_ISREG(mode):
                     files.append(path)
-                elif entry.is_dir(follow_symlinks=False):
+                elif stat.S_ISDIR(mode):
                     inner.append(path)
                 else:
-                    faults.append(_forbidden(path, entry))
+                    faults.append(not_regular(mode).fault(path))
             if inner and inner[0].count("/") >= MAX_FOLDER_DEPTH:
                 raise _too_large(inner[0], f"at most {MAX_FOLDER_DEPTH} levels of folders", "more")
             folders.extend(reversed(inner))
@@ -504,25 +507,20 @@ def strip_common_folder(listing: Listing, known: Collection[str]) -> Listing:
     )
 
 
-def _scan(root: str, folder: str, remaining: int) -> list[os.DirEntry[str]]:
-    """Return a folder's entries sorted by name; stops as soon as there are too many."""
-    entries: list[os.DirEntry[str]] = []
-    with os.scandir(os.path.join(root, folder)) as found:  # noqa: PTH118
-        for entry in found:
-            if _ignored(entry.name):
-                continue
-            if len(entries) == remaining:
-                raise _too_large(".", f"at most {MAX_ENTRIES} files and folders", "more")
-            entries.append(entry)
-    return sorted(entries, key=lambda entry: entry.name)
+def _scan(root: str, folder: str, remaining: int) -> list[tuple[str, int]]:
+    """Return the names and types of a folder's entries, sorted; stops as soon as there are too many."""
+    entries: list[tuple[str, int]] = []
+    for name, mode in _entries(root, folder.split("/") if folder else []):
+        if _ignored(name):
+            continue
+        if len(entries) == remaining:
+            raise _too_large(".", f"at most {MAX_ENTRIES} files and folders", "more")
+        entries.append((name, mode))
+    return sorted(entries)
 
 
 def _ignored(name: str) -> bool:
     return name in _IGNORED_NAMES or name.startswith("._")
-
-
-def _forbidden(path: str, entry: os.DirEntry[str]) -> Fault:
-    return not_regular(entry.stat(follow_symlinks=False).st_mode).fault(path)
 
 
 def _too_large(path: str, expected: str, found: str) -> _TooLargeError:

@@ -144,7 +144,7 @@ def _figures(
                 if field.name != VALUE and (numbers := _numbers(getattr(estimate, field.name))):
                     what = field.name.replace("_", " ")
                     yield PublishedFigure(name, what, numbers, extent, digits.spread, label)
-            if "roc" in phase.config.charts and has_curve(metric):
+            if "chart-roc" in phase.config.all_outputs.values() and has_curve(metric):
                 yield PublishedFigure(name, "curve of the chart", CURVE_NUMBERS, 1.0, digits.spread, label)
             of_groups = (of_group for column in groups.values() for of_group in column.values())
             members = sum(metric.name in of_group.get(task.name, {}) for of_group in of_groups)

@@ -16,7 +16,7 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.challenge import Task, fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, Variant
-from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
+from evaluation.core.form import INPUT_VALUE, STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.core.outcome import CaseJob, Progress, Scored, no_progress
 from evaluation.evaluate import tables_of
 from evaluation.phase.phase import Phase
@@ -204,8 +204,9 @@ class _RehearsalStage:
 def _partners(cases: Sequence[CaseForm]) -> list[int]:
     """Return for every case the next one of the same size and columns; the last one gets the first."""
     groups: dict[object, list[int]] = defaultdict(list)
+    own = (STACK_NAME, STACK_INDEX, INPUT_VALUE)
     for position, case in enumerate(cases):
-        columns = {name: cell for name, cell in case.columns.items() if name not in (STACK_NAME, STACK_INDEX)}
+        columns = {name: cell for name, cell in case.columns.items() if name not in own}
         groups[case.width, case.height, tuple(sorted(columns.items()))].append(position)
     partners = list(range(len(cases)))
     for group in groups.values():

@@ -7,11 +7,14 @@ import json
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from evaluation.core.challenge import Task, Values, fields_of, references_of
+from evaluation.core.fault import PhaseError
 from evaluation.core.field import AnyField, CaseColumns, Field, Files, Kind, TableColumns, TableRows
+from evaluation.core.form import INTERFACE, STACK_NAME, CaseForm, Form, Interface
+from evaluation.io.kinds.label_map import MapKind
 from evaluation.io.tables import write_csv
 from evaluation.organiser.synthesis import Quality
 
@@ -71,27 +74,66 @@ class ArchiveWriter:
 
 
 @dataclass(frozen=True)
+class InputSocket:
+    """An input socket of an algorithm, as the platform describes it."""
+
+    slug: str
+    kind: str = "Image"
+    super_kind: str = "Image"
+    path: str = ""
+    example: Any = None
+
+
+@dataclass(frozen=True)
 class InputImage:
-    """The input of one job of an algorithm: the name of its image, and its cases in their order."""
+    """The input of one job of an algorithm: the name of its image, and its cases in their order.
+
+    With an ``interface`` the job has all inputs of it, and ``value`` if a value identifies its case.
+    """
 
     name: str
     cases: tuple[str, ...]
+    interface: Interface | None = None
+    value: Any = None
+
+
+def inputs_of(form: Form, fields: Sequence[Field]) -> list[InputImage]:
+    """Return the inputs of the jobs of a phase: stacks where the fields are stacked, else single images.
+
+    Raises `PhaseError` where values identify the cases, since a form has only their digests.
+    """
+    if any(field.socket.stacked for field in fields):
+        return [
+            InputImage(
+                form.cases[first].columns[STACK_NAME], tuple(form.cases[i].name for i in (first, *rest))
+            )
+            for first, *rest in form.stacks.values()
+        ]
+    interfaces = {interface.name: interface for interface in form.interfaces}
+    if any(interface.by_value for interface in interfaces.values()):
+        raise PhaseError(f"{form.phase}: expected inputs that are named like the cases, found values")
+    return [
+        InputImage(case.name, (case.name,), interfaces.get(case.columns.get(INTERFACE, "")))
+        for case in form.cases
+    ]
 
 
 @dataclass
 class AlgorithmWriter:
     """Writes a submission of an algorithm phase in the platform's layout; jobs are written at the end.
 
-    Each of ``inputs``, an image or a stack, becomes a job. JSON values go into files, or with ``inline`` into
-    `predictions.json`; an image goes into a folder of its own in the format ``extension``. ``socket_keys``
-    are the keys of a socket: both in current files, "interface" alone in older ones. The missing value of a
-    case in a stack is null. An output without any value is left out, and so is a job without output.
+    Each of ``inputs``, an image or a stack, becomes a job. ``sockets`` describes input sockets by slug; all
+    others are images. JSON values go into files, or with ``inline`` into `predictions.json`; an image goes
+    into a folder of its own in the format ``extension``. ``socket_keys`` are the keys of a socket: both in
+    current files, "interface" alone in older ones. The missing value of a case in a stack is null. An output
+    without any value is left out, and so is a job without output, unless its interface has no field.
     """
 
     folder: Path
     fields: Sequence[Field]
     inputs: Sequence[InputImage]
     input_socket: str
+    sockets: Mapping[str, InputSocket] = field(default_factory=dict)
     extension: str = ".mha"
     inline: bool = False
     socket_keys: tuple[str, ...] = ("socket", "interface")
@@ -123,16 +165,28 @@ class AlgorithmWriter:
                 if any(item.name in self._values.get(case, {}) for case in image.cases)
                 for output in [self._write_output(image, item)]
             ]
-            if outputs:
-                jobs.append(_job(_key(image.name), len(image.cases), self._input(image), outputs))
+            if outputs or (image.interface is not None and not image.interface.fields):
+                jobs.append(_job(_key(image.name), len(image.cases), list(self._inputs(image)), outputs))
         _write_json(self.folder / "predictions.json", sorted(jobs, key=lambda job: str(job["pk"])))
 
     def _output(self, image: InputImage, item: Field) -> str:
         return f"{_key(image.name)}/output/{item.socket.file_name}"
 
-    def _input(self, image: InputImage) -> dict[str, Any]:
-        socket = self._socket(self.input_socket, "Image", "Image", f"images/{self.input_socket}")
-        return socket | {"image": {"pk": _key(image.name, "image"), "name": image.name}, "pk": 1}
+    def _inputs(self, image: InputImage) -> Iterator[dict[str, Any]]:
+        slugs = (self.input_socket,) if image.interface is None else image.interface.inputs
+        for number, slug in enumerate(slugs, start=1):
+            socket = self.sockets.get(slug, InputSocket(slug))
+            content = self._socket(slug, socket.kind, socket.super_kind, socket.path or f"images/{slug}")
+            if socket.super_kind == "Image":
+                content["image"] = {"pk": _key(image.name, slug), "name": image.name}
+            elif socket.super_kind == "File":
+                extension = PurePosixPath(socket.path).suffix
+                content["file"] = f"{_SITE}/media/{_key(image.name, slug)}/{image.name}{extension}"
+            else:
+                own = image.interface is not None and image.interface.by_value
+                own = own and image.interface is not None and slug == image.interface.input_socket
+                content["value"] = image.value if own else socket.example
+            yield content | {"pk": number}
 
     def _socket(self, slug: str, kind: str | None, super_kind: str, path: str) -> dict[str, Any]:
         """Return an input or output without content."""
@@ -159,7 +213,7 @@ class AlgorithmWriter:
 
 
 def _job(
-    key: str, cases: int, given: Mapping[str, Any], outputs: Sequence[Mapping[str, Any]]
+    key: str, cases: int, given: Sequence[Mapping[str, Any]], outputs: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Return a job with all fields of the platform; its run time is 2 s, plus half a second per case."""
     hours, seconds = divmod(2 + cases / 2, 3600)
@@ -169,7 +223,7 @@ def _job(
         "url": f"{_SITE}/algorithms/sample/jobs/{key}/",
         "api_url": f"{_SITE}/api/v1/algorithms/jobs/{key}/",
         "algorithm_image": f"{_SITE}/api/v1/algorithms/images/{_key('sample')}/",
-        "inputs": [given],
+        "inputs": list(given),
         "outputs": list(outputs),
         "status": "Succeeded",
         "hanging_protocol": None,
@@ -187,6 +241,11 @@ def _key(*names: str) -> str:
 def _write_json(path: Path, content: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+def writable(kind: Kind, value: Any, case: CaseForm) -> Any:
+    """Return a value that was read, or made up by its kind, as the writers take it."""
+    return kind.volume(value, case) if isinstance(kind, MapKind) else value
 
 
 def rows_of(kind: Kind, layout: TableColumns | TableRows, value: Any) -> list[tuple[str, ...]]:
@@ -216,8 +275,7 @@ def write_phase(
     """Write a phase folder: `phase.toml`, `cases.csv` and the reference files; the phase is not sealed."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "phase.toml").write_text(configuration, encoding="utf-8")
-    rows: list[list[str]] = []
-    header: list[str] = []
+    found: list[dict[str, str]] = []
     locations = (item.reference.location for item in fields)
     lists: dict[TableRows, list[list[str]]] = {
         location: [] for location in locations if isinstance(location, TableRows)
@@ -232,14 +290,14 @@ def write_phase(
                 cells = kind.write_cells(case.reference[item.name])
                 columns |= zip(location.columns, cells, strict=True)
             elif isinstance(location, TableRows):
-                found = kind.write_rows(case.reference[item.name])
-                lists[location].extend([case.name, *cells] for cells in found)
+                several = kind.write_rows(case.reference[item.name])
+                lists[location].extend([case.name, *cells] for cells in several)
             else:
                 value = case.reference[item.name]
                 write_case_file(folder, kind, location, case.name, value, location.extensions[0])
-        header = ["name", *columns]
-        rows.append([case.name, *columns.values()])
-    write_csv(folder / "cases.csv", header, rows)
+        found.append({"name": case.name, **columns})
+    header = list(dict.fromkeys(column for row in found for column in row))
+    write_csv(folder / "cases.csv", header, [[row.get(name, "") for name in header] for row in found])
     for location, rows in lists.items():
         write_csv(folder / location.files[0], [location.key, *location.columns], rows)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import AfterValidator, AwareDatetime, FiniteFloat, model_validator
 
 from evaluation.core.fault import PhaseError
-from evaluation.core.form import RunTime
+from evaluation.core.form import Interface, RunTime
 from evaluation.core.keys import Key, KeyTable, Listed
 from evaluation.core.metric import IntervalMethod
 from evaluation.phase.validation import InvalidTableError, read_table
@@ -111,6 +111,43 @@ class Submissions(KeyTable):
         return self
 
 
+class InterfaceTable(KeyTable):
+    """One set of inputs of the jobs of a phase, and the fields of their outputs.
+
+    A phase with several interfaces names the interface of each case in the column `interface` of `cases.csv`.
+    """
+
+    inputs: Listed[str] = Key(
+        description="All input sockets of such a job, by their slugs. No two interfaces have the same set.",
+        min_length=1,
+    )
+    fields: Listed[str] | None = Key(
+        default=None,
+        description="The fields that such a job writes. The fields of one task belong to the same "
+        "interfaces. Default: all of them.",
+    )
+    input_socket: str | None = Key(
+        default=None,
+        description="The input that identifies the case of a job. Default: the only input, else the one "
+        "image or file that is named like a case.",
+    )
+    match: Literal["name", "value"] = Key(
+        default="name",
+        description="`name`: the image or file of that input is named like the case. `value`: the input is a "
+        "value, such as the text of a report; it stands in the column `input_value` of `cases.csv`, and as a "
+        "digest in the form. A JSON input that is stored as a file does neither, unless it was uploaded "
+        "under a name of its own.",
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.input_socket is not None and self.input_socket not in self.inputs:
+            raise ValueError(f"input_socket: {self.input_socket!r} is not among the inputs")
+        if self.match == "value" and self.input_socket is None and len(self.inputs) > 1:
+            raise ValueError("match = 'value' needs input_socket")
+        return self
+
+
 class RunTimeConfig(KeyTable):
     """Scores the run time of algorithms as a task of its own, see `core.form.RunTime`."""
 
@@ -179,6 +216,16 @@ _Digits = Annotated[int, Key(ge=0, le=12)]
 ChartName = Literal["metrics", "subgroups", "roc"]
 CHART_FILES = tuple(f"chart-{name}.json" for name in get_args(ChartName))
 """The files of the charts beside `metrics.json`, the paths of their output sockets."""
+
+
+OutputContent = Literal["chart-metrics", "chart-subgroups", "chart-roc", "metrics", "pdf"]
+
+
+def _path_of_output(path: str) -> str:
+    parts = path.split("/")
+    if not path.isprintable() or "\\" in path or {"", ".", ".."} & {*parts} or path == "metrics.json":
+        raise ValueError(f"expected a relative path other than metrics.json, found {path!r}")
+    return path
 
 
 def _each_chart_once(charts: tuple[ChartName, ...]) -> tuple[ChartName, ...]:
@@ -298,6 +345,13 @@ class PhaseConfig(KeyTable):
         "who may see an evaluation, where an output socket of kind Chart has that path. `metrics` and "
         "`subgroups` show published numbers alone, `roc` nine more for each curve: run `audit`.",
     )
+    outputs: dict[Annotated[str, AfterValidator(_path_of_output)], OutputContent] = Key(
+        default={},
+        description="Further files that are written beside `metrics.json`, by the path of the platform's "
+        "output socket, such as `performance.json`: `metrics` is the content of `metrics.json` (Anything), "
+        "`chart-metrics`, `chart-subgroups` and `chart-roc` are those of `charts` (Chart), `pdf` is a page "
+        "with the published metrics (PDF). The platform fails every evaluation that lacks an output.",
+    )
     value_digits: _Digits = Key(
         default=4,
         description="Decimal places of the values in `metrics.json`; the organiser's file has all digits.",
@@ -350,6 +404,11 @@ class PhaseConfig(KeyTable):
         description="For algorithms: the input socket whose image or file is named like the case; several "
         "where jobs have different inputs. Default: the one input that is named like a case.",
     )
+    interfaces: dict[Annotated[str, Key(pattern=r"^[a-z0-9][a-z0-9_-]*$")], InterfaceTable] = Key(
+        default={},
+        description="For algorithms whose jobs differ in inputs and outputs: a table `[interfaces.<name>]` "
+        "for each set, in place of `input_socket`.",
+    )
     provided: Listed[_Text] | None = Key(
         default=None,
         description='What is provided with each image beside the image itself, in words, for example `["the '
@@ -374,6 +433,31 @@ class PhaseConfig(KeyTable):
         return (self.input_socket,) if isinstance(self.input_socket, str) else self.input_socket
 
     @property
+    def chart_outputs(self) -> dict[str, OutputContent]:
+        """The content of the charts beside `metrics.json` by file name."""
+        contents: tuple[OutputContent, ...] = get_args(OutputContent)
+        return {f"chart-{name}.json": contents[get_args(ChartName).index(name)] for name in self.charts}
+
+    @property
+    def all_outputs(self) -> dict[str, OutputContent]:
+        """The content of every file beside `metrics.json` by path."""
+        return {**self.chart_outputs, **self.outputs}
+
+    def interfaces_of(self, fields: Iterable[str]) -> tuple[Interface, ...]:
+        """Return the interfaces of a phase with the named fields."""
+        known = tuple(fields)
+        return tuple(
+            Interface(
+                name=name,
+                inputs=table.inputs,
+                fields=known if table.fields is None else table.fields,
+                input_socket=table.input_socket or (table.inputs[0] if len(table.inputs) == 1 else ""),
+                by_value=table.match == "value",
+            )
+            for name, table in self.interfaces.items()
+        )
+
+    @property
     def scored_run_time(self) -> RunTime | None:
         """How the run time of algorithms is scored, None if it is not."""
         return None if self.run_time is None else RunTime(**vars(self.run_time))
@@ -386,6 +470,13 @@ class PhaseConfig(KeyTable):
     def _consistent(self) -> Self:
         if self.run_time is not None and self.submission != "algorithm":
             raise ValueError("run_time needs submission = 'algorithm', found 'archive'")
+        if self.interfaces and self.submission != "algorithm":
+            raise ValueError("interfaces need submission = 'algorithm', found 'archive'")
+        if self.interfaces and self.input_sockets:
+            raise ValueError("input_socket: expected none beside interfaces, each of which has its own")
+        inputs = [frozenset(table.inputs) for table in self.interfaces.values()]
+        if len(set(inputs)) < len(inputs):
+            raise ValueError("interfaces: expected a set of inputs of its own for each")
         if self.score in (self.unranked_columns or ()):
             raise ValueError(f"unranked_columns: the score, {self.score!r}, is always ranked")
         public = [subgroup.column for subgroup in self.subgroups if subgroup.audience == "public"]

@@ -14,7 +14,7 @@ from pydantic.dataclasses import dataclass
 from evaluation.core.challenge import Challenge, Task, fields_of
 from evaluation.core.fault import PhaseError, ReadError, printable
 from evaluation.core.field import Field, Files, TableRows, in_one_table
-from evaluation.core.form import Form, RunTime, name_key
+from evaluation.core.form import INTERFACE, Form, RunTime, name_key
 from evaluation.core.limits import SumLimits, limits_of
 from evaluation.io.json_files import parse_json
 from evaluation.phase.registry import rules_of, tasks_of_form
@@ -91,6 +91,12 @@ def _problems(form: Form) -> list[str]:
         for case in form.cases
         if case.width < 0 or case.height < 0
     ]
+    known = {interface.name for interface in form.interfaces}
+    problems += [
+        f"{printable(case.name)}: expected the interface {' or '.join(sorted(known))}"
+        for case in form.cases
+        if known and case.columns.get(INTERFACE) not in known
+    ]
     if not form.cases:
         problems.append("expected at least one case, found none")
     return problems
@@ -126,6 +132,14 @@ def _inputs(form: Form, fields: Sequence[Field]) -> Iterator[str]:
     """Yield the inputs of an algorithm in words: its input socket and the data provided with it."""
     yield "## Input"
     yield ""
+    for interface in form.interfaces:
+        of = f"- Jobs of {_count(sum(case.columns[INTERFACE] == interface.name for case in form.cases))}"
+        case = f"the value of `{interface.input_socket}`" if interface.by_value else "the name"
+        inputs = ", ".join(f"`{socket}`" for socket in interface.inputs)
+        yield f"{of} have the inputs {inputs}; {case} tells which image it is"
+    if form.interfaces:
+        yield from _provided(form)
+        return
     sockets = " or ".join(f"`{socket}`" for socket in form.input_sockets)
     what = f"the socket {sockets}" if sockets else "an image or a file"
     if any(field.socket.stacked for field in fields):

@@ -20,7 +20,7 @@ from evaluation.core.challenge import (
 )
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import CaseColumns, Files, TableRows
-from evaluation.core.form import CaseForm, CaseRow, Form
+from evaluation.core.form import INPUT_VALUE, INTERFACE, CaseForm, CaseRow, Form, Interface, value_key
 from evaluation.core.intervals import possible_methods
 from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.phase.cases import FILE_NAME as CASES
@@ -30,7 +30,7 @@ from evaluation.phase.leaderboard import FILE_NAME as LEADERBOARD
 from evaluation.phase.leaderboard import TeamValues, optional_tasks, read_leaderboard
 from evaluation.phase.manifest import Manifest, has_sealed_tables, read_manifest, verify
 from evaluation.phase.reference import ReferenceFiles
-from evaluation.phase.registry import chosen_rules, rules_of
+from evaluation.phase.registry import chosen_rules, rules_of, within_interfaces
 from evaluation.phase.validation import InvalidTableError
 
 
@@ -66,15 +66,81 @@ def _faults_of_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str
     """Return a fault for every socket of an unknown field, and for every field without a socket."""
     fields = fields_of(tasks)
     known = [field.name for field in fields]
+    named = {
+        "sockets": config.sockets,
+        **{f"interfaces.{name}.fields": table.fields or () for name, table in config.interfaces.items()},
+    }
     return [
-        f"{FILE_NAME}: sockets: {name!r} is not a field of this phase; known are {', '.join(known)}"
-        for name in config.sockets
+        f"{FILE_NAME}: {key}: {name!r} is not a field of this phase; known are {', '.join(known)}"
+        for key, names in named.items()
+        for name in names
         if name not in known
     ] + [
         f"{FILE_NAME}: submission: the platform has no socket for field {field.name!r}; expected 'archive'"
         for field in fields
         if config.submission == "algorithm" and not field.socket.is_image and field.kind.socket_kind is None
     ]
+
+
+def _faults_of_interfaces(interfaces: Sequence[Interface], tasks: tuple[Task, ...]) -> list[str]:
+    """Return a fault for every field without an interface, and for tasks of which a case has only a part."""
+    problems = []
+    for task in tasks if interfaces else ():
+        owners = {
+            field.name: [item.name for item in interfaces if field.name in item.fields]
+            for field in task.fields
+        }
+        for name, owned_by in owners.items():
+            if not owned_by:
+                problems.append(f"{FILE_NAME}: interfaces: expected one that has field {name!r}, found none")
+        if len(set(map(tuple, owners.values()))) > 1:
+            found = "; ".join(f"{name}: {', '.join(owned_by)}" for name, owned_by in owners.items())
+            expected = "expected fields of the same interfaces, since a case is scored in the whole task"
+            problems.append(f"{FILE_NAME}: tasks.{task.name}: {expected}, found {found}")
+        problems += [
+            f"{FILE_NAME}: interfaces: expected none, since field {field.name!r} comes in stacks of images"
+            for field in task.fields
+            if field.socket.stacked
+        ]
+    return problems
+
+
+def _form_columns(
+    config: PhaseConfig, challenge: Challenge, interfaces: Sequence[Interface]
+) -> tuple[FormColumn, ...]:
+    """Return the columns of `cases.csv` that participants know."""
+    names = tuple(interface.name for interface in interfaces)
+    by_value = any(interface.by_value for interface in interfaces)
+    return (
+        *challenge.form_columns_of(config.submission),
+        *((FormColumn(INTERFACE, names if len(names) == 1 else ()),) if names else ()),
+        *((FormColumn(INPUT_VALUE),) if by_value else ()),
+    )
+
+
+def _with_input_keys(cases: Cases, interfaces: Sequence[Interface], problems: list[str]) -> Cases:
+    """Return the cases with digests of their input values; add the faults of interfaces and values."""
+    known = {interface.name: interface for interface in interfaces}
+    lines: dict[tuple[str, str], int] = {}
+    forms = []
+    for form, row in zip(cases.forms, cases.rows, strict=True):
+        columns = dict(form.columns)
+        place = f"{CASES}, line {row.line}"
+        interface = known.get(columns[INTERFACE])
+        text = columns.get(INPUT_VALUE, "")
+        if interface is None:
+            expected = f"expected {' or '.join(known)}"
+            problems.append(f"{place}, {INTERFACE}: {expected}, found {columns[INTERFACE]!r}")
+        elif interface.by_value and not text:
+            problems.append(f"{place}, {INPUT_VALUE}: expected the value of the input, found nothing")
+        elif interface.by_value:
+            columns[INPUT_VALUE] = key = value_key(text)
+            if (other := lines.setdefault((interface.name, key), row.line)) != row.line:
+                problems.append(
+                    f"{place}, {INPUT_VALUE}: expected a value of its own, found that of line {other}"
+                )
+        forms.append(replace(form, columns=columns))
+    return replace(cases, forms=tuple(forms))
 
 
 def _impossible_methods(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
@@ -98,10 +164,11 @@ def _missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases)
     }
     wanted |= {subgroup.column: "a subgroup" for subgroup in config.subgroups}
     needs_size = [
-        field.name for field in fields_of(tasks) if field.kind.needs_size or field.reference.kind.needs_size
+        field for field in fields_of(tasks) if field.kind.needs_size or field.reference.kind.needs_size
     ]
     if needs_size:
-        wanted |= dict.fromkeys(("width", "height"), f"the size of the images of {', '.join(needs_size)}")
+        names = ", ".join(field.name for field in needs_size)
+        wanted |= dict.fromkeys(("width", "height"), f"the size of the images of {names}")
     problems = [
         f"{CASES}: column {column!r} is missing, expected {reason}"
         for column, reason in wanted.items()
@@ -110,7 +177,8 @@ def _missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases)
     if needs_size:
         problems += [
             f"{CASES}, line {row.line}, {column}: expected a size in pixels, found {row.cells[column]!r}"
-            for row in cases.rows
+            for case, row in zip(cases.forms, cases.rows, strict=True)
+            if any(field.cases(case) for field in needs_size)
             for column in ("width", "height")
             if column in row.cells and not int(row.cells[column])
         ]
@@ -210,6 +278,7 @@ class Phase:
             input_sockets=self.config.input_sockets,
             run_time=self.config.scored_run_time,
             provided=self.challenge.provided if self.config.provided is None else self.config.provided,
+            interfaces=self.config.interfaces_of(field.name for field in fields_of(self.tasks)),
         )
 
     def verify_seal(self) -> None:
@@ -284,11 +353,19 @@ def _load(folder: Path, manifest: Manifest, source: Source) -> Phase:
         problems += [f"{FILE_NAME}: {problem}" for problem in error.problems]
         others = _faults_of_cases(folder, challenge.form_columns_of(config.submission))
         raise PhaseError(*problems, *others) from None
+    interfaces = config.interfaces_of(field.name for field in fields_of(tasks))
+    problems += _faults_of_interfaces(interfaces, tasks)
+    tasks = within_interfaces(tasks, interfaces)
     problems += _unknown_metrics(config, challenge, tasks)
     problems += _unknown_tasks(config, tasks)
     problems += _faults_of_sockets(config, tasks)
     try:
-        cases = read_cases(folder, challenge.form_columns_of(config.submission))
+        cases = read_cases(folder, _form_columns(config, challenge, interfaces))
+        if interfaces:
+            faults: list[str] = []
+            cases = _with_input_keys(cases, interfaces, faults)
+            if faults:
+                raise PhaseError(*faults)
     except PhaseError as error:
         raise PhaseError(*problems, *error.problems) from None
     cases = with_derived_columns(cases, challenge, options, [group.column for group in config.subgroups])

@@ -6,19 +6,22 @@ import importlib
 import pkgutil
 import sys
 import traceback
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.fault import PhaseError
-from evaluation.core.form import Form, RunTime
+from evaluation.core.field import Field, HiddenField
+from evaluation.core.form import INTERFACE, Form, Interface, RunTime
 from evaluation.core.metric import Metric, mean_metric, proportion_of
 from evaluation.phase.config import FILE_NAME, PhaseConfig, read_config
 from evaluation.phase.validation import InvalidTableError, read_table
+
+AnyFieldType = TypeVar("AnyFieldType", Field, HiddenField)
 
 # --- Challenges that are programmed at home: `challenge.py` beside `phase.toml`, or one folder up ---
 
@@ -178,9 +181,35 @@ class Rules:
     challenge: Challenge
     options: Options
 
-    def select_tasks(self, names: Iterable[str] | None, run_time: RunTime | None) -> tuple[Task, ...]:
-        """Return the tasks of a phase, see `select_tasks`."""
-        return select_tasks(self.challenge, self.options, names, run_time)
+    def select_tasks(
+        self,
+        names: Iterable[str] | None,
+        run_time: RunTime | None,
+        interfaces: Sequence[Interface] = (),
+    ) -> tuple[Task, ...]:
+        """Return the tasks of a phase, see `select_tasks` and `within_interfaces`."""
+        return within_interfaces(select_tasks(self.challenge, self.options, names, run_time), interfaces)
+
+
+def within_interfaces(tasks: tuple[Task, ...], interfaces: Sequence[Interface]) -> tuple[Task, ...]:
+    """Return tasks whose fields belong only to the cases of their interfaces; all cases without any."""
+    if not interfaces:
+        return tasks
+
+    def within(field: AnyFieldType, among: frozenset[str]) -> AnyFieldType:
+        every = field.cases
+        return replace(field, cases=lambda case: case.columns[INTERFACE] in among and every(case))
+
+    found = []
+    for task in tasks:
+        owners = {
+            field.name: frozenset(item.name for item in interfaces if field.name in item.fields)
+            for field in task.fields
+        }
+        fields = tuple(within(field, owners[field.name]) for field in task.fields)
+        hidden = tuple(within(field, frozenset().union(*owners.values())) for field in task.hidden)
+        found.append(replace(task, fields=fields, hidden=hidden))
+    return tuple(found)
 
 
 def rules_of(name: str, options: Mapping[str, Any]) -> Rules:
@@ -214,7 +243,7 @@ def select_tasks(
 
 def tasks_of_form(form: Form) -> tuple[Task, ...]:
     """Return the tasks of a form. Raises `PhaseError` for an unknown name."""
-    return rules_of(form.challenge, form.options).select_tasks(form.tasks, form.run_time)
+    return rules_of(form.challenge, form.options).select_tasks(form.tasks, form.run_time, form.interfaces)
 
 
 # --- A configuration with the challenge that it chooses or declares, its options and its tasks ---

@@ -13,7 +13,16 @@ from urllib.parse import unquote
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError
 from evaluation.core.field import Field, FileSource, JsonFileSource, JsonSource, Source, StackSource
-from evaluation.core.form import STACK_NAME, Form, name_key, stack_key
+from evaluation.core.form import (
+    INPUT_VALUE,
+    INTERFACE,
+    STACK_NAME,
+    Form,
+    Interface,
+    name_key,
+    stack_key,
+    value_key,
+)
 from evaluation.io.files import ReadBuffer, list_folder
 from evaluation.io.json_files import json_kind, parse_entries
 from evaluation.platform.index import Sources, SubmissionIndex, fault_of_no_task, participating
@@ -29,11 +38,17 @@ _DURATION = re.compile(
 
 
 class JobInput(NamedTuple):
-    """One input of a job; ``image`` and ``file`` are names without folders."""
+    """One input of a job; ``image`` and ``file`` are names without folders.
+
+    ``value`` is the value of an input that is neither. ``socket_name`` is the last part of the socket's path,
+    after which the platform names the JSON file of every job.
+    """
 
     slug: str
     image: str | None
     file: str | None
+    value: Any = None
+    socket_name: str = ""
 
 
 class JobOutput(NamedTuple):
@@ -111,12 +126,15 @@ def _entries(item: Mapping[str, Any], key: str, place: str) -> list[Any]:
 
 
 def _input(entry: Any, place: str) -> JobInput:
-    _, slug = _socket(entry, place, "inputs")
+    socket, slug = _socket(entry, place, "inputs")
+    path = socket.get("relative_path")
     image, file = entry.get("image"), entry.get("file")
     if isinstance(image, dict):
         image = image.get("name")
     place = f"{place}, socket {slug}"
-    return JobInput(slug, _base_name(image, place), _base_name(file, place))
+    names = _base_name(image, place), _base_name(file, place)
+    socket_name = PurePosixPath(path).name if isinstance(path, str) else ""
+    return JobInput(slug, *names, entry.get("value"), socket_name)
 
 
 def _socket(entry: object, *place: str) -> tuple[Mapping[str, Any], str]:
@@ -169,17 +187,23 @@ _SHARE_OF_MOST = 0.1
 
 @dataclass(frozen=True)
 class _Targets:
-    """The positions of the cases of each job, by the key of the name of its input."""
+    """The positions of the cases of each job, by the key of its interface and of the name of its input."""
 
     positions: Mapping[str, tuple[int, ...]]
     stacked: bool
 
-    def key(self, name: str) -> str:
+    def key(self, name: str, interface: Interface | None = None) -> str:
+        if interface is not None:
+            return _key_within(interface, name_key(name))
         return stack_key(name) if self.stacked else name_key(name)
 
     @property
     def what(self) -> str:
         return "stack" if self.stacked else "image"
+
+
+def _key_within(interface: Interface, key: str) -> str:
+    return f"{interface.name}/{key}"  # neither names nor digests hold a slash
 
 
 class _Wanted:
@@ -266,6 +290,14 @@ def _limit(wanted: int) -> int:
 def _targets(form: Form, fields: Sequence[Field]) -> _Targets:
     if any(field.socket.stacked for field in fields):
         return _Targets(form.stacks, stacked=True)
+    if form.interfaces:
+        interfaces = {interface.name: interface for interface in form.interfaces}
+        positions = {}
+        for position, case in enumerate(form.cases):
+            interface = interfaces[case.columns[INTERFACE]]
+            key = case.columns[INPUT_VALUE] if interface.by_value else name_key(case.name)
+            positions[_key_within(interface, key)] = (position,)
+        return _Targets(positions, stacked=False)
     return _Targets({key: (position,) for key, position in form.names.items()}, stacked=False)
 
 
@@ -275,30 +307,53 @@ def _name(form: Form, targets: _Targets, key: str) -> str:
 
 
 def _target(job: Job, form: Form, targets: _Targets) -> str:
-    """Return the key of the case of a job: the name of its input image, or else of its input file.
+    """Return the key of the case of a job: the name of its input image, else of its input file, or a value.
 
     Jobs of one phase may have different sets of inputs. Among several input images, those with a socket that
     the phase names count, else those named like a case.
     """
-    wanted = [item for item in job.inputs if not form.input_sockets or item.slug in form.input_sockets]
-    named = [(item.slug, item.image) for item in wanted if item.image is not None] or [
-        (item.slug, item.file) for item in wanted if item.file is not None
+    interface = _interface(job, form) if form.interfaces else None
+    sockets = form.input_sockets
+    if interface is not None:
+        sockets = (interface.input_socket,) if interface.input_socket else interface.inputs
+    wanted = [item for item in job.inputs if not sockets or item.slug in sockets]
+    if interface is not None and interface.by_value:
+        key = _key_within(interface, value_key(wanted[0].value))
+        if key in targets.positions:
+            return key
+        expected = f"the value of a case of interface {interface.name}"
+        raise _input_fault(job, FaultKind.UNKNOWN, expected, "another one", f"socket {wanted[0].slug}")
+    named = [(item, item.image) for item in wanted if item.image is not None] or [
+        (item, item.file) for item in wanted if item.file is not None
     ]
-    known = {key for _, name in named if (key := targets.key(name)) in targets.positions}
+    known = {key for _, name in named if (key := targets.key(name, interface)) in targets.positions}
     if len(known) == 1:
         return known.pop()
     if len(named) == 1:
-        ((slug, name),) = named
-        expected = f"the name of {'a stack' if targets.stacked else 'an image'} of this phase"
-        raise FormFault(
-            Fault(FaultKind.UNKNOWN, FILE_NAME, expected, repr(name), field=f"job {job.pk}, socket {slug}")
-        )
-    expected = f"one input image or file of socket {' or '.join(form.input_sockets)}"
-    if not form.input_sockets:
+        ((item, name),) = named
+        of = "this phase" if interface is None else f"interface {interface.name}"
+        expected = f"the name of {'a stack' if targets.stacked else 'an image'} of {of}"
+        every = ", the name of the socket, which every job has" if name == item.socket_name else ""
+        raise _input_fault(job, FaultKind.UNKNOWN, expected, f"{name!r}{every}", f"socket {item.slug}")
+    expected = f"one input image or file of socket {' or '.join(sockets)}"
+    if not sockets:
         expected = "one input image or file of a case (else the phase must name its input_socket)"
-    raise FormFault(
-        Fault(FaultKind.MALFORMED, FILE_NAME, expected, str(len(named)), field=f"job {job.pk}, inputs")
-    )
+    raise _input_fault(job, FaultKind.MALFORMED, expected, str(len(named)), "inputs")
+
+
+def _interface(job: Job, form: Form) -> Interface:
+    """Return the interface of a job, which has exactly its inputs. Raises `FormFault`."""
+    found = {item.slug for item in job.inputs}
+    for interface in form.interfaces:
+        if found == set(interface.inputs):
+            return interface
+    known = "; ".join(f"{interface.name}: {', '.join(interface.inputs)}" for interface in form.interfaces)
+    sockets = ", ".join(sorted(found)) or "none"
+    raise _input_fault(job, FaultKind.UNKNOWN, f"the inputs of an interface ({known})", sockets, "inputs")
+
+
+def _input_fault(job: Job, kind: FaultKind, expected: str, found: str, place: str) -> FormFault:
+    return FormFault(Fault(kind, FILE_NAME, expected, found, field=f"job {job.pk}, {place}"))
 
 
 def _place(job: Job, slug: str) -> str:

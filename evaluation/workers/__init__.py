@@ -13,8 +13,10 @@ knows no label, and a process that knows labels decodes no file of a submission.
 - The server (`server`, `processes`) is started before the reference is opened. It imports what workers need
   and forks them; it is given nothing else, so no worker inherits a label.
 - Readers (`reader`, `submission_reader`, `case_reader`) list the submission, parse its tables and JSON, and
-  decode its files. Landlock takes from them all files but the submission and Python's own, all writing,
-  executing, connections and signals (`confinement`); memory and processor time are limited.
+  decode its files. They first import all that they ever need. Landlock then takes from them all files but the
+  submission and Python's own, and all writing (`confinement`); a filter of system calls takes processes,
+  sockets, signals and all that tells of files by their paths (`system_call_filter`). Memory and processor
+  time are limited. Another reader lists than those that decode, which start when the decoders are imported.
 - Readers report in documents of numbers, texts and arrays (`reports`, `evaluation.io.handover`), which are
   checked part by part. Only readers unpickle bytes of readers: the content of a batch stays bytes elsewhere.
 - Batches are cut by the cost of their cases. Cases, outcomes and small values cross as columns (`batches`).

@@ -2,12 +2,12 @@
 
 Landlock (Linux 5.13, see its man page) lets an unprivileged process give up the file system, the network and
 signals for good, for itself and its children. The three system calls have the same numbers on every
-architecture. A kernel or container engine without them only changes `missing_confinement`.
+architecture. What it does not govern is left to `system_call_filter`, and new processes to a limit of their
+number as well. A kernel or container engine without them only changes `missing_confinement`.
 """
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import importlib.util
 import os
@@ -19,6 +19,9 @@ from functools import cache
 from pathlib import Path
 
 import evaluation
+from evaluation.io.system_calls import call, library
+from evaluation.platform.machine import resource
+from evaluation.workers.system_call_filter import filter_system_calls, missing_filter
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG = 1
@@ -40,39 +43,48 @@ _LIBRARIES = ("numpy", "SimpleITK", "PIL", "zlib_ng")
 _DEVICES = ("/dev/null", "/dev/urandom", "/dev/random", "/dev/zero")
 
 
-class ConfinementError(Exception):
-    """Raised where the kernel offers confinement and does not grant it."""
-
-
 @cache
 def landlock_version() -> int:
     """Return the version of Landlock that the kernel offers, 0 for none."""
     if sys.platform != "linux":
         return 0
-    version = _system().syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)
-    return max(0, int(version))
+    try:
+        return call(_CREATE_RULESET, None, 0, _VERSION_FLAG)
+    except OSError:
+        return 0
 
 
 def missing_confinement() -> str | None:
-    """Return the rights that readers should not have but keep, in one sentence; None if there are none."""
+    """Return the rights that readers should not have but keep, in one line; None if there are none."""
     version = landlock_version()
-    if version >= _FULL_VERSION:
-        return None
+    kept = []
     if version == 0:
-        return "Readers are not confined: this kernel or container engine offers no Landlock."
-    kept = "signals" if version >= _TCP_VERSION else "the network and signals"
-    return f"Readers keep {kept}: Landlock is of version {version} here."
+        kept.append("files of others, as this kernel or container engine offers no Landlock")
+    elif version < _FULL_VERSION:
+        rights = "signals" if version >= _TCP_VERSION else "the network and signals"
+        kept.append(f"{rights}, as Landlock is of version {version} here")
+    if (reason := missing_filter()) is not None:
+        kept.append(f"sizes and times of files, other processes and sockets, as {reason}")
+    return f"Readers keep {'; '.join(kept)}." if kept else None
 
 
 def confine(folder: str) -> None:
     """Restrict this process for good to reading the files below a folder and Python's own.
 
-    No file can be written or executed, no connection opened, no privilege gained and no process outside
-    signalled or traced, as far as the kernel's version goes. Raises `ConfinementError`.
+    No file can be written or executed, no process or connection made, no privilege gained, nothing learned
+    of a file by its path, and no other process signalled, traced or limited, as far as the kernel goes.
+    Native modules must have been imported before. Raises `OSError`.
     """
+    if library().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
+        return  # a kernel of before 2012, without any of what follows
+    if landlock_version():
+        _restrict_files(folder)
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+    filter_system_calls()
+
+
+def _restrict_files(folder: str) -> None:
     version = landlock_version()
-    if version == 0:
-        return
     rights = 0
     for since, added in _FILE_RIGHTS.items():
         rights |= added if version >= since else 0
@@ -80,15 +92,13 @@ def confine(folder: str) -> None:
     scopes = _SCOPES if version >= _SCOPE_VERSION else 0
     ruleset_attributes = struct.pack("=QQQ", rights, network, scopes)
     length = 8 if version < _TCP_VERSION else 16 if version < _SCOPE_VERSION else 24
-    ruleset = _call(_CREATE_RULESET, ruleset_attributes[:length], length, 0)
+    ruleset = call(_CREATE_RULESET, ruleset_attributes[:length], length, 0)
     try:
         for path in (folder, *_python_folders()):
             _allow(ruleset, path, _READ_FILE | _READ_FOLDER)
         for path in _DEVICES:
             _allow(ruleset, path, _READ_FILE | _WRITE_FILE)
-        if _system().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
-            raise ConfinementError(os.strerror(ctypes.get_errno()))
-        _call(_RESTRICT_SELF, ruleset, 0)
+        call(_RESTRICT_SELF, ruleset, 0)
     finally:
         os.close(ruleset)
 
@@ -113,18 +123,6 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
             rights &= ~_READ_FOLDER
-        _call(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, struct.pack("=Qi", rights, descriptor), 0)
+        call(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, struct.pack("=Qi", rights, descriptor), 0)
     finally:
         os.close(descriptor)
-
-
-@cache
-def _system() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
-
-
-def _call(number: int, *arguments: int | bytes) -> int:
-    result = int(_system().syscall(number, *arguments))
-    if result < 0:
-        raise ConfinementError(os.strerror(ctypes.get_errno()))
-    return result

@@ -101,10 +101,8 @@ _PRELOAD = (
     "evaluation.workers.scorer",
 )
 # SimpleITK decodes most images; the server imports it once for all workers, each of which would need 0.11 s
-# (13 % of REFUGE against PNG references). The first workers, one of which lists the submission, do not wait
-# for it.
+# (13 % of REFUGE against PNG references). The first worker, which lists the submission, does not wait for it.
 _OF_IMAGES = "SimpleITK"
-_FIRST_WORKERS = 2
 # glibc would hand the pages of every decoded image back and fault fresh ones in for the next: kept, a PNG
 # mask of 1634 × 1634 is decoded in a quarter of the time. Read by glibc when a process starts.
 _KEEP_PAGES = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
@@ -129,12 +127,12 @@ class Worker:
 class Server:
     """The process from which workers are forked."""
 
-    def __init__(self, images: bool, challenge: str | None, first: int) -> None:
+    def __init__(self, images: bool, challenge: str | None) -> None:
         """Start the server, which imports in parallel to this process. Raises `OSError`."""
         wanted = [] if challenge is None else [f"evaluation.challenges.{challenge}"]
         later = [_OF_IMAGES] if images else []
         self._control, theirs = socket.socketpair()
-        serve = f"serve({theirs.fileno()}, {_PRELOAD!r}, {wanted!r}, {later!r}, {first})"
+        serve = f"serve({theirs.fileno()}, {_PRELOAD!r}, {wanted!r}, {later!r})"
         program = (
             f"import sys; sys.path[:] = {sys.path!r}\nfrom evaluation.workers.server import serve; {serve}"
         )
@@ -207,16 +205,16 @@ class Server:
 _server: Server | None = None
 
 
-def warm_up(images: bool = True, challenge: str | None = None, workers: int = 1) -> None:
+def warm_up(images: bool = True, challenge: str | None = None) -> None:
     """Start the server, so that it imports in parallel to this process. Raises `OSError`.
 
-    The server imports the modules of every worker, the module of a known ``challenge`` and, once the first of
-    the ``workers`` have started, the decoder of ``images`` if there may be any. To import a challenge takes
+    The server imports the modules of every worker, the module of a known ``challenge`` and, once the first
+    worker has started, the decoder of ``images`` if there may be any. To import a challenge takes
     each reader and each scorer 8 ms (JustRAIGS) to 37 ms (EDD2020): 13 % of EDD2020's 10,000 text files.
     """
     global _server
     if _server is None:
-        _server = Server(images, challenge, min(_FIRST_WORKERS, workers))
+        _server = Server(images, challenge)
         atexit.register(_server.kill)
 
 

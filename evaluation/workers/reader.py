@@ -58,7 +58,8 @@ class ReaderSetup:
     """The setup of a reader: the form without its cases, the folder of the submission, and the limits.
 
     A case may take ``case_seconds`` of processor time, or less if its images are small. ``home`` is the file
-    of a challenge that is programmed at home (`evaluation.phase.registry`).
+    of a challenge that is programmed at home (`evaluation.phase.registry`). ``formats`` are the extensions of
+    the files to be read, None for any; decoders of others are not imported.
     """
 
     form: Form
@@ -66,15 +67,16 @@ class ReaderSetup:
     memory_bytes: int | None = None
     case_seconds: float = math.inf
     home: str | None = None
-
-    def confine(self) -> None:
-        """Give up everything but the submission."""
-        if self.home is not None:  # while it can still be opened
-            registry.load(Path(self.home))
-        confine(self.folder)
+    formats: tuple[str, ...] | None = None
 
     def open(self, ask_reader: AskReader | None) -> Handler:
-        """Return the handler of a reader's jobs."""
+        """Return the handler of a reader's jobs, with all that it ever imports."""
+        if self.home is not None:
+            registry.load(Path(self.home))
         # Imported by name: the main process, which makes the setup, needs no module that reads.
         handler: Handler = importlib.import_module(_READING).SubmissionReader(self)
         return handler
+
+    def confine(self) -> None:
+        """Give up everything but the submission."""
+        confine(self.folder)

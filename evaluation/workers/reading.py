@@ -237,14 +237,15 @@ def read_submission(
     """
     limits = limits_of(form.cases, fields_of(tasks_of_form(form)))
     for tried in (settings, replace(settings, workers=min(1, settings.workers))):
-        with open_pool(setup, tried) as pool:
+        with open_pool(replace(setup, formats=()), tried) as pool:
             index = _index(pool, form, max(1, settings.workers) * part.count, meanwhile)
             meanwhile = None
-            if index is not None:
-                stage = BatchReading(setup, settings, room_bytes, progress, index.faults, limits)
-                done, left = stage.run(part.of(index.batches), pool)
-                about = (index.tasks, index.notices, index.run_seconds)
-                return ReadSubmission(stage.faults, *about, done, left, stage.used)
+        if index is not None:
+            setup = replace(setup, formats=index.formats)
+            stage = BatchReading(setup, settings, room_bytes, progress, index.faults, limits)
+            done, left = stage.run(part.of(index.batches), open_pool(setup, tried))
+            about = (index.tasks, index.notices, index.run_seconds)
+            return ReadSubmission(stage.faults, *about, done, left, stage.used)
     require_sound_readers(setup, settings)
     return ReadSubmission(Faults([Fault(FaultKind.TOO_LARGE, ".", *_DEADLY_INDEX)]))
 

@@ -41,13 +41,17 @@ Parts = list[bytes | memoryview]
 
 @dataclass(frozen=True)
 class IndexReport:
-    """The content of the listing, tables and list of jobs of a submission; see `SubmissionIndex`."""
+    """The content of the listing, tables and list of jobs of a submission; see `SubmissionIndex`.
+
+    ``formats``: the extensions of the files that are still to be read.
+    """
 
     faults: Faults
     tasks: tuple[str, ...]
     notices: tuple[str, ...]
     run_seconds: tuple[float | None, ...]
     batches: tuple[Batch, ...]
+    formats: tuple[str, ...] = ()
 
     def packed(self) -> Parts:
         """Return the parts of a document."""
@@ -56,12 +60,12 @@ class IndexReport:
             for batch in self.batches
         ]
         faults = _pack_faults(self.faults)
-        return encode([faults, self.tasks, self.notices, self.run_seconds, batches])
+        return encode([faults, self.tasks, self.notices, self.run_seconds, batches, self.formats])
 
     @classmethod
     def unpacked(cls, data: memoryview, tasks: Sequence[str], cases: int) -> IndexReport:
         """Return the report on a form with the given tasks and number of cases. Raises `HandoverError`."""
-        faults, found, notices, run_seconds, packed = list_of(decode(data), 5)
+        faults, found, notices, run_seconds, packed, formats = list_of(decode(data), 6)
         batches = tuple(_batch(entry) for entry in list_of(packed))
         if sorted(position for batch in batches for position in batch.positions) != list(range(cases)):
             raise HandoverError("expected every case once")
@@ -77,6 +81,7 @@ class IndexReport:
             tuple(map(text_of, list_of(notices))),
             seconds,
             batches,
+            tuple(map(text_of, list_of(formats))),
         )
 
 

@@ -158,20 +158,20 @@ class ScorerSetup:
     memory_bytes: int | None = None
     home: str | None = None
 
-    def confine(self) -> None:
-        """Keep everything: a scorer opens nothing that a stranger wrote."""
-
     def open(self, ask_reader: AskReader | None) -> Handler:
         """Return the handler of a scorer's jobs."""
         if self.home is not None:
             registry.load(Path(self.home))
         return _Scorer(self, ask_reader)
 
+    def confine(self) -> None:
+        """Keep everything: a scorer opens nothing that a stranger wrote."""
+
 
 class _Scorer:
     def __init__(self, setup: ScorerSetup, ask_reader: AskReader | None) -> None:
         rules = rules_of(setup.form.challenge, setup.options)
-        tasks = rules.select_tasks(setup.tasks, setup.form.run_time)
+        tasks = rules.select_tasks(setup.tasks, setup.form.run_time, setup.form.interfaces)
         self._fields = {field.name: field for field in fields_of(tasks)}
         self._scorer = CaseScorer(setup.reference, tasks)
         self._ask_reader = ask_reader

@@ -27,14 +27,12 @@ STATUS = struct.Struct("<qq")
 STARTED = 1 << 32
 
 
-def serve(
-    descriptor: int, modules: Sequence[str], wanted: Sequence[str], later: Sequence[str], first: int
-) -> None:
+def serve(descriptor: int, modules: Sequence[str], wanted: Sequence[str], later: Sequence[str]) -> None:
     """Import modules, then fork a process for each request until the main process ends.
 
     A forked process calls the function ``work`` of the first of ``modules``. Modules that are ``wanted`` may
-    fail to be imported: whoever needs them tells why. Those for ``later`` are too, and the ``first`` so many
-    processes do not wait for them.
+    fail to be imported: whoever needs them tells why. Those for ``later`` are too, and the first process does
+    not wait for them.
 
     A request is one byte with the sockets of the worker: to the main process, and to its own reader if it
     has one.
@@ -75,10 +73,8 @@ def serve(
                 for handed_on in sockets:
                     os.close(handed_on)
                 control.sendall(STATUS.pack(process, STARTED))
-                first -= 1
-                if first <= 0:
-                    _import_all(later)
-                    later = ()
+                _import_all(later)
+                later = ()
     os._exit(0)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
+from os.path import splitext
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,14 @@ from evaluation.workers.worker import Answer, Tick
 INDEX_SECONDS = 10.0
 _QUICK_BYTES = 1 << 22
 _FILES_PER_TICK = 32
+# All that is imported late to read; once it is confined, a reader cannot import.
+_LATE = ("difflib", "encodings.utf_16", "encodings.utf_8_sig", "evaluation.io.box_files")
+_DECODERS: Mapping[str, tuple[str, ...]] = {
+    ".png": ("SimpleITK", "PIL.PngImagePlugin"),
+    **dict.fromkeys((".tif", ".tiff"), ("PIL.TiffImagePlugin",)),
+    **dict.fromkeys((".gz", ".mha"), ("zlib_ng.zlib_ng",)),
+    **dict.fromkeys((".bmp", ".csv", ".json", ".txt", ".xml"), ()),
+}
 
 
 class SubmissionReader:
@@ -35,6 +46,7 @@ class SubmissionReader:
         self._setup = setup
         self._tasks = tasks_of_form(setup.form)
         self.fields = {field.name: field for field in fields_of(self._tasks)}
+        _import_late(setup.formats)
         self._root = ""
         self._cases: CaseReader | None = None
 
@@ -52,7 +64,11 @@ class SubmissionReader:
         fields = fields_of(self._tasks)
         batches = tuple(batches_of(index.root, form.cases, index.sources, fields, job.workers))
         seconds = tuple(index.run_seconds)
-        return IndexReport(Faults(index.faults), index.tasks, index.notices, seconds, batches).packed()
+        paths = (file_of(source) for of_case in index.sources for source in of_case.values())
+        formats = {splitext(path)[1].lower() for path in paths}  # noqa: PTH122 - of 10,000 paths
+        return IndexReport(
+            Faults(index.faults), index.tasks, index.notices, seconds, batches, tuple(sorted(formats))
+        ).packed()
 
     def _files(self, content: Content, job: FilesJob) -> Answer:
         sources = content.sources[job.case]
@@ -128,6 +144,15 @@ class SubmissionReader:
             self._root = root
             self._cases = CaseReader(root, self._tasks, self._setup.form.missing)
         return self._cases
+
+
+def _import_late(formats: Collection[str] | None) -> None:
+    """Import what reads files with the given extensions; an unknown one and None stand for all."""
+    if formats is None or not _DECODERS.keys() >= set(formats):
+        formats = _DECODERS
+    for module in (*_LATE, *(module for extension in formats for module in _DECODERS[extension])):
+        with suppress(ImportError):  # who uses it tells
+            importlib.import_module(module)
 
 
 def _digests_of(root: str, sources: Mapping[str, Source]) -> dict[str, str]:

@@ -36,11 +36,11 @@ class WorkerSetup(Protocol):
     def memory_bytes(self) -> int | None:
         """The memory limit of the process in bytes, None for no limit."""
 
-    def confine(self) -> None:
-        """Give up the rights that this kind of worker does not need."""
-
     def open(self, ask_reader: AskReader | None) -> Handler:
         """Return the handler of the jobs, in a worker or in this process."""
+
+    def confine(self) -> None:
+        """Give up the rights that this kind of worker does not need from here on."""
 
 
 def work(connections: Sequence[socket.socket]) -> None:
@@ -50,8 +50,8 @@ def work(connections: Sequence[socket.socket]) -> None:
     _, data = channel.receive(MAX_ANSWER_BYTES)
     setup: WorkerSetup = pickle.loads(data)  # noqa: S301 - from the main process
     _limit_memory(setup.memory_bytes)
-    setup.confine()
     handler = setup.open(_asking(readers[0]) if readers else None)
+    setup.confine()
     tick = _Ticker(channel)
     channel.send(Message.ALIVE)
     while True:

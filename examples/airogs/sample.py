@@ -36,7 +36,7 @@ def write_sample(folder: Path, eyes: int = 240, stack: int = 80, seed: int = 0) 
         "multiple-referable-glaucoma-likelihoods": likelihoods.tolist(),
         "multiple-referable-glaucoma-binary-decisions": (likelihoods >= 0.5).tolist(),
         "multiple-referable-ungradability-scores": scores.tolist(),
-        "multiple-ungradability-binary-decisions": (scores >= 2).tolist(),
+        "multiple-referable-ungradability-binary-decisions": (scores >= 2).tolist(),
     }
     jobs = []
     for start in range(0, eyes, stack):

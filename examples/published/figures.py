@@ -10,8 +10,10 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 from table import HERE, read, show
 
+from evaluation.metrics.confusion import accuracy, sensitivity, specificity
 from evaluation.metrics.intervals import wilson_interval
 from evaluation.metrics.segmentation import ConfidenceSums, weighted_dice_of_sums
 from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence
@@ -108,6 +110,77 @@ def refuge_table_4() -> int:
     return show("REFUGE Table 4", [line for line in lines if line[0] != "Ground truth vCDR"])
 
 
+def refuge_experts() -> int:
+    """Compute the figures of two experts from counts: 40 positives, 360 negatives, agreement on 385 of 400.
+
+    Both find the same 34 positives. They are right on the same 321 negatives and wrong on the same 24; each
+    of the other 15 only one of them has right.
+    """
+    labels = np.repeat([1, 0], [40, 360])
+    both = np.repeat([1, 0, 0, 1], [34, 6, 321, 24])
+    first = np.concatenate([both, np.repeat([0, 1], [7, 8])])
+    second = np.concatenate([both, np.repeat([1, 0], [7, 8])])
+    agreed = first == second
+    printed = {
+        "first expert": (first, labels, ("85.00", "91.11", "90.50")),
+        "second expert": (second, labels, ("85.00", "91.39", "90.75")),
+        "where they agree": (first[agreed], labels[agreed], ("85.00", "93.04", "92.21")),
+    }
+    lines: list[Line] = []
+    for name, (decisions, correct, figures) in printed.items():
+        for metric, figure in zip((sensitivity, specificity, accuracy), figures, strict=True):
+            lines.append((name, metric.__name__, f"{100 * metric(decisions, correct):.2f}", figure))
+    lines.append(("both experts", "agreement", f"{100 * agreed.mean():.2f}", "96.25"))
+    return show("REFUGE section 4.1, two experts, %", lines)
+
+
+def refuge_section_5_1_2() -> int:
+    """Rank the Dice of Table 6 for the two teams whose ranks the discussion repeats."""
+    teams = read(TABLES / "refuge_table6_segmentation.csv")
+    lines: list[Line] = []
+    for team, cup, disc in (("BUCT", "2", "1"), ("CUHKMED", "3", "3")):
+        for column, printed in (("dice_cup", cup), ("dice_disc", disc)):
+            own = next(Fraction(row[column]) for row in teams if row["team"] == team)
+            rank = 1 + sum(Fraction(row[column]) > own for row in teams)
+            lines.append((team, f"{column} rank", f"{rank}", printed))
+    return show("REFUGE section 5.1.2", lines)
+
+
+def adam_texts() -> int:
+    """Compare what the text and Table 4 say of Tables 5 and 9 with these tables."""
+    disc = {row["team"]: row["rank"] for row in read(TABLES / "adam_table5_disc.csv")}
+    lesions = read(TABLES / "adam_table9_lesions.csv")
+    best = {lesion: max(row[f"{lesion}_f1"] for row in lesions) for lesion in LESIONS}
+    lines = [
+        ("Table 4, Airamatrix", "disc rank", disc["Airamatrix"], "1"),
+        ("Table 4, XxlzT", "disc rank", disc["XxlzT"], "2"),
+        ("Section 4.4, Airamatrix", "disc rank", disc["Airamatrix"], "1"),
+        ("Section 3.4, VUNO EYE TEAM", "best hemorrhage_f1", best["hemorrhage"], "0.7307"),
+        ("Section 3.4, WWW", "best scar_f1", best["scar"], "0.7273"),
+        ("Section 4.2, ForbiddenFruit", "best f1 of a lesion", max(best.values()), "0.8293"),
+    ]
+    return show("ADAM, the text and its tables", lines)
+
+
+def edd2020_counts() -> int:
+    """Add the annotations of section III."""
+    lines = [("training data", "annotations", f"{160 + 88 + 74 + 53 + 127}", "503")]
+    return show("EDD2020 section III", lines)
+
+
+def cysts_hours() -> int:
+    """Compute how long the annotation takes: 15 minutes a B-scan, 200 of them in each of 20 volumes."""
+    volume = Fraction(15, 60) * 200
+    weeks = 20 * volume / 40
+    months = weeks * 7 / (Fraction("365.25") / 12)
+    lines = [
+        ("one volume", "hours", f"{volume}", "50"),
+        ("20 volumes", "hours", f"{20 * volume}", "1000"),
+        ("20 volumes", "months at 40 h a week", f"{float(months):.2f}", "6"),
+    ]
+    return show("Cyst benchmark, time of a single reader", lines)
+
+
 def justraigs_sample_size() -> int:
     """Compute half of Wilson's 95 % interval in per cent, for 16 % referable of 9,741 eyes."""
     lines = []
@@ -176,13 +249,18 @@ def scores_from_their_parts(edd2020: Path, justraigs: Path) -> int:
 if __name__ == "__main__":
     checks = (
         refuge_table_4,
+        refuge_experts,
+        refuge_section_5_1_2,
         adam_table_1,
         adam_table_9_from_table_1,
         adam_table_10,
         adam_table_11,
         adam_table_14,
+        adam_texts,
+        edd2020_counts,
         justraigs_sample_size,
         cysts,
+        cysts_hours,
     )
     status = max(check() for check in checks)
     sys.exit(max(status, scores_from_their_parts(*map(Path, sys.argv[1:]))))

@@ -3,6 +3,9 @@
 python table.py input TABLE[,TABLE…] [NAME=CELL,CELL,…] > results.csv
 python table.py order LEADERBOARD BOARD
 python table.py compare TITLE LEADERBOARD TABLE OURS=PRINTED…
+python table.py changes TITLE VARIANTS TABLE
+python table.py reverse RESULTS > results.csv
+python table.py final TITLE LEADERBOARD ROLE=WEIGHT…
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NOT_VALUES = ("rank", "score", "remark", "reference_sensitivity")
+NOT_VALUES = ("rank", "score", "remark", "reference_sensitivity", "change")
 
 
 def read(path: str | Path) -> list[dict[str, str]]:
@@ -34,7 +37,7 @@ def write_input(tables: str, *added: str) -> None:
     for path in tables.split(","):
         rows = read(path)
         names = [name for name in rows[0] if name != "team" and not name.endswith(NOT_VALUES)]
-        columns += names
+        columns = list(dict.fromkeys([*columns, *names]))
         for row in rows:
             values.setdefault(row["team"], {}).update({name: row[name] for name in names})
     for text in added:
@@ -54,6 +57,42 @@ def compare(title: str, leaderboard: str, table: str, *pairs: str) -> int:
             own, _, printed = pair.partition("=")
             if row["team"] in ours and row[printed]:
                 lines.append((row["team"], printed, ours[row["team"]][own], row[printed]))
+    return show(title, lines)
+
+
+def changes(title: str, variants: str, table: str) -> int:
+    """Print the relative changes of variants beside printed ones, in the printed number of decimals."""
+    ours = {
+        (row["team"], row["metric"].partition(".")[2]): float(row["relative_change_percent"])
+        for row in read(variants)
+    }
+    lines = []
+    for row in read(table):
+        for column, printed in row.items():
+            if (metric := column.removesuffix("_change")) != column:
+                decimals = len(printed.partition(".")[2])
+                lines.append((row["team"], metric, f"{ours[row['team'], metric]:.{decimals}f}", printed))
+    return show(title, lines)
+
+
+def reverse(results: str) -> None:
+    """Print a table of results with the values of the teams in reverse order."""
+    rows = read(results)
+    writer = csv.DictWriter(sys.stdout, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(
+        {**values, "team": row["team"]} for row, values in zip(rows, reversed(rows), strict=True)
+    )
+
+
+def final(title: str, leaderboard: str, *weights: str) -> int:
+    """Print the weighted sum of each team's places in the phases beside its score in the final ranking."""
+    shares = dict(weight.split("=") for weight in weights)
+    lines = []
+    for row in read(leaderboard):
+        if row["place"]:
+            score = sum(Fraction(share) * int(row[f"{role} place"]) for role, share in shares.items())
+            lines.append((row["team"], f"place {row['place']}", f"{float(score):g}", row["score"]))
     return show(title, lines)
 
 
@@ -83,6 +122,6 @@ def order(leaderboard: str, board: str) -> None:
 
 if __name__ == "__main__":
     command, *arguments = sys.argv[1:]
-    if command == "compare":
-        sys.exit(compare(*arguments))
-    {"input": write_input, "order": order}[command](*arguments)
+    if checks := {"compare": compare, "changes": changes, "final": final}.get(command):
+        sys.exit(checks(*arguments))
+    {"input": write_input, "order": order, "reverse": reverse}[command](*arguments)

@@ -10,7 +10,7 @@ import pytest
 import vl_convert
 from sklearn.metrics import roc_curve
 
-from evaluation.charts.published import CURVE_NUMBERS, chart_documents
+from evaluation.charts.published import CURVE_NUMBERS, documents
 from evaluation.cli.main import main
 from evaluation.evaluate import evaluate
 from evaluation.organiser.audit import audit
@@ -50,9 +50,9 @@ def scored(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def charts(scored):
-    documents = chart_documents(scored, scored.metrics)
-    assert list(documents) == [f"chart-{name}.json" for name in NAMES]
-    return {name: json.loads(documents[f"chart-{name}.json"]) for name in NAMES}
+    found = documents(scored, scored.metrics, scored.phase.config.chart_outputs)
+    assert list(found) == [f"chart-{name}.json" for name in NAMES]
+    return {name: json.loads(found[f"chart-{name}.json"]) for name in NAMES}
 
 
 def is_rounded(value, digits):
@@ -110,7 +110,7 @@ def test_charts_are_valid_by_the_schema_of_vega_lite_5(scored):
     wrong = {"$schema": "x", "mark": "no such mark", "data": {"values": []}}
     assert not validator().is_valid(wrong)
     for result in (scored, replace(scored, tasks=())):
-        for document in chart_documents(result, scored.metrics).values():
+        for document in documents(result, scored.metrics, result.phase.config.chart_outputs).values():
             assert validator().is_valid(json.loads(document))
             assert len(document) < 300_000
 
@@ -125,7 +125,7 @@ def test_charts_are_drawn_by_vega_lite_5(charts, name):
 
 def test_a_chart_without_figures_is_written_too(scored):
     empty = replace(scored, tasks=())
-    for document in chart_documents(empty, scored.metrics).values():
+    for document in documents(empty, scored.metrics, empty.phase.config.chart_outputs).values():
         svg = vl_convert.vegalite_to_svg({**json.loads(document), "width": 400}, vl_version="5.21")
         assert svg.startswith("<svg")
 
@@ -139,7 +139,7 @@ def test_the_command_writes_them_beside_the_metrics(scored, tmp_path):
         assert main([*arguments, "--ground-truth", str(phase), "--output", str(output)]) == 0
     written = {path.name: path.read_bytes() for path in (tmp_path / "output-with").iterdir()}
     assert written.pop("metrics.json")
-    assert written == chart_documents(scored, scored.metrics)
+    assert written == documents(scored, scored.metrics, scored.phase.config.chart_outputs)
     assert [path.name for path in (tmp_path / "output-without").iterdir()] == ["metrics.json"]
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from evaluation.charts.published import chart_documents
+from evaluation.charts.published import documents
 from evaluation.evaluate import evaluate as evaluate_here
 from evaluation.phase.phase import load_phase
 from test.charts.test_published import NAMES, SUBMISSION, phase_folder
@@ -35,7 +35,7 @@ def test_charts_lie_beside_the_metrics(image, tmp_path):
     files = [f"chart-{name}.json" for name in NAMES]
     assert sorted(path.name for path in output.iterdir()) == sorted(["metrics.json", *files])
     scored = evaluate_here(load_phase(phase), SUBMISSION, 0)
-    here = chart_documents(scored, scored.metrics)
+    here = documents(scored, scored.metrics, scored.phase.config.chart_outputs)
     for name in files:
         written = json.loads((output / name).read_bytes())
         assert validator().is_valid(written)

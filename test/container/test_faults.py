@@ -6,6 +6,7 @@ The participant sees the last line of stderr, the public metrics.json, the organ
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.workers.confinement import missing_confinement
+from test.workers.test_confinement import write_captive
 from test.workers.unruly_phase import CHALLENGES, write_unruly
 
 from .engine import GROUND_TRUTH, HARDENED, Run, docker, evaluate, sealed_reference, submission_of
@@ -150,6 +152,19 @@ def test_readers_are_confined_as_far_as_this_kernel_goes(image):
     code = "from evaluation.workers.confinement import missing_confinement; print(missing_confinement())"
     done = docker("run", "--rm", *HARDENED, "--entrypoint=python", image, "-c", code)
     assert done.stdout.strip() == str(missing_confinement())
+
+
+def test_a_reader_that_was_taken_over_cannot_leave(image, tmp_path):
+    tmp_path.chmod(0o755)
+    phase, submission = write_captive(tmp_path)
+    mounted = f"--mount=type=bind,source={phase},target=/captive,readonly"
+    run = evaluate(
+        image, submission, *HARDENED, mounted, arguments=("evaluate", "--ground-truth", "/captive")
+    )
+    told = re.findall("expected (done|refused|ended), found (.+)", run.stdout)
+    assert {expected for expected, _ in told} == {"done", "refused", "ended"}
+    assert [pair for pair in told if pair[0] != pair[1]] == []
+    assert run.message.startswith("Submission rejected")
 
 
 @pytest.mark.parametrize("options", [(), ("--init",)], ids=["as process 1", "below an init"])

@@ -38,7 +38,7 @@ def test_the_figures_are_those_of_scikit_learn(sample):
     likelihood = outputs(sample, "multiple-referable-glaucoma-likelihoods", names)
     referral = outputs(sample, "multiple-referable-glaucoma-binary-decisions", names)
     score = outputs(sample, "multiple-referable-ungradability-scores", names)
-    ungradable = outputs(sample, "multiple-ungradability-binary-decisions", names)
+    ungradable = outputs(sample, "multiple-referable-ungradability-binary-decisions", names)
 
     gradable = classes != "U"
     referable = classes[gradable] == "RG"

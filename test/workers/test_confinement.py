@@ -1,75 +1,73 @@
-"""What a reader can reach: the submission and what Python imports, and nothing else."""
+"""What a reader can do once it is confined: read the submission, and next to nothing else."""
 
-import subprocess
-import sys
+import shutil
+from pathlib import Path
 
 import pytest
 
+import evaluation
+from evaluation.cli.main import main
+from evaluation.phase.manifest import scan, seal
 from evaluation.workers import confinement
 from evaluation.workers.confinement import landlock_version, missing_confinement
+from evaluation.workers.system_call_filter import missing_filter
 from test.repository import REPOSITORY
 
-needs_landlock = pytest.mark.skipif(landlock_version() == 0, reason="this kernel offers no Landlock")
-
-TRIES = {
-    "read its files": ("open(folder + '/inside.txt').read()", None, 1),
-    "list its folder": ("os.listdir(folder)", None, 1),
-    "import a library": ("import PIL.Image, SimpleITK, tifffile", None, 1),
-    "decode in memory": ("os.memfd_create('x')", None, 1),
-    "be silent": ("open('/dev/null', 'w')", None, 1),
-    "read what lies beside it": ("open(folder + '/../labels.csv').read()", "PermissionError", 1),
-    "follow a link out": ("open(folder + '/link').read()", "PermissionError", 1),
-    "list what lies beside it": ("os.listdir(folder + '/..')", "PermissionError", 1),
-    "read bundled phases": ("os.listdir(repository + '/ground-truth')", "PermissionError", 1),
-    "write into its folder": ("open(folder + '/new', 'w')", "PermissionError", 1),
-    "truncate": ("os.truncate(folder + '/inside.txt', 0)", "PermissionError", 3),
-    "write elsewhere": ("open(folder + '/../new.txt', 'w')", "PermissionError", 1),
-    "remove": ("os.remove(folder + '/inside.txt')", "PermissionError", 1),
-    "execute": ("os.execv(sys.executable, [sys.executable])", "PermissionError", 1),
-    "look at its parent": ("open(f'/proc/{os.getppid()}/environ')", "PermissionError", 1),
-    "connect": ("socket.create_connection(('127.0.0.1', 9))", "PermissionError", 4),
-    "listen": ("socket.create_server(('127.0.0.1', 0))", "PermissionError", 4),
-    "signal its parent": ("os.kill(os.getppid(), 0)", "PermissionError", 6),
-}
+needs_all = pytest.mark.skipif(
+    landlock_version() == 0 or missing_filter() is not None, reason="this kernel confines only in part"
+)
+SECURITY = (REPOSITORY / "SECURITY.md").read_text(encoding="utf-8")
 
 
-@needs_landlock
-@pytest.mark.parametrize("name", TRIES)
-def test_what_a_confined_process_can_do(name, tmp_path):
-    code, error, version = TRIES[name]
-    if landlock_version() < version:
-        pytest.skip(f"Landlock is of version {landlock_version()} here")
-    folder = tmp_path / "submission"
-    folder.mkdir()
-    (folder / "inside.txt").write_text("inside")
-    (tmp_path / "labels.csv").write_text("labels")
-    (folder / "link").symlink_to(tmp_path / "labels.csv")
-    program = (
-        "import os, socket, sys\n"
-        "from evaluation.workers.confinement import confine\n"
-        "folder, repository = sys.argv[1:]\n"
-        "confine(folder)\n"
-        f"try: {code}\n"
-        "except OSError as error: print(type(error).__name__)\n"
-        "else: print(None)\n"
-    )
-    command = [sys.executable, "-c", program, str(folder), str(REPOSITORY)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=True)
-    assert done.stdout.strip() == str(error)
+def write_captive(folder: Path) -> tuple[Path, Path]:
+    """Write a sealed phase whose kind tries to leave its reader, and a submission; return both folders."""
+    phase, submission = folder / "phase", folder / "submission"
+    phase.mkdir()
+    submission.mkdir()
+    keys = 'challenge = "captive"\nname = "captive"\ntitle = "Captive"\nsubmission = "archive"\n'
+    (phase / "phase.toml").write_text(keys)
+    (phase / "cases.csv").write_text("name,value\na,0\n")
+    shutil.copy(REPOSITORY / "test/hostile/captive.py", phase / "challenge.py")
+    (submission / "tries.csv").write_text("case,value\na,0\n")
+    seal(phase, scan(phase))
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return phase, submission
+
+
+@needs_all
+def test_a_reader_that_was_taken_over_cannot_leave(tmp_path):
+    phase, submission = write_captive(tmp_path)
+    with pytest.raises(evaluation.SubmissionRejected) as rejected:
+        evaluation.evaluate(phase, submission, workers=1)
+    tried = rejected.value.faults
+    assert len(tried) >= 100
+    assert [f"{one.field}: {one.found}" for one in tried if one.found != one.expected] == []
+    assert [one.field for one in tried if one.found == "done" and one.field not in SECURITY] == []
 
 
 @pytest.mark.parametrize(
-    ("version", "told"),
-    [(0, "Readers are not confined"), (3, "the network and signals"), (4, "Readers keep signals"), (6, None)],
+    ("version", "filtered", "told"),
+    [
+        (0, True, "Readers keep files of others, as this kernel or container engine offers no Landlock."),
+        (3, True, "Readers keep the network and signals, as Landlock is of version 3 here."),
+        (4, True, "Readers keep signals, as Landlock is of version 4 here."),
+        (6, False, "Readers keep sizes and times of files, other processes and sockets, as it cannot."),
+        (6, True, None),
+    ],
 )
-def test_what_is_missing_is_told_in_one_line(version, told, monkeypatch):
+def test_what_is_missing_is_told_in_one_line(version, filtered, told, monkeypatch):
     monkeypatch.setattr(confinement, "landlock_version", lambda: version)
-    missing = missing_confinement()
-    assert missing is None if told is None else told in missing
-    assert missing is None or "\n" not in missing
+    monkeypatch.setattr(confinement, "missing_filter", lambda: None if filtered else "it cannot")
+    assert missing_confinement() == told
 
 
-def test_without_landlock_nothing_happens(monkeypatch, tmp_path):
-    monkeypatch.setattr(confinement, "landlock_version", lambda: 0)
-    confinement.confine(str(tmp_path))
-    assert (REPOSITORY / "pyproject.toml").read_text()
+@pytest.mark.parametrize("what", ["a kernel that confines in part", "no workers"])
+def test_isolation_can_be_required(what, tmp_path, monkeypatch, capfd):
+    phase, submission = write_captive(tmp_path)
+    monkeypatch.setattr(confinement, "landlock_version", lambda: 3 if what.startswith("a kernel") else 9)
+    given = ["--ground-truth", phase, "--input", submission, "--output", tmp_path / "output"]
+    workers = "0" if what == "no workers" else "1"
+    assert main(["evaluate", *map(str, given), "--require-isolation", "--workers", workers]) == 1
+    assert "--require-isolation: " in capfd.readouterr().out
+    assert not (tmp_path / "output").exists()

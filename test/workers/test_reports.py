@@ -1,5 +1,6 @@
 import contextlib
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,7 +30,7 @@ def joined(parts) -> memoryview:
 @settings(deadline=None)
 @given(st.lists(FAULT, max_size=5))
 def test_a_report_on_an_index_comes_as_it_was_told(faults):
-    report = IndexReport(Faults(faults), ("two",), ("a notice",), (None, 0.5, 1.0), BATCHES)
+    report = IndexReport(Faults(faults), ("two",), ("a notice",), (None, 0.5, 1.0), BATCHES, (".png",))
     assert IndexReport.unpacked(joined(report.packed()), TASKS, 3) == report
 
 
@@ -50,8 +51,8 @@ def test_faults_that_were_not_kept_are_counted():
     assert (len(report.faults), len(list(report.faults))) == (3 * MAX_KEPT, MAX_KEPT)
 
 
-def index(faults=((), ()), tasks=(), notices=(), run_seconds=(), batches=()):
-    return [[list(part) for part in faults], *map(list, (tasks, notices, run_seconds, batches))]
+def index(faults=((), ()), tasks=(), notices=(), run_seconds=(), batches=(), formats=()):
+    return [[list(part) for part in faults], *map(list, (tasks, notices, run_seconds, batches, formats))]
 
 
 FORGED = {
@@ -64,6 +65,7 @@ FORGED = {
     "a fault of no kind": index(faults=([["odd", "a", "b", "c", None, None, None]], [])),
     "a fault of few parts": index(faults=([["missing"]], [])),
     "a count below 0": index(faults=([], [["missing", -1]])),
+    "a format that is no text": index(batches=[[np.arange(3), np.zeros(0, np.uint8)]], formats=[1]),
     "run times of too few cases": index(run_seconds=[1.0]),
     "a run time that is no number": index(run_seconds=[float("inf")] * 3),
 }

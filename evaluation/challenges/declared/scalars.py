@@ -158,12 +158,17 @@ class FlagsField(ScalarFieldTable):
     """A set of flags, such as the findings in an image, each present, absent or missing.
 
     In an archive each flag is a column of the table: 1, 0 or nothing. In an algorithm phase it is a JSON
-    object (Anything) of true, false or null. The reference is a column of `cases.csv` for each flag: 1, 0, or
-    nothing where the flag is not known.
+    object (Anything) of true, false or null, or with `listed` the list of the flags that are present
+    (Multiple choice). The reference is a column of `cases.csv` for each flag: 1, 0, or nothing where the flag
+    is not known.
     """
 
     kind: Literal["flags"]
     names: list[str] = Key(description="The flags.", min_length=1)
+    listed: bool = Key(
+        default=False,
+        description="Algorithm phases: whether the value is the JSON list of the flags that are present.",
+    )
     columns: list[str] | None = Key(
         default=None, description="Columns of the submission's table. Default: the names of the flags."
     )
@@ -185,7 +190,7 @@ class FlagsField(ScalarFieldTable):
     def field(self, name: str) -> Field:
         """Return the field of that name."""
         names = tuple(self.names)
-        kind = FlagSet(names)
+        kind = FlagSet(names, self.listed)
         return self.scalar_field(
             name, kind, tuple(self.columns or names), kind, tuple(self.references or names)
         )

@@ -216,6 +216,11 @@ class BoxList(ColumnKind):
             rows[:, [3, 5]] = np.where(y1 + y2 > case.height, 0, case.height)[:, np.newaxis]
         return Boxes(rows)
 
+    def example(self, case: CaseForm, random: np.random.Generator) -> Boxes:
+        """Return one to three boxes in the image."""
+        space = BoxesInSpace(Space(2, "pixels"), Attributes(self.classes, self.with_confidence))
+        return space.example(case, random)
+
     def write_file(self, value: Boxes, extension: str) -> bytes:
         """Return the lines of a text file, or XML."""
         if self.layout == "voc_xml":
@@ -393,6 +398,16 @@ class BoxesInSpace(Kind):
             rows[:, first:] = np.hstack([far, far])
         return Boxes(rows)
 
+    def example(self, case: CaseForm, random: np.random.Generator) -> Boxes:
+        """Return one to three boxes, or the single one."""
+        rows = []
+        for _ in range(1 if self.single else int(random.integers(1, 4))):
+            corners = np.sort([self.space.example(case, random) for _ in range(2)], axis=0)
+            label = int(random.integers(max(1, len(self.attributes.classes))))
+            share = round(float(random.uniform(0.5, 1)), 2) if self.attributes.with_probability else 1.0
+            rows.append((label, share, *corners.reshape(-1).tolist()))
+        return Boxes(np.array(rows, dtype=np.float64))
+
     def write_rows(self, value: Boxes) -> list[tuple[str, ...]]:
         """Return the cells of every box."""
         return [
@@ -416,12 +431,12 @@ class BoxesInSpace(Kind):
     def describe(self) -> str:
         """Return the content of a row."""
         many = "one box" if self.single else f"one box a row, at most {self.max_boxes} for an image"
-        corners = f"lower corner (1) and upper corner (2), each {self.space.in_words()}"
+        corners = f"lower corner (1) and upper corner (2), each {self.space.in_words_of_json()}"
         return f"{many}: {corners}{self.attributes.in_words()}"
 
     def describe_json(self) -> str:
         """Return the platform's type and its content."""
         return (
-            f"the type `{self.socket_kind}`, boxes parallel to the axes; {self.space.in_words()}"
+            f"the type `{self.socket_kind}`, boxes parallel to the axes; {self.space.in_words_of_json()}"
             f"{self.attributes.in_words_of_json()}"
         )

@@ -116,6 +116,10 @@ class ClassLabel(Kind):
             return 0 if 2 * position > last else last
         return position
 
+    def example(self, case: CaseForm, random: np.random.Generator) -> int:
+        """Return any class."""
+        return int(random.integers(len(self.classes)))
+
     def write_cells(self, value: int) -> tuple[str, ...]:
         """Return the class as text."""
         return (self.names[value],)
@@ -283,6 +287,10 @@ class ClassProbabilities(Kind):
         }[variant]
         return tuple(here if position == reference else elsewhere for position in range(count))
 
+    def example(self, case: CaseForm, random: np.random.Generator) -> Probabilities:
+        """Return probabilities of which one is high."""
+        return self.rehearse(float(random.integers(len(self.classes))), case, Variant.NEAR)
+
     def write_cells(self, value: Probabilities) -> tuple[str, ...]:
         """Return the shortest texts that read back as the same numbers."""
         return tuple(map(repr, map(float, value)))
@@ -341,20 +349,35 @@ _CODES = {flag: code for code, flag in enumerate(_FLAGS)}
 class FlagSet(ColumnKind):
     """Flags with given names; an object in JSON, or one column each of 1, 0 or nothing in a table.
 
-    A flag that is null, empty or absent is missing. A name that is not in ``names`` is a fault.
+    A flag that is null, empty or absent is missing. A name that is not in ``names`` is a fault. With
+    ``listed`` the JSON is the list of the names of the flags that are present.
     """
 
     item_bytes: ClassVar[int] = 64
 
     names: tuple[str, ...]
+    listed: bool = False
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Flags:
         """Return the flags in the order of ``names``, None for a missing one. Raises `FormFault`."""
         if isinstance(source, CellsSource):
             return self._of_cells(source)
         if isinstance(source, JsonSource):
-            return self._of_object(source)
+            return self._of_list(source) if self.listed else self._of_object(source)
         raise TypeError(f"no flags can be read from {type(source).__name__}")
+
+    def _of_list(self, source: JsonSource) -> Flags:
+        value = source.value
+        if not isinstance(value, list) or len(value) > len(self.names):
+            raise fault_at(source, self.describe_json(), json_kind(value), FaultKind.MALFORMED)
+        faults: list[Fault] = []
+        for position, name in enumerate(value):
+            if name not in self.names or name in value[:position]:
+                found = json_kind(name) if name not in self.names else f"{name!r} twice"
+                faults += fault_at(source, self.describe_json(), found).faults
+        if faults:
+            raise FormFault(faults)
+        return tuple(name in value for name in self.names)
 
     def _of_object(self, source: JsonSource) -> Flags:
         value = source.value
@@ -403,18 +426,30 @@ class FlagSet(ColumnKind):
             return (False,) * len(self.names)
         return tuple(bool(flag) is not (variant is Variant.INVERTED) for flag in reference)
 
+    def example(self, case: CaseForm, random: np.random.Generator) -> Flags:
+        """Return a flag for each name, none missing."""
+        return tuple(map(bool, random.integers(2, size=len(self.names))))
+
     def write_cells(self, value: Flags) -> tuple[str, ...]:
         """Return 1, 0 or nothing for every flag."""
         return tuple(_TEXTS[flag] for flag in value)
 
-    def write_json(self, value: Flags) -> dict[str, bool | None]:
-        """Return the object of all flags."""
-        return dict(zip(self.names, value, strict=True))
+    def write_json(self, value: Flags) -> dict[str, bool | None] | list[str]:
+        """Return the object of all flags, or the list of those that are present."""
+        flags = dict(zip(self.names, value, strict=True))
+        return [name for name, flag in flags.items() if flag] if self.listed else flags
+
+    @property
+    def socket_kind(self) -> str:
+        """The platform's kind of socket."""
+        return "Multiple choice" if self.listed else "Anything"
 
     def describe(self) -> str:
         """Return the description for participants."""
         return f"1, 0 or nothing for each of: {', '.join(self.names)}"
 
     def describe_json(self) -> str:
-        """Return the description of an object."""
+        """Return the description of an object or of a list."""
+        if self.listed:
+            return f"a list of texts, those that are present of: {', '.join(self.names)}"
         return f"an object with true, false or null for each of: {', '.join(self.names)}"

@@ -7,6 +7,7 @@ labels, cropped to the foreground.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -145,6 +146,10 @@ class MapKind(Kind):
         """Return the number of pixels or voxels."""
         return math.prod(case_geometry(case, self.dimensions).shape)
 
+    @abstractmethod
+    def volume(self, value: Any, case: CaseForm) -> Volume:
+        """Return the values of the whole image, ready to be written."""
+
     def write_file(self, value: Volume, extension: str) -> bytes:
         """Return the bytes of a `Volume` of values; an image of two dimensions has one plane."""
         return write_image(value.values, value.geometry, extension, self.dimensions)
@@ -207,6 +212,25 @@ class LabelMap(MapKind):
             grow_by_a_pixel(planes.reshape(-1, planes.shape[2]), 0)
         else:
             planes = (planes == 0).view(np.uint8)
+        return self._value(stack_of((crop(plane, 0) for plane in planes), np.uint8), case)
+
+    def example(self, case: CaseForm, random: np.random.Generator) -> LabelMapValue:
+        """Return a map with an ellipse or ellipsoid of each label."""
+        shape = case_geometry(case, self.dimensions).shape
+        planes = np.zeros(shape, np.uint8)
+        for position in range(1, len(self.labels) + 1):
+            axes = zip(
+                np.indices(shape),
+                random.uniform(0.3, 0.7, 3),
+                random.uniform(0.15, 0.25, 3),
+                shape,
+                strict=True,
+            )
+            inside = sum(
+                ((index - middle * (size - 1)) / max(radius * size, 0.5)) ** 2
+                for index, middle, radius, size in axes
+            )
+            planes[inside <= 1] = position
         return self._value(stack_of((crop(plane, 0) for plane in planes), np.uint8), case)
 
     def pack(self, value: LabelMapValue) -> Packed:

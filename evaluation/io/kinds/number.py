@@ -78,6 +78,12 @@ class Number(ColumnKind):
         }[variant]
         return min(max(value, self.minimum), self.maximum)
 
+    def example(self, case: CaseForm, random: np.random.Generator) -> float:
+        """Return a number within the bounds."""
+        low = self.minimum if math.isfinite(self.minimum) else min(0.0, self.maximum - 1)
+        high = self.maximum if math.isfinite(self.maximum) else max(1.0, low + 1)
+        return min(max(round(float(random.uniform(low, high)), 3), low), high)
+
     def write_cells(self, value: float) -> tuple[str, ...]:
         """Return the shortest text that reads back as the same number."""
         return (repr(float(value)),)
@@ -132,6 +138,10 @@ class Label(ColumnKind):
         reference = 0 if math.isnan(reference) else reference
         values = {Variant.EMPTY: 0, Variant.INVERTED: 1 - int(reference)}
         return values.get(variant, int(reference))
+
+    def example(self, case: CaseForm, random: np.random.Generator) -> int:
+        """Return 0 or 1."""
+        return int(random.integers(2))
 
     def write_cells(self, value: int) -> tuple[str, ...]:
         """Return "0" or "1"."""
@@ -206,6 +216,10 @@ class TwoClasses(Kind):
             if cell in classes:
                 return value
         raise fault_at(source, self.describe(), repr(shorten(cell)), FaultKind.WRONG_VALUE)
+
+    def example(self, case: CaseForm, random: np.random.Generator) -> float:
+        """Return 1 or 0."""
+        return float(random.integers(2))
 
     def write_cells(self, value: float) -> tuple[str, ...]:
         """Return the first name of a class. Raises IndexError where there is none."""

@@ -69,6 +69,16 @@ class Space:
         moved = position[0] + step if self.unit == "mm" else position[0] + FAR_AWAY
         return (float(moved), *map(float, position[1:]))
 
+    def example(self, case: CaseForm, random: np.random.Generator) -> tuple[float, ...]:
+        """Return a position in the image, rounded to tenths; 0 to 100 where its size is not known."""
+        sizes = (case.width or 100, case.height or 100, 100)[: self.axes]
+        return tuple(round(float(random.uniform(0, size)), 1) for size in sizes)
+
+    def in_words_of_json(self) -> str:
+        """Return the same of the platform's JSON, which always has three coordinates."""
+        unused = "" if self.axes == len(AXES) else "; z is not read, write 0"
+        return f"{self.in_words()}{unused}"
+
     def in_words(self) -> str:
         """Return for example ``x, y, z in world millimetres``."""
         names = ", ".join(self.names)

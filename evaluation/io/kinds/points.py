@@ -117,6 +117,11 @@ class PointInImage(Kind):
             x, y = (0.0 if reference.x > x else case.width), (0.0 if reference.y > y else case.height)
         return replace(reference, x=float(x), y=float(y))
 
+    def example(self, case: CaseForm, random: np.random.Generator) -> Point:
+        """Return a point in the image."""
+        x, y = (float(round(random.uniform(0, size), 1)) for size in (case.width, case.height))
+        return Point(x, y, case.width)
+
     def write_cells(self, value: Point) -> tuple[str, ...]:
         """Return x and y as the shortest texts that read back the same."""
         return (repr(float(value.x)), repr(float(value.y)))
@@ -288,6 +293,17 @@ class Points(Kind):
             return point_set([(*corner, 0.0, 1.0, float("nan"))], self.space.axes)
         return moved
 
+    def example(self, case: CaseForm, random: np.random.Generator) -> PointSet:
+        """Return one to three points, or the single one."""
+        count = 1 if self.single else int(random.integers(1, 4))
+        positions = [self.space.example(case, random) for _ in range(count)]
+        labels = random.integers(max(1, len(self.attributes.classes)), size=count).tolist()
+        share = [round(share, 2) for share in random.uniform(0.5, 1, count).tolist()]
+        shares = share if self.attributes.with_probability else [1.0] * count
+        diameter = 1.0 if self.with_diameter else float("nan")
+        rows = zip(positions, labels, shares, strict=True)
+        return point_set([(*position, *rest, diameter) for position, *rest in rows], self.space.axes)
+
     def write_rows(self, value: PointSet) -> list[tuple[str, ...]]:
         """Return the cells of every point."""
         points = zip(value.positions, value.classes, value.probabilities, value.diameters, strict=True)
@@ -325,7 +341,7 @@ class Points(Kind):
     def describe_json(self) -> str:
         """Return the platform's type and its content."""
         attributes = self.attributes.in_words_of_json()
-        return f"the type `{self.socket_kind}`; {self.space.in_words()}{attributes}"
+        return f"the type `{self.socket_kind}`; {self.space.in_words_of_json()}{attributes}"
 
 
 def position_of_cells(
@@ -430,6 +446,13 @@ class Keypoints(Kind):
         """Return the points, all a little aside, or each far away from where it is; never none."""
         return None if variant is Variant.EMPTY else moved_points(reference, self.space, case, variant)
 
+    def example(self, case: CaseForm, random: np.random.Generator) -> PointSet:
+        """Return a point of each name."""
+        rows = [
+            (*self.space.example(case, random), label, 1.0, float("nan")) for label in range(len(self.names))
+        ]
+        return point_set(rows, self.space.axes)
+
     def write_rows(self, value: PointSet) -> list[tuple[str, ...]]:
         """Return the cells of every point."""
         return self._points.write_rows(value)
@@ -445,7 +468,7 @@ class Keypoints(Kind):
     def describe_json(self) -> str:
         """Return the platform's type and its content."""
         return (
-            f"the type `{self.socket_kind}`; {self.space.in_words()}; `name` each once of "
+            f"the type `{self.socket_kind}`; {self.space.in_words_of_json()}; `name` each once of "
             f"{', '.join(self.names)}"
         )
 

@@ -13,6 +13,7 @@ from evaluation.core.field import FileAccess, FileSource, Source, Variant, fault
 from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
 from evaluation.io.kinds.label_map import LabelMapValue, MapKind, Shape, Spacing, spacing_of
+from evaluation.io.kinds.volume import Volume
 from evaluation.io.volumes import SLAB_BYTES, Dimensions, case_geometry, case_planes, path_of
 from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, crop, stack_of
 
@@ -77,6 +78,10 @@ class ProbabilityMap(MapKind):
         if not are_probabilities(cropped.values):
             raise HandoverError("expected probabilities from 0 to 1")
         return self._value(cropped, case)
+
+    def volume(self, value: ProbabilityMapValue, case: CaseForm) -> Volume:
+        """Return the probabilities of the whole image, ready to be written."""
+        return Volume(value.whole, case_geometry(case, self.dimensions))
 
     def describe(self) -> str:
         """Return the description for participants."""
@@ -229,6 +234,12 @@ class DetectionMap(MapKind):
         if len(voxels) > len(confidences) + 1 or not voxels[1:].all():
             raise HandoverError(f"expected voxels of {len(confidences)} candidates")
         return DetectionMapValue(cropped.values, cropped.corner, confidences, shape)
+
+    def volume(self, value: DetectionMapValue, case: CaseForm) -> Volume:
+        """Return the confidences of the whole image, ready to be written."""
+        confidences = np.array([0.0, *value.confidences], np.float32)
+        whole = value.crop.within((0, 0, 0), value.shape)
+        return Volume(confidences[whole], case_geometry(case, self.dimensions))
 
     def describe(self) -> str:
         """Return the description for participants."""

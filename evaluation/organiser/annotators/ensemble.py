@@ -39,7 +39,7 @@ from evaluation.organiser.ranking.difficulty import measure_per_case, value_per_
 from evaluation.organiser.ranking.pair_tests import TestChoice
 from evaluation.organiser.ranking.pairwise import holm
 from evaluation.organiser.ranking.resampling import TeamCases
-from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, InputImage
+from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, inputs_of
 from evaluation.phase.cases import OrganiserTable, organiser_table
 from evaluation.phase.leaderboard import TEAM, is_eligible
 from evaluation.phase.phase import Phase
@@ -173,7 +173,7 @@ def _writer_for(
         slugs = {field.name: form.sockets.get(field.name, field.socket.slug) for field in fields}
         renamed = [replace(field, socket=replace(field.socket, slug=slugs[field.name])) for field in fields]
         return AlgorithmWriter(
-            folder, renamed, _inputs(form, fields), next(iter(form.input_sockets), "image")
+            folder, renamed, inputs_of(form, fields), next(iter(form.input_sockets), "image")
         )
     extensions = {
         field.name: extension
@@ -182,16 +182,6 @@ def _writer_for(
         and (extension := _extension(field.name, field.archive, submissions[0])) is not None
     }
     return ArchiveWriter(folder, fields, extensions)
-
-
-def _inputs(form: Form, fields: Sequence[Field]) -> list[InputImage]:
-    """Return the input images of the jobs: stacks where the fields are stacked, else single images."""
-    if not any(field.socket.stacked for field in fields):
-        return [InputImage(case.name, (case.name,)) for case in form.cases]
-    return [
-        InputImage(form.cases[positions[0]].columns[STACK_NAME], tuple(form.cases[i].name for i in positions))
-        for positions in form.stacks.values()
-    ]
 
 
 def _extension(name: str, layout: Files, submission: OpenSubmission) -> str | None:

@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.organiser.annotators.ensemble import write_agreement, write_ensemble
     from evaluation.phase.manifest import scan
     from evaluation.phase.phase import load_phase
-    from evaluation.phase.registry import select_tasks
+    from evaluation.phase.registry import select_tasks, within_interfaces
 
     if not arguments.ground_truth.is_dir():
         raise PhaseError(f"{arguments.ground_truth}: is not a folder")
@@ -73,7 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
     names = (
         arguments.tasks.split(",") if arguments.tasks else [task.name for task in phase.tasks if task.fields]
     )
-    tasks = select_tasks(phase.challenge, phase.options, names, None)
+    selected = select_tasks(phase.challenge, phase.options, names, None)
+    tasks = within_interfaces(selected, phase.form.interfaces)
     form = replace(phase.form, tasks=tuple(task.name for task in tasks), run_time=None)
     with progress_bar("cases", len(form.cases)) as progress:
         written = write_ensemble(form, tasks, members, arguments.output, rules_of(arguments), progress)

@@ -174,6 +174,7 @@ def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default
             seal=phase.manifest.digest,
             submission=submission.location if path is None else str(path.absolute()),
             environment=environment(),
+            isolated=arguments.require_isolation,
             slices=slices_of(phase, arguments.cases_per_task),
         )
         for submission in submissions

@@ -28,9 +28,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.pack is not None:
         from evaluation.organiser.starter.forge import write_from_pack
 
-        folders = write_from_pack(arguments.folder, arguments.pack)
-        sys.stdout.write("".join(f"{folder}\n" for folder in folders))
-        return 0
+        written = write_from_pack(arguments.folder, arguments.pack)
+        sys.stderr.write("".join(f"{line}\n" for line in (*written.notes, *written.left_out)))
+        sys.stdout.write("".join(f"{folder}\n" for folder in written.folders))
+        return 1 if written.left_out else 0
     from evaluation.organiser.starter.repository import write_repository
 
     write_repository(arguments.folder, arguments.like)

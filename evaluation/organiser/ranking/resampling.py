@@ -185,10 +185,7 @@ def resample_teams(metrics: Mapping[str, Metric], cases: TeamCases, draws: Draws
 def leave_one_out(
     metrics: Mapping[str, Metric], cases: TeamCases, names: Sequence[str]
 ) -> Iterator[tuple[Sequence[str], dict[str, Floats]]]:
-    """Yield blocks of case names and the metrics of all teams without each, shape (names, teams).
-
-    Values are rounded like metrics.json, since they are ranked.
-    """
+    """Yield blocks of case names and the metrics of all teams without each, shape (names, teams)."""
     rows = max(1, _ENTRIES_PER_BLOCK // max(1, len(names)))
     for start in range(0, len(names), rows):
         left_out = names[start : start + rows]
@@ -197,8 +194,7 @@ def leave_one_out(
             if tables := cases.task_tables(task):
                 weights = all_but_one(next(iter(tables.values())).names, left_out)
                 values = values_under(task_metrics, list(tables.values()), [weights])
-                written = {name: as_written_values(column) for name, column in values.items()}
-                block |= cases.columns(tables, written)
+                block |= cases.columns(tables, values)
         yield left_out, block
 
 
@@ -240,3 +236,8 @@ def with_composites(values: Mapping[str, Floats], composites: Sequence[Composite
             parts = (values[name] for name in composite.metrics)
             found[composite.name] = np.asarray(composite.combine(*parts))
     return found
+
+
+def as_ranked(values: Mapping[str, Floats], composites: Sequence[Composite]) -> dict[str, Floats]:
+    """Return exact values by metric, and composites made of them, each rounded once like metrics.json."""
+    return {name: as_written_values(found) for name, found in with_composites(values, composites).items()}

@@ -13,11 +13,10 @@ from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Board, MethodName, Rank, Scheme, Term
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.rank_statistics import kendall_tau_b
-from evaluation.organiser.ranking.resampling import TeamCases, by_task, with_composites
+from evaluation.organiser.ranking.resampling import TeamCases, as_ranked, by_task
 from evaluation.organiser.ranking.results import PhaseResults, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
 from evaluation.phase.places import IntArray, Leaderboards, place_teams
-from evaluation.platform.result_file import as_written_values
 
 # --- Other schemes: another method, a metric left out, another weight ---
 
@@ -166,9 +165,8 @@ def _places_in(
     for task, metrics in by_task(known).items():
         if tables := cases.task_tables(task):
             weights = _weights(next(iter(tables.values())).names, members)
-            found = values_under(metrics, list(tables.values()), [weights])
-            values |= cases.columns(tables, {name: as_written_values(row) for name, row in found.items()})
-    values = with_composites(values, list(composites.values()))
+            values |= cases.columns(tables, values_under(metrics, list(tables.values()), [weights]))
+    values = as_ranked(values, list(composites.values()))
     values |= scores.under(
         {name: _weights(part.table.names, members) for name, part in scores.by_method.items()}
     )

@@ -11,7 +11,7 @@ from evaluation.core.challenge import Composite
 from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
 from evaluation.organiser.ranking.rank_statistics import kendall_tau_b
-from evaluation.organiser.ranking.resampling import TeamCases, leave_one_out, with_composites
+from evaluation.organiser.ranking.resampling import TeamCases, as_ranked, leave_one_out
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
 from evaluation.phase.places import BoardPlaces, IntArray, Leaderboards, place_teams
 
@@ -97,7 +97,7 @@ def influences(
     """
     found: list[Influence] = []
     for left_out, values in leave_one_out(metrics, cases, names):
-        ranked_values = with_composites(values, composites) | scores.without(left_out)
+        ranked_values = as_ranked(values, composites) | scores.without(left_out)
         without = place_teams(scheme, ranked_values, scores.better)
         for board, standing in leaderboards.boards.items():
             places = without.boards[board].places

@@ -29,6 +29,7 @@ from evaluation.platform.result_file import render
 from evaluation.platform.submission import unpacked
 from evaluation.summary import organiser_records
 from evaluation.workers.batches import WHOLE, packed_outcomes, unpacked_outcomes
+from evaluation.workers.confinement import missing_confinement
 from evaluation.workers.pool import DeadlineExceeded
 from evaluation.workers.reading import DEADLY
 from evaluation.workers.reports import Used
@@ -85,6 +86,8 @@ class Scorer:
             return failed(f"fault of the evaluation itself:\n{traceback.format_exc(limit=-8)}")
 
     def _answer(self, task: ScoringTask) -> Answer:
+        if task.isolated and (missing := missing_confinement()):
+            return failed(f"--require-isolation: {missing}", elsewhere=True)
         if difference := task.environment.difference(environment()):
             return failed(f"the worker has another environment: {difference}", elsewhere=True)
         if task.scored:
@@ -133,10 +136,10 @@ class Scorer:
 def _scored(result: Result, digest: str) -> Answer:
     records = organiser_records(result, result.figures)
     files = {CASES: render(records, organisers=True, rounded=False)}
-    if result.phase.config.charts:
-        from evaluation.charts.published import chart_documents
+    if charts := result.phase.config.chart_outputs:
+        from evaluation.charts.published import documents
 
-        files |= chart_documents(result, result.metrics)
+        files |= documents(result, result.metrics, charts)
     files[METRICS] = render(dataclasses.asdict(result.metrics))
     failures = sum(outcome.failure is not None for outcome in result.outcomes)
     line = f"scored, {failures} cases failed and took their worst values" if failures else "scored"

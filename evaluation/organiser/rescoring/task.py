@@ -74,7 +74,7 @@ class ScoringTask:
     ``place`` names the submission and is its folder below the results. ``phase`` and ``submission`` are paths
     or addresses. ``seal`` is the digest of the phase's manifest, ``kept`` the digest of the submission with
     an existing result. ``workers`` score its cases; ``memory_mb`` is for each of them, None for the phase's
-    or machine's limit.
+    or machine's limit. ``isolated``: only where readers are confined in full (`missing_confinement`).
 
     A large submission is divided into ``slices`` (see `slicing`): ``part`` is the one to score, ``once`` an
     identifier of all of them. With ``scored``, the outcomes of all slices, they are only put together.
@@ -89,6 +89,7 @@ class ScoringTask:
     kept: str | None = None
     workers: int = 1
     memory_mb: int | None = None
+    isolated: bool = False
     slices: int = 1
     part: Slice = WHOLE
     once: str = ""

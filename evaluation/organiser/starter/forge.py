@@ -1,21 +1,32 @@
 """Phases from a Grand Challenge Forge pack: the JSON of a challenge with its phases, interfaces and sockets.
 
-Source of the format: the schema of pack contexts in DIAGNijmegen/rse-grand-challenge-forge.
+Source of the format: the contexts of packs in DIAGNijmegen/rse-grand-challenge-forge, and since 2025 in
+comic/grand-challenge.org, which has a phase at the top and flags in place of a socket's kind. Kinds are those
+of `InterfaceKindChoices` in comic/grand-challenge.org.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
-from evaluation.organiser.starter.repository import phase_name, require_empty, write_surroundings
+from evaluation.organiser.starter.repository import (
+    PHASE,
+    SUBMISSION,
+    phase_name,
+    require_empty,
+    write_surroundings,
+)
+from evaluation.organiser.starter.sample import write_job_sample
+from evaluation.organiser.submission_writer import InputSocket
 from evaluation.phase.validation import InvalidTableError, read_table
 
 
@@ -25,18 +36,47 @@ class _PackPart(BaseModel):
 
 
 class PackSocket(_PackPart):
-    """A socket: an input or output of an algorithm."""
+    """A socket: an input or output of an algorithm or of an evaluation."""
 
     slug: Annotated[str, Key(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    relative_path: str
+    relative_path: Annotated[str, Key(pattern=r"^[\w-][\w. -]*(/[\w-][\w. -]*)*$")]
     kind: str
     super_kind: str = ""
+    example_value: Any = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_kind(cls, value: Any) -> Any:
+        """Return the socket with its kind and super kind, which packs since 2025 have as flags."""
+        if not isinstance(value, dict) or "kind" in value or not any(key.startswith("is_") for key in value):
+            return value
+        image, is_json = value.get("is_image_kind"), value.get("is_json_kind")
+        kind = "Image" if image else _kind_of_example(value.get("example_value")) if is_json else "File"
+        kind = "DICOM Image Set" if value.get("is_dicom_image_kind") else kind
+        is_file = value.get("is_json_file_kind") or value.get("is_file_kind")
+        return {**value, "kind": kind, "super_kind": "Image" if image else "File" if is_file else "Value"}
+
+    @property
+    def is_json_file(self) -> bool:
+        """Whether the platform stores the value as a file, which it names after the socket in every job."""
+        return self.super_kind.casefold() == "file" and self.relative_path.endswith(".json")
+
+    @property
+    def identifies(self) -> int:
+        """How well an input tells the cases apart: an image, a file, a value, a JSON file."""
+        order = {"image": 0, "file": 3 if self.is_json_file else 1, "value": 2}
+        return order.get(self.super_kind.casefold(), 1)
+
+    def described(self) -> InputSocket:
+        """Return the socket as the platform describes it in a list of jobs."""
+        super_kind = self.super_kind.capitalize() or "Image"
+        return InputSocket(self.slug, self.kind, super_kind, self.relative_path, self.example_value)
 
 
 class PackInterface(_PackPart):
     """An interface: one set of inputs of an algorithm, and its outputs."""
 
-    inputs: list[PackSocket]
+    inputs: Annotated[list[PackSocket], Key(min_length=1)]
     outputs: list[PackSocket]
 
 
@@ -46,6 +86,8 @@ class PackPhase(_PackPart):
     slug: Annotated[str, Key(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
     title: str | None = None
     algorithm_interfaces: list[PackInterface] = []
+    evaluation_additional_inputs: list[PackSocket] = []
+    evaluation_additional_outputs: list[PackSocket] = []
 
 
 class PackChallenge(_PackPart):
@@ -60,46 +102,232 @@ class Pack(_PackPart):
 
     challenge: PackChallenge
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_one_phase(cls, value: Any) -> Any:
+        """Return the pack of a challenge; packs since 2025 are those of one phase."""
+        if (
+            isinstance(value, dict)
+            and "algorithm_interfaces" in value
+            and isinstance(value.get("challenge"), dict)
+        ):
+            return {"challenge": {**value["challenge"], "phases": [value]}}
+        return value
+
+
+def _kind_of_example(value: Any) -> str:
+    """Return the platform's kind of a JSON value, from the example that the pack gives."""
+    if isinstance(value, dict) and isinstance(value.get("type"), str):
+        return str(value["type"])
+    kinds = {bool: "Bool", int: "Integer", float: "Float", str: "String"}
+    return kinds.get(type(value), "Anything")
+
+
+# --- What the platform's kinds are here ---
+
 
 @dataclass(frozen=True)
 class _Declaration:
-    """The lines of a field, and the metrics that it usually has."""
+    """The lines of a field, a metric that it usually has, and whether its kind is no more than a guess."""
 
-    field: tuple[str, ...]
-    metrics: tuple[str, ...] = ()
+    lines: tuple[str, ...]
+    metric: str
+    guess: str = ""
 
 
-_NUMBER = _Declaration(
-    ('kind = "number"', "minimum = 0", "maximum = 1", 'positive = ["1"]', 'negative = ["0"]'), ("auc",)
-)
-_SEGMENTATION = _Declaration(
-    ('kind = "label_map"', 'labels = { 1 = "structure" }', "dimensions = 3"), ("dice",)
-)
-_POINTS = _Declaration(('kind = "points"',), ("point_f1 = { radius = 1.0 }",))
-_BOXES = _Declaration(('kind = "boxes"', 'unit = "mm"'), ('box_f1 = { matching = "optimal" }',))
-# The platform's names of kinds, and their usual content, which the organiser corrects.
+_NUMBER = ('kind = "number"', "minimum = 0", "maximum = 1", 'positive = ["1"]', 'negative = ["0"]')
+_CLASS = ('kind = "class"', 'classes = ["a", "b"]')
+_SEGMENTATION = ('kind = "label_map"', 'labels = { 1 = "structure" }', "dimensions = 3")
 _OF_KIND: Mapping[str, _Declaration] = {
-    "Float": _NUMBER,
-    "Integer": _Declaration(('kind = "number"', "minimum = 0", "maximum = 100"), ("mean_absolute_error",)),
-    "Bool": _Declaration(('kind = "decision"', 'positive = ["1"]', 'negative = ["0"]'), ("accuracy",)),
-    "String": _Declaration(('kind = "class"', 'classes = ["a", "b"]'), ("accuracy",)),
-    "Choice": _Declaration(('kind = "class"', 'classes = ["a", "b"]'), ("accuracy",)),
-    "Anything": _NUMBER,
-    "Segmentation": _SEGMENTATION,
-    "Image": _SEGMENTATION,
-    "Heat Map": _Declaration(('kind = "probability_map"',), ("voxel_brier_score",)),
-    "Point": _Declaration(('kind = "point"',), ("mean_radial_error = { worst = 100.0 }",)),
-    "Multiple points": _POINTS,
-    "Multiple 2D bounding boxes": _BOXES,
+    "String": _Declaration(_CLASS, "accuracy", "a text that is one of some classes"),
+    "Integer": _Declaration(('kind = "number"', "minimum = 0", "maximum = 100"), "mean_absolute_error"),
+    "Float": _Declaration(_NUMBER, "auc"),
+    "Bool": _Declaration(('kind = "decision"',), "accuracy"),
+    "Anything": _Declaration(_NUMBER, "auc", "a number from 0 to 1"),
+    "2D bounding box": _Declaration(('kind = "box"', 'unit = "mm"'), "box_iou"),
+    "Multiple 2D bounding boxes": _Declaration(
+        ('kind = "boxes"', 'unit = "mm"'), 'box_f1 = { matching = "optimal" }'
+    ),
+    "Point": _Declaration(('kind = "point"',), "mean_radial_error = { worst = 100.0 }"),
+    "Multiple points": _Declaration(('kind = "points"',), "point_f1 = { radius = 1.0 }"),
+    "Choice": _Declaration(_CLASS, "accuracy"),
+    "Multiple choice": _Declaration(
+        ('kind = "flags"', 'names = ["a", "b"]', "listed = true"), "hamming_distance"
+    ),
+    "Image": _Declaration(_SEGMENTATION, "dice", "a segmentation"),
+    "Segmentation": _Declaration(_SEGMENTATION, "dice"),
+    "Heat Map": _Declaration(('kind = "probability_map"',), "voxel_brier_score"),
 }
+"""The platform's kinds of outputs that can be declared, with their usual content.
+
+All others have no kind here: lines, polygons, angles, ellipses, distances, transforms and files.
+"""
+
+_CONTENT_OF_KIND = {"Chart": "chart-metrics", "Anything": "metrics", "PDF file": "pdf"}
+"""What is written to an additional output of an evaluation, by the platform's kind."""
+_EXTENSIONS = (".json", ".pdf")
 
 
-def write_from_pack(folder: Path, pack_file: Path) -> list[Path]:
-    """Write a repository for each phase of a pack below a folder that is new or empty; return their folders.
+@dataclass
+class _Phase:
+    """A phase of the pack as it is declared, with notes for the organiser and reasons to leave it out."""
 
-    Each has a `phase.toml` with a field for each output socket, and the files for an image. Kinds, labels and
-    metrics are usual for the sockets' kinds, for the organiser to correct. There is no sample. Raises
-    `PhaseError` for a file that is no pack, and for a phase without an output.
+    pack: PackPhase
+    names: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> str:
+        """Keep a note and return it as a comment."""
+        self.notes.append(text)
+        return f"# {text}"
+
+    def configuration(self, name: str, title: str) -> str:
+        """Return the `phase.toml`; without ``problems`` it is complete."""
+        head = [f"name = {json.dumps(name)}", f"title = {json.dumps(title)}", 'submission = "algorithm"']
+        head += [
+            self.note(f"the evaluation's input {unused.slug} ({unused.kind}) is not used")
+            for unused in self.pack.evaluation_additional_inputs
+        ]
+        tables = list(self._fields())
+        if not self.names:
+            self.problems.append("no output of a kind that can be declared")
+        outputs = list(self._outputs())
+        inputs, interfaces = self._interfaces()
+        tasks = self._tasks(interfaces)
+        return "\n".join([*head, *inputs, *tables, *outputs, *_tables_of(interfaces), *tasks, ""])
+
+    def _fields(self) -> Iterator[str]:
+        """Yield the tables of the fields, and a comment for each output that has none."""
+        sockets = (socket for interface in self.pack.algorithm_interfaces for socket in interface.outputs)
+        for socket in _each_once(sockets):
+            declaration = _OF_KIND.get(socket.kind)
+            place = f"output {socket.slug} ({socket.kind})"
+            yield ""
+            if declaration is None:
+                yield self.note(f"{place} is not scored: no kind of field is like it")
+                continue
+            if declaration.guess:
+                yield self.note(f"{place} is declared as {declaration.guess}: correct it if it is not")
+            name = self.names[socket.slug] = _name(socket.slug, self.names.values())
+            yield f"# {place}"
+            yield f"[fields.{name}]"
+            yield from declaration.lines
+            yield f"socket = {json.dumps(socket.slug)}"
+            yield f"output = {json.dumps(socket.relative_path)}"
+
+    def _outputs(self) -> Iterator[str]:
+        """Yield the table of the evaluation's additional outputs; one that cannot be written is a problem."""
+        sockets = self.pack.evaluation_additional_outputs
+        if sockets:
+            yield from ("", "[outputs]")
+        for socket in sockets:
+            content = _CONTENT_OF_KIND.get(socket.kind)
+            if content is None or not socket.relative_path.endswith(_EXTENSIONS):
+                self.problems.append(
+                    f"additional output {socket.slug} ({socket.kind}): nothing can be written there, and "
+                    "every evaluation without it would fail; detach it from the phase"
+                )
+            else:
+                yield f"{json.dumps(socket.relative_path)} = {json.dumps(content)}"
+
+    def _interfaces(self) -> tuple[list[str], dict[str, list[str]]]:
+        """Return the key of the input socket, or the lines of each interface by name.
+
+        Interfaces of the same outputs, whose jobs are all named like their cases, need no tables.
+        """
+        found: dict[str, list[str]] = {}
+        keys: list[str] = []
+        by_value = False
+        for interface in self.pack.algorithm_interfaces:
+            key = min(interface.inputs, key=lambda socket: socket.identifies)
+            lines = [f"inputs = {json.dumps([socket.slug for socket in interface.inputs])}"]
+            lines.append(f"fields = {json.dumps(list(self._fields_of(interface)))}")
+            lines.append(f"input_socket = {json.dumps(key.slug)}")
+            if key.super_kind.casefold() == "value":
+                lines.append('match = "value"')
+                by_value = True
+                self.note(
+                    f"jobs are told apart by the value of {key.slug}, the column input_value of cases.csv"
+                )
+            if key.is_json_file:
+                self.note(
+                    f"input {key.slug} is a JSON file: it tells jobs apart only if each was uploaded under "
+                    "the name of its case"
+                )
+            keys.append(key.slug)
+            found[_name(key.slug, found)] = lines
+        if (
+            not by_value
+            and len({frozenset(self._fields_of(one)) for one in self.pack.algorithm_interfaces}) == 1
+        ):
+            return [f"input_socket = {json.dumps(list(dict.fromkeys(keys)))}"], {}
+        return [], found
+
+    def _fields_of(self, interface: PackInterface) -> Iterator[str]:
+        return (self.names[socket.slug] for socket in interface.outputs if socket.slug in self.names)
+
+    def _tasks(self, interfaces: Mapping[str, Sequence[str]]) -> Iterator[str]:
+        """Yield a task for the fields that the same interfaces have."""
+        groups: dict[tuple[str, ...], list[str]] = {}
+        declared = {
+            self.names[socket.slug]: _OF_KIND[socket.kind]
+            for interface in self.pack.algorithm_interfaces
+            for socket in interface.outputs
+            if socket.slug in self.names
+        }
+        for name in declared:
+            owners = zip(interfaces, self.pack.algorithm_interfaces, strict=False)
+            groups.setdefault(tuple(of for of, one in owners if name in self._fields_of(one)), []).append(
+                name
+            )
+        tasks: dict[str, None] = {}
+        for owned_by, names in groups.items():
+            task = _name("_".join(owned_by) if len(groups) > 1 else "all", tasks)
+            tasks[task] = None
+            yield from ("", f"[tasks.{task}.metrics]")
+            for name in names:
+                metric, _, options = declared[name].metric.partition(" = ")
+                more = f", {options.strip('{} ')}" if options else ""
+                yield f'{name}_{metric} = {{ metric = "{metric}", field = "{name}"{more} }}'
+
+
+def _name(slug: str, used: Iterable[str]) -> str:
+    """Return a name for tables, made of a slug, that is not used yet."""
+    name = re.sub(r"^[^a-z]+", "", slug.replace("-", "_"))[:48] or "output"
+    while name in used:
+        name += "_2"
+    return name
+
+
+def _tables_of(interfaces: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for name, lines in interfaces.items():
+        yield from ("", f"[interfaces.{name}]", *lines)
+
+
+def _each_once(sockets: Iterable[PackSocket]) -> tuple[PackSocket, ...]:
+    return tuple({socket.slug: socket for socket in sockets}.values())
+
+
+# --- The repositories ---
+
+
+@dataclass(frozen=True)
+class FromPack:
+    """The folders of the phases that were written, notes on them, and why others were left out."""
+
+    folders: tuple[Path, ...]
+    notes: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def write_from_pack(folder: Path, pack_file: Path) -> FromPack:
+    """Write a repository for each phase of a pack below a folder that is new or empty.
+
+    Each has a `phase.toml` with a field for each output socket that has a kind here, synthetic cases with
+    jobs, and the files for an image. Kinds, labels and metrics are usual for the sockets' kinds, for the
+    organiser to correct. A phase is left out if nothing of it can be declared, or if its evaluations have an
+    output that cannot be written. Raises `PhaseError` for a file that is no pack, and where no phase is left.
     """
     try:
         pack = read_table(Pack, json.loads(pack_file.read_text(encoding="utf-8")))
@@ -107,60 +335,25 @@ def write_from_pack(folder: Path, pack_file: Path) -> list[Path]:
         raise PhaseError(*error.problems(pack_file.name)) from None
     except (OSError, ValueError) as error:
         raise PhaseError(f"{pack_file}: cannot be read: {error}") from None
-    phases = pack.challenge.phases
-    if problems := [
-        f"{pack_file.name}: phase {phase.slug!r}: expected at least one output, found none"
-        for phase in phases
-        if not _outputs(phase)
-    ]:
-        raise PhaseError(*problems)
+    folders, notes, left_out = [], [], []
+    contents = {}
+    for phase in map(_Phase, pack.challenge.phases):
+        place = folder / phase.pack.slug
+        title = phase.pack.title or phase.pack.slug.replace("-", " ").replace("_", " ").capitalize()
+        text = phase.configuration(phase_name(place), title)
+        left_out += [f"phase {phase.pack.slug}: left out: {problem}" for problem in phase.problems]
+        if not phase.problems:
+            contents[place] = (phase, title, text)
+            notes += [f"phase {phase.pack.slug}: {note}" for note in phase.notes]
+    if not contents:
+        raise PhaseError(*(f"{pack_file.name}: {problem}" for problem in left_out))
     require_empty(folder)
-    folders = []
-    for phase in phases:
-        place = folder / phase.slug
-        (place / "phase").mkdir(parents=True)
-        title = phase.title or phase.slug.replace("-", " ").replace("_", " ").capitalize()
-        name = phase_name(place)
-        (place / "phase" / "phase.toml").write_text(_configuration(phase, name, title), encoding="utf-8")
-        write_surroundings(place, name, title)
+    for place, (phase, title, text) in contents.items():
+        (place / PHASE).mkdir(parents=True)
+        (place / PHASE / "phase.toml").write_text(text, encoding="utf-8")
+        inputs = (socket for one in phase.pack.algorithm_interfaces for socket in one.inputs)
+        sockets = {socket.slug: socket.described() for socket in inputs}
+        write_job_sample(place / PHASE, place / SUBMISSION, sockets)
+        write_surroundings(place, phase_name(place), title)
         folders.append(place)
-    return folders
-
-
-def _configuration(phase: PackPhase, name: str, title: str) -> str:
-    lines = [
-        f"name = {json.dumps(name)}",
-        f"title = {json.dumps(title)}",
-        'submission = "algorithm"',
-        f"input_socket = {json.dumps(_identifying_inputs(phase))}",
-    ]
-    metrics: list[str] = []
-    for socket in _outputs(phase):
-        field = socket.slug.replace("-", "_")
-        declaration = _OF_KIND.get(socket.kind)
-        lines += ["", f"# The platform's kind of this socket: {socket.kind}", f"[fields.{field}]"]
-        lines += declaration.field if declaration else ['kind = "number"', "minimum = 0", "maximum = 1"]
-        lines += [f"socket = {json.dumps(socket.slug)}", f"output = {json.dumps(socket.relative_path)}"]
-        for metric in declaration.metrics if declaration else ("mean_absolute_error",):
-            named, _, options = metric.partition(" = ")
-            table = options.strip("{} ")
-            more = f", {table}" if table else ""
-            metrics.append(f'{field}_{named} = {{ metric = "{named}", field = "{field}"{more} }}')
-    return "\n".join([*lines, "", "[tasks.all.metrics]", *metrics, ""])
-
-
-def _outputs(phase: PackPhase) -> tuple[PackSocket, ...]:
-    return _each_once(socket for interface in phase.algorithm_interfaces for socket in interface.outputs)
-
-
-def _identifying_inputs(phase: PackPhase) -> list[str]:
-    """Return the input socket of each interface that identifies the case: the image, else the first input."""
-    found = []
-    for interface in phase.algorithm_interfaces:
-        images = [socket for socket in interface.inputs if socket.super_kind.casefold() == "image"]
-        found += (images or interface.inputs)[:1]
-    return [socket.slug for socket in _each_once(found)]
-
-
-def _each_once(sockets: Iterable[PackSocket]) -> tuple[PackSocket, ...]:
-    return tuple({socket.slug: socket for socket in sockets}.values())
+    return FromPack(tuple(folders), tuple(notes), tuple(left_out))

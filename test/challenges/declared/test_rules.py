@@ -79,9 +79,52 @@ def test_a_submission_is_scored_as_declared(tmp_path, columns):
     error = np.abs(np.array(columns["age"]) - columns["guess"]).mean()
     assert result["aggregates"]["screening"]["early"]["value"] == pytest.approx(auc, abs=5e-5)
     assert result["aggregates"]["patient"]["mean_absolute_error"]["value"] == pytest.approx(error, abs=5e-5)
-    # Made of the published values.
-    assert result["ranking"]["composites"]["total"] == pytest.approx(1 + auc - error / 100, abs=2e-4)
+    # Made of exact values and rounded once.
+    assert result["ranking"]["composites"]["total"] == round(1 + auc - error / 100, 4)
     assert result["phase"]["challenge"] == "declared"
+
+
+TWO_ERRORS = """\
+value_digits = 1
+
+[fields.width]
+kind = "number"
+reference = "width_mm"
+minimum = 0
+maximum = 1
+
+[fields.height]
+kind = "number"
+reference = "height_mm"
+minimum = 0
+maximum = 1
+
+[tasks.size.metrics.width]
+metric = "mean_absolute_error"
+field = "width"
+
+[tasks.size.metrics.height]
+metric = "mean_absolute_error"
+field = "height"
+
+[composites.both]
+weights = { "size.width" = 1, "size.height" = 1 }
+"""
+
+
+def test_a_composite_is_rounded_once(tmp_path):
+    """Errors of 3/7 each are 0.4, and their sum of 6/7 is 0.9, not 0.8."""
+    names, none = [f"lesion{number}" for number in range(7)], [0] * 7
+    phase = declared_phase(
+        tmp_path / "phase", TWO_ERRORS, {"name": names, "width_mm": none, "height_mm": none}
+    )
+    evaluation.seal(phase)
+    submitted = [1, 1, 1, 0, 0, 0, 0]
+    table = {"case": names, "width": submitted, "height": submitted}
+    write_table(tmp_path / "submission" / "predictions.csv", table)
+    result = evaluation.evaluate(phase, tmp_path / "submission", workers=0).to_dict()
+    assert result["aggregates"]["size"]["width"]["value"] == 0.4
+    assert result["ranking"]["composites"]["both"] == 0.9
 
 
 def test_the_recorded_declaration_gives_the_same_rules(tmp_path, columns):

@@ -29,16 +29,25 @@ def printed(tmp_path_factory) -> str:
     [
         ("REFUGE Table 4, ranks", "12 of 12"),
         ("REFUGE Table 6", "57 of 60"),
+        ("REFUGE Eq. 5, with a made-up off-line set", "12 of 12"),
         ("REFUGE Table 4", "7 of 12"),
+        ("REFUGE section 4.1, two experts, %", "10 of 10"),
+        ("REFUGE section 5.1.2", "0 of 4"),
         ("ADAM Table 1", "12 of 12"),
         ("ADAM Table 3", "9 of 9"),
         ("ADAM Table 5", "9 of 9"),
         ("ADAM Table 7", "10 of 10"),
+        ("ADAM section 4.3, fovea without additional data, %", "2 of 2"),
         ("ADAM Table 9", "9 of 9"),
+        ("ADAM Table 13, lesions without additional data, %", "4 of 4"),
+        ("ADAM Eq. 6, with a made-up online set", "11 of 11"),
         ("ADAM Table 9, F1 of a team that marks every image (from Table 1)", "5 of 5"),
         ("ADAM Table 11, weighted with the numbers of images", "9 of 9"),
+        ("ADAM, the text and its tables", "0 of 6"),
+        ("EDD2020 section III", "0 of 1"),
         ("JustRAIGS sample size", "2 of 4"),
         ("Cyst benchmark, volumes and assignment of readers", "4 of 4"),
+        ("Cyst benchmark, time of a single reader", "2 of 3"),
         ("Scores from their parts, and as evaluate gives them (the papers print formulas alone)", "3 of 3"),
     ],
 )
@@ -56,3 +65,14 @@ def test_orders_that_follow_from_several_tables(printed):
     )
     adam = printed.partition("ADAM, on-site order")[2].partition("\n\n")[0]
     assert "8  XxlzT                         8.3\n    9  TeamTiger                     8.3" in adam
+
+
+def test_the_final_rankings_weight_both_sets(printed):
+    # Off-line the first team of Table 4, VRT, has the values of the last one, AIML, and so on.
+    refuge = printed.partition("REFUGE Eq. 5")[2].partition("\n\n")[0].splitlines()[2:-1]
+    scores = {line.split()[0]: line.split()[3] for line in refuge}
+    # On-site VRT has place 2 and AIML 9, so off-line 9 and 2: 0.3·9 + 0.7·2 and 0.3·2 + 0.7·9.
+    assert (scores["VRT"], scores["AIML"]) == ("4.1", "6.9")
+    adam = printed.partition("ADAM Eq. 6")[2].partition("\n\n")[0].splitlines()[2:-1]
+    # The first of Table 3, VUNO, has the values of the added row, the tenth on-site: 0.3·10 + 0.7·1.
+    assert [line.split()[-1] for line in adam if line.split()[0] == "VUNO"] == ["3.7"]

@@ -1,15 +1,24 @@
-"""Phases from a Grand Challenge Forge pack; the pack follows the schema that the forge publishes."""
+"""Phases from a Grand Challenge Forge pack; packs follow the generators that the platform publishes."""
 
+import copy
+import dataclasses
 import json
+import re
 import tomllib
 
 import pytest
 
-from evaluation.challenges.declared.rules import DeclaredOptions, declare
+from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
+from evaluation.evaluate import Result, check, evaluate
+from evaluation.organiser.cli.new_command import run
+from evaluation.organiser.rehearsal import rehearse
 from evaluation.organiser.starter.forge import write_from_pack
-from evaluation.phase.config import PhaseConfig, moved_declaration
-from evaluation.phase.validation import read_table
+from evaluation.organiser.validate import validate_phase
+from evaluation.phase.config import read_config
+from evaluation.phase.form_file import write_form
+from evaluation.phase.manifest import scan, seal
+from evaluation.phase.phase import load_phase
 
 
 def socket(slug, kind, path=None, super_kind="File"):
@@ -17,9 +26,14 @@ def socket(slug, kind, path=None, super_kind="File"):
 
 
 CT = socket("thorax-ct", "Image", "images/thorax-ct", "Image")
-FUNDUS = socket("fundus", "Image", "images/fundus", "Image")
-AGE = socket("patient-age", "Integer", super_kind="Value")
+MR = socket("brain-mr", "Image", "images/brain-mr", "Image")
+AGE = {**socket("patient-age", "Integer", super_kind="Value"), "example_value": 42}
+REPORT = socket("report", "String", super_kind="Value")
+METADATA = socket("metadata", "Anything")
 RISK = socket("risk", "Float", super_kind="Value")
+SCORE_CT = socket("score-ct", "Float", super_kind="Value")
+SCORE_MR = socket("score-mr", "Point")
+MESH = socket("mesh", "OBJ file", "mesh.obj")
 
 
 def pack(*interfaces, slug="final-test", **more):
@@ -42,54 +56,371 @@ def pack(*interfaces, slug="final-test", **more):
 
 
 def written(tmp_path, content):
+    """Write the only phase of a pack; return its folder and the notes."""
     file = tmp_path / "pack.json"
     file.write_text(json.dumps(content), encoding="utf-8")
-    (folder,) = write_from_pack(tmp_path / "repositories", file)
-    toml = tomllib.loads((folder / "phase" / "phase.toml").read_text(encoding="utf-8"))
-    return folder, moved_declaration(toml, "phase.toml")
+    found = write_from_pack(tmp_path / "repositories", file)
+    (folder,) = found.folders
+    return folder, found.notes
+
+
+def toml_of(folder):
+    return tomllib.loads((folder / "phase" / "phase.toml").read_text(encoding="utf-8"))
+
+
+def sealed(folder):
+    scanned = scan(folder / "phase")
+    validate_phase(folder / "phase", scanned, 0)
+    seal(folder / "phase", scanned)
+    return load_phase(folder / "phase")
+
+
+def scored(folder):
+    """Take the steps of the README in this process; return the result, as `metrics.json` has it."""
+    phase = sealed(folder)
+    assert not rehearse(phase).problems
+    assert faults_of(folder) == []
+    result = evaluate(phase, folder / "submission", 0)
+    assert isinstance(result, Result), result
+    metrics = dataclasses.asdict(result.metrics)
+    assert metrics["cases"]["worst"] == 0
+    return metrics
+
+
+# `InterfaceKindChoices` of the platform (app/grandchallenge/components/models.py), and the kind here.
+KINDS = {
+    "String": "class", "Integer": "number", "Float": "number", "Bool": "decision", "Anything": "number",
+    "Chart": None, "2D bounding box": "box", "Multiple 2D bounding boxes": "boxes",
+    "Distance measurement": None, "Multiple distance measurements": None, "Point": "point",
+    "Multiple points": "points", "Polygon": None, "Multiple polygons": None, "Line": None,
+    "Multiple lines": None, "Angle": None, "Multiple angles": None, "Ellipse": None,
+    "Multiple ellipses": None,
+    "Three-point angle": None, "Multiple three-point angles": None, "Affine transform registration": None,
+    "Choice": "class", "Multiple choice": "flags", "Image": "label_map", "Segmentation": "label_map",
+    "Heat Map": "probability_map", "Displacement field": None, "DICOM Image Set": None, "PDF file": None,
+    "SQREG file": None, "Thumbnail jpg": None, "Thumbnail png": None, "OBJ file": None, "MP4 file": None,
+    "Newick tree-format file": None, "BIOM format": None, "CSV file": None, "ZIP file": None,
+}  # fmt: skip
+IMAGES = ("Image", "Segmentation", "Heat Map", "Displacement field", "DICOM Image Set")
+GUESSED = ("String", "Anything", "Image")
+
+
+def output_of(kind):
+    return socket("out", kind, "images/out", "Image") if kind in IMAGES else socket("out", kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_the_platform_is_scored_or_named_as_unscored(tmp_path, kind):
+    folder, notes = written(tmp_path, pack({"inputs": [CT], "outputs": [RISK, output_of(kind)]}))
+    fields = toml_of(folder)["fields"]
+    assert fields.pop("risk")["kind"] == "number"
+    text = (folder / "phase" / "phase.toml").read_text(encoding="utf-8")
+    if KINDS[kind] is None:
+        assert not fields
+        (note,) = notes
+        assert f"# output out ({kind}) is not scored" in text
+        assert note.startswith(f"phase final-test: output out ({kind}) is not scored")
+        return
+    assert fields["out"]["kind"] == KINDS[kind]
+    assert len(notes) == (kind in GUESSED)
+    result = scored(folder)
+    # One prediction in four is wrong everywhere.
+    (name,) = (name for name in result["aggregates"]["all"] if name.startswith("out_"))
+    assert result["aggregates"]["all"][name]["value"] not in (0, 1)
+
+
+@pytest.mark.parametrize("kind", [kind for kind, here in KINDS.items() if here is None])
+def test_a_phase_of_nothing_else_is_left_out(tmp_path, kind, capsys):
+    content = pack({"inputs": [CT], "outputs": [output_of(kind)]})
+    with pytest.raises(PhaseError) as error:
+        written(tmp_path, content)
+    expected = "phase final-test: left out: no output of a kind that can be declared"
+    assert error.value.problems == (f"pack.json: {expected}",)
+    assert not (tmp_path / "repositories").exists()
+
+
+def test_the_other_phases_of_a_pack_are_written(tmp_path, capsys):
+    content = pack({"inputs": [CT], "outputs": [MESH]})
+    content["challenge"]["phases"] += pack({"inputs": [CT], "outputs": [RISK]}, slug="risk")["challenge"][
+        "phases"
+    ]
+    file = tmp_path / "pack.json"
+    file.write_text(json.dumps(content), encoding="utf-8")
+    arguments = type("Arguments", (), {"folder": tmp_path / "new", "pack": file, "like": None})
+    assert run(arguments) == 1
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["risk"]
+    streams = capsys.readouterr()
+    assert streams.out == f"{tmp_path / 'new' / 'risk'}\n"
+    assert streams.err == "phase final-test: left out: no output of a kind that can be declared\n"
 
 
 def test_sockets_become_fields(tmp_path):
     outputs = [RISK, socket("organs", "Segmentation", "images/organs", "Image")]
-    folder, content = written(tmp_path, pack({"inputs": [AGE, CT], "outputs": outputs}))
+    folder, notes = written(tmp_path, pack({"inputs": [AGE, CT], "outputs": outputs}))
     assert folder.name == "final-test"
     assert (folder / "Dockerfile").is_file()
-    config = read_table(PhaseConfig, content)
+    assert not notes
+    config = read_config(folder / "phase")
     assert config.submission == "algorithm"
     assert config.input_sockets == ("thorax-ct",)
-    challenge = declare(read_table(DeclaredOptions, config.options))
-    (task,) = challenge.tasks(None)
-    assert {field.name: (field.socket.slug, field.socket.file_name) for field in task.fields} == {
+    assert not config.interfaces
+    fields = toml_of(folder)["fields"]
+    assert {name: (field["socket"], field["output"]) for name, field in fields.items()} == {
         "risk": ("risk", "risk.json"),
         "organs": ("organs", "images/organs"),
     }
 
 
-def test_interfaces_of_one_phase_have_inputs_of_their_own(tmp_path):
-    _, content = written(
-        tmp_path, pack({"inputs": [CT], "outputs": [RISK]}, {"inputs": [FUNDUS, AGE], "outputs": [RISK]})
+def test_interfaces_of_the_same_outputs_need_no_tables(tmp_path):
+    folder, _ = written(
+        tmp_path, pack({"inputs": [CT], "outputs": [RISK]}, {"inputs": [MR, AGE], "outputs": [RISK]})
     )
-    assert read_table(PhaseConfig, content).input_sockets == ("thorax-ct", "fundus")
-    assert list(content["options"]["fields"]) == ["risk"]
+    config = read_config(folder / "phase")
+    assert config.input_sockets == ("thorax-ct", "brain-mr")
+    assert not config.interfaces
+    scored(folder)
+
+
+TWO = ({"inputs": [CT], "outputs": [SCORE_CT]}, {"inputs": [MR, AGE], "outputs": [SCORE_MR]})
+
+
+def test_fields_belong_to_interfaces(tmp_path):
+    folder, _ = written(tmp_path, pack(*TWO))
+    result = scored(folder)
+    assert list(result["aggregates"]) == ["thorax_ct", "brain_mr"]
+    assert list(result["aggregates"]["brain_mr"]) == ["score_mr_mean_radial_error"]
+    jobs = json.loads((folder / "submission" / "predictions.json").read_text(encoding="utf-8"))
+    inputs = {tuple(item["socket"]["slug"] for item in job["inputs"]) for job in jobs}
+    assert inputs == {("thorax-ct",), ("brain-mr", "patient-age")}
+
+
+def edit_jobs(folder, edit):
+    path = folder / "submission" / "predictions.json"
+    jobs = json.loads(path.read_text(encoding="utf-8"))
+    jobs = edit(jobs) or jobs
+    path.write_text(json.dumps(jobs), encoding="utf-8")
+
+
+def faults_of(folder):
+    form = load_phase(folder / "phase", scan(folder / "phase")).form
+    return sorted(map(str, check(form, folder / "submission", 0).faults))
+
+
+def with_inputs(jobs, *slugs):
+    return next(job for job in jobs if tuple(item["socket"]["slug"] for item in job["inputs"]) == slugs)
+
+
+def test_missing_is_what_the_interface_of_a_case_lacks(tmp_path):
+    folder, _ = written(tmp_path, pack(*TWO))
+
+    def edit(jobs):
+        with_inputs(jobs, "brain-mr", "patient-age")["outputs"].clear()
+
+    edit_jobs(folder, edit)
+    (fault,) = faults_of(folder)
+    assert "socket score-mr: expected an output, found none" in fault
+
+
+def test_a_job_of_another_interface_than_its_case(tmp_path):
+    folder, _ = written(tmp_path, pack(*TWO))
+
+    def edit(jobs):
+        job = with_inputs(jobs, "thorax-ct")
+        job["inputs"][0]["image"]["name"] = "case030"  # a case of the other interface
+        with_inputs(jobs, "brain-mr", "patient-age")["inputs"].pop()
+
+    edit_jobs(folder, edit)
+    faults = faults_of(folder)
+    assert any(
+        re.search("socket thorax-ct: expected the name of an image of interface thorax_ct", f) for f in faults
+    )
+    assert any(
+        "expected the inputs of an interface (thorax_ct: thorax-ct; brain_mr: brain-mr, " in f for f in faults
+    )
+
+
+def test_an_interface_without_any_field_takes_its_jobs(tmp_path):
+    folder, notes = written(tmp_path, pack(TWO[0], {"inputs": [MR], "outputs": [MESH]}))
+    assert [note.partition(": ")[2] for note in notes] == [
+        "output mesh (OBJ file) is not scored: no kind of field is like it"
+    ]
+    result = scored(folder)
+    assert list(result["aggregates"]) == ["all"]
+
+
+def test_jobs_are_told_apart_by_a_value(tmp_path):
+    folder, notes = written(tmp_path, pack({"inputs": [METADATA, REPORT], "outputs": [RISK]}))
+    (note,) = notes
+    assert note.endswith("jobs are told apart by the value of report, the column input_value of cases.csv")
+    result = scored(folder)
+    form = write_form(load_phase(folder / "phase").form)
+    assert b"The input of" not in form
+    # White space does not matter, another value does.
+    edit_jobs(folder, lambda jobs: change_value(jobs[0], lambda text: f" {text.replace(' ', chr(10))}"))
+    assert scored(folder)["aggregates"] == result["aggregates"]
+    edit_jobs(folder, lambda jobs: change_value(jobs[0], lambda text: f"{text} Later: ..."))
+    unknown, missing = faults_of(folder)
+    assert "socket report: expected the value of a case of interface report, found another one" in unknown
+    assert "expected a job for image case" in missing
+
+
+def change_value(job, change):
+    (item,) = (item for item in job["inputs"] if item["socket"]["slug"] == "report")
+    item["value"] = change(item["value"])
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["Float", "Integer", "Bool", "String", "Choice", "Anything", "Segmentation", "Image", "Point",
-     "Multiple points", "Multiple 2D bounding boxes", "Heat Map", "A kind of the future"],
-)  # fmt: skip
-def test_every_kind_of_socket_gives_a_valid_declaration(tmp_path, kind):
-    _, content = written(tmp_path, pack({"inputs": [CT], "outputs": [socket("out", kind)]}))
-    challenge = declare(read_table(DeclaredOptions, content["options"]))
-    assert challenge.components
+    ("value", "expected"),
+    [
+        ("", "cases.csv, line 2, input_value: expected the value of the input, found nothing"),
+        (
+            "The input of case002.",
+            "cases.csv, line 3, input_value: expected a value of its own, found that of line 2",
+        ),
+    ],
+)
+def test_values_that_tell_no_cases_apart(tmp_path, value, expected):
+    folder, _ = written(tmp_path, pack({"inputs": [REPORT], "outputs": [RISK]}))
+    table = folder / "phase" / "cases.csv"
+    text = table.read_text(encoding="utf-8").replace("The input of case001.", value)
+    table.write_text(text, encoding="utf-8")
+    with pytest.raises(PhaseError) as error:
+        sealed(folder)
+    assert error.value.problems == (expected,)
+
+
+def test_json_files_do_not_tell_jobs_apart(tmp_path):
+    folder, notes = written(tmp_path, pack({"inputs": [METADATA], "outputs": [RISK]}))
+    (note,) = notes
+    assert "input metadata is a JSON file: it tells jobs apart only if each was uploaded under" in note
+    scored(folder)
+
+    def edit(jobs):
+        for job in jobs:
+            job["inputs"][0]["file"] = "https://grand-challenge.org/media/1/metadata.json"
+
+    edit_jobs(folder, edit)
+    assert "found 'metadata.json', the name of the socket, which every job has" in faults_of(folder)[0]
+
+
+def test_additional_inputs_are_named_as_unused(tmp_path):
+    more = socket("threshold", "Float", super_kind="Value")
+    content = pack({"inputs": [CT], "outputs": [RISK]}, evaluation_additional_inputs=[more])
+    folder, notes = written(tmp_path, content)
+    assert notes == ("phase final-test: the evaluation's input threshold (Float) is not used",)
+    scored(folder)
+
+
+ADDITIONAL = [
+    socket("performance", "Chart", "figures/performance.json"),
+    socket("everything", "Anything"),
+    socket("page", "PDF file", "page.pdf"),
+]
+
+
+def test_additional_outputs_are_written_to_their_place(tmp_path):
+    content = pack({"inputs": [CT], "outputs": [RISK]}, evaluation_additional_outputs=ADDITIONAL)
+    folder, notes = written(tmp_path, content)
+    assert not notes
+    scored(folder)
+    output = tmp_path / "output"
+    places = {"--ground-truth": folder / "phase", "--input": folder / "submission", "--output": output}
+    arguments = ["evaluate", "--workers", "0", *(str(part) for item in places.items() for part in item)]
+    assert main(arguments) == 0
+    files = {path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_file()}
+    assert files == {"metrics.json", "everything.json", "figures/performance.json", "page.pdf"}
+    assert (output / "everything.json").read_bytes() == (output / "metrics.json").read_bytes()
+    chart = json.loads((output / "figures" / "performance.json").read_text(encoding="utf-8"))
+    assert chart["$schema"] == "https://vega.github.io/schema/vega-lite/v5.json"
+    page = (output / "page.pdf").read_bytes()
+    assert page.startswith(b"%PDF-")
+    assert b"/Count 1" in page
+
+
+@pytest.mark.parametrize("kind", ["Image", "Thumbnail png", "Float", "CSV file"])
+def test_an_output_that_cannot_be_written_is_refused(tmp_path, kind):
+    content = pack({"inputs": [CT], "outputs": [RISK]}, evaluation_additional_outputs=[output_of(kind)])
+    with pytest.raises(PhaseError) as error:
+        written(tmp_path, content)
+    (problem,) = error.value.problems
+    assert f"additional output out ({kind}): nothing can be written there" in problem
+
+
+def flagged(slug, path, example=None, **flags):
+    """Return a socket as the platform's own generator has it since 2025."""
+    return {"slug": slug, "relative_path": path, "example_value": example, **flags}
+
+
+# The shape of DEFAULT_PHASE_CONTEXT_STUB of the platform (app/tests/forge_tests/utils.py).
+PANIMG = {"is_image_kind": True, "is_panimg_kind": True}
+JSON_FILE = {"is_file_kind": True, "is_json_kind": True}
+DICOM = {"is_image_kind": True, "is_dicom_image_kind": True}
+DEFAULT_PHASE = {
+    "challenge": {"slug": "challenge-slug", "url": "https://challenge-slug.grand-challenge.org/"},
+    "slug": "phase-slug",
+    "archive": {"slug": "archive-slug", "url": "https://grand-challenge.org/archives/archive-slug/"},
+    "algorithm_interfaces": [
+        {
+            "inputs": [
+                flagged("input", "images/input", **PANIMG),
+                flagged("another-input", "another-input.json", {"key": "value"}, **JSON_FILE),
+                flagged("non-json-input", "non-json-input", is_file_kind=True),
+                flagged("dicom-input", "images/dicom-input", **DICOM),
+            ],
+            "outputs": [
+                flagged("output", "images/output", **PANIMG),
+                flagged("another-output", "output-value.json", {"key": "value"}, **JSON_FILE),
+                flagged("non-json-output", "non-json-output", is_file_kind=True),
+                flagged("dicom-output", "images/dicom-output", **DICOM),
+            ],
+        },
+        {
+            "inputs": [flagged("input-2", "images/input", **PANIMG)],
+            "outputs": [flagged("output-2", "images/output", **PANIMG)],
+        },
+    ],
+    "evaluation_additional_inputs": [flagged("additional-input", "images/additional", **PANIMG)],
+    "evaluation_additional_outputs": [
+        flagged("additional-image", "images/additional", **PANIMG),
+        flagged("additional-output", "output-value.json", {"key": "value"}, **JSON_FILE),
+    ],
+}
+
+
+def test_the_default_of_the_platforms_generator(tmp_path):
+    content = copy.deepcopy(DEFAULT_PHASE)
+    with pytest.raises(PhaseError) as error:
+        written(tmp_path, content)
+    (problem,) = error.value.problems
+    assert "additional output additional-image (Image): nothing can be written there" in problem
+    del content["evaluation_additional_outputs"][0]
+    folder, notes = written(tmp_path, content)
+    assert [note.partition(": ")[2].partition(":")[0] for note in notes] == [
+        "the evaluation's input additional-input (Image) is not used",
+        "output output (Image) is declared as a segmentation",
+        "output another-output (Anything) is declared as a number from 0 to 1",
+        "output non-json-output (File) is not scored",
+        "output dicom-output (DICOM Image Set) is not scored",
+        "output output-2 (Image) is declared as a segmentation",
+    ]
+    result = scored(folder)
+    assert {task: list(found) for task, found in result["aggregates"].items()} == {
+        "input": ["output_dice", "another_output_auc"],
+        "input_2": ["output_2_dice"],
+    }
 
 
 FAULTS = {
     "no pack": ({"phases": []}, "pack.json: challenge is missing"),
-    "no output": (pack({"inputs": [CT], "outputs": []}), "expected at least one output, found none"),
+    "no output": (pack({"inputs": [CT], "outputs": []}), "no output of a kind that can be declared"),
+    "no input": (pack({"inputs": [], "outputs": [RISK]}), "algorithm_interfaces.0.inputs"),
     "a name that leads out": (
         pack({"inputs": [CT], "outputs": [RISK]}, slug="../../etc"),
         "pack.json: challenge.phases.0.slug: ",
+    ),
+    "a path that leads out": (
+        pack({"inputs": [CT], "outputs": [socket("risk", "Float", "../risk.json")]}),
+        "outputs.0.relative_path: ",
     ),
 }
 

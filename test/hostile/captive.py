@@ -1,0 +1,283 @@
+"""A `challenge.py` whose kind tries to leave its reader, as a file would that has taken over its decoder.
+
+Just before a reader is confined, it forks a copy of itself for each action. The copy is confined in the same
+way, and tries. The kind then reports as faults what became of each.
+"""
+
+# ruff: noqa: PTH101, PTH102, PTH104, PTH106, PTH107, PTH115, PTH116, PTH208, PTH211, SIM115
+
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+import threading
+from pathlib import Path
+
+import evaluation.workers.reader
+from evaluation.define import (
+    CaseColumns,
+    Challenge,
+    Fault,
+    FaultKind,
+    Field,
+    FormFault,
+    Number,
+    Options,
+    Reference,
+    TableColumns,
+    Task,
+    mean_metric,
+)
+from evaluation.io.system_calls import folder_entries
+
+PHASE = str(Path(__file__).parent)
+SECRET = f"{PHASE}/cases.csv"
+DONE, REFUSED, ENDED = "done", "refused", "ended"
+
+libc = ctypes.CDLL(None, use_errno=True)
+_ON_ARM = os.uname().machine == "aarch64"
+_WORD = ctypes.c_long
+
+
+def call(x86_64: int, arm64: int, *arguments: object) -> int:
+    words = [_WORD(argument) if isinstance(argument, int) else argument for argument in arguments]
+    return checked(libc.syscall(_WORD(arm64 if _ON_ARM else x86_64), *words))
+
+
+def checked(result: int) -> int:
+    if result < 0:
+        raise OSError(ctypes.get_errno(), "refused")
+    return result
+
+
+def start_thread() -> None:
+    try:
+        threading.Thread(target=int).start()
+    except RuntimeError:
+        raise OSError(errno.EAGAIN, "no thread") from None
+
+
+def executable_memory() -> None:
+    mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+
+
+def made_executable() -> None:
+    page = mmap.mmap(-1, 4096)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(page))
+    checked(libc.mprotect(ctypes.c_void_p(address), 4096, 5))
+
+
+def of_another_kind() -> int:
+    """Make a call of the x32 interface, which shares its architecture with that of 64 bits."""
+    return call(0x40000000 + 39, 172 + 10_000)
+
+
+def inside(folder: str) -> str:
+    return f"{folder}/tries.csv"
+
+
+PARENT = os.getppid
+BUFFER = ctypes.create_string_buffer(512)
+# What is tried, and what becomes of it: it is done, refused with an error, or ends the process.
+ACTIONS = {
+    # What reading takes, and what SECURITY.md says that a reader can do.
+    "read its files": (lambda f: Path(inside(f)).open().read(), DONE),
+    "list its folder": (lambda f: next(folder_entries(os.open(f, os.O_RDONLY))), DONE),
+    "make a file in memory": (lambda f: os.memfd_create("x"), DONE),
+    "be silent": (lambda f: os.open(os.devnull, os.O_WRONLY), DONE),
+    "limit itself": (lambda f: resource.setrlimit(resource.RLIMIT_CPU, (50, resource.RLIM_INFINITY)), DONE),
+    "abort": (lambda f: os.abort(), ENDED),
+    "ask whether a file exists": (lambda f: os.access(SECRET, os.F_OK) or 1 / 0, DONE),
+    "count the processors": (lambda f: os.sched_getaffinity(0), DONE),
+    # Files of others.
+    "read the labels": (lambda f: Path(SECRET).read_bytes(), REFUSED),
+    "leave its folder": (lambda f: os.open(f"{f}/../phase/cases.csv", os.O_RDONLY), REFUSED),
+    "list the reference": (lambda f: os.listdir(PHASE), REFUSED),
+    "open the reference's folder": (lambda f: os.open(PHASE, os.O_RDONLY | os.O_DIRECTORY), REFUSED),
+    "write into the reference": (lambda f: os.open(SECRET, os.O_WRONLY), REFUSED),
+    "write into its folder": (lambda f: Path(f"{f}/new").write_text(""), REFUSED),
+    "append to its file": (lambda f: os.open(inside(f), os.O_WRONLY | os.O_APPEND), REFUSED),
+    "open its file for both": (lambda f: os.open(inside(f), os.O_RDWR), REFUSED),
+    "make a nameless file": (lambda f: os.open("/tmp", os.O_TMPFILE | os.O_WRONLY), REFUSED),
+    "write where all may": (lambda f: Path("/tmp/of-a-reader").write_text(""), REFUSED),
+    "read the memory of its parent": (lambda f: os.open(f"/proc/{PARENT()}/mem", os.O_RDONLY), REFUSED),
+    "read its parent's environment": (lambda f: os.open(f"/proc/{PARENT()}/environ", os.O_RDONLY), REFUSED),
+    "open by handle": (lambda f: call(304, 265, -100, BUFFER, 0), ENDED),
+    "get a handle": (lambda f: call(303, 264, -100, SECRET.encode(), BUFFER, BUFFER, 0), REFUSED),
+    "open in the new way": (lambda f: call(437, 437, -100, inside(f).encode(), BUFFER, 24), REFUSED),
+    # Sizes, times and other properties by path.
+    "ask for the size of a label file": (lambda f: os.stat(SECRET), REFUSED),
+    "ask without following": (lambda f: os.lstat(SECRET), REFUSED),
+    "ask relative to its folder": (
+        lambda f: os.stat("../phase/cases.csv", dir_fd=os.open(f, os.O_RDONLY)),
+        REFUSED,
+    ),
+    "ask in the newest way": (
+        lambda f: call(332, 291, -100, SECRET.encode(), 0, 0xFFF, BUFFER),
+        REFUSED,
+    ),
+    "ask by a path that may be empty": (
+        lambda f: call(262, 79, -100, SECRET.encode(), BUFFER, 0x1000),
+        REFUSED,
+    ),
+    "open the place of a file": (lambda f: os.fstat(os.open(SECRET, os.O_PATH)), REFUSED),
+    "read a link": (lambda f: os.readlink("/proc/self/exe"), REFUSED),
+    "ask for the room of a disk": (lambda f: os.statvfs(PHASE), REFUSED),
+    "list attributes": (lambda f: os.listxattr(SECRET), REFUSED),
+    "read an attribute": (lambda f: os.getxattr(SECRET, "user.x"), REFUSED),
+    "watch a file": (lambda f: call(254, 27, 0, SECRET.encode(), 0xFFF), REFUSED),
+    "go to another folder": (lambda f: os.chdir(PHASE), REFUSED),
+    "change the rights of a file": (lambda f: os.chmod(SECRET, 0o600), ENDED),
+    "change the rights of an open file": (lambda f: os.fchmod(os.open(inside(f), os.O_RDONLY), 0o600), ENDED),
+    "change the owner of a file": (lambda f: os.chown(SECRET, os.getuid(), -1), ENDED),
+    "change the owner of a link": (lambda f: os.lchown(SECRET, 1, -1), ENDED),
+    "change the times of a file": (lambda f: os.utime(SECRET), ENDED),
+    "set an attribute": (lambda f: os.setxattr(SECRET, "user.x", b""), ENDED),
+    "remove an attribute": (lambda f: os.removexattr(SECRET, "user.x"), ENDED),
+    "cut a file": (lambda f: os.truncate(inside(f), 0), ENDED),
+    "rename": (lambda f: os.rename(inside(f), f"{f}/other.csv"), ENDED),
+    "remove": (lambda f: os.remove(inside(f)), ENDED),
+    "remove a folder": (lambda f: os.rmdir(f), ENDED),
+    "make a folder": (lambda f: os.mkdir(f"{f}/new"), ENDED),
+    "make a pipe": (lambda f: os.mkfifo(f"{f}/pipe"), ENDED),
+    "link": (lambda f: os.link(SECRET, f"{f}/secret"), ENDED),
+    "link by name": (lambda f: os.symlink(SECRET, f"{f}/secret"), ENDED),
+    "change the root": (lambda f: os.chroot(f), ENDED),
+    "lease a file": (lambda f: fcntl.fcntl(os.open(inside(f), os.O_RDONLY), fcntl.F_SETLEASE, 0), REFUSED),
+    "lock a file": (lambda f: fcntl.flock(os.open(inside(f), os.O_RDONLY), fcntl.LOCK_EX), REFUSED),
+    # Other processes.
+    "fork": (lambda f: os.fork(), ENDED),
+    "fork in the old way": (lambda f: call(57, 220, 17, 0, 0, 0, 0), ENDED),
+    "start a program": (lambda f: os.posix_spawn(sys.executable, [sys.executable], {}), ENDED),
+    "become a program": (lambda f: os.execv(sys.executable, [sys.executable]), ENDED),
+    "run a file in memory": (lambda f: os.execve(os.memfd_create("x"), ["x"], {}), ENDED),
+    "start a thread": (lambda f: start_thread(), REFUSED),
+    "clone with hidden arguments": (lambda f: call(435, 435, BUFFER, 88), REFUSED),
+    "signal its parent": (lambda f: os.kill(PARENT(), 0), ENDED),
+    "stop its parent": (lambda f: os.kill(PARENT(), signal.SIGCONT), ENDED),
+    "signal all processes": (lambda f: os.kill(-1, 0), ENDED),
+    "signal its group": (lambda f: os.killpg(0, 0), ENDED),
+    "signal a thread of its parent": (lambda f: call(234, 131, PARENT(), PARENT(), 0), ENDED),
+    "queue a signal": (lambda f: call(129, 138, PARENT(), 0, BUFFER), ENDED),
+    "get signals for its parent": (
+        lambda f: fcntl.fcntl(os.memfd_create("x"), fcntl.F_SETOWN, PARENT()),
+        REFUSED,
+    ),
+    "limit its parent": (
+        lambda f: resource.prlimit(PARENT(), resource.RLIMIT_CORE, (0, 0)),
+        ENDED,
+    ),
+    "read the limits of its parent": (lambda f: resource.prlimit(PARENT(), resource.RLIMIT_CPU), ENDED),
+    "slow its parent down": (lambda f: os.setpriority(os.PRIO_PROCESS, PARENT(), 19), ENDED),
+    "move its parent": (lambda f: os.sched_setaffinity(PARENT(), os.sched_getaffinity(0)), ENDED),
+    "schedule its parent": (
+        lambda f: os.sched_setscheduler(PARENT(), os.SCHED_BATCH, os.sched_param(0)),
+        ENDED,
+    ),
+    "trace its parent": (lambda f: call(101, 117, 16, PARENT(), 0, 0), ENDED),
+    "read its parent's memory at once": (lambda f: call(310, 270, PARENT(), BUFFER, 1, BUFFER, 1, 0), ENDED),
+    "hold its parent": (lambda f: call(434, 434, PARENT(), 0), ENDED),
+    "compare with its parent": (lambda f: call(312, 272, os.getpid(), PARENT(), 0, 1, 1), ENDED),
+    "leave its namespaces": (lambda f: call(272, 97, 0x10000000), ENDED),
+    "enter other namespaces": (lambda f: call(308, 268, 0, 0), ENDED),
+    "leave its session": (lambda f: os.setsid(), REFUSED),
+    # The network.
+    "open a TCP socket": (lambda f: socket.socket(), ENDED),
+    "open a UDP socket": (lambda f: socket.socket(type=socket.SOCK_DGRAM), ENDED),
+    "open a Unix socket": (lambda f: socket.socket(socket.AF_UNIX), ENDED),
+    "open a raw socket": (lambda f: socket.socket(type=socket.SOCK_RAW, proto=1), ENDED),
+    "open a packet socket": (lambda f: socket.socket(socket.AF_PACKET, socket.SOCK_RAW), ENDED),
+    "open a netlink socket": (lambda f: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW), ENDED),
+    "open a pair of sockets": (lambda f: socket.socketpair(), ENDED),
+    "connect": (lambda f: call(42, 203, 0, BUFFER, 16), ENDED),
+    "listen": (lambda f: call(50, 201, 0, 1), ENDED),
+    "take a connection": (lambda f: call(43, 202, 0, 0, 0), ENDED),
+    "ask for network interfaces": (lambda f: fcntl.ioctl(0, 0x8912, BUFFER), REFUSED),
+    # The kernel, and its own confinement.
+    "type into a terminal": (lambda f: fcntl.ioctl(0, 0x5412, b"x"), REFUSED),
+    "run memory": (lambda f: executable_memory(), REFUSED),
+    "let memory run": (lambda f: made_executable(), REFUSED),
+    "load a module": (lambda f: call(175, 105, 0, 0, b""), ENDED),
+    "load a program into the kernel": (lambda f: call(321, 280, 0, BUFFER, 64), ENDED),
+    "measure the machine": (lambda f: call(298, 241, BUFFER, 0, -1, -1, 0), ENDED),
+    "queue system calls": (lambda f: call(425, 425, 1, BUFFER), ENDED),
+    "handle page faults": (lambda f: call(323, 282, 0), ENDED),
+    "read keys": (lambda f: call(250, 219, 0, -3, 0), ENDED),
+    "mount": (lambda f: call(165, 40, b"x", f.encode(), b"tmpfs", 0, 0), ENDED),
+    "restart": (lambda f: call(169, 142, 0, 0, 0, 0), ENDED),
+    "set the clock": (lambda f: call(227, 112, 0, struct.pack("qq", 0, -1)), REFUSED),
+    "read the kernel's log": (lambda f: call(103, 116, 10, 0, 0), REFUSED),
+    "become another user": (lambda f: os.setuid(os.getuid()), REFUSED),
+    "take capabilities": (lambda f: call(126, 91, BUFFER, BUFFER), REFUSED),
+    "share memory": (lambda f: call(29, 194, 0, 4096, 0o1600), REFUSED),
+    "survive its parent": (lambda f: checked(libc.prctl(1, 0, 0, 0, 0)), REFUSED),
+    "filter anew": (lambda f: call(317, 277, 1, 0, BUFFER), REFUSED),
+    "make a call of another kind": (lambda f: of_another_kind(), REFUSED if _ON_ARM else ENDED),
+}
+
+_results: dict[str, str] = {}
+_confine = evaluation.workers.reader.confine
+
+
+def _trying(folder: str) -> None:
+    """Try every action in a copy of this process, and confine it."""
+    for name, (action, _) in ACTIONS.items():
+        process = os.fork()
+        if process == 0:
+            status = 250
+            try:
+                _confine(folder)
+                action(folder)
+                status = 0
+            except OSError as error:
+                status = error.errno or 249
+            finally:
+                os._exit(status)
+        status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        _results[name] = DONE if status == 0 else ENDED if status < 0 else REFUSED
+        if status == 250:
+            _results[name] = "failed"
+    _confine(folder)
+
+
+evaluation.workers.reader.confine = _trying
+
+
+class Captive(Number):
+    """A number that is never read."""
+
+    def read(self, source, case, files):
+        raise FormFault(
+            Fault(FaultKind.WRONG_VALUE, "tries.csv", expected, _results[name], field=name)
+            for name, (_, expected) in ACTIONS.items()
+        )
+
+
+FIELD = Field(
+    name="value",
+    title="Value",
+    kind=Captive(0, 1),
+    archive=TableColumns(("tries.csv",), "case", ("value",)),
+    socket=None,
+    reference=Reference(Number(0, 1), CaseColumns(("value",))),
+)
+TASK = Task(
+    name="task",
+    title="Task",
+    fields=(FIELD,),
+    score=lambda submitted, reference: {"error": 0.0},
+    metrics=(mean_metric("error", "Error", best=0, worst=1),),
+)
+CHALLENGE = Challenge(
+    name="captive",
+    title="Captive",
+    options=Options,
+    tasks=lambda options: (TASK,),
+    components=("task.error",),
+)
