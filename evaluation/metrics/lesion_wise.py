@@ -17,6 +17,9 @@ from evaluation.metrics.surfaces import spacing_of
 
 __all__ = ["lesion_wise_dice", "lesion_wise_hausdorff_distance"]
 
+_BLOCK = 8  # voxels along each axis of the blocks by which lesions are told apart
+_MOST_BOXES = 200
+
 
 def lesion_wise_dice(
     prediction: ArrayLike,
@@ -125,7 +128,8 @@ def lesion_wise_hausdorff_distance(
         raise ValueError(f"percentile: expected a number from 0 to 100, found {percentile}")
     found = _matched(prediction, reference, spacing_mm, dilations, smallest_volume)
     if worst is None:
-        worst = math.hypot(*(np.shape(reference) * np.asarray(found.spacing_mm)))
+        array = np.asarray(reference)
+        worst = math.hypot(*(spacing_of(array, spacing_mm) * array.shape))
     return found.mean(found.hausdorff_distances(percentile, worst), best=0.0, worst=worst)
 
 
@@ -144,7 +148,29 @@ def _matched(
 
 @dataclass(frozen=True, slots=True)
 class MatchedLesions:
-    """The lesions of a reference that count, each with the predicted components that touch it when dilated.
+    """The lesions of a reference with the predicted components of each, in parts that do not touch."""
+
+    parts: Sequence[_Part]
+
+    def mean(self, values: Floats, best: float, worst: float) -> float:
+        """Return the mean of the lesions' values and of ``worst`` for each false one, ``best`` for none."""
+        false = sum(part.false for part in self.parts)
+        number = len(values) + false
+        return (math.fsum(values) + worst * false) / number if number else best
+
+    def dice(self) -> Floats:
+        """Return the Dice coefficient of each lesion that counts, shape (lesions,)."""
+        return np.concatenate([np.zeros(0), *(part.dice() for part in self.parts)])
+
+    def hausdorff_distances(self, percentile: float, worst: float) -> Floats:
+        """Return the percentile of surface distances of each lesion that counts, at most ``worst``, in mm."""
+        found = (part.hausdorff_distances(percentile, worst) for part in self.parts)
+        return np.concatenate([np.zeros(0), *found])
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The lesions in a box, each with the predicted components that touch it when dilated.
 
     predicted, lesions: numbers of components and of lesions (not dilated) from 1 on, 0 for none, of one
     shape. chosen: the numbers of the lesions that count. taken: for each of them, the numbers of its
@@ -161,13 +187,7 @@ class MatchedLesions:
     false: int
     spacing_mm: Sequence[float]
 
-    def mean(self, values: Floats, best: float, worst: float) -> float:
-        """Return the mean of the lesions' values and of ``worst`` for each false one, ``best`` for none."""
-        number = len(values) + self.false
-        return (math.fsum(values) + worst * self.false) / number if number else best
-
     def dice(self) -> Floats:
-        """Return the Dice coefficient of each lesion that counts, shape (lesions,)."""
         both = np.bincount(self.lesions[self.predicted > 0], minlength=len(self.lesion_voxels))
         whole = [self.lesion_voxels[lesion] for lesion in self.chosen]
         found = [self.predicted_voxels[taken].sum() for taken in self.taken]
@@ -175,7 +195,6 @@ class MatchedLesions:
         return dice
 
     def hausdorff_distances(self, percentile: float, worst: float) -> Floats:
-        """Return the percentile of surface distances of each lesion that counts, at most ``worst``, in mm."""
         from scipy.ndimage import find_objects
 
         values = np.full(len(self.chosen), worst)
@@ -204,6 +223,43 @@ def match_lesions(
     prediction, reference: boolean, of one shape (z, y, x) or (y, x), at least the box around both regions:
     lesions join as in the whole image, since no path between two voxels needs to leave their box.
     """
+    boxes = _boxes_apart(prediction | reference, 2 * dilations + 1)
+    options = (spacing_mm, dilations, smallest_volume)
+    return MatchedLesions([_matched_in_box(prediction[box], reference[box], *options) for box in boxes])
+
+
+def _boxes_apart(mask: Bools, reach: int) -> list[Region]:
+    """Return boxes around all voxels of a mask; voxels of two boxes are more than ``reach`` apart on an axis.
+
+    Few lesions in a large volume then take the time of their boxes.
+    """
+    from scipy.ndimage import find_objects, label
+
+    side = max(_BLOCK, reach)
+    blocks = mask
+    for axis, size in enumerate(mask.shape):
+        blocks = np.logical_or.reduceat(blocks, np.arange(0, size, side), axis=axis) if size else blocks
+    numbered, count = label(blocks, neighbourhood(mask.ndim, "all"))
+    if count > _MOST_BOXES:
+        return [(slice(None),) * mask.ndim]
+    boxes: list[Region] = []
+    for box in find_objects(numbered) if count else ():
+        # A box that overlaps earlier ones becomes one with them, and may then overlap further ones.
+        while touched := [other for other in boxes if _overlap(box, other)]:
+            boxes = [other for other in boxes if other not in touched]
+            box = around([box, *touched])
+        boxes.append(box)
+    return [tuple(slice(axis.start * side, axis.stop * side) for axis in box) for box in boxes]
+
+
+def _overlap(first: Region, second: Region) -> bool:
+    axes = zip(first, second, strict=True)
+    return all(one.start < other.stop and other.start < one.stop for one, other in axes)
+
+
+def _matched_in_box(
+    prediction: Bools, reference: Bools, spacing_mm: Sequence[float], dilations: int, smallest_volume: float
+) -> _Part:
     from scipy import ndimage
 
     structure = neighbourhood(reference.ndim, "all")
@@ -216,7 +272,7 @@ def match_lesions(
     voxels = np.bincount(dilated[reference], minlength=count + 1)
     chosen = np.flatnonzero(voxels * math.prod(spacing_mm) > smallest_volume)
     chosen = chosen[chosen > 0]
-    return MatchedLesions(
+    return _Part(
         predicted,
         lesions,
         chosen,

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import ndimage
 from surface_distance import metrics as oracle
 
+from evaluation.metrics import lesion_wise
 from evaluation.metrics.lesion_wise import lesion_wise_dice, lesion_wise_hausdorff_distance
 
 pytestmark = pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
@@ -56,8 +57,8 @@ def expected_figures(prediction, reference, times, smallest_mm3, spacing_mm=SPAC
     return (np.mean(dices), np.mean(distances)) if dices else (1.0, 0.0)
 
 
-def blobs(random, count):
-    volume = np.zeros((9, 14, 16), dtype=bool)
+def blobs(random, count, shape=(9, 14, 16)):
+    volume = np.zeros(shape, dtype=bool)
     for _ in range(count):
         z, y, x = (random.integers(0, side) for side in volume.shape)
         volume[
@@ -78,6 +79,23 @@ def test_as_one_lesion_at_a_time_in_the_whole_volume(seed, times, smallest_mm3):
     assert lesion_wise_dice(prediction, reference, SPACING_MM, **options) == pytest.approx(dice, abs=1e-12)
     found = lesion_wise_hausdorff_distance(prediction, reference, SPACING_MM, worst=WORST, **options)
     assert found == pytest.approx(distance, rel=1e-9)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1]), st.sampled_from([0, 3]))
+def test_lesions_far_apart_are_matched_in_boxes_of_their_own(seed, times, most_boxes):
+    random = np.random.default_rng(seed)
+    reference, prediction = (blobs(random, 9, (6, 30, 60)) for _ in range(2))
+    prediction |= np.roll(reference, random.integers(0, 4), 2)
+    dice, distance = expected_figures(prediction, reference, times, 2)
+    options = {"dilations": times, "smallest_volume": 2}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lesion_wise, "_BLOCK", 3)
+        patch.setattr(lesion_wise, "_MOST_BOXES", most_boxes or 200)
+        found = lesion_wise_dice(prediction, reference, SPACING_MM, **options)
+        assert found == pytest.approx(dice, abs=1e-12)
+        found = lesion_wise_hausdorff_distance(prediction, reference, SPACING_MM, worst=WORST, **options)
+        assert found == pytest.approx(distance, rel=1e-9)
 
 
 def line(*runs):
