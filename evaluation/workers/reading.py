@@ -193,12 +193,12 @@ class BatchReading:
                     if isinstance(report := self._report(batch, answer), Died):
                         deadly[fields[position]] = report
         for name, end in (deadly or dict.fromkeys(fields, died)).items():
-            _require_no_lack(end, files[name])
+            require_no_lack(end, files[name])
         for file in sorted({files[name] for name in deadly or fields}):
             yield Fault(FaultKind.UNREADABLE, file, "a readable file", DEADLY)
 
 
-def _require_no_lack(died: Died, file: str) -> None:
+def require_no_lack(died: Died, file: str) -> None:
     """Raise `MachineTrouble` for a reader that ended as readers do on a machine that is slow or short."""
     if died.trouble is not None:
         raise died.trouble
@@ -215,7 +215,7 @@ def require_sound_readers(setup: ReaderSetup, settings: PoolSettings) -> None:
     with open_pool(setup, replace(settings, workers=1)) as pool:
         for _, answer in pool.run([0], lambda _: nothing):
             if isinstance(answer, Died):
-                _require_no_lack(answer, "nothing at all")
+                require_no_lack(answer, "nothing at all")
                 raise PhaseError(f"readers die without reading anything ({answer.reason})")
 
 
@@ -270,7 +270,7 @@ def read_submission(
             return ReadSubmission(stage.faults, *about, done, left, stage.used)
     require_sound_readers(setup, settings)
     if isinstance(index, Died):
-        _require_no_lack(index, "the listing, tables and JSON of the submission")
+        require_no_lack(index, "the listing, tables and JSON of the submission")
     return ReadSubmission(Faults([Fault(FaultKind.TOO_LARGE, ".", *_DEADLY_INDEX)]))
 
 
