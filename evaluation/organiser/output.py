@@ -47,13 +47,33 @@ def write_report(path: Path, content: object) -> None:
 
 def write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a table of a report; an undefined figure (NaN) is an empty cell."""
-    write_csv(path, header, ([_cell(value) for value in row] for row in rows))
+    write_csv(path, list(map(_cell, header)), ([_cell(value) for value in row] for row in rows))
+
+
+# Spreadsheets take a cell that begins so for a formula, which may start programs; names come from strangers.
+_FORMULA = ("=", "+", "-", "@", "\t", "\n")
+
+
+def plain_cell(value: Any) -> Any:
+    """Return a cell that spreadsheets show as it is: a text like a formula has an apostrophe before it.
+
+    A carriage return is a space: Python before 3.13 does not quote it, and it would begin another row.
+    """
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\r", " ")
+    return f"'{text}" if text.lstrip("'").startswith(_FORMULA) else text
+
+
+def text_of_cell(text: str) -> str:
+    """Return the text of a cell that `plain_cell` made of a text without a carriage return."""
+    return text[1:] if text.startswith("'") and plain_cell(text[1:]) == text else text
 
 
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    return repr(float(value)) if isinstance(value, float) else str(value)
+    return repr(float(value)) if isinstance(value, float) else str(plain_cell(value))
 
 
 def _without_nan(content: Any) -> Any:
@@ -68,16 +88,15 @@ def csv_bytes(rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Return rows by column as UTF-8 csv with a header and Unix line ends.
 
     Columns stand in the order in which they first occur in any row. Floats have as many digits as in
-    `metrics.json`; a value that is None or absent is an empty cell.
+    `metrics.json`; a value that is None or absent is an empty cell. No cell is a formula (`plain_cell`).
     """
     text = io.StringIO(newline="")
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(
-        {name: as_written(value) if isinstance(value, float) else value for name, value in row.items()}
-        for row in rows
-    )
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(plain_cell, columns))
+    for row in rows:
+        cells = (row.get(name) for name in columns)
+        writer.writerow(as_written(cell) if isinstance(cell, float) else plain_cell(cell) for cell in cells)
     return text.getvalue().encode("utf-8")
 
 
@@ -97,8 +116,8 @@ _SPECIAL = {
     "τ": r"$\tau$",
     "²": r"\textsuperscript{2}",
     "³": r"\textsuperscript{3}",
-    "\n": " ",
-    "\r": " ",
+    "[": "{[}",  # at the start of a row it would be an option of the line break before it, as "*" would
+    "*": "{*}",
 }
 
 
@@ -110,8 +129,8 @@ def p_text(p_value: float | None) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text as LaTeX shows it as it is."""
-    return "".join(_SPECIAL.get(sign, sign) for sign in text)
+    """Return a text as LaTeX shows it as it is; a control character is a space."""
+    return "".join(_SPECIAL.get(sign, sign if sign.isprintable() else " ") for sign in text)
 
 
 def tabular(titles: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool]) -> str:

@@ -88,7 +88,7 @@ changes "ADAM Table 13, lesions without additional data, %" adam9 tables/adam_ta
 
 input adam tables/adam_table3_classification.csv,tables/adam_table5_disc.csv,tables/adam_table7_fovea.csv,tables/adam_table9_lesions.csv \
   "(not printed)=0.85,0.91,0.96,100,$lesions"
-metrics+=(--metric auc=higher,worst=0 --metric dice=higher,worst=0 --metric f1=higher,worst=0)
+metrics+=(--metric "auc=higher,worst=0" --metric "dice=higher,worst=0" --metric "f1=higher,worst=0")
 metrics+=(--metric euclidean_distance=lower)
 rank adam --scheme adam.toml "${metrics[@]}"
 printf '\nADAM, on-site order from Tables 3, 5, 7 and 9: XxlzT and TeamTiger tie at 8.3, the classification decides\n'

@@ -18,7 +18,6 @@ from test.hostile.submissions import ROWS, Row, added, table
 Spoil = Callable[[Path], object]
 
 DISC = "disc/T0001.png"
-LESION_TABLE = "classification_results.csv"
 BOXES = "detection_bbox/E00001.txt"
 CLASSES = "semantic_masks/E00001_mask.tif"
 VOLUME = "cysts/V01.mha"
@@ -85,7 +84,7 @@ ADAM = {
     "mask of another size": data(grey(3, 5, 255), DISC),
     "mask missing": without(DISC),
     "mask that is no image": data(b"x", DISC),
-    "table missing": without(LESION_TABLE),
+    "row missing": table(lambda text: text.replace(b"T0001,0.13714\n", b""), "classification_results.csv"),
     "fovea outside": table(lambda text: text.replace(b"T0001,", b"T0001,1000"), "fovea_location_results.csv"),
     "mask of an unknown image": added("disc/T9999.png"),
 }

@@ -21,6 +21,7 @@ from markupsafe import Markup
 from evaluation import __version__
 from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, theme
 from evaluation.io.files import write_atomically
+from evaluation.organiser.output import plain_cell
 
 # --- The parts of a page: sections of figures, tables, pictures and paragraphs ---
 
@@ -267,7 +268,6 @@ WIDTH = 480
 """Width of a figure without a width of its own, in pixels."""
 _VEGA_LITE_VERSION = "5.21"
 _PIXELS_PER_POINT = 3.0
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_figures(charts: Iterable[Chart], folder: Path) -> list[Path]:
@@ -296,12 +296,7 @@ def csv_of(chart: Chart) -> str:
     columns = dict.fromkeys(column for rows in chart.data.values() for row in rows for column in row)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(["table", *columns])
+    writer.writerow(["table", *map(plain_cell, columns)])
     for name, rows in chart.data.items():
-        writer.writerows([name, *(_cell(row.get(column)) for column in columns)] for row in rows)
+        writer.writerows([name, *(plain_cell(row.get(column)) for column in columns)] for row in rows)
     return text.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Return a cell that spreadsheets do not run as a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

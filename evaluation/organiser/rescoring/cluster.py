@@ -75,13 +75,17 @@ def start_cluster(where: str, workers: int | None) -> Any:
                 n_workers=count,
                 threads_per_worker=1,
                 silence_logs=logging.CRITICAL,
-                dashboard_address=":0",
+                # It shows what runs to all who reach it: it is off, and its port open to this machine.
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
             )
         elif where == "kubernetes":
             # By default it draws its own progress on the terminal.
             start = partial(importlib.import_module("dask_kubernetes.operator").KubeCluster, quiet=True)
         elif where in QUEUES:
             start = getattr(importlib.import_module("dask_jobqueue"), QUEUES[where])
+            if where == "sge":
+                _require_resources()
         else:
             if workers is not None:
                 raise PhaseError(f"--workers: the scheduler at {where} has workers of its own")
@@ -103,6 +107,17 @@ def start_cluster(where: str, workers: int | None) -> Any:
     else:
         cluster.scale(workers)
     return cluster
+
+
+def _require_resources() -> None:
+    """Refuse jobs of SGE that ask for nothing: dask-jobqueue derives no request there from their memory."""
+    import dask
+
+    if not dask.config.get("jobqueue.sge.resource-spec", None):
+        raise PhaseError(
+            "--cluster sge: expected jobqueue.sge.resource-spec in Dask's configuration, for example "
+            "'h_vmem=2G' (and slots, with job-extra-directives), found none: jobs would ask for no memory"
+        )
 
 
 # --- The connection to a Dask scheduler; if it breaks, its pending tasks go to the next one ---
@@ -303,7 +318,8 @@ class OnCluster:
         except BaseException:
             self._closing.close()
             raise
-        self._tell(f"Dask's dashboard: {self._scheduler.dashboard}")
+        if self._where != "local":
+            self._tell(f"Dask's dashboard: {self._scheduler.dashboard}")
         return self
 
     def __exit__(self, *error: object) -> None:

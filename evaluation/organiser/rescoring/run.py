@@ -11,6 +11,8 @@ from evaluation.organiser.rescoring.kept import Claims, Ingredients, Results, op
 from evaluation.organiser.rescoring.task import Answer, Answers, Engine, ScoringTask
 from evaluation.phase import registry
 
+_NO_RECORD = "the result that was there had no record of what it was made of"
+
 
 @dataclass
 class Summary:
@@ -71,6 +73,8 @@ def _published(answers: Answers, claims: Claims, results: Results) -> Answers:
         if answer.kind == "kept" and results.is_rejection(task.place):
             answer = replace(answer, line="kept: rejected as before")
         elif answer.kind != "kept" and not (answer.kind == "failed" and task.kept):
+            if results.lacks_record(task.place):
+                answer = replace(answer, line=f"{answer.line}; {_NO_RECORD}")
             results.publish(task.place, _ingredients(task), answer)
         claims.release(task.place)
         yield task, answer

@@ -18,7 +18,12 @@ from evaluation.workers.batches import WHOLE, Slice
 
 # --- The code behind a result: version and sources of the package, and its numerical libraries ---
 
-_LIBRARIES = ("numpy", "scipy", "SimpleITK", "pillow", "grand-challenge-metrics")
+# What figures depend on besides the package: what computes, and what decodes. Not Python: its versions from
+# 3.11 on give the same bytes, which a test of the container compares.
+_LIBRARIES = (
+    *("numpy", "scipy", "SimpleITK", "scikit-learn", "pandas", "pillow", "zlib-ng"),
+    *("grand-challenge-metrics", "pydantic"),
+)
 
 
 @dataclass(frozen=True)

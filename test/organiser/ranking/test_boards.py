@@ -117,7 +117,8 @@ def test_edd2020_breaks_ties_by_the_smaller_deviation_and_by_the_higher_map():
         "generalisation.map_g": "higher",
         "generalisation.dev_g": "lower",
     }
-    boards = place_teams(edd2020_ranking(Edd2020Options()), values, better).boards
+    options = Edd2020Options(generalisation_ranks="map_g_and_dev_g")
+    boards = place_teams(edd2020_ranking(options), values, better).boards
     assert boards["detection"].places.tolist() == [[2, 1, 3]]
     # Ranks 1 and 2, 2 and 1, 3 and 3: both means are 1.5, the higher mAP comes first.
     assert [boards["generalisation"].score(team) for team in range(3)] == [

@@ -8,6 +8,7 @@ import types
 from typing import ClassVar
 
 import dask
+import psutil
 import pytest
 from distributed import LocalCluster
 
@@ -28,7 +29,7 @@ pytestmark = [
 ASKS = {
     "slurm": "#SBATCH --cpus-per-task=2",
     "pbs": "#PBS -l select=1:ncpus=2:mem=4096MB",
-    "sge": "#$ -q long",
+    "sge": "#$ -l h_vmem=4G",
     "lsf": "#BSUB -n 2",
     "oar": "#OAR -l /nodes=1/core=2,walltime=02:00:00",
     "htcondor": "RequestCpus = MY.DaskWorkerCores",
@@ -43,6 +44,8 @@ def test_a_job_of_each_batch_system_is_the_one_that_dask_is_configured_for(where
     keys |= {"walltime": "02:00:00", "python": "/opt/env/bin/python"}
     if where == "htcondor":
         keys = {key: keys[key] for key in ("cores", "memory", "interface", "python")} | {"disk": "1GB"}
+    if where == "sge":
+        keys["resource-spec"] = "h_vmem=4G"
     with without_interrupts():
         importlib.import_module("dask_jobqueue")  # which adds its part of the configuration
     configuration = {f"jobqueue.{where}.{key}": value for key, value in keys.items()}
@@ -127,3 +130,29 @@ def test_threads_that_are_started_within_do_not_get_the_interrupts_of_a_terminal
     look()
     assert [signal.SIGINT in mask for mask in masks] == [True, False]
     assert signal.getsignal(signal.SIGINT) is handler
+
+
+@pytest.mark.parametrize(("spec", "refused"), [(None, True), ("", True), ("h_vmem=2G", False)])
+def test_jobs_of_sge_must_ask_for_memory(spec, refused, monkeypatch):
+    module = types.ModuleType("dask_jobqueue")
+    module.SGECluster = lambda: LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0")
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", module)
+    with dask.config.set({"jobqueue.sge.resource-spec": spec}):
+        if refused:
+            with pytest.raises(PhaseError, match=r"expected jobqueue\.sge\.resource-spec"):
+                start_cluster("sge", 0)
+        else:
+            start_cluster("sge", 0).close()
+
+
+def test_a_local_cluster_listens_on_this_machine_alone():
+    with start_cluster("local", 1):
+        here = psutil.Process()
+        found = [
+            connection.laddr.ip
+            for process in (here, *here.children(recursive=True))
+            for connection in process.net_connections(kind="inet")
+            if connection.status == psutil.CONN_LISTEN
+        ]
+    assert found
+    assert set(found) == {"127.0.0.1"}

@@ -5,6 +5,9 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.metadata import version
+
+import pytest
 
 from evaluation.organiser.rescoring.task import environment
 from test.repository import REPOSITORY
@@ -41,3 +44,8 @@ def test_a_difference_is_put_into_words():
     )
     assert "numpy 0 there" in here.difference(replace(here, libraries="numpy 0"))
     assert "other sources" in here.difference(replace(here, sources=""))
+
+
+@pytest.mark.parametrize("library", ["numpy", "scikit-learn", "pandas", "zlib-ng"])
+def test_libraries_that_compute_or_decode_are_compared(library):
+    assert f"{library} {version(library)}" in environment().libraries

@@ -1,6 +1,7 @@
 """A run over many submissions: what is scored, what is kept, and what two runs do to each other."""
 
 import errno
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -47,6 +48,14 @@ def test_only_what_has_changed_is_scored_again(tasks, tmp_path):
     assert run(tasks, tmp_path / "o") == {"bad": "rejected", "folder": "kept", "packed": "kept"}
     other = [replace(task, source="tarball") for task in tasks]
     assert run(other, tmp_path / "o") == BEFORE
+
+
+def test_a_result_that_was_copied_without_its_record_is_made_anew_and_says_so(tasks, tmp_path):
+    run(tasks, tmp_path / "o")
+    shutil.copytree(tmp_path / "o", tmp_path / "copy", ignore=shutil.ignore_patterns(".kept"))
+    lines = {task.place: answer.line for task, answer in score_all(tasks, tmp_path / "copy", Here())}
+    assert all(line.endswith("no record of what it was made of") for line in lines.values()), lines
+    assert set(run(tasks, tmp_path / "copy").values()) == {"kept"}
 
 
 def test_a_challenge_above_the_phase_is_a_part_of_what_a_result_is_made_of(tmp_path):

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.charts.teams import TeamMarks
+from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking.leaderboard_file import (
     BoardOfTeam,
     Leaderboard,
@@ -107,7 +108,8 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         return []
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
+            names, *rows = [list(map(text_of_cell, row)) for row in csv.reader(file)] or [[]]
+            return [dict(zip(names, row, strict=True)) for row in rows]
     except (OSError, ValueError, csv.Error) as error:
         raise PhaseError(f"{path}: cannot be read: {error}") from None
 
