@@ -1,7 +1,7 @@
 # The image that evaluates one phase: docker build --tag evaluation --build-arg PHASE=refuge-onsite .
-# ./build.sh does the same, and adds labels with the digests of the phase's manifest and of the base image. With --base
-# it makes the targets base and builder, for phases in other folders. Two builds of one phase on one base image (to pin
-# it: --build-arg BASE=python@sha256:…) have equal layers: times of files, byte code and the seal do not differ.
+# `evaluation build` and ./build.sh do the same for a phase in any folder, and add labels with the digests of the phase's
+# manifest and of the base image. Two builds of one phase on one base image (to pin it: --build-arg
+# BASE=python@sha256:…) have equal layers: times of files, byte code and the seal do not differ.
 ARG BASE=python:3.13-slim-trixie
 
 # --- system: Python, the packages of requirements.txt, the user -----------------------------------------------------

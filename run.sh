@@ -43,16 +43,16 @@ chmod 0755 "$scratch"
 
 evaluate_in_container() {
   say "Docker answers: evaluating in the container evaluation-$phase (the first build takes a minute)"
-  build_quietly "$phase"
+  build_to_run "$phase"
   mkdir -m 0777 "$scratch/results"
-  scripts/platform.sh "evaluation-$phase" "$scratch/results" 3600 "$input"
+  scripts/platform.sh "evaluation-$phase:run" "$scratch/results" 3600 "$input"
   cat "$scratch/results/1/stdout"
   cat "$scratch/results/1/stderr" >&2
   [[ $(<"$scratch/results/1/status") == 0 ]] || exit 1
   cp "$scratch/results/1/output/metrics.json" "$output/metrics.json"
   docker run --rm --network none --read-only --tmpfs /tmp:mode=1777,size=1g \
     --mount "type=bind,source=$scratch/results/1/output,target=/output,readonly" \
-    "evaluation-$phase" summary /output/metrics.json
+    "evaluation-$phase:run" summary /output/metrics.json
 }
 
 evaluate_locally() {

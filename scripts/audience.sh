@@ -21,9 +21,9 @@ trap 'rm -rf "$scratch"' EXIT
 chmod 0755 "$scratch"
 mkdir -m 0777 "$scratch/results"
 
-image=evaluation-$phase
+image=evaluation-$phase:run
 say "building $image"
-build_quietly "$phase"
+build_to_run "$phase"
 say "evaluating $submission, for at most $seconds s"
 scripts/platform.sh "$image" "$scratch/results" "$seconds" "$submission"
 organise "$image" -- settings ground-truth >"$scratch/results/1/settings.json"

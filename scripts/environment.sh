@@ -34,17 +34,23 @@ known_phases() {
   return 0
 }
 
-# is_phase_folder PATH: whether that is the path of a phase folder, or of a repository with one in phase/.
-is_phase_folder() {
-  [[ $1 == */* && (-e $(absolute "$1")/phase.toml || -e $(absolute "$1")/phase/phase.toml) ]]
-}
-
 # require_phase NAME: stops unless there is a phase of that name.
 require_phase() {
   local phases
   phases=$(known_phases)
   grep -qxF -e "$1" <<<"$phases" && return
   fail "unknown phase '$1'; ground-truth/ has: ${phases//$'\n'/, }"
+}
+
+# phase_path PHASE: the folder of a phase: of a name below ground-truth/, or the path of one elsewhere, or of a repository
+# with one in phase/.
+phase_path() {
+  if [[ $1 == */* && (-e $(absolute "$1")/phase.toml || -e $(absolute "$1")/phase/phase.toml) ]]; then
+    absolute "$1"
+  else
+    require_phase "$1"
+    echo "ground-truth/$1"
+  fi
 }
 
 # engine_answers: whether a Docker engine can be used.
@@ -59,14 +65,15 @@ require_engine() {
     "Start it (Linux: sudo systemctl start docker; Docker Desktop: open it) and try again."
 }
 
-# build_quietly PHASE: builds the phase's image; what the build says is shown only where it fails.
-build_quietly() {
+# build_to_run PHASE: builds evaluation-PHASE:run, with the layers of ./build.sh and without its labels, by the engine
+# alone; what the build says is shown only where it fails.
+build_to_run() {
   local log
   log=$(mktemp)
-  if ! ./build.sh "$1" >"$log" 2>&1; then
+  if ! BUILDX_NO_DEFAULT_ATTESTATIONS=1 docker build --tag "evaluation-$1:run" --build-arg PHASE="$1" . >"$log" 2>&1; then
     cat "$log" >&2
     rm -f "$log"
-    exit 1
+    fail "the image of $1 could not be built"
   fi
   rm -f "$log"
 }

@@ -18,7 +18,15 @@ from test.docs.pages import blocks_of, runs, shown_after
 from test.repository import REPOSITORY
 
 # The files that `pip install .` reads in a fresh clone.
-SOURCES = ("evaluation", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = (
+    "evaluation",
+    "pyproject.toml",
+    "setup.py",
+    "README.md",
+    "LICENSE",
+    "Dockerfile",
+    "requirements.txt",
+)
 # With an index of packages, a true installation; without one, the packages of the tests are used.
 HAS_INDEX = os.environ.get("EVALUATION_REQUIRE_INDEX") == "1"
 
@@ -90,7 +98,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         for room in ("report", "starter")
         for path in (REPOSITORY / "evaluation/organiser" / room / "templates").iterdir()
     )
-    others = {"evaluation/py.typed", *templates}
+    recipe = {f"evaluation/organiser/image/base/{name}" for name in ("Dockerfile", "requirements.txt")}
+    others = {"evaluation/py.typed", *templates, *recipe}
     assert names == {*others, *sources}
 
 

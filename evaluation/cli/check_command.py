@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.phase import registry
     from evaluation.phase.form_file import read_form
     from evaluation.platform import messages
-    from evaluation.platform.submission import unpacked
+    from evaluation.workers.unpacking import unpacked
 
     submission: Path = arguments.submission
     try:
@@ -63,7 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
         if not submission.exists():
             raise PhaseError(f"{submission}: no such file or folder")
         workers = machine.worker_count(arguments.workers)
-        with unpacked(submission) as folder, progress_bar("cases", len(form.cases)) as progress:
+        with (
+            unpacked(submission, workers=workers) as folder,
+            progress_bar("cases", len(form.cases)) as progress,
+        ):
             checked = check(form, folder, workers, progress)
     except FormFault as fault:
         checked = Checked(Faults(fault.faults))

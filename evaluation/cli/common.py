@@ -98,7 +98,7 @@ EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError)
 CLOSED_PIPE = 141
 """The exit status if stdout is closed, as in shells after SIGPIPE."""
 
-USE_THE_PACKAGE = f"Use the package: pip install challenge-evaluation=={__version__}"
+USE_THE_PACKAGE = f"Use the installed package, challenge-evaluation {__version__}"
 """The way out for an organiser who runs an image, which holds no code for organisers."""
 
 

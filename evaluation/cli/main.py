@@ -89,19 +89,19 @@ COMMANDS = {
     ),
     "build": Command(
         "organiser.cli.build_command",
-        "Build the image of a phase in a folder of one's own.",
+        "Build the image of a phase, with the engine of Docker.",
         (
             "python -m evaluation new output/lesions --like segmentation",
-            "python -m evaluation build output/lesions  # needs Docker and ./build.sh --base",
+            "python -m evaluation build output/lesions  # needs Docker",
         ),
         "no image was made",
     ),
     "export": Command(
         "organiser.cli.export_command",
-        "Write what goes to the platform, of a phase in a folder of one's own.",
+        "Build the image of a phase, and write all that goes to the platform.",
         (
             "python -m evaluation new output/lesions --like segmentation",
-            "python -m evaluation export output/lesions  # needs Docker and ./build.sh --base",
+            "python -m evaluation export output/lesions  # needs Docker",
         ),
     ),
     "rank": Command(

@@ -59,7 +59,7 @@ class IndexReport:
             [np.array(batch.positions, np.int64), np.frombuffer(batch.content, np.uint8)]
             for batch in self.batches
         ]
-        faults = _pack_faults(self.faults)
+        faults = pack_faults(self.faults)
         return encode([faults, self.tasks, self.notices, self.run_seconds, batches, self.formats])
 
     @classmethod
@@ -76,7 +76,7 @@ class IndexReport:
         if len(seconds) not in (0, cases):
             raise HandoverError("expected a run time of every case")
         return cls(
-            _unpack_faults(faults),
+            unpack_faults(faults),
             tuple(name for name in tasks if name in names),
             tuple(map(text_of, list_of(notices))),
             seconds,
@@ -134,7 +134,7 @@ class BatchReport:
         """Return the parts of the report, followed by the parts of the values, which others unpack."""
         died, again = ([[key, value] for key, value in of.items()] for of in (self.died, self.again))
         used = [self.used.bytes, self.used.items, self.used.seconds]
-        report = encode([_pack_faults(self.faults), died, self.problems, again, used])
+        report = encode([pack_faults(self.faults), died, self.problems, again, used])
         return [_LENGTH.pack(sum(map(len, report))), *report, *encode(values)]
 
     @classmethod
@@ -146,7 +146,7 @@ class BatchReport:
         end = _LENGTH.size + length
         faults, died, problems, again, used = list_of(decode(data[_LENGTH.size : end]), 5)
         report = cls(
-            _unpack_faults(faults),
+            unpack_faults(faults),
             {_number(key, cases): text_of(value) for key, value in map(_pair, list_of(died))},
             tuple(map(text_of, list_of(problems))),
             {_number(key, cases): _texts_by_name(value) for key, value in map(_pair, list_of(again))},
@@ -176,7 +176,8 @@ def _texts_by_name(packed: Packed) -> dict[str, str]:
     return {text_of(name): text_of(value) for name, value in packed.items()}
 
 
-def _pack_faults(faults: Faults) -> Packed:
+def pack_faults(faults: Faults) -> Packed:
+    """Return faults as a part of a document."""
     kept = [list(map(_plain, dataclasses.astuple(fault))) for fault in faults]
     return [kept, [[kind.value, count] for kind, count in faults.more.items()]]
 
@@ -188,7 +189,8 @@ def _plain(value: object) -> Packed:
     return value
 
 
-def _unpack_faults(packed: Packed) -> Faults:
+def unpack_faults(packed: Packed) -> Faults:
+    """Return the faults that `pack_faults` packed. Raises `HandoverError`."""
     kept, more = _pair(packed)
     faults = Faults(map(_fault, list_of(kept)))
     faults.add(

@@ -39,8 +39,8 @@ def raising(error: Exception):
         ),
         (
             ModuleNotFoundError("No module named 'evaluation.organiser'", name="evaluation.organiser"),
-            "the part of the package for organisers is not in this image. Use the package: "
-            f"pip install challenge-evaluation=={__version__}\n",
+            "the part of the package for organisers is not in this image. "
+            f"Use the installed package, challenge-evaluation {__version__}\n",
         ),
     ],
 )

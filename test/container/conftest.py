@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from evaluation.cli.main import main
+from evaluation.organiser.image.build import build_image, build_without_phase
 
 from .engine import REPOSITORY
 
@@ -15,28 +17,13 @@ from .engine import REPOSITORY
 @pytest.fixture(scope="session")
 def image_of(engine: None) -> Callable[[str], str]:
     """Return a function from the name of a phase to the name of its image, built at the first call."""
-    built: dict[str, str] = {}
-
-    def build(phase: str) -> str:
-        if phase not in built:
-            finished = subprocess.run(
-                [REPOSITORY / "build.sh", phase], capture_output=True, text=True, timeout=900
-            )
-            assert finished.returncode == 0, finished.stdout + finished.stderr
-            built[phase] = f"evaluation-{phase}"
-        return built[phase]
-
-    return build
+    return cache(lambda phase: build_image(REPOSITORY / "ground-truth" / phase).name)
 
 
 @pytest.fixture(scope="session")
 def images_of_the_package(engine: None) -> dict[str, str]:
     """Return the names of the images without a phase, by the targets that they are: builder and base."""
-    finished = subprocess.run(
-        [REPOSITORY / "build.sh", "--base"], capture_output=True, text=True, timeout=900
-    )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    names = finished.stdout.splitlines()[-2:]
+    names = build_without_phase()
     return {name.removeprefix("evaluation-").partition(":")[0]: name for name in names}
 
 
@@ -48,18 +35,8 @@ def image(image_of: Callable[[str], str]) -> str:
 
 @pytest.fixture(scope="session")
 def exported(image: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return what export.sh writes for that image, compressed with gzip -1 in a third of the time of -6."""
-    programs = tmp_path_factory.mktemp("programs")
-    for name in ("gzip", "pigz"):
-        (programs / name).write_text("#!/bin/sh\nexec /bin/gzip -1n\n")
-        (programs / name).chmod(0o755)
-    phase = image.removeprefix("evaluation-")
-    finished = subprocess.run(
-        [REPOSITORY / "export.sh", phase],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
-    )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    return REPOSITORY / "export" / phase
+    """Return what `export` writes for that image, compressed in a fraction of the time of its default."""
+    folder = tmp_path_factory.mktemp("export")
+    phase = REPOSITORY / "ground-truth" / image.removeprefix("evaluation-")
+    assert main(["export", str(phase), "--output", str(folder), "--compression", "2"]) == 0
+    return folder

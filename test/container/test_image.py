@@ -139,7 +139,7 @@ def test_a_command_for_organisers_says_where_it_is(image, arguments):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         f"{arguments[0]} is an organiser's command; this image has none of them. "
-        f"Use the package: pip install challenge-evaluation=={__version__}\n"
+        f"Use the installed package, challenge-evaluation {__version__}\n"
     )
 
 
@@ -248,7 +248,7 @@ def test_a_submission_cannot_shadow_a_module(image, tmp_path):
 
 
 def test_compressed_size(image, exported):
-    # compressed with gzip -1, which is an upper bound for the -6 of export.sh
+    # compressed at level 2, which is an upper bound for the default of export
     size = (exported / f"{image}.tar.gz").stat().st_size
     assert 50_000_000 < size <= LARGEST
 

@@ -6,22 +6,17 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from test.repository import PHASES, REPOSITORY
+from test.started import run, write_program
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 TEXTS = [*PAGES, REPOSITORY / "CONTRIBUTING.md", REPOSITORY / "SECURITY.md", REPOSITORY / "CHANGELOG.md"]
 """All that a reader is sent to; commands are run of the pages alone."""
 _FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_FAST_GZIP = (
-    "import shutil, sys; from zlib_ng import gzip_ng; "
-    "file = gzip_ng.GzipNGFile('', 'wb', 1, sys.stdout.buffer, 0); "
-    "shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20); file.close()"
-)
 _COPIED = ("evaluation", "ground-truth", "scripts", "test/input")
 
 
@@ -54,13 +49,18 @@ def images_of(page: Path) -> set[str]:
         for line in lines
         if line and line[0] in ("./build.sh", "./export.sh") and line[1] in PHASES
     }
+    built |= {
+        f"evaluation-{line[4]}" for line in lines if line[:4] == ["python", "-m", "evaluation", "build"]
+    }
+    built |= {f"evaluation-{line[2]}:run" for line in lines if line[:2] == ["./run.sh", "--audience"]}
     return built | {line[line.index("--tag") + 1] for line in lines if "--tag" in line}
 
 
 def copy_of_the_repository(folder: Path) -> Path:
     """Return a fresh clone, as it were: a `python` of its own is beside it, and `.venv` is there already.
 
-    The byte code comes along: without it the first command of each page compiles the package.
+    Commands are forks of a process that has imported them. Other programs start from nothing, with the byte
+    code, which comes along.
     """
     copy = folder / "repository"
     for name in _COPIED:
@@ -75,18 +75,11 @@ def copy_of_the_repository(folder: Path) -> Path:
     environment = copy / ".venv"
     (environment / "bin").mkdir(parents=True)
     shutil.copy(REPOSITORY / "requirements.txt", environment)
+    # Compressing an image as well as ./export.sh does takes ten seconds more.
+    fast = '[[ "$*" != *"evaluation export "* ]] || set -- "$@" --compression 1'
     for place in (programs, environment / "bin"):
-        _write_program(place / "python", f'exec {sys.executable} "$@"')
-    # Compressing an image as well as ./export.sh does takes half a minute.
-    fast = f'exec {sys.executable} -c "{_FAST_GZIP}"'
-    for name in ("gzip", "pigz"):
-        _write_program(programs / name, f'[ "$1" = -6n ] && {fast}\nexec /bin/gzip "$@"')
+        write_program(place / "python", fast)
     return copy
-
-
-def _write_program(path: Path, body: str) -> None:
-    path.write_text(f"#!/bin/sh\n{body}\n")
-    path.chmod(0o755)
 
 
 def run_page(page: Path, copy: Path, container: bool) -> Iterator[tuple[Block, str]]:
@@ -139,5 +132,4 @@ def prepare(page: Path, copy: Path) -> None:
         (outputs,) = (copy / "test/input/justraigs-phase1").glob("*/output")
         shutil.copytree(outputs, copy / "my-runs" / "stack_0001" / "output")
         for phase, form in (("refuge-onsite", "form.json"), ("justraigs-phase1", "algorithm-form.json")):
-            command = [sys.executable, "-m", "evaluation", "form", phase, "--output", form]
-            subprocess.run(command, cwd=copy, check=True)
+            assert run("form", phase, "--output", form, cwd=copy).returncode == 0

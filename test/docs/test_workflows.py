@@ -13,6 +13,7 @@ from evaluation.cli.main import COMMANDS
 from .pages import REPOSITORY
 
 WORKFLOW = ".github/workflows/test.yml"
+PUBLISH = ".github/workflows/publish.yml"
 TEMPLATE = next(
     path.relative_to(REPOSITORY).as_posix()
     for path in (REPOSITORY / "evaluation").rglob("templates/evaluate.yml")
@@ -26,7 +27,7 @@ def steps_of(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from ((job, step) for step in content["steps"])
 
 
-@pytest.mark.parametrize("name", [WORKFLOW, TEMPLATE])
+@pytest.mark.parametrize("name", [WORKFLOW, PUBLISH, TEMPLATE])
 def test_actions_are_pinned_by_commit_with_their_version(name):
     actions = re.findall(r"uses: *(.*)", (REPOSITORY / name).read_text(encoding="utf-8"))
     assert len(actions) == sum("uses" in step for _, step in steps_of(name)) > 0

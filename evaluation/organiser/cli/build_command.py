@@ -1,14 +1,28 @@
-"""`build`: the image of a phase in any folder."""
+"""`build`: the image of a phase in any folder, or the images without a phase."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evaluation.organiser.image.build import BuiltImage, Recipe
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
+    parser.add_argument(
+        "--without-phase",
+        action="store_true",
+        help="build evaluation-builder and evaluation-base, which have the package and no phase",
+    )
+    add_recipe(parser)
+
+
+def add_recipe(parser: argparse.ArgumentParser) -> None:
+    """Declare what is built, and how."""
     parser.add_argument(
         "folder",
         type=Path,
@@ -18,22 +32,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a phase folder, or the repository with one in phase/ (default: the current folder)",
     )
     parser.add_argument(
-        "--base", metavar="IMAGE", help="image to start from (default: evaluation-base of this version)"
+        "--base", metavar="IMAGE", help="image of Python to start from, such as python@sha256:…"
     )
     parser.add_argument(
-        "--builder",
-        metavar="IMAGE",
-        help="image that seals and rehearses (default: evaluation-builder of this version)",
+        "--dockerfile", type=Path, metavar="FILE", help="instead of the package's own, from the same files"
     )
+    parser.add_argument(
+        "--docker",
+        action="append",
+        default=[],
+        metavar="ARGUMENT",
+        help="an argument of docker build, as --docker=--no-cache; may be repeated",
+    )
+
+
+def recipe_of(arguments: argparse.Namespace) -> Recipe:
+    """Return how the image is built."""
+    from evaluation.organiser.image.build import Recipe
+
+    return Recipe(arguments.base, arguments.dockerfile, arguments.docker)
+
+
+def tell_terminal(line: str) -> None:
+    """Show a line of progress on a terminal; a log has none."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"{line}\n")
+
+
+def tell_built(image: BuiltImage) -> None:
+    """Print what was built, and the notes for the organiser."""
+    sys.stderr.write("".join(f"Note: {note}\n" for note in image.notes))
+    sys.stdout.write(f"{image.summary}\n")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build the image and print its name. Raises `PhaseError`."""
-    from evaluation.organiser.starter.image import build_image
+    """Build and print the names of the images. Raises `PhaseError`."""
+    from evaluation.organiser.image.build import build_image, build_without_phase
 
-    def tell(line: str) -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write(f"{line}\n")
-
-    sys.stdout.write(f"{build_image(arguments.folder, arguments.base, arguments.builder, tell)}\n")
+    if arguments.without_phase:
+        names = build_without_phase(recipe_of(arguments), tell_terminal)
+        sys.stdout.write("".join(f"{name}\n" for name in names))
+    else:
+        tell_built(build_image(arguments.folder, recipe_of(arguments), tell_terminal))
     return 0

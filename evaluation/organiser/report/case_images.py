@@ -60,8 +60,9 @@ from evaluation.organiser.report.overlays import (
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.platform import machine
-from evaluation.platform.submission import index_submission, unpacked
+from evaluation.platform.submission import index_submission
 from evaluation.workers.case_reader import CaseReader
+from evaluation.workers.unpacking import unpacked
 
 # --- The original images of cases, from the organiser's folder ---
 
@@ -326,7 +327,11 @@ def read_cases(request: Request, progress: Progress) -> list[CaseReading]:
 
     Raises `PhaseError` where the submission or a photograph cannot be read.
     """
-    with unpacked(request.submission) if request.submission else nullcontext() as folder:
+    with (
+        unpacked(request.submission, workers=request.workers)
+        if request.submission
+        else nullcontext() as folder
+    ):
         reader = _SubmissionReader(request, folder)
         chosen = list(reader.positions())
         portions = [chosen[start : start + _PORTION] for start in range(0, len(chosen), _PORTION)]

@@ -1,6 +1,6 @@
 """Scoring of submissions one after the other in one process, which leaves nothing of one for the next.
 
-The process opens a submission's files only to compute the digest and to unpack archives. Readers and scorers
+The process opens a submission's files only to compute the digest. What unpacks and reads it, and scorers,
 are forked for each submission from a clean server (see `evaluation.workers`).
 """
 
@@ -26,13 +26,13 @@ from evaluation.phase.registry import tasks_of_form
 from evaluation.platform import messages
 from evaluation.platform.result_file import FILE_NAME as METRICS
 from evaluation.platform.result_file import render
-from evaluation.platform.submission import unpacked
 from evaluation.summary import organiser_records
 from evaluation.workers.batches import WHOLE, packed_outcomes, unpacked_outcomes
 from evaluation.workers.confinement import missing_confinement
 from evaluation.workers.pool import DeadlineExceeded
 from evaluation.workers.reading import DEADLY
 from evaluation.workers.reports import Used
+from evaluation.workers.unpacking import unpacked
 
 # --- The outcomes of slices of a submission: packed for transport, and joined ---
 
@@ -99,7 +99,7 @@ class Scorer:
             return Answer("kept", "kept: the submission and what scores it have not changed", digest)
         phase = self._phase(task)
         try:
-            with unpacked(submission) as folder:
+            with unpacked(submission, workers=task.workers) as folder:
                 result = (
                     evaluate(phase, folder, task.workers)
                     if task.part == WHOLE

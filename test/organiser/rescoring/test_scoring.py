@@ -70,7 +70,7 @@ def test_what_is_not_the_submissions_fault_is_a_failure_that_does_not_last(tasks
 
 
 def test_a_full_disk_is_no_fault_of_a_zip(tasks, monkeypatch):
-    monkeypatch.setattr("evaluation.platform.submission._extract", raising(NO_SPACE))
+    monkeypatch.setattr("evaluation.workers.unpacking._write", raising(NO_SPACE))
     answer = Scorer().answer(tasks["packed"])
     assert (answer.kind, answer.line) == ("failed", "not scored: /tmp/x: No space left on device")
 

@@ -156,7 +156,7 @@ def test_sockets_become_fields(tmp_path):
     outputs = [RISK, socket("organs", "Segmentation", "images/organs", "Image")]
     folder, notes = written(tmp_path, pack({"inputs": [AGE, CT], "outputs": outputs}))
     assert folder.name == "final-test"
-    assert (folder / "Dockerfile").is_file()
+    assert (folder / "requirements.txt").is_file()
     assert not notes
     config = read_config(folder / "phase")
     assert config.submission == "algorithm"

@@ -2,7 +2,10 @@
 
 import json
 import re
+import subprocess
 import tomllib
+from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -70,14 +73,80 @@ def test_what_surrounds_the_phase_names_it(tmp_path):
     folder = tmp_path / "Brain Tumours 2027"
     write_repository(folder, "survival")
     assert 'name = "brain-tumours-2027"' in (folder / "phase" / "phase.toml").read_text(encoding="utf-8")
-    dockerfile = (folder / "Dockerfile").read_text(encoding="utf-8")
-    assert f"ARG BASE=evaluation-base:{evaluation.__version__}\n" in dockerfile
-    assert f"ARG BUILDER=evaluation-builder:{evaluation.__version__}\n" in dockerfile
-    assert re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE) == ["$BUILDER", "$BASE"]
     workflow = (folder / ".github" / "workflows" / "evaluate.yml").read_text(encoding="utf-8")
-    assert f"pip install challenge-evaluation=={evaluation.__version__}" in workflow
-    for text in (dockerfile, workflow, (folder / "README.md").read_text(encoding="utf-8")):
-        assert not re.search(r"\$(name|title|version|base|builder)\b", text)
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    for text in (workflow, readme):
+        assert "pip install --requirement requirements.txt" in text
+        assert not re.search(r"\$(name|title|version)\b", text)
+
+
+class Installed:
+    """The package as pip has installed it, with the record of PEP 610."""
+
+    def __init__(self, record: dict | None) -> None:
+        self.record = record
+
+    def locate_file(self, path: str) -> Path:
+        return Path(evaluation.__file__).parents[1] / path
+
+    def read_text(self, name: str) -> str | None:
+        assert name == "direct_url.json"
+        return None if self.record is None else json.dumps(self.record)
+
+
+VERSION = evaluation.__version__
+WHEEL = f"challenge_evaluation-{VERSION}-py3-none-any.whl"
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (None, f"challenge-evaluation=={VERSION}"),
+        (
+            {"url": "https://host/e.git", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}},
+            "challenge-evaluation @ git+https://host/e.git@c0ffee",
+        ),
+        (
+            {"url": f"https://host/{WHEEL}", "archive_info": {}},
+            f"challenge-evaluation @ https://host/{WHEEL}",
+        ),
+        ({"url": "file:///gone/e.whl", "archive_info": {}}, f"./{WHEEL}"),
+    ],
+)
+def test_the_requirement_is_where_the_package_came_from(tmp_path, monkeypatch, record, expected):
+    monkeypatch.setattr(metadata, "distribution", lambda name: Installed(record))
+    write_repository(tmp_path / "mine", "classification")
+    *notes, line = (tmp_path / "mine" / "requirements.txt").read_text().splitlines()
+    assert line == expected
+    assert bool(notes) == expected.startswith("./")  # only a wheel that is to be made needs a word
+
+
+def test_the_wheel_that_the_package_came_from_goes_along(tmp_path, monkeypatch):
+    wheel = tmp_path / WHEEL
+    wheel.write_bytes(b"a wheel")
+    record = {"url": wheel.as_uri(), "archive_info": {}}
+    monkeypatch.setattr(metadata, "distribution", lambda name: Installed(record))
+    write_repository(tmp_path / "mine", "classification")
+    assert (tmp_path / "mine" / "requirements.txt").read_text() == f"./{WHEEL}\n"
+    assert (tmp_path / "mine" / WHEEL).read_bytes() == b"a wheel"
+
+
+def test_a_package_that_runs_in_its_repository_has_the_address_of_that_without_a_password(
+    tmp_path, monkeypatch
+):
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    (clone / "pyproject.toml").touch()
+    remote = ["remote", "add", "origin", "https://me:secret@host/e.git"]
+    for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "a"], remote):
+        subprocess.run([*git, *command], cwd=clone, check=True)
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=clone, capture_output=True, text=True).stdout
+    record = {"url": clone.as_uri(), "dir_info": {"editable": True}}
+    monkeypatch.setattr(metadata, "distribution", lambda name: Installed(record))
+    write_repository(tmp_path / "mine", "classification")
+    expected = f"challenge-evaluation @ git+https://host/e.git@{commit}"
+    assert (tmp_path / "mine" / "requirements.txt").read_text() == expected
 
 
 def test_a_folder_without_a_name(tmp_path):

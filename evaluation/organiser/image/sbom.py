@@ -1,6 +1,4 @@
-"""Writes the software bill of materials of an image to standard output; runs inside it, with Python alone.
-
-    docker run --rm --interactive --network none --entrypoint python IMAGE - <scripts/sbom.py
+"""The software bill of materials of an image; this file is run inside it, from standard input.
 
 CycloneDX 1.5 in JSON: Python, its packages and the system's, each with version, package URL, and the
 licence where one is declared. The same image gives the same bytes.
@@ -59,7 +57,7 @@ def python_components() -> Iterator[dict[str, Any]]:
     version = platform.python_version()
     yield component("application", "cpython", version, f"pkg:generic/cpython@{version}", "PSF-2.0")
     for distribution in metadata.distributions():
-        facts = distribution.metadata
+        facts: Any = distribution.metadata
         name = re.sub(r"[-_.]+", "-", facts["Name"]).lower()
         licence = (facts.get("License-Expression") or facts.get("License") or "").strip()
         if "\n" in licence or len(licence) > _LONGEST_LICENCE:

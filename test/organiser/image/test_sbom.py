@@ -1,18 +1,12 @@
 """The bill of materials: the rules of CycloneDX 1.5 on this environment, and dpkg's status by hand."""
 
-import importlib.util
+import contextlib
+import io
 import json
 import re
-import subprocess
-import sys
 from importlib import metadata
 
-from test.repository import REPOSITORY
-
-SCRIPT = REPOSITORY / "scripts" / "sbom.py"
-_SPECIFICATION = importlib.util.spec_from_file_location("sbom", SCRIPT)
-sbom = importlib.util.module_from_spec(_SPECIFICATION)
-_SPECIFICATION.loader.exec_module(sbom)
+from evaluation.organiser.image import sbom
 
 STATUS = """Package: libc6
 Status: install ok installed
@@ -29,9 +23,9 @@ Version: 5.40.1-6
 
 
 def written() -> bytes:
-    return subprocess.run(
-        [sys.executable, SCRIPT], capture_output=True, check=True, cwd=REPOSITORY, env={"PYTHONPATH": "."}
-    ).stdout
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        sbom.main()
+    return printed.getvalue().encode()
 
 
 def test_it_follows_the_rules_of_cyclonedx():

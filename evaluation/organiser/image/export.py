@@ -1,0 +1,102 @@
+"""Export the image of a phase, with all that an organiser needs on the platform.
+
+evaluation-<phase>.tar.gz     the image to upload
+ground-truth-<phase>.tar.gz   its reference, sealed alike, to upload beside the image
+settings.json                 the phase's settings on the platform
+form.json                     what participants check their submissions with
+format.md                     the format of a submission in words, for the challenge's page
+sbom.json                     what the image is made of: every package with its version (CycloneDX 1.5)
+provenance.json               what it was built of: base image, seal, sources, layers (in-toto, SLSA 1)
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from zlib_ng import gzip_ng
+
+from evaluation.core.fault import PhaseError
+from evaluation.io.files import write_atomically
+from evaluation.organiser.image import sbom
+from evaluation.organiser.image.build import BuiltImage, Tell, engine, tell_nobody
+from evaluation.organiser.image.provenance import provenance
+
+_PIECE = 1 << 20
+_RUN = ("run", "--rm", "--network=none", "--read-only")
+
+
+def export_image(
+    image: BuiltImage, settings: bytes, output: Path, tell: Tell = tell_nobody, compression: int = 6
+) -> list[Path]:
+    """Write the files for the platform into a folder and return their paths, the two to upload last.
+
+    settings: what `evaluation settings` prints; the image has no code for it. A file whose making fails stays
+    as it was. ``compression`` is the level of gzip. Raises `PhaseError` and `OSError`.
+    """
+    output.mkdir(parents=True, exist_ok=True)
+    files: dict[str, Callable[[], bytes]] = {
+        "settings.json": lambda: settings,
+        "form.json": lambda: engine(*_RUN, image.name, "form", "ground-truth"),
+        "format.md": lambda: engine(*_RUN, image.name, "form", "ground-truth", "--words"),
+        "sbom.json": lambda: engine(
+            *(*_RUN, "--interactive", "--entrypoint=python", image.name, "-"),
+            given=Path(sbom.__file__).read_bytes(),
+        ),
+        "provenance.json": lambda: provenance(image),
+    }
+    for name, content in files.items():
+        tell(f"writing {output / name}")
+        write_atomically(output / name, content())
+    # Taken out of the image, so that both have the same seal.
+    script = (
+        "cd ground-truth && exec tar --create --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner "
+        "--format=gnu -- *"
+    )
+    packed = {
+        "ground-truth": [*_RUN, "--entrypoint=sh", image.name, "-c", script],
+        # With its tag, as without one every tag of that name would go into the file.
+        "evaluation": ["save", f"{image.name}:latest"],
+    }
+    paths = [output / name for name in files]
+    for kind, command in packed.items():
+        paths.append(output / f"{kind}-{image.name.removeprefix('evaluation-')}.tar.gz")
+        tell(f"writing {paths[-1]}")
+        _write_compressed(paths[-1], ["docker", *command], compression)
+    return paths
+
+
+def next_steps(image: BuiltImage, output: Path) -> str:
+    """Return what an administrator of the challenge does with the files."""
+    phase = image.name.removeprefix("evaluation-")
+    return f"""
+With the files in {output}/, as an administrator of the challenge, on the phase's pages of the platform:
+  1. Evaluation methods: add evaluation-{phase}.tar.gz and wait until it is active.
+  2. Ground truths, only where labels are to change without a new image: add ground-truth-{phase}.tar.gz.
+     It wins over the image's. Both are activated one by one: "source" and "manifest" in metrics.json say
+     which was used.
+  3. Phase settings, scoring: enter what settings.json holds, field by field.
+  4. Submission instructions: paste format.md, and link form.json.
+The platform rejects a zip with a password or with absolute paths with "An unexpected error occurred" before
+the container starts. Tell participants, since this evaluation cannot.
+"""
+
+
+def _write_compressed(path: Path, command: Sequence[str], level: int) -> None:
+    """Write a command's output, compressed; if it fails, the last file stays as it was."""
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        with (
+            partial.open("wb") as raw,
+            gzip_ng.GzipNGFile(filename="", mode="wb", compresslevel=level, fileobj=raw, mtime=0) as file,  # type: ignore[no-untyped-call]
+            subprocess.Popen(command, stdout=subprocess.PIPE) as process,  # noqa: S603
+        ):
+            assert process.stdout is not None
+            while piece := process.stdout.read(_PIECE):
+                file.write(piece)  # type: ignore[no-untyped-call]
+        if process.returncode:
+            raise PhaseError(f"{path} could not be written: docker {command[1]} failed")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

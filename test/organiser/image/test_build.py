@@ -1,0 +1,231 @@
+"""The commands `build` and `export` with a stand-in for the engine; `test/container` has the true one."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluation.cli.main import main
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.image import build
+from evaluation.organiser.image.build import build_image
+from evaluation.organiser.image.export import export_image
+from evaluation.organiser.image.provenance import provenance
+from evaluation.organiser.starter.repository import write_repository
+from test.repository import REPOSITORY
+
+STAND_IN = Path(__file__).with_name("stand_in_docker.py")
+BASE = "python:3.13-slim-trixie"
+MANIFEST = "org.grand-challenge.evaluation.manifest"
+
+
+class Engine:
+    """The folder of the stand-in, which is the program `docker`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.say(platform="linux/amd64", manifest="0123")
+
+    def say(self, **answers: str) -> None:
+        for name, text in answers.items():
+            (self.folder / name.replace("_", "-")).write_text(text)
+
+    @property
+    def asked(self) -> list[list[str]]:
+        return [json.loads(line) for line in (self.folder / "log").read_text().splitlines()]
+
+    @property
+    def context(self) -> list[str]:
+        return (self.folder / "context").read_text().splitlines()
+
+
+@pytest.fixture
+def engine(tmp_path, monkeypatch) -> Engine:
+    folder = tmp_path / "engine"
+    folder.mkdir()
+    program = folder / "docker"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I {STAND_IN} {folder} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+    return Engine(folder)
+
+
+@pytest.fixture
+def mine(tmp_path) -> Path:
+    write_repository(tmp_path / "mine", "classification")
+    return tmp_path / "mine"
+
+
+def test_an_image_is_built_and_labelled(engine, mine, capsys):
+    assert main(["build", str(mine), "--docker=--no-cache", "--docker=--quiet"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"evaluation-mine: version 1.2.3, manifest sha256:0123, base {BASE} sha256:aa\n"
+    assert printed.err == ""  # no progress where there is no terminal
+    assert [command[0] for command in engine.asked] == [
+        *("info", "image", "pull", "image", "image", "build", "image", "run", "build", "image"),
+    ]
+    first, second = (command for command in engine.asked if command[0] == "build")
+    assert first[1:] == [
+        "--tag",
+        "evaluation-mine",
+        "--build-arg",
+        "PHASE=mine",
+        "--no-cache",
+        "--quiet",
+        "-",
+    ]
+    assert {"org.grand-challenge.evaluation.phase=mine", f"{MANIFEST}=sha256:0123"} < set(second)
+    assert "org.grand-challenge.evaluation.phase-version=1" in second
+
+
+def test_the_engine_gets_the_recipe_the_package_and_one_phase_alike_everywhere(engine, mine):
+    (mine / "phase" / "cases.csv").chmod(0o600)
+    main(["build", str(mine)])
+    members = [line.split() for line in engine.context]
+    names = [name for _, _, name in members]
+    assert names[:2] == ["Dockerfile", "requirements.txt"]
+    assert {name.partition("/")[0] for name in names[2:]} == {"evaluation", "ground-truth"}
+    assert {name for name in names if name.startswith("ground-truth")} == {
+        f"ground-truth/mine/{name}" for name in ("phase.toml", "cases.csv", ".nonce")
+    }
+    assert "evaluation/organiser/image/build.py" in names
+    assert not [name for name in names if "__pycache__" in name]
+    assert {mode for mode, _, name in members if not name.endswith(".nonce")} == {"644"}
+    assert {time for _, time, _ in members} == {"0"}
+
+
+def test_the_random_number_of_the_seal_is_kept(engine, mine):
+    nonce = mine / "phase" / ".nonce"
+    main(["build", str(mine)])
+    assert re.fullmatch("[0-9a-f]{32}", kept := nonce.read_text())
+    assert stat.S_IMODE(nonce.stat().st_mode) == 0o600
+    main(["build", str(mine / "phase")])
+    assert nonce.read_text() == kept
+
+
+def test_a_changed_phase_with_an_unchanged_version_gets_a_note(engine, mine, capsys):
+    def note() -> str:
+        assert main(["build", str(mine)]) == 0
+        return capsys.readouterr().err
+
+    assert note() == note() == ""
+    engine.say(manifest="4567")
+    assert note().startswith("Note: the phase is not that of the last image, but its version is still '1'")
+    engine.say(manifest="89ab")
+    config = mine / "phase" / "phase.toml"
+    config.write_text('version = "2"\n' + config.read_text())
+    assert note() == ""
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ({"platform": "linux/arm64"}, "evaluation-mine is for linux/arm64, but must be for linux/amd64"),
+        ({"build_says": "write /var/lib/x: No space left on device\n"}, "docker system prune"),
+        ({"build_says": "masks/a.png: is missing\n"}, "evaluation-mine could not be built:\nmasks/a.png: is"),
+        ({"no_engine": ""}, "docker info: Cannot connect to the Docker daemon Start the engine"),
+    ],
+)
+def test_what_goes_wrong_is_told(engine, mine, capsys, answers, message):
+    engine.say(**answers)
+    assert main(["build", str(mine)]) == 1
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert printed.out == ""
+
+
+def test_another_base_and_another_dockerfile(engine, mine, tmp_path, capsys):
+    main(["build", str(mine), "--base", "python@sha256:bb"])
+    first = next(command for command in engine.asked if command[0] == "build")
+    assert "BASE=python@sha256:bb" in first
+    own = tmp_path / "Own"
+    own.write_text("ARG BASE=base:1\nFROM $BASE\n")
+    assert main(["build", str(mine), "--dockerfile", str(own)]) == 0
+    assert "base base:1 sha256:cc" in capsys.readouterr().out
+    own.write_text("FROM base:1\n")
+    assert main(["build", str(mine), "--dockerfile", str(own)]) == 1
+    assert f"{own}: expected a line ARG BASE=…" in capsys.readouterr().err
+
+
+def test_the_images_without_a_phase(engine, capsys):
+    assert main(["build", "--without-phase"]) == 0
+    assert capsys.readouterr().out == "evaluation-builder:0.1.0\nevaluation-base:0.1.0\n"
+    assert not [line for line in engine.context if "ground-truth" in line]
+
+
+def test_an_installed_package_takes_the_recipe_that_its_distribution_brought(
+    engine, mine, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(build, "PACKAGE", tmp_path / "site-packages" / "evaluation")
+    assert main(["build", str(mine)]) == 1
+    monkeypatch.setattr(build, "_DISTRIBUTED", tmp_path / "base")
+    (tmp_path / "base").mkdir()
+    for name in ("Dockerfile", "requirements.txt"):
+        shutil.copy(REPOSITORY / name, tmp_path / "base")
+    assert main(["build", str(mine)]) == 0
+
+
+def test_export_writes_all_that_the_organiser_needs(engine, mine, capsys):
+    assert main(["export", str(mine)]) == 0
+    printed = capsys.readouterr().out
+    folder = mine / "export"
+    names = {"settings.json", "form.json", "format.md", "sbom.json", "provenance.json"}
+    names |= {"evaluation-mine.tar.gz", "ground-truth-mine.tar.gz"}
+    assert {path.name for path in folder.iterdir()} == names
+    assert f"\n{folder}/evaluation-mine.tar.gz: 0 MB\n" in printed
+    assert "Evaluation methods: add evaluation-mine.tar.gz" in printed
+    assert "The platform rejects a zip with a password or with absolute paths" in printed
+    saved = (folder / "evaluation-mine.tar.gz").read_bytes()
+    assert gzip.decompress(saved) == b"evaluation-mine:latest\n"
+    assert saved[4:8] == bytes(4)  # no time, so that equal images give equal files
+    engine.say(save_fails="")
+    with pytest.raises(PhaseError, match="docker save failed"):
+        export_image(build_image(mine), b"{}", folder)
+    assert (folder / "evaluation-mine.tar.gz").read_bytes() == saved
+    assert {path.name for path in folder.iterdir()} == names
+
+
+def test_provenance_says_what_was_built_of_which_sources_and_when(engine, mine):
+    built = build_image(mine)
+    found = json.loads(provenance(built))
+    # https://in-toto.io/Statement/v1 and https://slsa.dev/spec/v1.0/provenance: what is required there.
+    assert found["_type"] == "https://in-toto.io/Statement/v1"
+    assert found["predicateType"] == "https://slsa.dev/provenance/v1"
+    assert [part["digest"]["sha256"] for part in found["subject"]] == ["cc", "dd", "ee"]
+    assert found["subject"][0]["annotations"] == {"created": "2026-01-02T03:04:05Z"}
+    definition, details = found["predicate"]["buildDefinition"], found["predicate"]["runDetails"]
+    assert definition["buildType"].startswith("urn:")
+    assert definition["externalParameters"] == {"PHASE": "mine", "BASE": BASE}
+    assert details["builder"]["id"].startswith("urn:")
+    times = [details["metadata"][key] for key in ("startedOn", "finishedOn")]
+    assert "2026-01-02T03:04:05Z" < times[0] <= times[1]
+    materials = {part["name"]: part for part in definition["resolvedDependencies"]}
+    assert materials[BASE]["digest"] == {"sha256": "aa"}
+    assert materials["phase/manifest.json"]["digest"] == {"sha256": "0123"}
+    # What `find . -type f | cut -c3- | LC_ALL=C sort | xargs sha256sum | sha256sum` says of the sources.
+    listed = subprocess.run(
+        "find evaluation -type f -not -name '*.pyc' | LC_ALL=C sort | xargs sha256sum | sha256sum",
+        shell=True, cwd=REPOSITORY, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert materials["challenge-evaluation"]["digest"]["dirHash"] == listed.split()[0]
+    assert "phase" not in materials  # in no repository
+
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "a"]):
+        subprocess.run([*git, *command], cwd=mine, check=True)
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=mine, capture_output=True, text=True).stdout
+    for change, expected in (("", False), ("# changed\n", True)):
+        with (mine / "phase" / "phase.toml").open("a") as file:
+            file.write(change)
+        definition = json.loads(provenance(built))["predicate"]["buildDefinition"]
+        materials = {part["name"]: part for part in definition["resolvedDependencies"]}
+        assert materials["phase"]["digest"] == {"gitCommit": commit.strip()}
+        assert materials["phase"]["annotations"] == {"uncommittedChanges": expected}
