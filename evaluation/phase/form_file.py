@@ -17,6 +17,7 @@ from evaluation.core.fault import PhaseError, ReadError, printable
 from evaluation.core.field import Field, Files, TableRows, in_one_table
 from evaluation.core.form import INTERFACE, Form, RunTime, name_key
 from evaluation.core.limits import SumLimits, limits_of
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import parse_json
 from evaluation.phase.registry import rules_of, tasks_of_form
 from evaluation.phase.validation import InvalidTableError, describe_validation
@@ -56,6 +57,7 @@ def read_form(path: Path) -> Form:
         parse_json(data)
         found = _ADAPTER.validate_json(data.removeprefix(b"\xef\xbb\xbf"))
     except OSError as error:
+        raise_trouble_of(error, "read", path)
         raise PhaseError(f"{name}: {error.strerror}") from None
     except ReadError as error:
         raise PhaseError(f"{name}: {error}") from None

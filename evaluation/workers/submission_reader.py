@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import time
 import traceback
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -17,6 +16,7 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Faults, PhaseError, ReadError
 from evaluation.core.field import Source, file_of
 from evaluation.core.limits import case_seconds
+from evaluation.core.trouble import MachineTrouble
 from evaluation.io.files import digest_below
 from evaluation.phase.registry import tasks_of_form
 from evaluation.platform.submission import index_submission
@@ -26,7 +26,7 @@ from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import BatchReport, IndexReport, Used, ValuesOfBatch
 from evaluation.workers.worker import Answer, Tick
 
-INDEX_SECONDS = 10.0
+INDEX_SECONDS = 30.0
 _QUICK_BYTES = 1 << 22
 _FILES_PER_TICK = 32
 # All that is imported late to read; once it is confined, a reader cannot import.
@@ -80,7 +80,7 @@ class SubmissionReader:
         died: dict[int, str] = {}
         again: dict[int, Mapping[str, str]] = {}
         values = ValuesOfBatch(reader.fields, job.room_bytes)
-        items, bytes_before, started = 0, reader.files.bytes, time.process_time()
+        items, bytes_before = 0, reader.files.bytes
         numbers = range(len(content.cases)) if job.only is None else job.only
         if job.only is None and (quick := self._read_quickly(reader, content, job, tick)) is not None:
             if values.add_all(quick):
@@ -111,15 +111,15 @@ class SubmissionReader:
                     values.drop()  # a rejected submission is not scored
                 elif not values.add(number, predictions):
                     again[number] = _digests_of(content.root, sources)
-            except MemoryError:
-                died[number] = "out of memory"
-            except (KeyboardInterrupt, SystemExit) as stop:
-                died[number] = f"stopped by {type(stop).__name__}"
+            except (MachineTrouble, MemoryError):
+                raise
+            except SystemExit:
+                died[number] = "stopped by SystemExit"
             except PhaseError as error:
                 problems += error.problems
             except Exception:
                 problems.append(f"case {case.name}: {traceback.format_exc(limit=-8)}")
-        used = Used(reader.files.bytes - bytes_before, items, time.process_time() - started)
+        used = Used(reader.files.bytes - bytes_before, items)
         return BatchReport(faults, died, tuple(problems), again, used).packed(values.packed())
 
     def _read_quickly(
