@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
@@ -185,8 +186,21 @@ def _section(field: Field, form: Form) -> Iterator[str]:
     if form.submission == "algorithm":
         describe = field.kind.describe_image if field.socket.is_image else field.kind.describe_json
     yield f"- Value: {describe()}"
+    if form.submission == "algorithm" and not field.socket.is_image:
+        yield from _example(field, form)
     if len(names) < len(form.cases):
         yield f"- For {len(names)} of the {len(form.cases)} images"
+
+
+def _example(field: Field, form: Form) -> Iterator[str]:
+    """Yield an example of an output in JSON, for a kind that makes one up."""
+    random = np.random.Generator(np.random.PCG64(0))
+    cases = [case for case in form.cases if field.cases(case)][: _MAX_EXAMPLES if field.socket.stacked else 1]
+    values = [field.kind.example(case, random) for case in cases]
+    if values and values[0] is not None:
+        written = [field.kind.write_json(value) for value in values]
+        what = f"Example of {_count(len(cases))}" if field.socket.stacked else "Example"
+        yield f"- {what}: `{json.dumps(written if field.socket.stacked else written[0])}`"
 
 
 def _rules(challenge: Challenge, form: Form, tasks: Sequence[Task]) -> Iterator[str]:

@@ -25,7 +25,7 @@ from evaluation.organiser.starter.repository import (
     require_empty,
     write_surroundings,
 )
-from evaluation.organiser.starter.sample import write_job_sample
+from evaluation.organiser.starter.sample import write_sample
 from evaluation.organiser.submission_writer import InputSocket
 from evaluation.phase.validation import InvalidTableError, read_table
 
@@ -353,7 +353,7 @@ def write_from_pack(folder: Path, pack_file: Path) -> FromPack:
         (place / PHASE / "phase.toml").write_text(text, encoding="utf-8")
         inputs = (socket for one in phase.pack.algorithm_interfaces for socket in one.inputs)
         sockets = {socket.slug: socket.described() for socket in inputs}
-        write_job_sample(place / PHASE, place / SUBMISSION, sockets)
+        write_sample(place / PHASE, place / SUBMISSION, sockets)
         write_surroundings(place, phase_name(place), title)
         folders.append(place)
     return FromPack(tuple(folders), tuple(notes), tuple(left_out))
