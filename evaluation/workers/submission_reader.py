@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import traceback
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count
 from os.path import splitext
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,12 @@ INDEX_SECONDS = 30.0
 _QUICK_BYTES = 1 << 22
 _FILES_PER_TICK = 32
 # All that is imported late to read; once it is confined, a reader cannot import.
-_LATE = ("difflib", "encodings.utf_16", "encodings.utf_8_sig", "evaluation.io.box_files")
-_DECODERS: Mapping[str, tuple[str, ...]] = {
+LATE = (
+    "difflib",
+    *(f"encodings.{name}" for name in ("ascii", "latin_1", "unicode_escape", "utf_16", "utf_8_sig")),
+    "evaluation.io.box_files",
+)
+DECODERS: Mapping[str, tuple[str, ...]] = {
     ".png": ("SimpleITK", "PIL.PngImagePlugin"),
     **dict.fromkeys((".tif", ".tiff"), ("PIL.TiffImagePlugin",)),
     **dict.fromkeys((".gz", ".mha"), ("zlib_ng.zlib_ng",)),
@@ -46,7 +50,8 @@ class SubmissionReader:
         self._setup = setup
         self._tasks = tasks_of_form(setup.form)
         self.fields = {field.name: field for field in fields_of(self._tasks)}
-        _import_late(setup.formats)
+        modules = chain.from_iterable(field.kind.late_modules for field in self.fields.values())
+        _import_late(setup.formats, () if setup.formats == () else modules)
         self._root = ""
         self._cases: CaseReader | None = None
 
@@ -146,11 +151,11 @@ class SubmissionReader:
         return self._cases
 
 
-def _import_late(formats: Collection[str] | None) -> None:
-    """Import what reads files with the given extensions; an unknown one and None stand for all."""
-    if formats is None or not _DECODERS.keys() >= set(formats):
-        formats = _DECODERS
-    for module in (*_LATE, *(module for extension in formats for module in _DECODERS[extension])):
+def _import_late(formats: Collection[str] | None, modules: Iterable[str]) -> None:
+    """Import modules, and those for files of the given extensions; an unknown one and None stand for all."""
+    if formats is None or not DECODERS.keys() >= set(formats):
+        formats = DECODERS
+    for module in chain(LATE, modules, *(DECODERS[extension] for extension in formats)):
         with suppress(ImportError):  # who uses it tells
             importlib.import_module(module)
 
