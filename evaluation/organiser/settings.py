@@ -46,7 +46,7 @@ class ResultsColumn(_SettingsTable):
     title: _ColumnTitle
     path: _Path
     order: _Order
-    error_path: _Path = ""
+    error_path: _OptionalPath = ""
     exclude_from_ranking: bool = False
 
 
@@ -176,15 +176,15 @@ def warnings_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
 
 
 def submission_notes(phase: Phase) -> list[str]:
-    """Return where the platform's defaults would take other numbers of submissions than the phase states."""
+    """Return a note where the phase is closed on the platform, or where a field must be emptied there."""
     submissions = phase.config.submissions
     if submissions.limit is None:
         return [
-            "the platform takes no submissions until submissions_limit_per_user_per_period is set, since its "
-            "default of 0 means closed (limit in [submissions] of phase.toml)"
+            "participants cannot submit until submissions_limit_per_user_per_period is set on the platform, "
+            "whose default of 0 means closed (limit in [submissions] of phase.toml)"
         ]
     if submissions.limit == 0:
-        return ["the limit of 0 closes the phase: the platform takes no submissions"]
+        return ["the limit of 0 closes the phase: participants cannot submit"]
     if submissions.period_days is None:
         return [
             f"the limit of {submissions.limit} is for all time: empty the field submission_limit_period on "

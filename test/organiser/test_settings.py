@@ -138,7 +138,7 @@ def test_when_and_how_often_submissions_are_accepted(tmp_path):
 @pytest.mark.parametrize(
     ("tables", "remaining", "note"),
     [
-        ("", 0, "the platform takes no submissions until"),
+        ("", 0, "participants cannot submit until"),
         ("[submissions]\nlimit = 0", 0, "the limit of 0 closes the phase"),
         ("[submissions]\nlimit = 3", 0, "the limit of 3 is for all time: empty the field"),
         ("[submissions]\nlimit = 3\nperiod_days = 1", 2, None),

@@ -45,8 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     phase = load_phase(folder, scan(folder))
     settings = platform_settings(phase, metrics_of_empty_submission(phase, machine.worker_count()))
     tell_built(image)
-    notes = notes_of(phase, settings)
-    sys.stderr.write("".join(f"Note: {note}\n" for note in notes))
+    sys.stderr.write("".join(f"Note: {note}\n" for note in notes_of(phase, settings)))
     output = arguments.output or arguments.folder / "export"
     for path in export_image(image, settings_file(settings), output, tell_terminal, arguments.compression):
         size = path.stat().st_size

@@ -36,6 +36,5 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write("".join(f"{path}\n" for path in public_paths(least)))
     else:
         sys.stdout.buffer.write(settings_file(settings))
-        notes = notes_of(phase, settings)
-        sys.stderr.write("".join(f"Note: {note}\n" for note in notes))
+        sys.stderr.write("".join(f"Note: {note}\n" for note in notes_of(phase, settings)))
     return 0
