@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     streams = Streams()
     if not machine.CAN_ISOLATE:
         streams.tell_organiser([machine.NO_ISOLATION])
-    from evaluation.cli.common import EXPECTED, problems_of, progress_bar
+    from evaluation.cli.common import EXPECTED, problems_of, progress_bar, status_after
     from evaluation.core.fault import Faults, FormFault, PhaseError
     from evaluation.evaluate import Checked, check
     from evaluation.phase import registry
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         checked = Checked(Faults(fault.faults))
     except EXPECTED as error:
         streams.tell_participant("; ".join(problems_of(error)))
-        return 1
+        return status_after(error)
     streams.tell_organiser(f"Note: {notice}" for notice in checked.notices)
     if checked.faults:
         streams.tell_organiser(messages.organiser_report(checked.faults))

@@ -14,6 +14,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.form import Interface, RunTime
 from evaluation.core.keys import Key, KeyTable, Listed
 from evaluation.core.metric import IntervalMethod
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.platform.machine import MIN_MEMORY_MB
 
@@ -71,7 +72,7 @@ class Limits(KeyTable):
     )
     case_seconds: int | None = Key(
         default=None,
-        description="Seconds for one case. Default: `budget_seconds` × workers / cases, at least 30.",
+        description="Seconds for one case. Default: `budget_seconds` × workers / cases, at least 60.",
         gt=0,
     )
     worker_memory_mb: int | None = Key(
@@ -86,13 +87,18 @@ class Submissions(KeyTable):
 
     limit: int | None = Key(
         default=None,
-        description="Number of submissions of a participant or team in a period. `0`: the phase is closed.",
+        description="Number of submissions that one person may make in a period; the platform counts neither "
+        "teams nor submissions whose evaluation failed. `0`: the phase is closed. Default: the platform's, "
+        "which is 0.",
         ge=0,
+        le=2**31 - 1,
     )
     period_days: int | None = Key(
         default=None,
-        description="Length of the period in days: `1` is a limit per day. Default: the whole phase.",
+        description="Length of the period in days: `1` is a limit per day. Default: all time, for which the "
+        "platform's own field must be emptied, since its default is 1.",
         ge=1,
+        le=2**15 - 1,
     )
     opens_at: AwareDatetime | None = Key(
         default=None,
@@ -493,7 +499,8 @@ def read_config(folder: Path, file: str = FILE_NAME) -> PhaseConfig:
         return read_table(PhaseConfig, moved_declaration(content, file))
     except FileNotFoundError:
         raise PhaseError(f"{file}: not found in {folder}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
+        raise_trouble_of(error, "read", path)
         raise PhaseError(f"{file}: cannot be read: {error}") from None
     except InvalidTableError as error:
         raise PhaseError(*error.problems(file)) from None

@@ -17,6 +17,7 @@ from typing import NoReturn
 from evaluation.core.challenge import Task
 from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.core.form import Form
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import MAX_ENTRIES
 from evaluation.platform.algorithm import index_algorithm
 from evaluation.platform.archive import index_archive
@@ -31,11 +32,6 @@ MAX_SUBMISSION_BYTES = 8 << 30
 _SKIPPED = re.compile(r"(__MACOSX|\.DS_Store|desktop.ini)")
 _PIECE_BYTES = 1 << 22
 _ENCRYPTED = 0x1
-_OF_THE_MACHINE = {
-    getattr(errno, name)
-    for name in ("EDQUOT", "EIO", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "EROFS", "ESTALE")
-    if hasattr(errno, name)
-}
 
 
 @dataclass(frozen=True)
@@ -95,9 +91,12 @@ class ZipContent:
 
 def raise_unpacking(error: Exception, name: str) -> NoReturn:
     """Raise an error of unpacking again: as it is if it is the machine's, else as a `FormFault`."""
-    if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+    raise_trouble_of(error, "unpack", name)
+    if isinstance(error, OSError) and error.errno == errno.EROFS:
         raise error
-    found = f"one that cannot be unpacked ({error})"
+    # Without the path, which is that of a temporary folder.
+    reason = error.strerror if isinstance(error, OSError) else error
+    found = f"one that cannot be unpacked ({reason})"
     raise FormFault(Fault(FaultKind.UNREADABLE, name, "a readable zip archive", found)) from None
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from evaluation.core.fault import Fault, FaultKind, Faults
 from evaluation.core.field import ColumnKind, Field, Kind
 from evaluation.core.form import CaseForm
+from evaluation.core.trouble import MachineTrouble
 from evaluation.io.handover import (
     HandoverError,
     Packed,
@@ -96,24 +97,22 @@ def _seconds(packed: Packed) -> float | None:
 
 @dataclass(frozen=True)
 class Used:
-    """The cost of reading: bytes of files, values such as boxes, seconds of processor time (see `Limits`)."""
+    """The size of files that were read: bytes, and values such as boxes (see `SumLimits`)."""
 
     bytes: int = 0
     items: int = 0
-    seconds: float = 0.0
 
     def __add__(self, other: Used) -> Used:
         """Return the sums."""
-        return Used(self.bytes + other.bytes, self.items + other.items, self.seconds + other.seconds)
+        return Used(self.bytes + other.bytes, self.items + other.items)
 
 
 NOTHING = Used()
 
 
 def _used(packed: Packed) -> Used:
-    count, items, seconds = list_of(packed, 3)
-    counts = whole_number(count, _MAX_COUNT), whole_number(items, _MAX_COUNT)
-    return Used(*counts, number_within(seconds, 0, _MAX_SECONDS))
+    count, items = list_of(packed, 2)
+    return Used(whole_number(count, _MAX_COUNT), whole_number(items, _MAX_COUNT))
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ class BatchReport:
     def packed(self, values: Packed) -> Parts:
         """Return the parts of the report, followed by the parts of the values, which others unpack."""
         died, again = ([[key, value] for key, value in of.items()] for of in (self.died, self.again))
-        used = [self.used.bytes, self.used.items, self.used.seconds]
+        used = [self.used.bytes, self.used.items]
         report = encode([pack_faults(self.faults), died, self.problems, again, used])
         return [_LENGTH.pack(sum(map(len, report))), *report, *encode(values)]
 
@@ -153,6 +152,16 @@ class BatchReport:
             _used(used),
         )
         return report, data[end:]
+
+
+def packed_trouble(trouble: MachineTrouble) -> Parts:
+    """Return the machine's trouble in a worker as the parts of a message."""
+    return encode([trouble.operation, trouble.file, trouble.lack])
+
+
+def unpacked_trouble(data: memoryview) -> MachineTrouble:
+    """Return the trouble of a message. Raises `HandoverError`."""
+    return MachineTrouble(*map(text_of, list_of(decode(data), 3)))
 
 
 def files_of(values: memoryview) -> dict[str, str]:

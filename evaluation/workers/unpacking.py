@@ -31,7 +31,7 @@ from evaluation.platform.archive import BARE_TABLE
 from evaluation.platform.submission import MAX_SUBMISSION_BYTES, ZipContent, raise_unpacking
 from evaluation.workers.confinement import confine
 from evaluation.workers.pool import PoolSettings, open_pool
-from evaluation.workers.reading import DEADLY
+from evaluation.workers.reading import DEADLY, require_no_lack
 from evaluation.workers.reports import pack_faults, unpack_faults
 from evaluation.workers.worker import Answer, AskReader, Handler, Tick
 
@@ -129,9 +129,10 @@ class _Unpacking:
 
 
 def _content(answer: memoryview | Died, name: str) -> list[Any]:
-    """Return what a reader found. Raises `FormFault`, also for one that died, and `OSError`."""
+    """Return what a reader found. Raises `FormFault`, also for one that crashed, and `MachineTrouble`."""
     try:
         if isinstance(answer, Died):
+            require_no_lack(answer, name)
             raise HandoverError(answer.reason)
         packed, code, content = list_of(decode(answer), 3)
         faults = unpack_faults(packed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,6 +178,8 @@ class DetectionMap(MapKind):
     In a rehearsal the reference is a label map; its first ``foreground`` labels are lesions.
     Source: Saha et al. 2024, Lancet Oncol. 25:879 (PI-CAI).
     """
+
+    late_modules: ClassVar[tuple[str, ...]] = ("scipy.ndimage",)
 
     dimensions: Dimensions = 3
     foreground: int = 1

@@ -21,6 +21,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm, name_key
 from evaluation.core.outcome import Progress
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.metrics.boxes import iou_of_corners
@@ -100,6 +101,7 @@ class Photographs:
             with Image.open(path) as image:
                 colours = image.convert("RGB")
         except (OSError, ValueError, Image.DecompressionBombError) as error:
+            raise_trouble_of(error, "read", path)
             raise PhaseError(f"{path}: cannot be read: {error}") from None
         if colours.size != (case.width, case.height):
             colours = colours.resize((case.width, case.height), Image.Resampling.BILINEAR)

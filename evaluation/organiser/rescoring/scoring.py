@@ -17,6 +17,7 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Faults, FormFault, PhaseError
 from evaluation.core.limits import limits_of
 from evaluation.core.outcome import Outcome
+from evaluation.core.trouble import trouble_of
 from evaluation.evaluate import CaseOutcomes, Rejection, Result, evaluate, read_and_score, result_of
 from evaluation.organiser.ranking.results import CASES, REJECTED
 from evaluation.organiser.rescoring.submissions import submission_digest
@@ -58,7 +59,7 @@ def put_together(phase: Phase, slices: Sequence[bytes]) -> CaseOutcomes:
         used += of_reading
     limits = limits_of(phase.form.cases, fields_of(tasks_of_form(phase.form)))
     is_whole = len(about) == 1 and outcomes.keys() == set(range(len(phase.rows)))
-    exceeds = used.bytes > limits.bytes or used.items > limits.items or used.seconds > limits.seconds
+    exceeds = used.bytes > limits.bytes or used.items > limits.items
     if exceeds or not is_whole:
         raise PhaseError("the slices of the submission do not fit together")
     ((tasks, run_seconds),) = about
@@ -77,12 +78,12 @@ class Scorer:
             return self._answer(task)
         except PhaseError as error:
             return failed("; ".join(error.problems))
-        except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            return failed(f"{place}{error.strerror or error}", elsewhere=True)
-        except MemoryError:
-            return failed("out of memory", elsewhere=True)
-        except Exception:
+        except Exception as error:
+            if trouble := trouble_of(error, "score", getattr(error, "filename", None) or task.place):
+                return failed(str(trouble), elsewhere=True)
+            if isinstance(error, OSError):
+                place = f"{error.filename}: " if error.filename else ""
+                return failed(f"{place}{error.strerror or error}", elsewhere=True)
             return failed(f"fault of the evaluation itself:\n{traceback.format_exc(limit=-8)}")
 
     def _answer(self, task: ScoringTask) -> Answer:
@@ -147,7 +148,8 @@ def _scored(result: Result, digest: str) -> Answer:
 
 
 def _rejected(rejection: Rejection, digest: str) -> Answer:
-    lines = [messages.participant_line(rejection.faults), *messages.organiser_report(rejection.faults)]
+    report = messages.organiser_report(rejection.faults)
+    lines = [messages.participant_line(rejection.faults), *rejection.notes, *report]
     files = {REJECTED: "".join(f"{line}\n" for line in lines).encode()}
     # A reader may have died for lack of memory.
     lasting = not any(fault.found == DEADLY for fault in rejection.faults)
