@@ -87,13 +87,18 @@ class Submissions(KeyTable):
 
     limit: int | None = Key(
         default=None,
-        description="Number of submissions of a participant or team in a period. `0`: the phase is closed.",
+        description="Number of submissions that one person may make in a period; the platform counts neither "
+        "teams nor submissions whose evaluation failed. `0`: the phase is closed. Default: the platform's, "
+        "which is 0.",
         ge=0,
+        le=2**31 - 1,
     )
     period_days: int | None = Key(
         default=None,
-        description="Length of the period in days: `1` is a limit per day. Default: the whole phase.",
+        description="Length of the period in days: `1` is a limit per day. Default: all time, for which the "
+        "platform's own field must be emptied, since its default is 1.",
         ge=1,
+        le=2**15 - 1,
     )
     opens_at: AwareDatetime | None = Key(
         default=None,
