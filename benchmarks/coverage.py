@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta, norm
 
+from evaluation.core.aggregates import mean_of_means, ratio_of_sums
 from evaluation.core.case_table import CaseTable
 from evaluation.core.intervals import default_method, intervals
 from evaluation.core.metric import (
@@ -134,6 +135,10 @@ def scenarios() -> Iterator[Scenario]:
         for prevalence in (0.5, 0.1):
             yield _presence(cases, prevalence)
         yield _false_objects(cases)
+    # Further ones at the end: a scenario's number is its seed.
+    for cases in (40, 400):
+        yield _means_of_labels(cases)
+        yield _pooled_share(cases)
 
 
 def _normal(rng: np.random.Generator, cases: int, clustered: bool) -> NDArray[np.float64]:
@@ -245,6 +250,41 @@ def _false_objects(cases: int) -> Scenario:
         clustered=False,
         # Half an object a case on average, in few cases many.
         draw=lambda rng: {"value": rng.poisson(rng.gamma(0.5, 1, cases)).astype(float)},
+    )
+
+
+def _means_of_labels(cases: int) -> Scenario:
+    """Two labels, of which a case may lack the second; the mean of the two labels' mean Dice."""
+
+    def draw(rng: np.random.Generator) -> Columns:
+        first, second = _DICE.rvs(cases, random_state=rng), _DICE.rvs(cases, random_state=rng)
+        return {"first": first, "second": np.where(rng.random(cases) < 0.7, np.nan, second)}
+
+    return Scenario(
+        Metric("dice", "mean of labels' mean Dice", mean_of_means(["first", "second"], True), 1, 0),
+        "0.85, a label in 30 %",
+        _number(cases, clustered=False),
+        0.85,
+        clustered=False,
+        draw=draw,
+    )
+
+
+def _pooled_share(cases: int) -> Scenario:
+    """Lesions of all cases: in few cases many, of which each case has its own share of found ones."""
+
+    def draw(rng: np.random.Generator) -> Columns:
+        lesions = rng.poisson(rng.gamma(1, 3, cases))
+        found = rng.binomial(lesions, rng.beta(8, 2, cases))
+        return {"number": found.astype(float), "of": lesions.astype(float)}
+
+    return Scenario(
+        Metric("detected", "pooled share of lesions", ratio_of_sums("number", "of"), 1, 0),
+        "0.8, 3 a case",
+        _number(cases, clustered=False),
+        0.8,
+        clustered=False,
+        draw=draw,
     )
 
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evaluation.core.fault import PhaseError
+    from evaluation.core.trouble import MachineTrouble
     from evaluation.library import CheckResult, Evaluation, SubmissionRejected, check, evaluate
     from evaluation.organiser.library import Ranking, Seal, rank, seal
     from evaluation.organiser.report_library import Report, report_leaderboard, report_submission
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CheckResult",
     "Evaluation",
+    "MachineTrouble",
     "PhaseError",
     "Ranking",
     "Report",
@@ -51,7 +53,7 @@ _MODULES |= dict.fromkeys(("Ranking", "Seal", "rank", "seal"), "evaluation.organ
 _MODULES |= dict.fromkeys(
     ("Report", "report_leaderboard", "report_submission"), "evaluation.organiser.report_library"
 )
-_MODULES["PhaseError"] = "evaluation.core.fault"
+_MODULES |= {"PhaseError": "evaluation.core.fault", "MachineTrouble": "evaluation.core.trouble"}
 
 
 def __getattr__(name: str) -> Any:

@@ -37,7 +37,12 @@ def run() -> int:
 
 def main() -> NoReturn:
     """Run the command of `sys.argv` and end this process with its exit status."""
-    status = run()
+    try:
+        status = run()
+    except KeyboardInterrupt:  # before a command runs, which catches it itself
+        sys.stderr.write("Stopped by Ctrl-C\n")
+        status = 130
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Without threads or output that still wait, nothing is left to do but to take thousands of objects apart:
     # 0.03 s after JustRAIGS in stacks of 500, 5 % of its time.
     if threading.active_count() == 1:

@@ -21,9 +21,17 @@ from typing import TYPE_CHECKING, Literal
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
-from evaluation.core.fault import Faults, PhaseError
+from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable
 from evaluation.core.form import CaseForm, Form
-from evaluation.core.outcome import CaseJob, Outcome, Progress, Scored, no_progress, organisers_problems
+from evaluation.core.outcome import (
+    CaseJob,
+    Disbelieved,
+    Outcome,
+    Progress,
+    Scored,
+    no_progress,
+    organisers_problems,
+)
 from evaluation.phase import registry
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
@@ -40,7 +48,7 @@ if TYPE_CHECKING:
     from evaluation.platform.result_file import MetricsFile
     from evaluation.summary import Figures
 
-_MIN_CASE_SECONDS = 30.0
+_MIN_CASE_SECONDS = 60.0
 _REFERENCE_SECONDS = 120.0
 
 
@@ -54,9 +62,10 @@ class Result(Scores):
 
 @dataclass(frozen=True)
 class Rejection:
-    """The faults for which a submission is rejected."""
+    """The faults for which a submission is rejected, and notes on them for the organiser alone."""
 
     faults: Faults
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +99,7 @@ def evaluate(
     """Return the result of a submission folder, or the faults for which it is rejected.
 
     ``started`` (of `time.monotonic`) is the start of the phase's budget. Raises `PhaseError` for a fault of
-    the organiser's, `DeadlineExceeded` where the phase fails at its deadline.
+    the organiser's, `MachineTrouble`, and `DeadlineExceeded` where the phase fails at its deadline.
     """
     scored = read_and_score(phase, submission, workers, started, progress)
     return scored if isinstance(scored, Rejection) else result_of(phase, scored)
@@ -122,6 +131,10 @@ def read_and_score(
         for batch in read.batches
     ]
     outcomes = score_cases(jobs, batches, setup, reader, settings, _half(progress, len(jobs)))
+    if lies := [outcome.reason for outcome in outcomes if isinstance(outcome, Disbelieved)]:
+        note = "Note: a reader handed on values that no file holds; a file may have taken it over:"
+        fault = Fault(FaultKind.UNREADABLE, ".", "files that can be read", "one that misleads its reader")
+        return Rejection(Faults([fault]), (note, *map(printable, lies)))
     if problems := organisers_problems(outcomes):
         raise PhaseError(*problems)
     return CaseOutcomes(read.tasks, read.run_seconds, dict(zip(chosen, outcomes, strict=True)), read.used)

@@ -17,9 +17,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, Literal, NoReturn
 
 from evaluation.core.fault import PhaseError
+from evaluation.core.trouble import trouble_of
 
 Progress = Callable[[int], None]
-_Message = tuple[Literal["progress", "result", "phase", "system", "defect"], Any]
+_Message = tuple[Literal["progress", "result", "phase", "machine", "system", "defect"], Any]
 _MAX_LOG_CHARACTERS = 4000
 
 
@@ -27,8 +28,8 @@ def run_isolated(function: str, arguments: Mapping[str, Any], progress: Progress
     """Run a function, named "module:function", in a separate process and return its result.
 
     The function gets the arguments and a ``progress`` that calls the caller's. Arguments and result must be
-    picklable. Raises `PhaseError` and `OSError` as the function does, and `RuntimeError` for any other
-    exception and for a process that dies.
+    picklable. Raises `PhaseError`, `MachineTrouble` and `OSError` as the function does, and `RuntimeError`
+    for any other exception and for a process that dies.
     """
     # The same modules must be found there as here.
     path = [entry for entry in sys.path if isinstance(entry, str)]
@@ -74,6 +75,8 @@ def _result(stream: Any, progress: Progress | None) -> Any:
 def _raise(kind: str, content: Any) -> NoReturn:
     if kind == "phase":
         raise PhaseError(*content)
+    if kind == "machine":
+        raise content
     if kind == "system":
         raise OSError(*content)
     raise RuntimeError(f"a defect of the evaluation:\n{content}")
@@ -99,7 +102,9 @@ def _answer(function: str, arguments: Mapping[str, Any], answers: BinaryIO) -> _
         return "result", call(**arguments, progress=lambda done: _send(answers, ("progress", done)))
     except PhaseError as error:
         return "phase", error.problems
-    except OSError as error:
-        return "system", (error.errno, error.strerror or str(error), error.filename)
-    except Exception:
+    except Exception as error:
+        if trouble := trouble_of(error, "work on"):
+            return "machine", trouble
+        if isinstance(error, OSError):
+            return "system", (error.errno, error.strerror or str(error), error.filename)
         return "defect", traceback.format_exc()

@@ -15,9 +15,9 @@ from evaluation.phase.named import named_phase, phase_folder
 from evaluation.phase.phase import load_phase
 from evaluation.platform import machine
 from evaluation.platform.messages import participant_line
-from evaluation.platform.submission import unpacked
 from evaluation.summary import organiser_records
 from evaluation.workers.pool import DeadlineExceeded
+from evaluation.workers.unpacking import unpacked
 
 
 def evaluate_submission(
@@ -26,7 +26,7 @@ def evaluate_submission(
     """Return the result of a submission to a sealed phase, or why it is rejected. Raises `PhaseError`."""
     loaded = load_phase(phase_folder(phase))
     try:
-        with unpacked(_existing(submission)) as folder:
+        with unpacked(_existing(submission), workers=workers) as folder:
             result = evaluate(loaded, folder, machine.worker_count(workers), None, progress)
     except DeadlineExceeded as deadline:
         raise PhaseError(
@@ -48,7 +48,7 @@ def check_submission(
         registry.load(Path(challenge))
     expected = _form(form)
     try:
-        with unpacked(_existing(submission)) as folder:
+        with unpacked(_existing(submission), workers=workers) as folder:
             checked = check(expected, folder, machine.worker_count(workers), progress)
     except FormFault as fault:
         return CheckResult(fault.faults)

@@ -1,9 +1,10 @@
 """Fail where the tests reach a smaller share of the branches of a room than pyproject.toml asks for.
 
-    python scripts/branch_coverage.py COVERAGE_JSON [--table]
+    python scripts/branch_coverage.py FOLDER [--table]
 
-COVERAGE_JSON is what `pytest --cov --cov-report=json:FILE` writes. A room is a folder of the package:
-`evaluation/core`, `evaluation/organiser/report`, and `evaluation` itself for the modules beside its folders.
+FOLDER is what `EVALUATION_BRANCHES=FOLDER ./test.sh` writes: a file for each process of the tests. A room is
+a folder of the package: `evaluation/core`, `evaluation/organiser/report`, and `evaluation` itself for the
+modules beside its folders.
 ``--table`` prints the floors to enter into pyproject.toml: one point below the shares of this run.
 """
 
@@ -11,9 +12,10 @@ import json
 import math
 import sys
 import tomllib
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 WINGS = ("evaluation", "evaluation/organiser")
 """The folders whose folders are rooms."""
@@ -30,14 +32,20 @@ def room_of(path: str) -> str:
     return room.as_posix()
 
 
-def shares_of(files: Mapping[str, Mapping[str, Mapping[str, int]]]) -> dict[str, float]:
-    """Return the percentage of branches that ran in each room, 100 for a room without any."""
+def shares_of(processes: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the percentage of branches that ran in each room in any process, 100 for a room without any."""
+    known: defaultdict[str, set[tuple[int, ...]]] = defaultdict(set)
+    reached: defaultdict[str, set[tuple[int, ...]]] = defaultdict(set)
+    for process in processes:
+        for path, file in process["files"].items():
+            reached[path].update(map(tuple, file["executed_branches"]))
+            known[path].update(map(tuple, file["executed_branches"] + file["missing_branches"]))
     branches: Counter[str] = Counter()
     ran: Counter[str] = Counter()
-    for path, file in files.items():
+    for path in known:
         room = room_of(Path(path).as_posix())
-        branches[room] += file["summary"]["num_branches"]
-        ran[room] += file["summary"]["covered_branches"]
+        branches[room] += len(known[path])
+        ran[room] += len(reached[path])
     return {room: 100 * ran[room] / branches[room] if branches[room] else 100.0 for room in sorted(branches)}
 
 
@@ -57,7 +65,8 @@ def faults_of(shares: Mapping[str, float], floors: Mapping[str, float]) -> list[
 def main(arguments: Sequence[str], project: Path = PROJECT) -> int:
     """Print the shares, or the floors with ``--table``, and return the exit status."""
     path, *options = arguments
-    shares = shares_of(json.loads(Path(path).read_text(encoding="utf-8"))["files"])
+    files = sorted(Path(path).glob("*.json"))
+    shares = shares_of(json.loads(file.read_text(encoding="utf-8")) for file in files)
     if options == ["--table"]:
         print("[tool.branch-coverage]")
         for room, share in shares.items():

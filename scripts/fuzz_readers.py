@@ -84,7 +84,7 @@ def _volume(data: bytes, extension: str) -> None:
     # As the field does: the header is held against the form before a voxel is read.
     if volume.header.geometry.shape == _VOLUME.shape:
         for plane in volume.planes():
-            plane.sum()
+            plane.values.sum()
 
 
 def _boxes(data: bytes) -> None:

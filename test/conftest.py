@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+_BRANCHES: Any = None
+if {"EVALUATION_BRANCHES", "PYTEST_XDIST_WORKER"} <= os.environ.keys():
+    # Before the package is imported. With coverage.py tests took 3.7 times the processor time on Python 3.11;
+    # slipcover stops counting a branch that has run, and costs a few seconds for each process.
+    import slipcover
+
+    _BRANCHES = slipcover.Slipcover(branch=True, source=["evaluation"])
+    slipcover.ImportManager(_BRANCHES, slipcover.FileMatcher(sources=["evaluation"])).__enter__()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write which branches of the package ran in this process, and which did not."""
+    if _BRANCHES is not None:
+        folder = Path(os.environ["EVALUATION_BRANCHES"])
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{os.environ['PYTEST_XDIST_WORKER']}.json"
+        path.write_text(json.dumps(_BRANCHES.get_coverage()), encoding="utf-8")
+
 
 # How long one example takes says more about the machine's load than about the code. Every run draws other
 # examples; --hypothesis-profile=thorough draws ten times as many.
@@ -19,12 +40,25 @@ for _name, _examples in (("evaluation", 50), ("thorough", 500)):
 settings.load_profile("evaluation")
 
 # Containers share the engine and the images, and some of their tests watch the time: one process runs them.
-_OF_CONTAINERS = ("test/container/", "test/docs/")
+_OF_CONTAINERS = "test/container/"
+_OF_PAGES = "test/docs/test_pages.py::test_every_command"
+
+
+def _scope(test: str) -> str:
+    """Return the name of the tests that one process runs, given the name of one of them.
+
+    These are the tests of a file, all tests of containers, and each page whose commands need no container.
+    """
+    if test.startswith(_OF_PAGES):
+        page = test.rpartition("[")[2].rstrip("]")
+        text = Path(__file__).parents[1].joinpath("docs", page).with_suffix(".md")
+        return test if text.exists() and "```sh container" not in text.read_text("utf-8") else "container"
+    return "container" if test.startswith(_OF_CONTAINERS) else test.partition("::")[0]
 
 
 # Files that take long begin early: at the end, all processes have short ones to share.
 _LONG_FIRST = (
-    _OF_CONTAINERS,
+    (_OF_CONTAINERS, "test/docs/"),
     "test/organiser/rescoring/",
     ("test/hostile/", "test/cli/", "test/organiser/"),
     ("test/test_package", "test/challenges/"),
@@ -43,12 +77,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a file, and all tests of containers, in one process, which makes fixtures once."""
+    """Keep tests that share fixtures in one process, which makes them once."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return "container" if nodeid.startswith(_OF_CONTAINERS) else nodeid.partition("::")[0]
+            return _scope(nodeid)
 
     return ByFile(config, log)
 

@@ -17,6 +17,7 @@ from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.scores import case_records
 from evaluation.platform.result_file import render, write_metrics
+from evaluation.workers.reports import ValuesOfBatch
 
 QUALITIES = ("perfect", "good", "poor", "random")
 
@@ -261,6 +262,25 @@ def test_rejection_does_not_depend_on_the_labels(phase, submission, tmp_path):
         SPOILT[name][0](submission)
     assert evaluate(load_phase(copy), submission, 0) == evaluate(phase, submission, 0)
     assert load_phase(copy).form == phase.form
+
+
+def test_values_that_no_file_holds_reject_the_submission_with_a_note(phase, submission, monkeypatch):
+    """As a reader might that was taken over by a file; scorers check what it hands on."""
+    packed = ValuesOfBatch.packed
+
+    def lies(self):
+        values = packed(self)
+        values["segmentation"][1][0] = ["no", "mask"]
+        return values
+
+    monkeypatch.setattr(ValuesOfBatch, "packed", lies)
+    found = evaluate(phase, submission, workers=0)
+    assert isinstance(found, Rejection)
+    (fault,) = found.faults
+    assert (fault.file, fault.found) == (".", "one that misleads its reader")
+    note, where, *_ = found.notes
+    assert "may have taken it over" in note
+    assert where.startswith(f"case {phase.cases.forms[0].name}: ")
 
 
 def test_subgroups_hold_the_means_of_their_members(phase, sample):

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from evaluation.core.fault import PhaseError
+from evaluation.core.trouble import MachineTrouble
 from evaluation.isolated import run_isolated
 
 
@@ -49,7 +50,7 @@ def test_the_result_and_the_progress_come_back():
     [
         PhaseError("a; b", "c"),
         FileNotFoundError(2, "No such file or directory", "x.csv"),
-        OSError(28, "No space"),
+        MachineTrouble("write", "x.csv", "space on the disk"),
     ],
     ids=repr,
 )
@@ -58,6 +59,12 @@ def test_an_expected_error_is_raised_here(error):
         run_isolated("test.test_isolated:fails", {"error": error})
     assert vars(caught.value) == vars(error)
     assert str(caught.value) == str(error)
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space", "x.csv"), MemoryError()], ids=repr)
+def test_the_machines_trouble_is_told_as_such(error):
+    with pytest.raises(MachineTrouble, match="short of"):
+        run_isolated("test.test_isolated:fails", {"error": error})
 
 
 def test_a_defect_tells_where_it_is():

@@ -13,6 +13,7 @@ import pytest
 import evaluation
 from evaluation.phase.manifest import scan, seal
 from test.repository import REPOSITORY
+from test.started import run
 
 SUBMISSION = REPOSITORY / "test" / "input" / "refuge-onsite"
 
@@ -31,17 +32,12 @@ def result(phase) -> evaluation.Evaluation:
     return evaluation.evaluate(phase, SUBMISSION)
 
 
-def command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "evaluation", *map(str, arguments)]
-    return subprocess.run(line, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False)
-
-
-def test_the_result_is_that_of_the_command(phase, result, tmp_path):
+def test_the_result_is_that_of_the_run(phase, result, tmp_path):
     each = tmp_path / "submissions"
     (each / "team").mkdir(parents=True)
     shutil.copytree(SUBMISSION, each / "team", dirs_exist_ok=True)
     arguments = ("--each", each, "--ground-truth", phase, "--output", tmp_path / "each")
-    assert command("evaluate", *arguments).returncode == 0
+    assert run("evaluate", *arguments).returncode == 0
     assert [path.name for path in result.write(tmp_path / "own")] == ["metrics.json", "cases.json"]
     for name in ("metrics.json", "cases.json"):
         assert (tmp_path / "own" / name).read_bytes() == (tmp_path / "each" / "team" / name).read_bytes()
@@ -86,7 +82,7 @@ def test_a_rejection_is_raised_with_every_fault(phase, tmp_path):
         path.unlink()
     with pytest.raises(evaluation.SubmissionRejected) as caught:
         evaluation.evaluate(phase, submission)
-    printed = command("evaluate", "--ground-truth", phase, "--input", submission, "--output", tmp_path / "o")
+    printed = run("evaluate", "--ground-truth", phase, "--input", submission, "--output", tmp_path / "o")
     assert f"{caught.value}\n" == printed.stderr
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.faults) == (str(caught.value), caught.value.faults)
@@ -100,7 +96,7 @@ def test_a_rejection_is_raised_with_every_fault(phase, tmp_path):
 def test_a_zip_a_form_and_a_name_are_taken(tmp_path):
     archive = shutil.make_archive(str(tmp_path / "s"), "zip", SUBMISSION.parent, SUBMISSION.name)
     form = tmp_path / "form.json"
-    assert command("form", "refuge-onsite", "--output", form).returncode == 0
+    assert run("form", "refuge-onsite", "--output", form).returncode == 0
     for one in (str(form), form, "refuge-onsite"):
         checked = evaluation.check(one, archive)
         assert checked.passed
@@ -124,13 +120,13 @@ def test_what_an_organiser_must_mend_is_a_phase_error(phase, tmp_path):
     assert evaluation.evaluate(unsealed, SUBMISSION).metrics.phase.manifest == sealed.digest
 
 
-def test_rank_is_that_of_the_command(phase, result, tmp_path):
+def test_rank_is_that_of_the_run(phase, result, tmp_path):
     worse = Path(shutil.copytree(SUBMISSION, tmp_path / "worse"))
     shutil.copy(worse / "segmentation" / "R0001.bmp", worse / "segmentation" / "R0002.bmp")
     result.write(tmp_path / "each" / "a")
     evaluation.evaluate(phase, worse).write(tmp_path / "each" / "b")
     ranking = evaluation.rank(tmp_path / "each")
-    assert command("rank", tmp_path / "each", "--output", tmp_path / "of-command").returncode == 0
+    assert run("rank", tmp_path / "each", "--output", tmp_path / "of-command").returncode == 0
     assert ranking.to_dict() == json.loads((tmp_path / "of-command" / "leaderboard.json").read_bytes())
     ranking.write(tmp_path / "own")
     for name in ("leaderboard.csv", "leaderboard.json"):

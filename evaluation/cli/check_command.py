@@ -47,13 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
     streams = Streams()
     if not machine.CAN_ISOLATE:
         streams.tell_organiser([machine.NO_ISOLATION])
-    from evaluation.cli.common import EXPECTED, problems_of, progress_bar
+    from evaluation.cli.common import EXPECTED, problems_of, progress_bar, status_after
     from evaluation.core.fault import Faults, FormFault, PhaseError
     from evaluation.evaluate import Checked, check
     from evaluation.phase import registry
     from evaluation.phase.form_file import read_form
     from evaluation.platform import messages
-    from evaluation.platform.submission import unpacked
+    from evaluation.workers.unpacking import unpacked
 
     submission: Path = arguments.submission
     try:
@@ -63,13 +63,16 @@ def run(arguments: argparse.Namespace) -> int:
         if not submission.exists():
             raise PhaseError(f"{submission}: no such file or folder")
         workers = machine.worker_count(arguments.workers)
-        with unpacked(submission) as folder, progress_bar("cases", len(form.cases)) as progress:
+        with (
+            unpacked(submission, workers=workers) as folder,
+            progress_bar("cases", len(form.cases)) as progress,
+        ):
             checked = check(form, folder, workers, progress)
     except FormFault as fault:
         checked = Checked(Faults(fault.faults))
     except EXPECTED as error:
         streams.tell_participant("; ".join(problems_of(error)))
-        return 1
+        return status_after(error)
     streams.tell_organiser(f"Note: {notice}" for notice in checked.notices)
     if checked.faults:
         streams.tell_organiser(messages.organiser_report(checked.faults))

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from evaluation import __version__
 from evaluation.core.fault import FormFault, PhaseError
+from evaluation.core.trouble import MachineTrouble, trouble_of
 
 # --- Arguments of several commands ---
 
@@ -91,12 +92,11 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 # --- Error reports of all commands: which errors are expected, and how they are printed ---
 
-EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError)
+EXPECTED = (PhaseError, FormFault, OSError, ModuleNotFoundError, MachineTrouble, MemoryError)
 """Errors that a user can correct; any other is a defect of the program and ends in a traceback."""
 
-
-CLOSED_PIPE = 141
-"""The exit status if stdout is closed, as in shells after SIGPIPE."""
+MACHINE, STOPPED, CLOSED_PIPE = 75, 130, 141
+"""Exit statuses: the machine is short of something (EX_TEMPFAIL), after Ctrl-C, and if stdout is closed."""
 
 USE_THE_PACKAGE = f"Use the installed package, challenge-evaluation {__version__}"
 """The way out for an organiser who runs an image, which holds no code for organisers."""
@@ -107,8 +107,15 @@ def is_of_organisers(error: ModuleNotFoundError) -> bool:
     return error.name == "evaluation.organiser"
 
 
+def status_after(error: Exception) -> int:
+    """Return the exit status for an expected error."""
+    return 1 if trouble_of(error, "work") is None else MACHINE
+
+
 def problems_of(error: Exception) -> list[str]:
     """Return an expected error as lines for the user, one for each problem."""
+    if trouble := trouble_of(error, "work on"):
+        return [str(trouble)]
     if isinstance(error, PhaseError):
         return list(error.problems)
     if isinstance(error, FormFault):
@@ -126,7 +133,7 @@ def problems_of(error: Exception) -> list[str]:
 
 
 def status_of(command: Callable[[], int], consequence: str = "") -> int:
-    """Return the exit status of a command: its own, or 1 after writing an expected error to stderr.
+    """Return the exit status of a command: its own, or 1, `MACHINE` or `STOPPED` after words on stderr.
 
     Where its output is not read to the end, as in `rank … | head`, the status is `CLOSED_PIPE`.
 
@@ -143,7 +150,10 @@ def status_of(command: Callable[[], int], consequence: str = "") -> int:
         if isinstance(error, BrokenPipeError) and _is_closed():
             return CLOSED_PIPE
         tell(problems_of(error), consequence)
-        return 1
+        return status_after(error)
+    except KeyboardInterrupt:
+        tell([f"Stopped by Ctrl-C; {consequence}" if consequence else "Stopped by Ctrl-C"])
+        return STOPPED
     return status
 
 

@@ -8,7 +8,7 @@ import importlib
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Only light imports: the worker server starts first and imports beside this process.
-from evaluation.cli.common import EXPECTED, PHASE_HELP, add_workers, problems_of
+from evaluation.cli.common import EXPECTED, PHASE_HELP, add_workers, problems_of, status_after
 from evaluation.core.fault import PhaseError, printable
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.phase.named import BAKED, UPLOADED, phase_folder, phase_of_image
 from evaluation.platform import machine
 from evaluation.platform.messages import Streams
@@ -167,9 +168,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score a submission; return 0, or 1 after a message to the participant if there is no result."""
+    """Score a submission; return 0, or another status after a message to the participant without a result."""
     started = time.monotonic()
     streams = Streams()
+    status = 1
     try:
         machine.require_memory()
         if machine.CAN_ISOLATE:
@@ -184,12 +186,13 @@ def run(arguments: argparse.Namespace) -> int:
         return _run(arguments, started, streams)
     except EXPECTED as error:
         streams.tell_organiser(problems_of(error))
+        status = status_after(error)
     except Exception:
         import traceback
 
         streams.tell_organiser(["Fault of the evaluation itself:", traceback.format_exc()])
     streams.tell_participant(_ORGANISERS)
-    return 1
+    return status
 
 
 def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
@@ -223,12 +226,13 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
                 [f"{UPLOADED} is empty: the reference in the image is used, and no uploaded ground truth"]
             )
         phase = load_phase_to_verify(folder, source=source)
+        _remove_outputs(arguments.output, phase.config.outputs)
         _require_readable(arguments.input)
         workers = machine.worker_count(arguments.workers)
         with progress_bar("cases", len(phase.rows)) as progress:
             result = evaluate(phase, arguments.input, workers, started, progress)
         if isinstance(result, Rejection):
-            streams.tell_organiser(messages.organiser_report(result.faults))
+            streams.tell_organiser([*result.notes, *messages.organiser_report(result.faults)])
             streams.tell_participant(messages.participant_line(result.faults))
             return 1
         from evaluation.io.files import write_atomically
@@ -271,9 +275,13 @@ def _remove_results(output: Path, cases: Path | None) -> None:
     """
     from evaluation.phase.config import CHART_FILES
 
+    _remove_outputs(output, ("metrics.json", *CHART_FILES, *filter(None, [cases and cases.absolute()])))
+
+
+def _remove_outputs(output: Path, paths: Iterable[str | Path]) -> None:
     with _writing_to(output):
-        for path in (*(output / name for name in ("metrics.json", *CHART_FILES)), *filter(None, [cases])):
-            path.unlink(missing_ok=True)
+        for path in paths:
+            (output / path).unlink(missing_ok=True)
 
 
 def _require_readable(folder: Path) -> None:
@@ -282,12 +290,13 @@ def _require_readable(folder: Path) -> None:
         with os.scandir(folder):
             pass
     except OSError as error:
+        raise_trouble_of(error, "list", folder)
         raise PhaseError(f"{folder}: cannot be listed: {error.strerror}") from None
 
 
 @contextmanager
 def _writing_to(folder: Path) -> Iterator[None]:
-    """Say what to do where this process may not write into a folder. Raises `PhaseError`, `OSError`."""
+    """Say what to do where this process may not write into a folder. Raises `PhaseError` and `OSError`."""
     try:
         yield
     except OSError as error:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from evaluation.core.fault import PhaseError
+from evaluation.io.json_files import read_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the table. Raises `PhaseError` for any other file."""
     try:
-        content = json.loads(arguments.metrics.read_text(encoding="utf-8"))
+        content = read_json(arguments.metrics)
         rows = [
             (
                 task,
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         ]
         cases = content["cases"]
         title = f"{content['phase']['name']}: {cases['scored']} of {cases['expected']} cases scored"
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (FileNotFoundError, KeyError, TypeError, AttributeError) as error:
         raise PhaseError(f"{arguments.metrics}: is not a metrics.json of this package ({error})") from None
     from rich.table import Table
 

@@ -6,7 +6,7 @@ import argparse
 import shutil
 from pathlib import Path
 
-from evaluation.platform.submission import unpack
+from evaluation.workers.unpacking import unpack
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

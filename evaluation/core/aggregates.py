@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.core.case_table import WeightedCases
+from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import (
     Aggregate,
+    Strata,
     labelled_weights,
     roc_counts_of,
     roc_table_of,
@@ -109,12 +111,33 @@ def root_mean_square_of(column: str) -> Aggregate:
     )
 
 
-def ratio_of_sums(numerator: str, denominator: str) -> Aggregate:
-    """Return the ratio of the sums of two columns, over the cases for which both are defined."""
+def mean_of_means(columns: Sequence[str], by_reference: bool) -> Aggregate:
+    """Return the mean over columns of the mean of each over the cases for which it is defined.
+
+    ``by_reference``: the reference alone tells for which cases a column is defined. A column that is defined
+    for no case is left out.
+    """
+
+    def values(cases: WeightedCases) -> Floats:
+        means = np.array([weighted_mean(cases.table[column], cases.weights) for column in columns])
+        return ratio_or_nan(np.nansum(means, axis=0), (~np.isnan(means)).sum(axis=0) * 1.0)
+
+    def strata(table: CaseTable) -> Strata:
+        absent = np.all([np.isnan(table[column]) for column in columns], axis=0)
+        return np.where(by_reference & absent, -1, 0)
+
+    return Aggregate(values, strata)
+
+
+def ratio_of_sums(numerator: str, denominator: str, of_nothing: float = math.nan) -> Aggregate:
+    """Return the ratio of the sums of two columns, over the cases for which both are defined.
+
+    ``of_nothing`` is the ratio where the sum of the denominators is 0.
+    """
 
     def values(cases: WeightedCases) -> Floats:
         above, below = (weighted_mean(cases.table[name], cases.weights) for name in (numerator, denominator))
-        return ratio_or_nan(above, below)
+        return np.where(below == 0, of_nothing, ratio_or_nan(above, below))
 
     return Aggregate(values, strata=lambda table: strata_of_column(table, numerator))
 

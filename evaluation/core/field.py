@@ -164,12 +164,13 @@ class Kind(ABC):
     protect against files made to be expensive: ``average_items``, the items per value on average over a
     submission (see `items`), and ``max_json_values``, the commas and opening brackets in the JSON of a case.
     ``may_have_no_rows``: a case without a row of a table of lists has a value, the empty list, and no missing
-    one.
+    one. ``late_modules``: what `read` imports; a reader does so before it is confined, which ends imports.
     """
 
     needs_size: ClassVar[bool] = False
     may_have_no_rows: ClassVar[bool] = True
     average_items: ClassVar[int] = 200
+    late_modules: ClassVar[tuple[str, ...]] = ()
     max_json_values: ClassVar[int] = 1000
 
     @abstractmethod

@@ -8,6 +8,7 @@ from typing import Literal
 
 from evaluation.core.case_table import Row
 from evaluation.core.form import CaseForm, CaseRow
+from evaluation.core.trouble import MachineTrouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,13 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """The worker did not finish the case: it crashed, ran out of memory or of time."""
+    """The worker did not finish the case: it crashed, ran out of memory or of time.
+
+    ``trouble``: a system call failed that no file and no case can make fail.
+    """
 
     reason: str
+    trouble: MachineTrouble | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,14 @@ class OrganiserFault:
     problems: tuple[str, ...]
 
 
-Outcome = Scored | Died | OrganiserFault
+@dataclass(frozen=True, slots=True)
+class Disbelieved:
+    """A reader handed on values of the case that no file of their kind can hold."""
+
+    reason: str
+
+
+Outcome = Scored | Died | OrganiserFault | Disbelieved
 
 
 def organisers_problems(outcomes: Iterable[Outcome]) -> list[str]:

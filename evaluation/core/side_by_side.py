@@ -32,9 +32,13 @@ def side_by_side(tasks: Sequence[Callable[[], Result]], costs: Sequence[float]) 
     theirs, ours = _shares(costs)
     if not (theirs and ours and _can_fork()):
         return [task() for task in tasks]
-    reading, writing = os.pipe()
-    parent = os.getpid()
-    process = os.fork()
+    parent, reading, writing = os.getpid(), *os.pipe()
+    try:
+        process = os.fork()
+    except OSError:  # no more processes: all is done here
+        os.close(reading)
+        os.close(writing)
+        return [task() for task in tasks]
     if process == 0:
         os.close(reading)
         _work([tasks[number] for number in theirs], writing, parent)

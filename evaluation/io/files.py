@@ -8,47 +8,132 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import importlib
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from evaluation.core.fault import Fault, FaultKind, ReadError
+from evaluation.core.trouble import MachineTrouble, raise_trouble_of, trouble_of
 from evaluation.io.system_calls import file_status, folder_entries
+
+# --- Temporary files and folders: each is locked by its process, so that others can tell an abandoned one ---
+
+# Windows has no such module; there, nothing is locked and nothing abandoned is found.
+fcntl: Any = None if sys.platform == "win32" else importlib.import_module("fcntl")
+_HELD_FILE = re.compile(r"\..*\.[0-9a-f]{16}\.part")
+_swept: set[tuple[str, str]] = set()
+
+
+@contextlib.contextmanager
+def scratch_folder(prefix: str, parent: str | os.PathLike[str] | None = None) -> Iterator[Path]:
+    """Yield a new folder below ``parent``, by default the system's, and remove it with its content.
+
+    Folders of the same prefix that belong to no living process are removed too. Raises `MachineTrouble` and
+    `OSError`.
+    """
+    import shutil
+    import tempfile
+
+    try:
+        root = Path(tempfile.gettempdir() if parent is None else parent)
+    except FileNotFoundError:  # none that can be written to
+        raise MachineTrouble("make", "a temporary folder", "room for temporary files") from None
+    remove_abandoned(root, re.compile(re.escape(prefix) + "[a-z0-9_]{8}"))
+    held = -1
+    try:
+        while held < 0:
+            folder = Path(tempfile.mkdtemp(prefix=prefix, dir=root))
+            held = _hold(os.open(folder, os.O_RDONLY)) if fcntl else 0
+    except OSError as error:
+        raise_trouble_of(error, "make a folder in", root)
+        raise
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if fcntl:
+            os.close(held)
+
+
+def remove_abandoned(folder: Path, names: re.Pattern[str] = _HELD_FILE) -> None:
+    """Remove the temporary files or folders of processes that were killed, once per process and folder.
+
+    Whatever cannot be removed stays.
+    """
+    import shutil
+
+    place = (str(folder), names.pattern)
+    if fcntl is None or place in _swept:
+        return
+    _swept.add(place)
+    with contextlib.suppress(OSError):
+        for path in [folder / name for name in os.listdir(folder) if names.fullmatch(name)]:  # noqa: PTH208
+            with contextlib.suppress(OSError):
+                descriptor = os.open(path, _NO_LINK | (os.O_RDONLY if path.is_dir() else os.O_RDWR))
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+                finally:
+                    os.close(descriptor)
+
+
+def _hold(descriptor: int) -> int:
+    """Lock a new file or folder until its descriptor is closed; -1 if it was taken for an abandoned one."""
+    if fcntl is not None:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink == 0:
+            os.close(descriptor)
+            return -1
+    return descriptor
+
 
 # --- Files that are written completely or not at all ---
 
 
 def write_atomically(path: Path, data: bytes, synced: bool = True) -> None:
-    """Write a file completely or not at all, and make its folder if needed. Raises `OSError`.
+    """Write a file completely or not at all, and make its folder if needed.
 
     The data go into a new file of an unpredictable name first; an existing file or link of that name is an
     error, so that several processes, also hostile ones, can write into the same folder. If not ``synced``,
     the file is whole even if this process dies, but perhaps not if the machine fails; on a busy disk that
-    saves up to a second.
+    saves up to a second. Raises `MachineTrouble` and `OSError`.
     """
     import secrets  # not at the start of a command, which writes last
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
-        file = temporary.open("xb")  # exclusive: never follows a link
+        path.parent.mkdir(parents=True, exist_ok=True)
+        remove_abandoned(path.parent)
+        held = -1
+        while held < 0:
+            temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+            # Exclusive: never follows a link.
+            held = _hold(os.open(temporary, _flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_BINARY"), 0o666))
+        try:
+            # Windows renames no open file; elsewhere it stays locked until it has its name.
+            with open(held, "wb", closefd=fcntl is None) as file:
+                file.write(data)
+                if synced:
+                    file.flush()
+                    os.fsync(held)
+            temporary.replace(path)
+        except BaseException:
+            # Keep the original error; clean-up may fail too.
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+        finally:
+            if fcntl is not None:
+                os.close(held)
     except OSError as error:
+        raise_trouble_of(error, "write", path)
         error.filename = str(path)
-        raise
-    try:
-        with file:
-            file.write(data)
-            if synced:
-                file.flush()
-                os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        # Keep the original error; clean-up may fail too.
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         raise
 
 
@@ -253,7 +338,8 @@ class ReadBuffer:
         `path` is relative to `root`, with ``/`` between folders. Symbolic links below `root` are not
         followed, only regular files are read, and opening a pipe does not block.
 
-        Raises `ReadError` (forbidden, too large or unreadable; so is an empty file unless it may be empty).
+        Raises `ReadError` (forbidden, too large or unreadable; so is an empty file unless it may be empty),
+        and `MachineTrouble`.
         """
         descriptor, size = open_regular_file(os.fspath(root), path, limit_bytes, may_be_empty, self._folder)
         try:
@@ -304,26 +390,24 @@ def open_regular_file(
             raise ReadError(FaultKind.TOO_LARGE, f"at most {limit_bytes} bytes", f"{size} bytes")
         if size == 0 and not may_be_empty:
             raise ReadError(FaultKind.UNREADABLE, expected_format(path), "an empty file")
-    except ReadError:
+    except BaseException as error:
         os.close(descriptor)
+        raise_trouble_of(error, "read", path)
         raise
     return descriptor, size
 
 
-def unreadable(path: str, error: OSError) -> ReadError:
-    """Return the error for a file that cannot be read."""
-    return read_error(error, expected_format(path))
+def unreadable(path: str, error: OSError, expected: str = "") -> ReadError | MachineTrouble:
+    """Return the error for a file or folder that the system does not open or read."""
+    if trouble := trouble_of(error, "read", path):
+        return trouble
+    kind = FaultKind.MISSING if error.errno == errno.ENOENT else FaultKind.UNREADABLE
+    return ReadError(kind, expected or expected_format(path), _reason(error))
 
 
 def expected_format(path: str) -> str:
     """Return the format that belongs to the file's extension, for example ``a PNG image``."""
     return _EXPECTED_FORMATS.get(os.path.splitext(path)[1].lower(), "a file")  # noqa: PTH122
-
-
-def read_error(error: OSError, expected: str) -> ReadError:
-    """Return the error for a file or folder that the system does not open."""
-    kind = FaultKind.MISSING if error.errno == errno.ENOENT else FaultKind.UNREADABLE
-    return ReadError(kind, expected, _reason(error))
 
 
 def _reason(error: OSError) -> str:
@@ -391,9 +475,13 @@ def sha256_of(data: bytes | bytearray | memoryview) -> str:
 
 
 def sha256_of_file(path: Path) -> str:
-    """Return the digest of a file, read in pieces. Raises `OSError`."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """Return the digest of a file, read in pieces. Raises `MachineTrouble` and `OSError`."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise_trouble_of(error, "read", path)
+        raise
 
 
 def digest_below(root: str, path: str) -> str:
@@ -443,7 +531,8 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
             folder = folders.pop()
             try:
                 entries = _scan(resolved, folder, remaining)
-            except (OSError, ReadError):
+            except (OSError, ReadError) as error:
+                raise_trouble_of(error, "list", folder or ".")
                 faults.append(
                     Fault(
                         FaultKind.UNREADABLE, folder or ".", "a readable folder", "one that cannot be listed"
@@ -477,7 +566,7 @@ def list_folder(root: str, path: str) -> list[str]:
     try:
         entries = {name: mode for name, mode in list_below(root, path) if not _ignored(name)}
     except OSError as error:
-        raise read_error(error, "a folder") from None
+        raise unreadable(path, error, "a folder") from None
     if len(entries) > MAX_ENTRIES:
         raise ReadError(FaultKind.TOO_LARGE, f"at most {MAX_ENTRIES} files", "more")
     names = sorted(entries)

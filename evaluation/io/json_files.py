@@ -7,12 +7,14 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Never
 
-from evaluation.core.fault import FaultKind, ReadError, shorten
+from evaluation.core.fault import FaultKind, PhaseError, ReadError, shorten
+from evaluation.core.trouble import raise_trouble_of
 
 _MAX_NESTING = 64
-_MAX_DIGITS = 400
+_MAX_DIGITS = 308  # in the range of a float
 # Possessive quantifiers and an optional closing quote keep the search linear on any input.
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
 _PIECE_BYTES = 1 << 20
@@ -28,7 +30,7 @@ def parse_json(
 ) -> object:
     """Return the value of a JSON document in UTF-8, with or without a byte order mark.
 
-    Refused are duplicate keys, NaN and Infinity, numbers beyond the range of a float or of more than 400
+    Refused are duplicate keys, NaN and Infinity, numbers beyond the range of a float or of more than 308
     digits, lone surrogates and nesting deeper than 64 levels. Without ``finite``, NaN and numbers beyond the
     range of a float are accepted, so that the reader of the values can report where they are.
     More than ``max_values`` commas and brackets are refused before anything is parsed.
@@ -37,6 +39,23 @@ def parse_json(
     """
     text, may_escape = _text_of(data, max_values)
     return _value_of(text, may_escape, _FINITE if finite else _ANY_NUMBERS)
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of an organiser's JSON file; all of its numbers are in the range of a float.
+
+    Raises `PhaseError` as `parse_json` raises `ReadError`, `FileNotFoundError` and `MachineTrouble`.
+    """
+    try:
+        return _value_of(*_text_of(path.read_bytes(), None), _FINITE)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise_trouble_of(error, "read", path)
+        raise PhaseError(f"{path}: cannot be read: {error.strerror}") from None
+    except ReadError as error:
+        line = "" if error.line is None else f", line {error.line}"
+        raise PhaseError(f"{path}{line}: {error}") from None
 
 
 def parse_entries(

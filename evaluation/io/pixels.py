@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import io
 import os
+import struct
 import warnings
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
+from evaluation.core.trouble import DECODER, MachineTrouble, raise_trouble_of
 from evaluation.metrics.crops import distinct_values
 
 MAX_PIXELS = 1 << 26
@@ -134,6 +138,7 @@ def _coloured(colour: NDArray[np.uint8]) -> ReadError:
 # --- Decodes PNG and TIFF data whose headers have been checked ---
 
 ImageFormat = Literal["PNG", "TIFF"]
+PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 
 
 def decode(
@@ -152,23 +157,53 @@ def decode(
     anonymous file in memory, so that exactly the checked bytes are decoded. Pillow decodes TIFF, the PNG
     types that SimpleITK does not support, and everything on systems without such files (macOS).
 
-    Raises `ReadError` (unreadable) for data that are cut short or damaged.
+    Raises `ReadError` (unreadable) for data that are cut short or damaged, and `MachineTrouble` where nothing
+    can be decoded.
     """
     image = f"a {image_format} image"
     try:
-        with silenced_libraries():
-            if image_format == "PNG" and _HAS_MEMORY_FILES and not pillow:
-                pixels = _from_memory_file(data)
-            else:
-                pixels = _with_pillow(data, image_format)
-    except (MemoryError, ImportError):  # of a library, which says nothing about the image
+        pixels = _decoded(data, image_format, pillow)
+    except ImportError:  # of a library, which says nothing about the image
         raise
-    except Exception:
-        # On damaged data both libraries raise many types; their messages contain addresses and paths.
+    except Exception as error:
+        raise_trouble_of(error, "decode")
+        # On damaged data both libraries raise many types; their messages contain addresses and paths. On a
+        # machine without memory or descriptors they do so too: an image that is known to be whole then fails.
+        try:
+            _decoded(_blank(image_format, shape[0], shape[1]), image_format, pillow)
+        except Exception:
+            raise MachineTrouble("decode", "", DECODER) from None
         raise damaged(image, "damaged or incomplete image data") from None
     if pixels.shape != shape or (dtype is not None and pixels.dtype != dtype):
         raise damaged(image, "image data that contradict the header")
     return pixels
+
+
+def _decoded(data: bytes, image_format: ImageFormat, pillow: bool) -> NDArray[Any]:
+    with silenced_libraries():
+        if image_format == "PNG" and _HAS_MEMORY_FILES and not pillow:
+            return _from_memory_file(data)
+        return _with_pillow(data, image_format)
+
+
+@lru_cache(maxsize=1)
+def _blank(image_format: ImageFormat, height: int, width: int) -> bytes:
+    """Return the file of a black image; a confined reader can import no encoder."""
+    if image_format == "PNG":
+        header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+        return png_file(header, zlib.compress(bytes((width + 1) * height), 1))
+    tags = {256: width, 257: height, 258: 8, 259: 1, 262: 1, 273: 110, 278: height, 279: width * height}
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, number) for tag, number in tags.items())
+    return struct.pack("<2sHIH", b"II", 42, 8, len(tags)) + entries + bytes(4 + width * height)
+
+
+def png_file(header: bytes, image_data: bytes) -> bytes:
+    """Return a PNG file of three chunks."""
+    chunks = ((b"IHDR", header), (b"IDAT", image_data), (b"IEND", b""))
+    return PNG_MAGIC + b"".join(
+        struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+        for kind, content in chunks
+    )
 
 
 _HAS_MEMORY_FILES = hasattr(os, "memfd_create")
@@ -213,10 +248,10 @@ def _with_pillow(data: bytes, image_format: ImageFormat) -> NDArray[Any]:
 def silenced_libraries() -> Iterator[None]:
     """Discard the messages of libpng and libtiff on descriptor 2."""
     saved = os.dup(2)
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, 2)
-    os.close(nothing)
     try:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 2)
+        os.close(nothing)
         yield
     finally:
         os.dup2(saved, 2)

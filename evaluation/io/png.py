@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io.pixels import (
+    PNG_MAGIC,
     Size,
     check_size,
     damaged,
@@ -19,11 +20,12 @@ from evaluation.io.pixels import (
     grey_of_channels,
     grey_of_palette,
     not_upright,
+    png_file,
     require_bits,
 )
 from evaluation.io.tiff import ORIENTATION, read_page
 
-MAGIC = b"\x89PNG\r\n\x1a\n"
+MAGIC = PNG_MAGIC
 
 _IMAGE = "a PNG image"
 _MAX_CHUNKS = 100_000
@@ -73,7 +75,7 @@ def read_png(data: memoryview, size: Size | None, any_type: bool = False) -> NDA
     # A palette image is decoded as grey, which yields its indices; no other chunk reaches the decoder.
     decoded_type = _GREY if colour_type == _PALETTE else colour_type
     header = struct.pack(">IIBBBBB", width, height, depth, decoded_type, *values[4:])
-    bare = _file(header, b"".join(chunks.get(b"IDAT", [])))
+    bare = png_file(header, b"".join(chunks.get(b"IDAT", [])))
     channels = _CHANNELS[decoded_type]
     shape = (height, width, channels) if channels > 1 else (height, width)
     dtype = np.uint16 if depth == 16 else np.uint8
@@ -103,21 +105,13 @@ def _write_rows(image: NDArray[np.uint8]) -> bytes:
     rows[:, 0] = _UP
     rows[:, 1:] = np.diff(image, axis=0, prepend=np.zeros((1, width), dtype=np.uint8))
     header = struct.pack(">IIBBBBB", width, height, 8, _GREY, 0, 0, 0)
-    return _file(header, zlib.compress(rows.tobytes(), 9))
-
-
-def _file(header: bytes, image_data: bytes) -> bytes:
-    chunks = ((b"IHDR", header), (b"IDAT", image_data), (b"IEND", b""))
-    return MAGIC + b"".join(
-        struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-        for kind, content in chunks
-    )
+    return png_file(header, zlib.compress(rows.tobytes(), 9))
 
 
 def _read_chunks(data: memoryview) -> _Chunks:
     """Return the kept chunks before IEND, by kind. Raises `ReadError` for violations of the standard."""
     chunks: _Chunks = {}
-    start = len(MAGIC)
+    start = len(PNG_MAGIC)
     before = b""
     for _ in range(_MAX_CHUNKS):
         if start + 12 > len(data):

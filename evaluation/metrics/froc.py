@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from evaluation.metrics.points import Boundary, MatchingRule, match_points
 
 __all__ = ["froc_curve", "froc_sensitivity"]
 
+FrocReading = Literal["linear", "step"]
 LUNA16_RATES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _CANDIDATES_AT_ONCE = 1 << 12
 _ROWS_AT_ONCE = 1 << 6
@@ -31,6 +33,7 @@ def froc_sensitivity(
     false_positives_per_case: Sequence[float] = LUNA16_RATES,
     matching: MatchingRule = "any",
     boundary: Boundary = "included",
+    reading: FrocReading = "linear",
 ) -> Floats:
     """Return the sensitivities of detections at given numbers of false positives per image.
 
@@ -54,6 +57,9 @@ def froc_sensitivity(
         By default as in LUNA16, ⅛ to 8.
     matching, boundary : optional
         Which detection is a hit, see `match_points`.
+    reading : {"linear", "step"}, optional
+        Sensitivity between the points of the curve: "linear", or a "step", the highest sensitivity at a rate
+        of at most the given one.
 
     Returns
     -------
@@ -63,18 +69,19 @@ def froc_sensitivity(
     Raises
     ------
     ValueError
-        As `match_points`, and for an image that is not in ``all_images``.
+        As `match_points`, for an image that is not in ``all_images``, and for an unknown reading.
 
     Notes
     -----
-    NaN without a reference point; 0 without a detection. Sensitivity is linear between the points of the
-    curve, and constant beyond its last one.
+    NaN without a reference point; 0 without a detection. Sensitivity is constant beyond the last point of the
+    curve.
 
     References
     ----------
     A. A. A. Setio et al., "Validation, comparison, and combination of algorithms for automatic detection of
     pulmonary nodules in computed tomography images: the LUNA16 challenge", Medical Image Analysis 42:1–13,
-    2017, section 3.3.
+    2017, section 3.3 ("linear"); A. Saha et al., "Artificial intelligence and radiologists in prostate cancer
+    detection on MRI (PI-CAI)", Lancet Oncology 25:879–887, 2024 ("step").
 
     Examples
     --------
@@ -85,9 +92,11 @@ def froc_sensitivity(
     ... ).tolist()
     [0.5, 1.0]
     """
+    if reading not in get_args(FrocReading):
+        raise ValueError(f"reading: expected 'linear' or 'step', found {reading!r}")
     detections, references = (points, confidences, images), (reference_points, reference_images)
     table, count = _froc_table(detections, references, radius, all_images, matching, boundary)
-    values: Floats = table.sensitivity_at(np.ones((1, count)), false_positives_per_case)[0]
+    values: Floats = table.sensitivity_at(np.ones((1, count)), false_positives_per_case, reading)[0]
     return values
 
 
@@ -229,12 +238,15 @@ class FrocTable:
         """The number of cases."""
         return len(self._references)
 
-    def sensitivity_at(self, weights: ArrayLike, false_positives_per_case: Sequence[float]) -> Floats:
+    def sensitivity_at(
+        self, weights: ArrayLike, false_positives_per_case: Sequence[float], reading: FrocReading = "linear"
+    ) -> Floats:
         """Sensitivity at given numbers of false positives per case, in [0, 1]; shape (resamples, rates).
 
-        Linear between the points of the curve; beyond its last point that point's sensitivity. At several
-        points with the same number of false positives the highest counts. NaN where no reference object has
-        weight. Source: Setio et al. 2017, Med. Image Anal. 42:1, section 3.3 (LUNA16).
+        "linear" between the points of the curve (Setio et al. 2017, Med. Image Anal. 42:1, section 3.3:
+        LUNA16), or as a "step" that of the last point before (Saha et al. 2024, Lancet Oncol. 25:879:
+        PI-CAI); beyond the last point that point's sensitivity. At several points with the same number of
+        false positives the highest counts. NaN where no reference object has weight.
         """
         rates = np.asarray(false_positives_per_case, dtype=np.float64)
         matrix = np.asarray(weights, dtype=np.float64)
@@ -243,7 +255,7 @@ class FrocTable:
             alarms, sensitivity = self._curves(matrix[top : top + _ROWS_AT_ONCE], float(rates.max()))
             for row, (x, y) in enumerate(zip(alarms, sensitivity, strict=True), start=top):
                 if not np.isnan(y[0]):
-                    values[row] = _interpolated(rates, x, y)
+                    values[row] = _interpolated(rates, x, y, reading)
         return values
 
     def curve(self, weights: ArrayLike) -> FrocCurve:
@@ -316,9 +328,11 @@ class FrocTable:
             )
 
 
-def _interpolated(rates: Floats, x: Floats, y: Floats) -> Floats:
-    """Interpolate a rising curve; at a vertical step the upper value counts."""
+def _interpolated(rates: Floats, x: Floats, y: Floats, reading: FrocReading) -> Floats:
+    """Read a rising curve; at a vertical step the upper value counts."""
     index = np.searchsorted(x, rates, side="right") - 1
+    if reading == "step":
+        return y[index]
     following = np.minimum(index + 1, len(x) - 1)
     step = x[following] - x[index]
     share = np.divide(rates - x[index], step, out=np.zeros_like(rates), where=step > 0)

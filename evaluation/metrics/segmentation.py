@@ -482,11 +482,14 @@ class LabelVolumeDifference:
     relative: Floats
 
 
-def count_label_overlap(prediction: LabelMap, reference: LabelMap, labels: int) -> LabelCounts:
+def count_label_overlap(
+    prediction: LabelMap, reference: LabelMap, labels: int, regions: Sequence[Sequence[int]] | None = None
+) -> LabelCounts:
     """Count the voxels of each label 1 … ``labels`` of two maps of one shape, 0 being background.
 
     Maps are 8-bit of any number of dimensions, their values at most ``labels``. The counts have shape
-    (labels,). Raises ValueError where shapes or types differ, or a value is no label.
+    (labels,), or with ``regions``, each several of the labels, (regions,); regions may overlap. Raises
+    ValueError where shapes or types differ, or a value is no label.
     """
     if prediction.shape != reference.shape:
         raise ValueError(f"prediction: expected shape {reference.shape}, found {prediction.shape}")
@@ -502,10 +505,11 @@ def count_label_overlap(prediction: LabelMap, reference: LabelMap, labels: int) 
         found = np.bincount((predicted.astype(code) * code(size) + true).reshape(-1), minlength=pairs.size)
         pairs += found
     table = pairs.reshape(size, size)
+    chosen = [[label] for label in range(1, size)] if regions is None else [list(each) for each in regions]
     return OverlapCounts(
-        intersection=np.diagonal(table)[1:].copy(),
-        prediction=table.sum(axis=1)[1:],
-        reference=table.sum(axis=0)[1:],
+        intersection=np.array([table[np.ix_(each, each)].sum() for each in chosen], dtype=np.int64),
+        prediction=np.array([table[each].sum() for each in chosen], dtype=np.int64),
+        reference=np.array([table[:, each].sum() for each in chosen], dtype=np.int64),
     )
 
 

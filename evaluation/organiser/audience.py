@@ -82,7 +82,7 @@ def _metrics(run: ContainerRun, errors: Sequence[str]) -> Mapping[str, Any] | st
         return last[:MAX_LINE_LENGTH] or "No errors were reported in the logs."
     try:
         content = json.loads(run.metrics or b"")
-    except ValueError:
+    except (ValueError, RecursionError):
         return "metrics.json is missing or no JSON"
     return content if isinstance(content, dict) else "metrics.json holds no object"
 

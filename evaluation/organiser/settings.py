@@ -20,6 +20,7 @@ from evaluation.organiser.ranking.platform_ranking import (
     closest_ranking,
     differences_of,
 )
+from evaluation.phase.config import Submissions
 from evaluation.phase.leaderboard import digits_of, needed_metrics, platform_metrics, unranked_metrics
 from evaluation.phase.phase import Phase
 from evaluation.phase.places import PlatformMethod, scheme_of
@@ -45,15 +46,17 @@ class ResultsColumn(_SettingsTable):
     title: _ColumnTitle
     path: _Path
     order: _Order
-    error_path: _Path | None = None
-    exclude_from_ranking: Literal[True] | None = None
+    error_path: _OptionalPath = ""
+    exclude_from_ranking: bool = False
 
 
 class PhaseSettings(_SettingsTable):
-    """The settings that go with a phase's `metrics.json`, by the platform's names.
+    """The settings that go with a phase's `metrics.json`, by the platform's names, with its defaults.
 
-    ``score_decimal_places`` applies to every column and error that is shown. A limit of submissions counts
-    within ``submission_limit_period`` days, without it in the whole phase; the times are in ISO 8601.
+    ``score_decimal_places`` applies to every column and error that is shown. Submissions of one person whose
+    evaluation did not fail are counted within the last ``submission_limit_period`` days; None, an empty field
+    on the platform, means all time. A limit of 0 closes the phase. The times are in ISO 8601. Source:
+    `Phase.get_next_submission` of grand-challenge.org.
     """
 
     score_title: _ScoreTitle
@@ -65,8 +68,8 @@ class PhaseSettings(_SettingsTable):
     scoring_method_choice: Literal["abs", "avg", "med"]
     result_display_choice: Literal["all", "rec", "bst"]
     display_all_metrics: bool
-    submissions_limit_per_user_per_period: Annotated[int, Field(ge=0, le=32767)] | None = None
-    submission_limit_period: Annotated[int, Field(ge=1, le=32767)] | None = None
+    submissions_limit_per_user_per_period: int = 0
+    submission_limit_period: int | None = 1
     submissions_open_at: str | None = None
     submissions_close_at: str | None = None
 
@@ -93,13 +96,13 @@ def metrics_of_empty_submission(phase: Phase, workers: int) -> dict[str, Any]:
 def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings by the platform's names; ``least``: from `metrics_of_empty_submission`.
 
+    A limit or a time that the phase does not state is absent; a limit without a period has the period None.
     Raises `PhaseError` for values that the platform would reject.
     """
     known = _columns(phase, least)
     score, *ranked = [known[name] for name in platform_metrics(phase.config, phase.challenge, phase.tasks)]
     unranked = [known[name] for name in unranked_metrics(phase.config, phase.challenge, phase.tasks)]
     titles = Counter(column.title for column in (score, *ranked, *unranked))
-    submissions = phase.config.submissions
     try:
         settings = read_table(
             PhaseSettings,
@@ -114,29 +117,43 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
                         "title": column.titled(titles),
                         "path": column.path,
                         "order": _ORDER[column.better],
-                        "error_path": column.error_path or None,
-                        "exclude_from_ranking": True if column in unranked else None,
+                        **({"error_path": column.error_path} if column.error_path else {}),
+                        **({"exclude_from_ranking": True} if column in unranked else {}),
                     }
                     for column in (*ranked, *unranked)
                 ],
                 "scoring_method_choice": _METHOD[_scoring_method(phase)],
                 "result_display_choice": _SHOWN[phase.config.counts or phase.challenge.counts],
                 "display_all_metrics": True,
-                "submissions_limit_per_user_per_period": submissions.limit,
-                "submission_limit_period": submissions.period_days,
-                "submissions_open_at": submissions.opens_at and submissions.opens_at.isoformat(),
-                "submissions_close_at": submissions.closes_at and submissions.closes_at.isoformat(),
+                **_submission_settings(phase.config.submissions),
             },
         )
     except InvalidTableError as error:
         remedy = "[titles] in phase.toml renames a metric"
         raise PhaseError(*error.problems("settings"), remedy) from None
-    return settings.model_dump(exclude_none=True)
+    return settings.model_dump(exclude_unset=True)
+
+
+def _submission_settings(submissions: Submissions) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    if submissions.limit is not None:
+        settings["submissions_limit_per_user_per_period"] = submissions.limit
+        settings["submission_limit_period"] = submissions.period_days
+    if submissions.opens_at is not None:
+        settings["submissions_open_at"] = submissions.opens_at.isoformat()
+    if submissions.closes_at is not None:
+        settings["submissions_close_at"] = submissions.closes_at.isoformat()
+    return settings
 
 
 def settings_file(settings: Mapping[str, Any]) -> bytes:
     """Return settings as the JSON of `settings.json`; titles are not escaped, since organisers copy them."""
     return json.dumps(settings, indent=1, ensure_ascii=False).encode("utf-8") + b"\n"
+
+
+def notes_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
+    """Return what an organiser should know of the settings before they are entered, in sentences."""
+    return [*warnings_of(phase, settings), *submission_notes(phase), *ranking_notes(phase, settings)]
 
 
 def warnings_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
@@ -156,6 +173,24 @@ def warnings_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     titles = Counter([settings["score_title"], *(column["title"] for column in columns)])
     warnings += [f"{count} columns are called {title!r}" for title, count in titles.items() if count > 1]
     return warnings
+
+
+def submission_notes(phase: Phase) -> list[str]:
+    """Return a note where the phase is closed on the platform, or where a field must be emptied there."""
+    submissions = phase.config.submissions
+    if submissions.limit is None:
+        return [
+            "participants cannot submit until submissions_limit_per_user_per_period is set on the platform, "
+            "whose default of 0 means closed (limit in [submissions] of phase.toml)"
+        ]
+    if submissions.limit == 0:
+        return ["the limit of 0 closes the phase: participants cannot submit"]
+    if submissions.period_days is None:
+        return [
+            f"the limit of {submissions.limit} is for all time: empty the field submission_limit_period on "
+            f"the platform, whose default of 1 day takes {submissions.limit} every day"
+        ]
+    return []
 
 
 def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:

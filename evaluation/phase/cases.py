@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from evaluation.core.challenge import Challenge, FormColumn, Options
 from evaluation.core.fault import PhaseError, ReadError
 from evaluation.core.form import CaseForm, CaseRow, name_key
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.tables import is_number, parse_number
 from evaluation.phase.config import Subgroup
 
@@ -129,6 +130,7 @@ def _read(path: Path, exported: bool) -> tuple[list[str], list[tuple[int, _Texts
     except FileNotFoundError:
         raise PhaseError(f"{path.name}: not found in {path.parent}") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise_trouble_of(error, "read", path)
         raise PhaseError(f"{path}: cannot be read: {error}") from None
     return header, [(line, cells) for line, cells in rows if any(cells)]
 

@@ -14,6 +14,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.form import Interface, RunTime
 from evaluation.core.keys import Key, KeyTable, Listed
 from evaluation.core.metric import IntervalMethod
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.platform.machine import MIN_MEMORY_MB
 
@@ -71,7 +72,7 @@ class Limits(KeyTable):
     )
     case_seconds: int | None = Key(
         default=None,
-        description="Seconds for one case. Default: `budget_seconds` × workers / cases, at least 30.",
+        description="Seconds for one case. Default: `budget_seconds` × workers / cases, at least 60.",
         gt=0,
     )
     worker_memory_mb: int | None = Key(
@@ -86,13 +87,18 @@ class Submissions(KeyTable):
 
     limit: int | None = Key(
         default=None,
-        description="Number of submissions of a participant or team in a period. `0`: the phase is closed.",
+        description="Number of submissions that one person may make in a period; the platform counts neither "
+        "teams nor submissions whose evaluation failed. `0`: the phase is closed. Default: the platform's, "
+        "which is 0.",
         ge=0,
+        le=2**31 - 1,
     )
     period_days: int | None = Key(
         default=None,
-        description="Length of the period in days: `1` is a limit per day. Default: the whole phase.",
+        description="Length of the period in days: `1` is a limit per day. Default: all time, for which the "
+        "platform's own field must be emptied, since its default is 1.",
         ge=1,
+        le=2**15 - 1,
     )
     opens_at: AwareDatetime | None = Key(
         default=None,
@@ -221,10 +227,19 @@ CHART_FILES = tuple(f"chart-{name}.json" for name in get_args(ChartName))
 OutputContent = Literal["chart-metrics", "chart-subgroups", "chart-roc", "metrics", "pdf"]
 
 
+RESULT_FILES = ("metrics.json", "cases.json", "rejected.txt")
+"""Files of a result that no output of a phase may replace."""
+
+
+def is_path_of_output(path: str) -> bool:
+    """Return whether a path may be an output: relative, in the folder, no file of a result."""
+    is_inside = "\\" not in path and not {"", ".", ".."} & {*path.split("/")}
+    return path.isprintable() and is_inside and path not in RESULT_FILES
+
+
 def _path_of_output(path: str) -> str:
-    parts = path.split("/")
-    if not path.isprintable() or "\\" in path or {"", ".", ".."} & {*parts} or path == "metrics.json":
-        raise ValueError(f"expected a relative path other than metrics.json, found {path!r}")
+    if not is_path_of_output(path):
+        raise ValueError(f"expected a relative path other than {', '.join(RESULT_FILES)}, found {path!r}")
     return path
 
 
@@ -493,7 +508,8 @@ def read_config(folder: Path, file: str = FILE_NAME) -> PhaseConfig:
         return read_table(PhaseConfig, moved_declaration(content, file))
     except FileNotFoundError:
         raise PhaseError(f"{file}: not found in {folder}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
+        raise_trouble_of(error, "read", path)
         raise PhaseError(f"{file}: cannot be read: {error}") from None
     except InvalidTableError as error:
         raise PhaseError(*error.problems(file)) from None

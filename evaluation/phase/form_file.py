@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from evaluation.core.fault import PhaseError, ReadError, printable
 from evaluation.core.field import Field, Files, TableRows, in_one_table
 from evaluation.core.form import INTERFACE, Form, RunTime, name_key
 from evaluation.core.limits import SumLimits, limits_of
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import parse_json
 from evaluation.phase.registry import rules_of, tasks_of_form
 from evaluation.phase.validation import InvalidTableError, describe_validation
@@ -55,6 +57,7 @@ def read_form(path: Path) -> Form:
         parse_json(data)
         found = _ADAPTER.validate_json(data.removeprefix(b"\xef\xbb\xbf"))
     except OSError as error:
+        raise_trouble_of(error, "read", path)
         raise PhaseError(f"{name}: {error.strerror}") from None
     except ReadError as error:
         raise PhaseError(f"{name}: {error}") from None
@@ -185,8 +188,21 @@ def _section(field: Field, form: Form) -> Iterator[str]:
     if form.submission == "algorithm":
         describe = field.kind.describe_image if field.socket.is_image else field.kind.describe_json
     yield f"- Value: {describe()}"
+    if form.submission == "algorithm" and not field.socket.is_image:
+        yield from _example(field, form)
     if len(names) < len(form.cases):
         yield f"- For {len(names)} of the {len(form.cases)} images"
+
+
+def _example(field: Field, form: Form) -> Iterator[str]:
+    """Yield an example of an output in JSON, for a kind that makes one up."""
+    random = np.random.Generator(np.random.PCG64(0))
+    cases = [case for case in form.cases if field.cases(case)][: _MAX_EXAMPLES if field.socket.stacked else 1]
+    values = [field.kind.example(case, random) for case in cases]
+    if values and values[0] is not None:
+        written = [field.kind.write_json(value) for value in values]
+        what = f"Example of {_count(len(cases))}" if field.socket.stacked else "Example"
+        yield f"- {what}: `{json.dumps(written if field.socket.stacked else written[0])}`"
 
 
 def _rules(challenge: Challenge, form: Form, tasks: Sequence[Task]) -> Iterator[str]:

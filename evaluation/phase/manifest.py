@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evaluation.core.fault import PhaseError
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import sha256_of, sha256_of_file, write_atomically
 from evaluation.phase import cases, config, leaderboard
 
@@ -68,6 +69,7 @@ def _nonce(folder: Path) -> str:
     except FileNotFoundError:
         return secrets.token_hex(_NONCE_DIGITS // 2)
     except (OSError, ValueError) as error:
+        raise_trouble_of(error, "read", folder / NONCE)
         raise PhaseError(f"{NONCE}: cannot be read ({type(error).__name__})") from None
     if len(kept) != _NONCE_DIGITS or not set(kept) <= set("0123456789abcdef"):
         raise PhaseError(
@@ -90,7 +92,8 @@ def read_manifest(folder: Path) -> Manifest:
     except FileNotFoundError:
         remedy = f"seal the phase first: python -m evaluation seal {folder}"
         raise PhaseError(f"{FILE_NAME}: not found in {folder}; {remedy}") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise_trouble_of(error, "read", folder / FILE_NAME)
         raise PhaseError(
             f"{FILE_NAME}: cannot be read ({type(error).__name__}); seal the phase again"
         ) from None
@@ -127,7 +130,8 @@ def has_sealed_tables(folder: Path, manifest: Manifest) -> bool:
 def _is_sealed(folder: Path, path: str, manifest: Manifest) -> bool:
     try:
         return sha256_of((folder / path).read_bytes()) == manifest.files[path].sha256
-    except OSError:
+    except OSError as error:
+        raise_trouble_of(error, "read", folder / path)
         return False
 
 
@@ -151,5 +155,6 @@ def list_phase(folder: Path) -> dict[str, int]:
                     elif path != FILE_NAME:
                         sizes[path] = entry.stat().st_size
         except OSError as error:
+            raise_trouble_of(error, "list", folder / prefix)
             raise PhaseError(f"{folder / prefix}: cannot be listed ({error.strerror})") from None
     return dict(sorted(sizes.items()))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.core.fault import FormFault, PhaseError, ReadError
+from evaluation.core.fault import FaultKind, FormFault, PhaseError, ReadError
 from evaluation.core.field import (
     AnyField,
     CaseColumns,
@@ -22,6 +22,7 @@ from evaluation.core.field import (
     every_case,
 )
 from evaluation.core.form import CaseForm, CaseRow, name_key
+from evaluation.core.trouble import DECODER, MachineTrouble, raise_trouble_of
 from evaluation.io.files import FileStream, ReadBuffer, sha256_of
 from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import organiser_table
@@ -70,13 +71,19 @@ class OpenReference:
         """
         digest = hashlib.sha256()
         with FileStream(self._files.folder, path, _MAX_FILE_BYTES, digest.update) as stream:
-            yield stream
-            stream.drain()
-        if digest.hexdigest() != self._files.digests.get(path):
-            raise PhaseError(f"{path}: differs from the sealed file")
+            try:
+                yield stream
+            finally:
+                stream.drain()
+                if digest.hexdigest() != self._files.digests.get(path):
+                    raise PhaseError(f"{path}: differs from the sealed file") from None
 
-    def value(self, field: AnyField, case: CaseForm, row: CaseRow) -> Any:
-        """Return one reference value. Raises `PhaseError` if it is missing or invalid."""
+    def value(self, field: AnyField, case: CaseForm, row: CaseRow, sealed: bool = True) -> Any:
+        """Return one reference value.
+
+        Raises `PhaseError` if it is missing or invalid, and `MachineTrouble`, also for a file with the bytes
+        of the seal that cannot be decoded, unless it is yet to be ``sealed``.
+        """
         location = field.reference.location
         try:
             if isinstance(location, Files):
@@ -90,9 +97,15 @@ class OpenReference:
                 source = cells_of(location, row)
             return field.reference.kind.read(source, case, self)
         except FormFault as fault:
+            found = {one.file for one in fault.faults if one.kind is FaultKind.UNREADABLE}
+            if sealed and (undecoded := found & self._files.digests.keys()):
+                raise MachineTrouble("decode", f"{min(undecoded)} as it was sealed", DECODER) from None
             raise PhaseError(*map(str, fault.faults)) from None
         except ReadError as error:
             raise PhaseError(f"case {case.name}, {field.name}: {error}") from None
+        except (MachineTrouble, OSError, MemoryError) as error:
+            raise_trouble_of(error, "read", f"the reference of case {case.name}")
+            raise
 
     def _rows(self, name: str, location: TableRows) -> Mapping[str, RowsSource]:
         """Return the rows of every case of a field; the table is read once. Raises `PhaseError`."""
@@ -145,15 +158,20 @@ class ReferenceValues(Mapping[str, Any]):
     """The reference values of one case by field name, each read on first access unless it is ``known``."""
 
     def __init__(
-        self, reference: OpenReference, case: CaseForm, row: CaseRow, known: Mapping[str, Any] | None = None
+        self,
+        reference: OpenReference,
+        case: CaseForm,
+        row: CaseRow,
+        known: Mapping[str, Any] | None = None,
+        sealed: bool = True,
     ) -> None:
-        self._reference, self._case, self._row = reference, case, row
+        self._reference, self._case, self._row, self._sealed = reference, case, row, sealed
         self._values: dict[str, Any] = dict(known or {})
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._values:
             field = self._reference.fields[name]
-            self._values[name] = self._reference.value(field, self._case, self._row)
+            self._values[name] = self._reference.value(field, self._case, self._row, self._sealed)
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:

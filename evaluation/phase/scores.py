@@ -183,5 +183,7 @@ def restored_value(value: Any) -> Any:
     if isinstance(value, str):
         return float(value)
     if isinstance(value, dict) and value.keys() == {"shape"}:
+        if math.prod(value["shape"]) != 0:
+            raise ValueError(f"expected the shape of an empty array, found {value['shape']}")
         return np.empty(value["shape"])
     return np.array(value) if isinstance(value, list) else value

@@ -1,49 +1,37 @@
-"""A submission as the platform hands it over: unpacked, and the index of its values."""
+"""A submission as the platform hands it over: the content of its zip, and the index of its values."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import re
-import shutil
 import stat
-import sys
-import tempfile
-import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os.path import commonpath
 from pathlib import Path, PurePosixPath
+from typing import NoReturn
 
 from evaluation.core.challenge import Task
 from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.core.form import Form
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import MAX_ENTRIES
 from evaluation.platform.algorithm import index_algorithm
-from evaluation.platform.archive import BARE_TABLE, index_archive
+from evaluation.platform.archive import index_archive
 from evaluation.platform.index import SubmissionIndex
 
-# --- Unpacks a submission, a zip or one bare table, as the platform does ---
+# --- The content of a zip, as the platform unpacks it ---
 
 MAX_SUBMISSION_BYTES = 8 << 30
 """Bytes that a zip may unpack to, far more than the test set of any bundled challenge."""
 
-# Names that Windows does not store, or gives to a device.
-_NOT_ON_WINDOWS = re.compile(
-    r"""[<>:"|?*\\\x00-\x1f]|[ .]$|^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)""", re.IGNORECASE
-)
-_IS_WINDOWS = sys.platform == "win32"
 # The platform skips a file if this matches anywhere in its path.
 _SKIPPED = re.compile(r"(__MACOSX|\.DS_Store|desktop.ini)")
-_BLOCK = 1 << 20
+_PIECE_BYTES = 1 << 22
 _ENCRYPTED = 0x1
-_OF_THE_MACHINE = {
-    getattr(errno, name)
-    for name in ("EDQUOT", "EIO", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "EROFS", "ESTALE")
-    if hasattr(errno, name)
-}
 
 
 @dataclass(frozen=True)
@@ -54,47 +42,62 @@ class _Member:
     path: str
 
 
-@contextlib.contextmanager
-def unpacked(submission: Path, max_bytes: int = MAX_SUBMISSION_BYTES) -> Iterator[Path]:
-    """Yield a folder with the content that the container would find in /input.
+class ZipContent:
+    """The files of a zip by their paths, and their bytes in pieces; to be read in a confined process.
 
-    A folder is yielded as it is; a zip or csv file is unpacked into a temporary folder. Raises `FormFault`
-    for any other file and for a zip that cannot be unpacked safely, `OSError` where the machine lacks room.
+    ``name`` stands for the zip in messages. Every method raises `FormFault`, and `OSError` for a fault of the
+    machine.
     """
-    if submission.is_dir():
-        yield submission
-        return
-    with tempfile.TemporaryDirectory(prefix="submission-") as folder:
-        unpack(submission, Path(folder), max_bytes)
-        yield Path(folder)
+
+    def __init__(self, path: Path, name: str, max_bytes: int) -> None:
+        self._path, self._name = path, name
+        with self._faults():
+            self._archive = zipfile.ZipFile(path)
+            self._members = _members(self._archive.infolist(), name, max_bytes)
+        self.paths = [member.path for member in self._members]
+
+    def pieces(self) -> Iterator[list[tuple[int, bytes]]]:
+        """Yield files by number with their next bytes, 4 MiB at a time; an empty file has a part too."""
+        piece: list[tuple[int, bytes]] = []
+        left = _PIECE_BYTES
+        for number, member in enumerate(self._members):
+            with self._faults(), self._archive.open(member.info) as source:
+                data = source.read(left)
+                while True:
+                    piece.append((number, data))
+                    left -= max(len(data), _PIECE_BYTES >> 12)
+                    if left <= 0:
+                        yield piece
+                        piece, left = [], _PIECE_BYTES
+                    # Never more of it than the zip's directory says.
+                    data = source.read(left)
+                    if not data:
+                        break
+        if piece:
+            yield piece
+
+    @contextlib.contextmanager
+    def _faults(self) -> Iterator[None]:
+        try:
+            yield
+        except (zipfile.BadZipFile, NotImplementedError, EOFError, UnicodeDecodeError) as error:
+            is_zip = zipfile.is_zipfile(self._path)
+            found = f"one that cannot be unpacked ({error})" if is_zip else "another file"
+            expected = "a folder, a zip archive or a csv file"
+            raise FormFault(Fault(FaultKind.UNREADABLE, self._name, expected, found)) from None
+        except (RuntimeError, OSError, ValueError, zlib.error) as error:
+            raise_unpacking(error, self._name)
 
 
-def unpack(submission: Path, folder: Path, max_bytes: int = MAX_SUBMISSION_BYTES) -> None:
-    """Unpack a zip, or copy a csv file, into an empty folder.
-
-    Raises `FormFault`, and `OSError` for a fault of the machine, such as a full disk.
-    """
-    if submission.suffix.casefold() == ".csv":
-        shutil.copyfile(submission, folder / BARE_TABLE)
-        return
-    name = submission.name
-    try:
-        with zipfile.ZipFile(submission) as archive:
-            members = _members(archive.infolist(), name, max_bytes)
-            if faults := _unstorable(members, folder):
-                raise FormFault(faults)
-            for member in members:
-                _extract(archive, member, folder)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, UnicodeDecodeError) as error:
-        found = f"one that cannot be unpacked ({error})" if zipfile.is_zipfile(submission) else "another file"
-        raise FormFault(
-            Fault(FaultKind.UNREADABLE, name, "a folder, a zip archive or a csv file", found)
-        ) from None
-    except (RuntimeError, OSError, ValueError, zlib.error) as error:
-        if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
-            raise
-        found = f"one that cannot be unpacked ({error})"
-        raise FormFault(Fault(FaultKind.UNREADABLE, name, "a readable zip archive", found)) from None
+def raise_unpacking(error: Exception, name: str) -> NoReturn:
+    """Raise an error of unpacking again: as it is if it is the machine's, else as a `FormFault`."""
+    raise_trouble_of(error, "unpack", name)
+    if isinstance(error, OSError) and error.errno == errno.EROFS:
+        raise error
+    # Without the path, which is that of a temporary folder.
+    reason = error.strerror if isinstance(error, OSError) else error
+    found = f"one that cannot be unpacked ({reason})"
+    raise FormFault(Fault(FaultKind.UNREADABLE, name, "a readable zip archive", found)) from None
 
 
 def _members(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> list[_Member]:
@@ -120,31 +123,6 @@ def _members(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> l
     return [_Member(entry, entry.filename[start:]) for entry in files]
 
 
-def _unstorable(members: Sequence[_Member], folder: Path) -> list[Fault]:
-    """Return faults of files that Linux can store and this system cannot, alone or beside each other."""
-    faults = []
-    if _IS_WINDOWS:
-        faults += [
-            Fault(FaultKind.UNREADABLE, member.path, "a file name that Windows can store", "another one")
-            for member in members
-            if any(_NOT_ON_WINDOWS.search(part) for part in member.path.split("/"))
-        ]
-    if _ignores_case(folder):
-        first: dict[str, str] = {}
-        for member in members:
-            other = first.setdefault(unicodedata.normalize("NFC", member.path).casefold(), member.path)
-            if other != member.path:
-                expected, found = "names that differ in more than letter case", f"one like {other}"
-                faults.append(Fault(FaultKind.DUPLICATE, member.path, expected, found))
-    return faults
-
-
-def _ignores_case(folder: Path) -> bool:
-    """Return whether names in a new folder that differ only in letter case are the same file."""
-    with tempfile.NamedTemporaryFile(prefix="case-", dir=folder) as file:
-        return (folder / Path(file.name).name.upper()).exists()
-
-
 def _unsafe(entry: zipfile.ZipInfo) -> Fault | None:
     """Return the fault of an entry that must not be unpacked."""
     path = entry.filename
@@ -157,16 +135,6 @@ def _unsafe(entry: zipfile.ZipInfo) -> Fault | None:
     if entry.flag_bits & _ENCRYPTED:
         return Fault(FaultKind.UNREADABLE, path, "a file without a password", "an encrypted one")
     return None
-
-
-def _extract(archive: zipfile.ZipFile, member: _Member, folder: Path) -> None:
-    """Write one file, never more bytes of it than the zip's directory says."""
-    target = folder / member.path
-    if not target.resolve().is_relative_to(folder.resolve()):
-        raise ValueError(f"{member.path} is outside of the archive")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with archive.open(member.info) as source, target.open("wb") as file:
-        shutil.copyfileobj(source, file, _BLOCK)
 
 
 # --- The index of a submission of either kind ---

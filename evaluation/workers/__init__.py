@@ -17,6 +17,7 @@ knows no label, and a process that knows labels decodes no file of a submission.
   submission and Python's own, and all writing (`confinement`); a filter of system calls takes processes,
   sockets, signals and all that tells of files by their paths (`system_call_filter`). Memory and processor
   time are limited. Another reader lists than those that decode, which start when the decoders are imported.
+- A zip is parsed by a process like them, and written by the one that asked for it (`unpacking`).
 - Readers report in documents of numbers, texts and arrays (`reports`, `evaluation.io.handover`), which are
   checked part by part. Only readers unpickle bytes of readers: the content of a batch stays bytes elsewhere.
 - Batches are cut by the cost of their cases. Cases, outcomes and small values cross as columns (`batches`).

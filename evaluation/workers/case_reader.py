@@ -19,6 +19,7 @@ from evaluation.core.field import (
     file_of,
 )
 from evaluation.core.form import CaseForm
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import FileStream, ReadBuffer
 from evaluation.io.json_files import json_kind, parse_json
 
@@ -118,7 +119,7 @@ class CaseReader:
     def read(self, case: CaseForm, sources: Mapping[str, Source]) -> tuple[dict[str, Any], list[Fault]]:
         """Return the submitted values of a case by field, and the faults of those that could not be read.
 
-        Raises `MemoryError`, and `PhaseError` for a mistake in the form.
+        Raises `MachineTrouble`, and `PhaseError` for a mistake in the form.
         """
         predictions: dict[str, Any] = {}
         faults: list[Fault] = []
@@ -131,11 +132,12 @@ class CaseReader:
                     predictions[name] = field.kind.read(source, case, self.files)
             except FormFault as fault:
                 faults += fault.faults
-            except (MemoryError, ImportError, TypeError, PhaseError):
+            except (ImportError, TypeError, PhaseError):
                 raise
             except Exception as error:  # a decoder may raise anything on a hostile file
-                found = f"one that cannot be decoded ({type(error).__name__})"
                 file = file_of(sources[name])
+                raise_trouble_of(error, "read", file)
+                found = f"one that cannot be decoded ({type(error).__name__})"
                 faults.append(Fault(FaultKind.UNREADABLE, file, "a readable file", found))
         return predictions, faults
 

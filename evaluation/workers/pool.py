@@ -20,6 +20,8 @@ from dataclasses import dataclass
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import Died
+from evaluation.core.trouble import MachineTrouble
+from evaluation.io.handover import HandoverError
 from evaluation.workers.processes import (
     MAX_ANSWER_BYTES,
     OUT_OF_TIME,
@@ -30,6 +32,7 @@ from evaluation.workers.processes import (
     start_worker,
     stop,
 )
+from evaluation.workers.reports import unpacked_trouble
 from evaluation.workers.worker import WorkerSetup
 
 _START_SECONDS = 30.0
@@ -84,7 +87,7 @@ class Jobs(ABC):
         Each number is taken, and ``job`` makes its job, once a worker is free and the caller has handled the
         answers so far. ``meanwhile`` is called once, when the first jobs have been given.
 
-        Raises `DeadlineExceeded`, and `PhaseError` if workers break again and again.
+        Raises `DeadlineExceeded`, `MachineTrouble`, and `PhaseError` if workers break again and again.
         """
 
 
@@ -146,7 +149,7 @@ class Pool(Jobs):
                 continue
             slot.job = None
             if isinstance(answer, Died) and not slot.ready:
-                self._count_fruitless()
+                self._count_fruitless(answer.trouble)
                 waiting.appendleft(number)
             else:
                 self._fruitless = 0
@@ -193,9 +196,11 @@ class Pool(Jobs):
         else:
             slot.job, slot.heard = number, time.monotonic()
 
-    def _count_fruitless(self) -> None:
+    def _count_fruitless(self, trouble: MachineTrouble | None = None) -> None:
         self._fruitless += 1
         if self._fruitless == _FRUITLESS_STARTS:
+            if trouble is not None:
+                raise trouble
             raise PhaseError(f"the workers cannot do anything: {_FRUITLESS_STARTS} of them broke in a row")
 
     def _heard(self) -> list[_Slot]:
@@ -219,10 +224,14 @@ class Pool(Jobs):
             return Died(OUT_OF_TIME)
         try:
             kind, data = slot.worker.channel.receive(MAX_ANSWER_BYTES, self._settings.case_seconds)
-        except ChannelError:
+            trouble = unpacked_trouble(data) if kind is Message.TROUBLE else None
+        except (ChannelError, HandoverError):
             cause = cause_of_end(slot.worker)
             self._stop(slot)
             return Died(cause)
+        if trouble is not None:
+            self._stop(slot)
+            return Died(str(trouble), trouble)
         slot.heard = time.monotonic()
         slot.ready = True
         return data if kind is Message.ANSWER else None

@@ -15,8 +15,8 @@ import time
 from collections.abc import Sequence
 from enum import IntEnum
 
-from evaluation.core.fault import PhaseError
-from evaluation.workers.server import STARTED, STATUS
+from evaluation.core.trouble import LACKS, PROCESSES, MachineTrouble, raise_trouble_of
+from evaluation.workers.server import REFUSED, STARTED, STATUS
 
 # --- Messages between two processes: a length, a kind, and bytes that nobody interprets here ---
 
@@ -26,11 +26,12 @@ MAX_ANSWER_BYTES = 1 << 32
 
 
 class Message(IntEnum):
-    """The type of a message: a job, its answer, or a sign that the other side is at work."""
+    """The type of a message: a job, its answer, a sign of work, or the trouble that ends a worker."""
 
     JOB = 1
     ANSWER = 2
     ALIVE = 3
+    TROUBLE = 4
 
 
 class ChannelError(Exception):
@@ -107,6 +108,7 @@ _OF_IMAGES = "SimpleITK"
 # mask of 1634 × 1634 is decoded in a quarter of the time. Read by glibc when a process starts.
 _KEEP_PAGES = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 OUT_OF_TIME = "out of time"
+KILLED = "killed by SIGKILL, probably for the machine's memory"
 _START_SECONDS = 30.0
 _CAUSE_SECONDS = 1.0
 _OBJECTS_BETWEEN_COLLECTIONS = 200_000
@@ -138,14 +140,19 @@ class Server:
         )
         os.set_inheritable(theirs.fileno(), True)
         environment = {**os.environ, **_KEEP_PAGES}
-        self.process = os.posix_spawn(sys.executable, [sys.executable, "-c", program], environment)
-        theirs.close()
+        try:
+            # Without Ctrl-C, which would end the server with a traceback: the main process ends it.
+            self.process = os.posix_spawn(
+                sys.executable, [sys.executable, "-c", program], environment, setsigmask=[signal.SIGINT]
+            )
+        finally:
+            theirs.close()
         self._statuses: dict[int, int] = {}
 
     def start_worker(self, reader: Worker | None = None) -> Worker:
         """Return a new worker, which takes over this process's end of the channel to its ``reader``.
 
-        Raises `ServerError`.
+        Raises `ServerError`, `MachineTrouble` and `OSError`.
         """
         ours, theirs = socket.socketpair()
         try:
@@ -155,8 +162,10 @@ class Server:
                 process, status = self._next_status(until)
                 if status == STARTED:
                     return Worker(process, Channel(ours))
+                if status == REFUSED:
+                    raise MachineTrouble("start", "a worker process", LACKS.get(process, PROCESSES))
                 self._statuses[process] = status
-        except ServerError:
+        except (ServerError, MachineTrouble):
             ours.close()
             raise
 
@@ -219,18 +228,22 @@ def warm_up(images: bool = True, challenge: str | None = None) -> None:
 
 
 def start_worker(reader: Worker | None = None) -> Worker:
-    """Return a new worker, from a new server if none answers. Raises `PhaseError`."""
+    """Return a new worker, from a new server if none answers. Raises `MachineTrouble`."""
     global _server
     for _ in range(2):
-        warm_up()
-        assert _server is not None
         try:
+            warm_up()
+            assert _server is not None
             return _server.start_worker(reader)
+        except OSError as error:  # of no more processes, if it is none that is known
+            raise_trouble_of(error, "start", "a worker process")
+            break
         except ServerError:
+            assert _server is not None
             atexit.unregister(_server.kill)
             _server.kill()
             _server = None
-    raise PhaseError("no worker can be started")
+    raise MachineTrouble("start", "a worker process", PROCESSES)
 
 
 def stop(worker: Worker) -> None:
@@ -251,7 +264,7 @@ def cause_of_end(worker: Worker) -> str:
     if status == -signal.SIGXCPU:
         return OUT_OF_TIME
     if status == -signal.SIGKILL:
-        return "killed by SIGKILL, probably for the machine's memory"
+        return KILLED
     return f"crashed with {signal.Signals(-status).name}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -12,19 +11,24 @@ from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printabl
 from evaluation.core.form import Form
 from evaluation.core.limits import SumLimits, limits_of
 from evaluation.core.outcome import Died, Progress, no_progress
+from evaluation.core.trouble import MEMORY, TIME, MachineTrouble
 from evaluation.io.handover import HandoverError
 from evaluation.phase.registry import tasks_of_form
 from evaluation.workers.batches import WHOLE, Batch, Columns, Content, Slice
 from evaluation.workers.pool import DeadlineExceeded, Jobs, PoolSettings, open_pool
+from evaluation.workers.processes import KILLED, OUT_OF_TIME
 from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import NOTHING, BatchReport, IndexReport, Used, files_of
 
 # --- Reads batches of a submission in workers that may die of its files ---
 
-DEADLY = "one that takes too much memory or time, or crashes its reader"
-"""The found value of a fault that a machine short of memory or time may have caused."""
+DEADLY = "one that crashes its reader"
+"""The found value of a fault for which a second run may know better."""
 
 _ENOUGH_FAULTS = 20_000
+# Headers, sizes and counts are limited before anything is decoded, so that no file within those limits can
+# take as much as a reader is granted: a machine that is slow or short of memory ends a reader in these ways.
+_LACKS = {OUT_OF_TIME: TIME, KILLED: MEMORY}
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class BatchReading:
     """Reads batches, and collects their faults until there is no sense in reading on.
 
     After a death, each case of the reader is read again in a process of its own, with no other beside it.
-    Only a case that kills its reader again is at fault.
+    Only a case that crashes its reader again is at fault; for the machine's trouble nobody is.
     """
 
     def __init__(
@@ -98,7 +102,7 @@ class BatchReading:
         numbers = takewhile(lambda _: not died, list(left))
         for number, answer in pool.run(numbers, lambda number: self._job(left[number])):
             report = self._report(left[number], answer)
-            if report is None:
+            if isinstance(report, Died):
                 died.append(number)
                 continue
             batch = left.pop(number)
@@ -115,7 +119,6 @@ class BatchReading:
             too_much = (
                 (used.bytes > limits.bytes, f"at most {limits.bytes} bytes in all files"),
                 (used.items > limits.items, f"at most {limits.items} boxes or other values in all files"),
-                (used.seconds > limits.seconds, f"at most {limits.seconds} s of processor time to read"),
             )
             faults = [Fault(FaultKind.TOO_LARGE, ".", text, "more") for passed, text in too_much if passed]
             self.faults.add(faults)
@@ -124,18 +127,18 @@ class BatchReading:
         return len(self.faults) > _ENOUGH_FAULTS
 
     def _read_alone(self, batch: Batch) -> bool:
-        """Read the cases of a batch one by one; return whether one dies, which is a fault of its files."""
+        """Read the cases of a batch one by one; return whether one crashes, which is a fault of its files."""
         alone = replace(self._settings, workers=1)
         numbers = range(len(batch.positions))
         with open_pool(self._setup, alone) as pool:
             for number, answer in pool.run(numbers, lambda number: self._job(batch, only=(number,))):
                 report = self._report(batch, answer)
-                if report is None:
+                if isinstance(report, Died):
                     break
                 self._take(batch, [number], *report)
             else:
                 return False
-        self.faults.add(self._faults_of_files(batch, number))
+        self.faults.add(self._faults_of_files(batch, number, report))
         return True
 
     def _job(self, batch: Batch, only: tuple[int, ...] | None = None, field: str | None = None) -> ReadJob:
@@ -148,14 +151,15 @@ class BatchReading:
             left = Used(self._limits.bytes - self.used.bytes, self._limits.items - self.used.items)
         return ReadJob(batch.content, only, field, room, left=left)
 
-    def _report(self, batch: Batch, answer: memoryview | Died) -> tuple[BatchReport, memoryview] | None:
-        """Return a reader's report on a batch, None if the reader or a case died."""
+    def _report(self, batch: Batch, answer: memoryview | Died) -> tuple[BatchReport, memoryview] | Died:
+        """Return a reader's report on a batch, or how the reader or a case died."""
         if isinstance(answer, Died):
-            return None
-        with suppress(HandoverError):
+            return answer
+        try:
             report, values = BatchReport.unpacked(answer, len(batch.positions))
-            return None if report.died else (report, values)
-        return None
+        except HandoverError as error:
+            return Died(str(error))
+        return Died("; ".join(report.died.values())) if report.died else (report, values)
 
     def _take(self, batch: Batch, numbers: Iterable[int], report: BatchReport, values: memoryview) -> None:
         self.faults.add(report.faults, report.faults.more)
@@ -167,35 +171,51 @@ class BatchReading:
         self._count += len(positions)
         self._progress(self._count)
 
-    def _faults_of_files(self, batch: Batch, number: int) -> Iterator[Fault]:
-        """Yield the faults of a case that cannot be read, of those files alone that kill their reader."""
+    def _faults_of_files(self, batch: Batch, number: int, died: Died) -> Iterator[Fault]:
+        """Yield the faults of a case that cannot be read, of those files alone that crash their reader.
+
+        Raises `MachineTrouble` if one of them ends its reader by a lack of the machine's.
+        """
         alone = replace(self._settings, workers=1)
+        if died.trouble is not None:
+            raise died.trouble
         require_sound_readers(self._setup, alone)
         with open_pool(self._setup, alone) as pool:
             files: dict[str, str] = {}
             for _, answer in pool.run([0], lambda _: FilesJob(batch.content, number)):
-                if (report := self._report(batch, answer)) is not None:
+                if not isinstance(report := self._report(batch, answer), Died):
                     files = files_of(report[1])
             fields = list(files)
-            deadly = fields if len(fields) == 1 else []
+            deadly = dict.fromkeys(fields, died) if len(fields) == 1 else {}
             if len(fields) > 1:
                 jobs = [self._job(batch, only=(number,), field=field) for field in fields]
                 for position, answer in pool.run(range(len(jobs)), jobs.__getitem__):
-                    if self._report(batch, answer) is None:
-                        deadly.append(fields[position])
+                    if isinstance(report := self._report(batch, answer), Died):
+                        deadly[fields[position]] = report
+        for name, end in (deadly or dict.fromkeys(fields, died)).items():
+            require_no_lack(end, files[name])
         for file in sorted({files[name] for name in deadly or fields}):
             yield Fault(FaultKind.UNREADABLE, file, "a readable file", DEADLY)
+
+
+def require_no_lack(died: Died, file: str) -> None:
+    """Raise `MachineTrouble` for a reader that ended as readers do on a machine that is slow or short."""
+    if died.trouble is not None:
+        raise died.trouble
+    if died.reason in _LACKS:
+        raise MachineTrouble("read", file, _LACKS[died.reason])
 
 
 def require_sound_readers(setup: ReaderSetup, settings: PoolSettings) -> None:
     """Check that a reader on this machine can read nothing at all, so that no file is blamed wrongly.
 
-    Raises `PhaseError`.
+    Raises `MachineTrouble` and `PhaseError`.
     """
     nothing = ReadJob(Content("", (), ()).packed(), only=())
     with open_pool(setup, replace(settings, workers=1)) as pool:
         for _, answer in pool.run([0], lambda _: nothing):
             if isinstance(answer, Died):
+                require_no_lack(answer, "nothing at all")
                 raise PhaseError(f"readers die without reading anything ({answer.reason})")
 
 
@@ -233,20 +253,24 @@ def read_submission(
     ``meanwhile`` is called once, while the first reader is at work; its exceptions end the reading.
 
     At most ``room_bytes`` of values are kept; None: they are only checked. Raises `PhaseError` for faults of
-    others than the submission, and `DeadlineExceeded` if no fault is found before the deadline.
+    others than the submission, `MachineTrouble`, and `DeadlineExceeded` if no fault is found before the
+    deadline.
     """
     limits = limits_of(form.cases, fields_of(tasks_of_form(form)))
+    index: IndexReport | Died = Died("")
     for tried in (settings, replace(settings, workers=min(1, settings.workers))):
         with open_pool(replace(setup, formats=()), tried) as pool:
             index = _index(pool, form, max(1, settings.workers) * part.count, meanwhile)
             meanwhile = None
-        if index is not None:
+        if not isinstance(index, Died):
             setup = replace(setup, formats=index.formats)
             stage = BatchReading(setup, settings, room_bytes, progress, index.faults, limits)
             done, left = stage.run(part.of(index.batches), open_pool(setup, tried))
             about = (index.tasks, index.notices, index.run_seconds)
             return ReadSubmission(stage.faults, *about, done, left, stage.used)
     require_sound_readers(setup, settings)
+    if isinstance(index, Died):
+        require_no_lack(index, "the listing, tables and JSON of the submission")
     return ReadSubmission(Faults([Fault(FaultKind.TOO_LARGE, ".", *_DEADLY_INDEX)]))
 
 
@@ -264,11 +288,13 @@ def read_batches(
     return ReadSubmission(stage.faults, batches=done, unread=left)
 
 
-def _index(pool: Jobs, form: Form, workers: int, meanwhile: Callable[[], None] | None) -> IndexReport | None:
-    """Return the index of a submission, None if its reader died."""
+def _index(pool: Jobs, form: Form, workers: int, meanwhile: Callable[[], None] | None) -> IndexReport | Died:
+    """Return the index of a submission, or how its reader died."""
     job = IndexJob(Columns.of(form.cases), workers)
-    for _, answer in pool.run([0], lambda _: job, meanwhile=meanwhile):
-        if not isinstance(answer, Died):
-            with suppress(HandoverError):
-                return IndexReport.unpacked(answer, form.tasks, len(form.cases))
-    return None
+    ((_, answer),) = pool.run([0], lambda _: job, meanwhile=meanwhile)
+    if isinstance(answer, Died):
+        return answer
+    try:
+        return IndexReport.unpacked(answer, form.tasks, len(form.cases))
+    except HandoverError as error:
+        return Died(str(error))

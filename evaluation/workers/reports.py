@@ -17,6 +17,7 @@ import numpy as np
 from evaluation.core.fault import Fault, FaultKind, Faults
 from evaluation.core.field import ColumnKind, Field, Kind
 from evaluation.core.form import CaseForm
+from evaluation.core.trouble import MachineTrouble
 from evaluation.io.handover import (
     HandoverError,
     Packed,
@@ -59,7 +60,7 @@ class IndexReport:
             [np.array(batch.positions, np.int64), np.frombuffer(batch.content, np.uint8)]
             for batch in self.batches
         ]
-        faults = _pack_faults(self.faults)
+        faults = pack_faults(self.faults)
         return encode([faults, self.tasks, self.notices, self.run_seconds, batches, self.formats])
 
     @classmethod
@@ -76,7 +77,7 @@ class IndexReport:
         if len(seconds) not in (0, cases):
             raise HandoverError("expected a run time of every case")
         return cls(
-            _unpack_faults(faults),
+            unpack_faults(faults),
             tuple(name for name in tasks if name in names),
             tuple(map(text_of, list_of(notices))),
             seconds,
@@ -96,24 +97,22 @@ def _seconds(packed: Packed) -> float | None:
 
 @dataclass(frozen=True)
 class Used:
-    """The cost of reading: bytes of files, values such as boxes, seconds of processor time (see `Limits`)."""
+    """The size of files that were read: bytes, and values such as boxes (see `SumLimits`)."""
 
     bytes: int = 0
     items: int = 0
-    seconds: float = 0.0
 
     def __add__(self, other: Used) -> Used:
         """Return the sums."""
-        return Used(self.bytes + other.bytes, self.items + other.items, self.seconds + other.seconds)
+        return Used(self.bytes + other.bytes, self.items + other.items)
 
 
 NOTHING = Used()
 
 
 def _used(packed: Packed) -> Used:
-    count, items, seconds = list_of(packed, 3)
-    counts = whole_number(count, _MAX_COUNT), whole_number(items, _MAX_COUNT)
-    return Used(*counts, number_within(seconds, 0, _MAX_SECONDS))
+    count, items = list_of(packed, 2)
+    return Used(whole_number(count, _MAX_COUNT), whole_number(items, _MAX_COUNT))
 
 
 @dataclass(frozen=True)
@@ -133,8 +132,8 @@ class BatchReport:
     def packed(self, values: Packed) -> Parts:
         """Return the parts of the report, followed by the parts of the values, which others unpack."""
         died, again = ([[key, value] for key, value in of.items()] for of in (self.died, self.again))
-        used = [self.used.bytes, self.used.items, self.used.seconds]
-        report = encode([_pack_faults(self.faults), died, self.problems, again, used])
+        used = [self.used.bytes, self.used.items]
+        report = encode([pack_faults(self.faults), died, self.problems, again, used])
         return [_LENGTH.pack(sum(map(len, report))), *report, *encode(values)]
 
     @classmethod
@@ -146,13 +145,23 @@ class BatchReport:
         end = _LENGTH.size + length
         faults, died, problems, again, used = list_of(decode(data[_LENGTH.size : end]), 5)
         report = cls(
-            _unpack_faults(faults),
+            unpack_faults(faults),
             {_number(key, cases): text_of(value) for key, value in map(_pair, list_of(died))},
             tuple(map(text_of, list_of(problems))),
             {_number(key, cases): _texts_by_name(value) for key, value in map(_pair, list_of(again))},
             _used(used),
         )
         return report, data[end:]
+
+
+def packed_trouble(trouble: MachineTrouble) -> Parts:
+    """Return the machine's trouble in a worker as the parts of a message."""
+    return encode([trouble.operation, trouble.file, trouble.lack])
+
+
+def unpacked_trouble(data: memoryview) -> MachineTrouble:
+    """Return the trouble of a message. Raises `HandoverError`."""
+    return MachineTrouble(*map(text_of, list_of(decode(data), 3)))
 
 
 def files_of(values: memoryview) -> dict[str, str]:
@@ -176,7 +185,8 @@ def _texts_by_name(packed: Packed) -> dict[str, str]:
     return {text_of(name): text_of(value) for name, value in packed.items()}
 
 
-def _pack_faults(faults: Faults) -> Packed:
+def pack_faults(faults: Faults) -> Packed:
+    """Return faults as a part of a document."""
     kept = [list(map(_plain, dataclasses.astuple(fault))) for fault in faults]
     return [kept, [[kind.value, count] for kind, count in faults.more.items()]]
 
@@ -188,7 +198,8 @@ def _plain(value: object) -> Packed:
     return value
 
 
-def _unpack_faults(packed: Packed) -> Faults:
+def unpack_faults(packed: Packed) -> Faults:
+    """Return the faults that `pack_faults` packed. Raises `HandoverError`."""
     kept, more = _pair(packed)
     faults = Faults(map(_fault, list_of(kept)))
     faults.add(

@@ -21,7 +21,9 @@ from typing import Any
 from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.core.fault import FormFault, PhaseError
 from evaluation.core.form import Form
-from evaluation.core.outcome import CaseJob, Died, OrganiserFault, Outcome, Scored
+from evaluation.core.outcome import CaseJob, Died, Disbelieved, OrganiserFault, Outcome, Scored
+from evaluation.core.trouble import trouble_of
+from evaluation.io.handover import HandoverError
 from evaluation.phase import registry
 from evaluation.phase.reference import OpenReference, ReferenceFiles, ReferenceValues
 from evaluation.phase.registry import RUN_SECONDS, rules_of
@@ -62,21 +64,28 @@ class CaseScorer:
             predictions = read()
             reference = known or {}
             if len(reference) < len(self._reference.fields):
-                reference = ReferenceValues(self._reference, job.case, job.reference, known)
+                sealed = job.mode != "validate"
+                reference = ReferenceValues(self._reference, job.case, job.reference, known, sealed)
             if job.mode == "validate" and (problems := self._validate(job, reference)):
                 return OrganiserFault(problems)
             return self.score(job, predictions, reference)
         except UnreadableError as error:
             return Died(str(error))
+        except HandoverError as error:
+            return Disbelieved(f"case {job.case.name}: {error}")
         except MemoryError:
+            # Of a metric: whether it comes to that can depend on a label, so that it costs the case and is
+            # no way to a free attempt. A worker knows from its start that it gets the memory it is granted.
             return Died("out of memory")
-        except (KeyboardInterrupt, SystemExit) as stop:
-            return Died(f"stopped by {type(stop).__name__}")
+        except SystemExit:
+            return Died("stopped by SystemExit")
         except PhaseError as error:
             return OrganiserFault(error.problems)
         except FormFault as fault:  # of a reference that is read while it is scored
             return OrganiserFault(tuple(map(str, fault.faults)))
-        except Exception:
+        except Exception as error:
+            if trouble := trouble_of(error, "score", f"case {job.case.name}"):
+                return Died(str(trouble), trouble)
             return OrganiserFault((f"case {job.case.name}: {traceback.format_exc(limit=-8)}",))
 
     def _validate(self, job: CaseJob, reference: Values) -> tuple[str, ...]:
@@ -195,7 +204,10 @@ class _Scorer:
         if not job.values or case_job.mode != "score":
             return {}
         values = self._read_again(job, number) if number in job.again else kept()
-        return values.of_case(number, case_job.case)
+        try:
+            return values.of_case(number, case_job.case)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise HandoverError(str(error)) from None
 
     def _read_again(self, job: ScoreJob, number: int) -> PackedValues:
         """Return the values of a batch after reading one case's files a second time."""

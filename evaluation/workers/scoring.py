@@ -44,8 +44,8 @@ def score_cases(
 ) -> list[Outcome]:
     """Return the outcome of every job of a submission that was read, in the order of the jobs.
 
-    Cases that are in no batch were not read in time. Raises `DeadlineExceeded`, and `PhaseError` where the
-    workers cannot do anything.
+    Cases that are in no batch were not read in time. Raises `DeadlineExceeded`, `MachineTrouble`, and
+    `PhaseError` where the workers cannot do anything.
     """
     parts = [_Part(batch.positions, batch) for batch in batches]
     again = any(batch.again for batch in batches)
@@ -81,7 +81,7 @@ class _Stage:
     def run(self, parts: Sequence[_Part]) -> list[Outcome]:
         causes: dict[int, str] = {}
         try:
-            died = self._run(parts, self._settings)
+            died = self._run(parts, self._settings, alone=False)
             alone = [
                 replace(part, positions={number: position})
                 for part in parts
@@ -108,8 +108,11 @@ class _Stage:
     def _unfinished(self) -> list[int]:
         return [position for position in range(len(self._jobs)) if position not in self._outcomes]
 
-    def _run(self, parts: Sequence[_Part], settings: PoolSettings) -> dict[int, str]:
-        """Keep the outcomes of parts and return the positions of the cases that died, with the causes."""
+    def _run(self, parts: Sequence[_Part], settings: PoolSettings, alone: bool = True) -> dict[int, str]:
+        """Keep the outcomes of parts and return the positions of the cases that died, with the causes.
+
+        Raises `MachineTrouble` if it lets a case die ``alone``.
+        """
         died: dict[int, str] = {}
         with open_pool(self._setup, settings, self._reader) as pool:
             for number, answer in pool.run(range(len(parts)), lambda i: self._job(parts[i])):
@@ -117,6 +120,8 @@ class _Stage:
                 outcomes = self._outcomes_of(parts[number], answer)
                 for position, outcome in zip(positions, outcomes, strict=True):
                     if isinstance(outcome, Died):
+                        if outcome.trouble is not None and alone:
+                            raise outcome.trouble
                         died[position] = outcome.reason
                     else:
                         self._outcomes[position] = outcome

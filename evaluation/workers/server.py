@@ -22,9 +22,13 @@ from typing import NoReturn
 from evaluation.core.side_by_side import end_with_parent
 
 STATUS = struct.Struct("<qq")
-"""What the server tells: the number of a process, and `STARTED` or the status with which it ended."""
+"""What the server tells: the number of a process, and `STARTED` or the status with which it ended.
+
+With `REFUSED` the number is the error of the system, which did not start the process.
+"""
 
 STARTED = 1 << 32
+REFUSED = 1 << 33
 
 
 def serve(descriptor: int, modules: Sequence[str], wanted: Sequence[str], later: Sequence[str]) -> None:
@@ -62,7 +66,10 @@ def serve(descriptor: int, modules: Sequence[str], wanted: Sequence[str], later:
                 request, sockets, _, _ = socket.recv_fds(control, 1, 2)
                 if not request:
                     break
-                process = os.fork()
+                try:
+                    process, status = os.fork(), STARTED
+                except OSError as error:
+                    process, status = error.errno or 0, REFUSED
                 if process == 0:
                     gc.enable()
                     signal.set_wakeup_fd(-1)
@@ -72,7 +79,7 @@ def serve(descriptor: int, modules: Sequence[str], wanted: Sequence[str], later:
                     _work(worker, sockets)
                 for handed_on in sockets:
                     os.close(handed_on)
-                control.sendall(STATUS.pack(process, STARTED))
+                control.sendall(STATUS.pack(process, status))
                 _import_all(later)
                 later = ()
     os._exit(0)

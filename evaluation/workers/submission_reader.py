@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import time
 import traceback
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count
 from os.path import splitext
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Faults, PhaseError, ReadError
 from evaluation.core.field import Source, file_of
 from evaluation.core.limits import case_seconds
+from evaluation.core.trouble import MachineTrouble
 from evaluation.io.files import digest_below
 from evaluation.phase.registry import tasks_of_form
 from evaluation.platform.submission import index_submission
@@ -26,12 +26,16 @@ from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import BatchReport, IndexReport, Used, ValuesOfBatch
 from evaluation.workers.worker import Answer, Tick
 
-INDEX_SECONDS = 10.0
+INDEX_SECONDS = 30.0
 _QUICK_BYTES = 1 << 22
 _FILES_PER_TICK = 32
 # All that is imported late to read; once it is confined, a reader cannot import.
-_LATE = ("difflib", "encodings.utf_16", "encodings.utf_8_sig", "evaluation.io.box_files")
-_DECODERS: Mapping[str, tuple[str, ...]] = {
+LATE = (
+    "difflib",
+    *(f"encodings.{name}" for name in ("ascii", "latin_1", "unicode_escape", "utf_16", "utf_8_sig")),
+    "evaluation.io.box_files",
+)
+DECODERS: Mapping[str, tuple[str, ...]] = {
     ".png": ("SimpleITK", "PIL.PngImagePlugin"),
     **dict.fromkeys((".tif", ".tiff"), ("PIL.TiffImagePlugin",)),
     **dict.fromkeys((".gz", ".mha"), ("zlib_ng.zlib_ng",)),
@@ -46,7 +50,8 @@ class SubmissionReader:
         self._setup = setup
         self._tasks = tasks_of_form(setup.form)
         self.fields = {field.name: field for field in fields_of(self._tasks)}
-        _import_late(setup.formats)
+        modules = chain.from_iterable(field.kind.late_modules for field in self.fields.values())
+        _import_late(setup.formats, () if setup.formats == () else modules)
         self._root = ""
         self._cases: CaseReader | None = None
 
@@ -80,7 +85,7 @@ class SubmissionReader:
         died: dict[int, str] = {}
         again: dict[int, Mapping[str, str]] = {}
         values = ValuesOfBatch(reader.fields, job.room_bytes)
-        items, bytes_before, started = 0, reader.files.bytes, time.process_time()
+        items, bytes_before = 0, reader.files.bytes
         numbers = range(len(content.cases)) if job.only is None else job.only
         if job.only is None and (quick := self._read_quickly(reader, content, job, tick)) is not None:
             if values.add_all(quick):
@@ -111,15 +116,15 @@ class SubmissionReader:
                     values.drop()  # a rejected submission is not scored
                 elif not values.add(number, predictions):
                     again[number] = _digests_of(content.root, sources)
-            except MemoryError:
-                died[number] = "out of memory"
-            except (KeyboardInterrupt, SystemExit) as stop:
-                died[number] = f"stopped by {type(stop).__name__}"
+            except (MachineTrouble, MemoryError):
+                raise
+            except SystemExit:
+                died[number] = "stopped by SystemExit"
             except PhaseError as error:
                 problems += error.problems
             except Exception:
                 problems.append(f"case {case.name}: {traceback.format_exc(limit=-8)}")
-        used = Used(reader.files.bytes - bytes_before, items, time.process_time() - started)
+        used = Used(reader.files.bytes - bytes_before, items)
         return BatchReport(faults, died, tuple(problems), again, used).packed(values.packed())
 
     def _read_quickly(
@@ -146,11 +151,11 @@ class SubmissionReader:
         return self._cases
 
 
-def _import_late(formats: Collection[str] | None) -> None:
-    """Import what reads files with the given extensions; an unknown one and None stand for all."""
-    if formats is None or not _DECODERS.keys() >= set(formats):
-        formats = _DECODERS
-    for module in (*_LATE, *(module for extension in formats for module in _DECODERS[extension])):
+def _import_late(formats: Collection[str] | None, modules: Iterable[str]) -> None:
+    """Import modules, and those for files of the given extensions; an unknown one and None stand for all."""
+    if formats is None or not DECODERS.keys() >= set(formats):
+        formats = DECODERS
+    for module in chain(LATE, modules, *(DECODERS[extension] for extension in formats)):
         with suppress(ImportError):  # who uses it tells
             importlib.import_module(module)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import mmap
 import pickle
 import socket
 import time
@@ -11,8 +12,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from evaluation.core.trouble import MachineTrouble, trouble_of
 from evaluation.platform.machine import resource
 from evaluation.workers.processes import MAX_ANSWER_BYTES, Channel, ChannelError, Message, collect_rarely
+from evaluation.workers.reports import packed_trouble, unpacked_trouble
 
 _OOM_SCORE = "800"
 _ALIVE_EVERY_SECONDS = 0.5
@@ -44,8 +47,21 @@ class WorkerSetup(Protocol):
 
 
 def work(connections: Sequence[socket.socket]) -> None:
-    """Do the jobs of the main process until it ends; the second connection is to the reader at our side."""
+    """Do the jobs of the main process until it ends; the second connection is to the reader at our side.
+
+    The machine's trouble ends this process too, and is told to the other side.
+    """
     channel, *readers = map(Channel, connections)
+    try:
+        _work(channel, readers)
+    except (OSError, MemoryError, MachineTrouble) as error:
+        if (trouble := trouble_of(error, "run", "a worker process")) is None:
+            raise
+        with contextlib.suppress(ChannelError):
+            channel.send(Message.TROUBLE, packed_trouble(trouble))
+
+
+def _work(channel: Channel, readers: Sequence[Channel]) -> None:
     _settle()
     _, data = channel.receive(MAX_ANSWER_BYTES)
     setup: WorkerSetup = pickle.loads(data)  # noqa: S301 - from the main process
@@ -86,6 +102,8 @@ def _asking(channel: Channel) -> AskReader:
         channel.send(Message.JOB, [pickle.dumps(job)])
         while True:
             kind, data = channel.receive(MAX_ANSWER_BYTES)
+            if kind is Message.TROUBLE:
+                raise unpacked_trouble(data)
             if kind is Message.ANSWER:
                 return data
 
@@ -105,3 +123,5 @@ def _limit_memory(memory_bytes: int | None) -> None:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         limit = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+        # Where this fails, the machine has less than it granted, and no case is to blame for that.
+        mmap.mmap(-1, limit // 4, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()

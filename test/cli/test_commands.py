@@ -15,13 +15,9 @@ import pytest
 from evaluation.cli.main import COMMANDS, main
 from evaluation.phase.manifest import scan, seal
 from test.repository import REPOSITORY
+from test.started import run, write_program
 
 SUBMISSION = REPOSITORY / "test" / "input" / "refuge-onsite"
-
-
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "evaluation", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +121,8 @@ def test_every_command_has_help_with_an_example_that_runs_in_a_fresh_clone(name,
     if "Docker" in example[-1]:
         return  # run by the tests of the container
     clone = fresh_clone(tmp_path)
-    program = "\n".join(["set -e", f'python() {{ {sys.executable} "$@"; }}', *example])
+    write_program(tmp_path / "python")
+    program = "\n".join(["set -e", f'python() {{ {tmp_path}/python "$@"; }}', *example])
     ran = subprocess.run(
         ["bash", "-c", program], cwd=clone, capture_output=True, text=True, timeout=120, check=False
     )
@@ -161,8 +158,7 @@ def test_a_bare_name_is_a_phase_below_ground_truth(tmp_path):
         ["audit", "refuge-onsite"],
         ["evaluate", "--ground-truth", "refuge-onsite", "--input", SUBMISSION, "--output", tmp_path],
     ):
-        command = [sys.executable, "-m", "evaluation", *map(str, arguments)]
-        assert subprocess.run(command, cwd=clone, capture_output=True, check=False).returncode == 0
+        assert run(*arguments, cwd=clone).returncode == 0
     assert json.loads((tmp_path / "metrics.json").read_text())["phase"]["name"] == "refuge-onsite"
 
 
@@ -412,10 +408,7 @@ def run_unread(*arguments: object) -> tuple[int, str]:
     unread, stdout = os.pipe()
     os.close(unread)
     try:
-        command = [sys.executable, "-m", "evaluation", *map(str, arguments)]
-        done = subprocess.run(
-            command, stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=REPOSITORY, timeout=60, check=False
-        )
+        done = run(*arguments, output=stdout)
     finally:
         os.close(stdout)
     return done.returncode, done.stderr

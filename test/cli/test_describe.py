@@ -3,8 +3,8 @@
 import csv
 import json
 
-from test.cli.test_commands import run
 from test.phases import refuge_phase
+from test.started import run
 
 
 def test_a_phase_is_described_and_written(tmp_path):

@@ -2,19 +2,22 @@
 
 import errno
 import os
+import signal
 import sys
 
 import pytest
 
 from evaluation import __version__
+from evaluation.__main__ import main as entry_point
 from evaluation.cli.common import status_of
 from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError
+from evaluation.core.trouble import MachineTrouble
 from evaluation.organiser.ranking.results import RankingError
 
 FAULT = Fault(FaultKind.MISSING, "a.png", "a mask", "nothing")
 
 
-def raising(error: Exception):
+def raising(error: BaseException):
     def command() -> int:
         raise error
 
@@ -47,6 +50,47 @@ def raising(error: Exception):
 def test_an_expected_error_is_told_without_a_traceback(capsys, error, text):
     assert status_of(raising(error)) == 1
     assert tuple(capsys.readouterr()) == ("", text)
+
+
+LACKING = "cannot {} {}: the machine is short of {}\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (MachineTrouble("read", "a.png", "memory"), LACKING.format("read", "a.png", "memory")),
+        (MemoryError(), LACKING.format("work on", "a file", "memory")),
+        (OSError(errno.EMFILE, "", "b"), LACKING.format("work on", "b", "open files for one process")),
+    ],
+)
+def test_the_machines_trouble_has_a_status_of_its_own(capsys, error, text):
+    assert status_of(raising(error)) == 75
+    assert tuple(capsys.readouterr()) == ("", text)
+
+
+@pytest.mark.parametrize(
+    ("consequence", "text"),
+    [("", "Stopped by Ctrl-C\n"), ("nothing was written", "Stopped by Ctrl-C; nothing was written\n")],
+)
+def test_ctrl_c_is_told_in_one_line(capsys, consequence, text):
+    assert status_of(raising(KeyboardInterrupt()), consequence) == 130
+    assert tuple(capsys.readouterr()) == ("", text)
+
+
+def test_ctrl_c_before_a_command_runs_is_told_too(monkeypatch, capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("evaluation.__main__.run", interrupted)
+    monkeypatch.setattr("threading.active_count", lambda: 2)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(SystemExit) as raised:
+            entry_point()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert raised.value.code == 130
+    assert capsys.readouterr().err == "Stopped by Ctrl-C\n"
 
 
 def test_the_consequence_comes_last(capsys):

@@ -20,6 +20,7 @@ from evaluation.phase.manifest import scan, seal
 from test.organiser.rescoring.teams import CASES, many, results_in, write_teams
 from test.phases import refuge_phase, refuge_submission, replace_in
 from test.repository import REPOSITORY
+from test.started import run
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="scores in processes")
 
@@ -31,9 +32,7 @@ def start(*arguments: object, **more: object) -> subprocess.Popen[str]:
 
 
 def each(submissions: object, phase: object, output: Path, *more: object) -> subprocess.CompletedProcess[str]:
-    process = start("--each", submissions, "--ground-truth", phase, "--output", output, *more)
-    stdout, stderr = process.communicate(timeout=100)
-    return subprocess.CompletedProcess([], process.returncode, stdout, stderr)
+    return run("evaluate", "--each", submissions, "--ground-truth", phase, "--output", output, *more)
 
 
 @pytest.fixture
@@ -86,28 +85,31 @@ def test_slices_of_a_few_cases_give_the_results_of_whole_submissions(teams, tmp_
     assert "expected a number of cases from 1, found '0'" in none.stderr
 
 
-def test_the_charts_of_a_phase_are_those_that_evaluate_writes(teams, tmp_path):
+def test_the_files_beside_the_metrics_are_those_that_evaluate_writes(teams, tmp_path):
     _, submissions = teams
-    phase = refuge_phase(tmp_path / "charted", CASES, keys={"charts": ["metrics", "roc"]})
+    outputs = '[outputs]\n"pages/figures.pdf" = "pdf"\n"performance.json" = "metrics"\n'
+    keys = {"charts": ["metrics", "roc"]}
+    phase = refuge_phase(tmp_path / "charted", CASES, keys=keys, tables=outputs)
     assert each(submissions, phase, tmp_path / "o").returncode == 0
-    alone = start("--input", submissions / "folder", "--ground-truth", phase, "--output", tmp_path / "alone")
-    assert alone.wait(timeout=60) == 0
-    alone.communicate()
+    places = ("--ground-truth", phase, "--output", tmp_path / "alone")
+    assert run("evaluate", "--input", submissions / "folder", *places).returncode == 0
     written = results_in(tmp_path / "alone")
-    assert sorted(written) == ["chart-metrics.json", "chart-roc.json", "metrics.json"]
+    charts = ["chart-metrics.json", "chart-roc.json"]
+    assert sorted(written) == [*charts, "metrics.json", "pages/figures.pdf", "performance.json"]
     found = results_in(tmp_path / "o" / "folder")
     assert {name: found[name] for name in written} == written
-    assert not list((tmp_path / "o" / "bad").glob("chart-*"))
+    assert list(results_in(tmp_path / "o" / "bad")) == ["rejected.txt"]
+    assert run("evaluate", "--input", submissions / "bad", *places).returncode == 1
+    assert results_in(tmp_path / "alone") == {}
 
 
 def test_several_phases_have_a_folder_each(teams, tmp_path):
     phase, submissions = teams
     other = refuge_phase(tmp_path / "other", CASES, keys={"name": "refuge-other"})
     given = (f"{phase}={submissions}", f"{other}={submissions}")
-    process = start("--each", *given, "--output", tmp_path / "o")
-    stdout, stderr = process.communicate(timeout=100)
-    assert (process.returncode, stderr) == (0, "")
-    assert stdout.splitlines()[-1] == "6 submissions: 4 scored, 0 kept, 2 rejected, 0 failed"
+    done = run("evaluate", "--each", *given, "--output", tmp_path / "o")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "6 submissions: 4 scored, 0 kept, 2 rejected, 0 failed"
     assert each(submissions, phase, tmp_path / "alone").returncode == 0
     assert results_in(tmp_path / "o" / "refuge-tiny") == results_in(tmp_path / "alone")
     metrics = json.loads((tmp_path / "o" / "refuge-other" / "folder" / "metrics.json").read_bytes())
@@ -265,10 +267,9 @@ def test_phases_and_folders_are_told_apart(tmp_path):
     ],
 )
 def test_what_cannot_be_done_is_named(tmp_path, arguments, words):
-    process = start(*arguments, "--output", tmp_path)
-    stdout, _ = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert words in stdout
+    done = run("evaluate", *arguments, "--output", tmp_path)
+    assert done.returncode == 1
+    assert words in done.stdout
 
 
 def test_addresses_of_this_machine_are_paths(teams, tmp_path):
@@ -295,10 +296,10 @@ def test_an_address_elsewhere_needs_a_cluster(teams, tmp_path):
 def test_the_same_phase_twice_is_refused(teams, tmp_path):
     phase, submissions = teams
     copy = shutil.copytree(phase, tmp_path / "copy")
-    process = start("--each", f"{phase}={submissions}", f"{copy}={submissions}", "--output", tmp_path / "o")
-    stdout, _ = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert "--each: expected every phase once, found refuge-tiny several times" in stdout
+    twice = (f"{phase}={submissions}", f"{copy}={submissions}")
+    done = run("evaluate", "--each", *twice, "--output", tmp_path / "o")
+    assert done.returncode == 1
+    assert "--each: expected every phase once, found refuge-tiny several times" in done.stdout
 
 
 def test_a_team_without_files_is_rejected_in_a_file_of_its_own(tmp_path):

@@ -1,8 +1,6 @@
 """`fuse` and `ensemble` as processes."""
 
 import csv
-import subprocess
-import sys
 
 import pytest
 
@@ -10,12 +8,7 @@ from evaluation.organiser.cyst_benchmark.steps import STEPS
 from test.challenges.justraigs.test_graders import graders, mapping
 from test.organiser.annotators.people import cyst_annotators, seven_graders
 from test.phases import refuge_phase, refuge_submission
-from test.repository import REPOSITORY
-
-
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "evaluation", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=False)
+from test.started import run
 
 
 def test_annotators(tmp_path):

@@ -1,22 +1,15 @@
 """`plan` as a process."""
 
 import csv
-import subprocess
-import sys
 
 import pytest
 
-from test.repository import REPOSITORY
-
-
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "evaluation", "plan", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=False)
+from test.started import run
 
 
 def test_what_the_test_set_of_justraigs_needs_and_gives(tmp_path):
     aims = ("--sensitivity", 0.8, 0.02, "--specificity", 0.95, 0.005)
-    done = run(*aims, "--prevalence", 0.16, "--cases", 9741, "--output", tmp_path / "plan.csv")
+    done = run("plan", *aims, "--prevalence", 0.16, "--cases", 9741, "--output", tmp_path / "plan.csv")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[2:4] == [
         "in all: 9,594 cases with a prevalence of 0.16",
@@ -29,7 +22,7 @@ def test_what_the_test_set_of_justraigs_needs_and_gives(tmp_path):
 
 
 def test_a_set_that_is_too_small():
-    done = run("--sensitivity", 0.8, 0.02, "--prevalence", 0.16, "--cases", 1000)
+    done = run("plan", "--sensitivity", 0.8, 0.02, "--prevalence", 0.16, "--cases", 1000)
     assert done.stdout.endswith(", too few\n")
 
 
@@ -44,13 +37,13 @@ def test_a_set_that_is_too_small():
     ],
 )
 def test_arguments_that_do_not_fit_together(arguments, message):
-    done = run(*arguments)
+    done = run("plan", *arguments)
     assert (done.returncode, done.stdout) == (1, "")
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_a_share_above_one():
-    done = run("--sensitivity", 80, 2)
+    done = run("plan", "--sensitivity", 80, 2)
     assert done.returncode == 2
     assert "expected a number from 0 to 1, found '80'" in done.stderr

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from test.cli.test_commands import SUBMISSION, phase, run  # noqa: F401
+from test.cli.test_commands import SUBMISSION, phase  # noqa: F401
 from test.organiser.ranking.teams import labels, refuge_columns, write_team
+from test.started import run
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

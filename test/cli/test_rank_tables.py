@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas
 import pytest
 
-from test.cli.test_commands import run
 from test.repository import REPOSITORY
+from test.started import run
 
 RANKING = REPOSITORY / "test" / "organiser" / "ranking"
 LESIONS = [

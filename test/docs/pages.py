@@ -6,12 +6,12 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from test.repository import PHASES, REPOSITORY
+from test.started import run, write_program
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 TEXTS = [*PAGES, REPOSITORY / "CONTRIBUTING.md", REPOSITORY / "SECURITY.md", REPOSITORY / "CHANGELOG.md"]
@@ -59,7 +59,8 @@ def images_of(page: Path) -> set[str]:
 def copy_of_the_repository(folder: Path) -> Path:
     """Return a fresh clone, as it were: a `python` of its own is beside it, and `.venv` is there already.
 
-    The byte code comes along: without it the first command of each page compiles the package.
+    Commands are forks of a process that has imported them. Other programs start from nothing, with the byte
+    code, which comes along.
     """
     copy = folder / "repository"
     for name in _COPIED:
@@ -77,13 +78,8 @@ def copy_of_the_repository(folder: Path) -> Path:
     # Compressing an image as well as ./export.sh does takes ten seconds more.
     fast = '[[ "$*" != *"evaluation export "* ]] || set -- "$@" --compression 1'
     for place in (programs, environment / "bin"):
-        _write_program(place / "python", f'{fast}\nexec {sys.executable} "$@"')
+        write_program(place / "python", fast)
     return copy
-
-
-def _write_program(path: Path, body: str) -> None:
-    path.write_text(f"#!/usr/bin/env bash\n{body}\n")
-    path.chmod(0o755)
 
 
 def run_page(page: Path, copy: Path, container: bool) -> Iterator[tuple[Block, str]]:
@@ -136,5 +132,4 @@ def prepare(page: Path, copy: Path) -> None:
         (outputs,) = (copy / "test/input/justraigs-phase1").glob("*/output")
         shutil.copytree(outputs, copy / "my-runs" / "stack_0001" / "output")
         for phase, form in (("refuge-onsite", "form.json"), ("justraigs-phase1", "algorithm-form.json")):
-            command = [sys.executable, "-m", "evaluation", "form", phase, "--output", form]
-            subprocess.run(command, cwd=copy, check=True)
+            assert run("form", phase, "--output", form, cwd=copy).returncode == 0

@@ -20,7 +20,8 @@ from pathlib import Path
 
 from test.repository import REPOSITORY
 
-SECONDS = 10
+# For what hangs: what takes long is seen by the benchmarks, on a machine whose speed is known.
+SECONDS = 200
 MEMORY = 1 << 30
 SCORED = "scored"
 """A file that a fork leaves where scoring began."""
@@ -53,7 +54,7 @@ def arguments_of(submission: Path) -> list[str]:
 
 
 def limited() -> None:
-    """Hold this process, and each that it starts, to 10 s of processor time and 1 GB of memory."""
+    """Hold this process, and each that it starts, to 200 s of processor time and 1 GB of memory."""
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
@@ -74,7 +75,7 @@ def in_processes(phases: tuple[Path, ...], submission: Path, folder: Path) -> li
             )
             for here in folders
         ]
-        statuses = [process.wait(100) for process in processes]
+        statuses = [process.wait(600) for process in processes]
         opened = [any_opened() for any_opened in witnesses]
     return [_run(*ended) for ended in zip(statuses, folders, opened, strict=True)]
 

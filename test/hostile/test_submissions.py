@@ -1,6 +1,6 @@
 """Every hostile kind of submission, through the command: a clear message or a correct score, and no leak.
 
-Each run may use 10 s of processor time and 1 GB of memory in any of its processes. It is done twice: against
+Each run may use 200 s of processor time and 1 GB of memory in any of its processes. It is done twice: against
 the phase, and against one with other labels of the same form. A rejected submission must give the same bytes,
 and no scoring may have begun: then neither time nor memory can tell anything of a label.
 All kinds are run without workers; those that are most different once more as the container runs them.

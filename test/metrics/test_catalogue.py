@@ -35,6 +35,8 @@ OF_PHASES = {
     "of": "the class that counts as positive is the caller's 1",
     "labels": "the caller chooses a label; the functions for label maps require them",
     "absent": "the caller leaves a label out",
+    "mean": "the caller averages over labels and cases",
+    "unit": "the caller divides mm³ by 1000",
     "minimum_probability": "the caller leaves predictions out",
 }
 # Options of one metric that its function has in another form, and why.
@@ -46,6 +48,8 @@ EXCEPTIONS = {
     ("root_mean_squared_error", "worst"): "of a missing result",
     ("lesion_count_difference", "worst"): "of a missing result",
     ("false_lesions", "worst"): "of a missing result",
+    ("false_lesions", "reading"): "of the number the caller makes shares, also of all cases",
+    ("detected_lesions", "reading"): "as false_lesions, of the share",
     ("froc", "radius"): "an array has no diameter that could be the default: required",
     ("point_f1", "radius"): "as froc",
     ("point_precision", "radius"): "as froc",

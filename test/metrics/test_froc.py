@@ -67,6 +67,8 @@ def test_arguments_that_do_not_fit():
         froc_sensitivity([[0, 0, 0]], [1], ["z"], **REFERENCE)
     with pytest.raises(ValueError, match="found 1 points, 2 confidences, 1 images, 3 reference points and 3"):
         froc_sensitivity([[0, 0, 0]], [1, 2], ["a"], **REFERENCE)
+    with pytest.raises(ValueError, match="reading: expected 'linear' or 'step', found 'stairs'"):
+        froc_sensitivity([[0, 0, 0]], [1], ["a"], **REFERENCE, reading="stairs")
 
 
 def table(case, confidence, hit, references):
@@ -92,6 +94,8 @@ def test_sensitivity_by_hand_of_froc():
     found = EXAMPLE.sensitivity_at(np.ones((1, 2)), [0.25, 0.75, 1, 8])
     np.testing.assert_allclose(found, [[1 / 3, 1 / 2, 2 / 3, 2 / 3]])
     assert EXAMPLE.sensitivity_at(np.ones((1, 2)), [0.25, 0.75]).mean() == pytest.approx(5 / 12)
+    step = EXAMPLE.sensitivity_at(np.ones((1, 2)), [0.25, 0.75, 1, 8], "step")
+    np.testing.assert_allclose(step, [[1 / 3, 1 / 3, 2 / 3, 2 / 3]])
 
 
 def test_weights_by_hand():

@@ -168,11 +168,25 @@ def test_empty_masks(prediction, reference, f1, quality):
     assert panoptic_quality_of_lesions(found) == LesionPanopticQuality(*quality)
 
 
-@pytest.mark.parametrize(("diagonal", "components"), [(True, 1), (False, 2)])
-def test_neighbours(diagonal, components):
-    corner = np.zeros((2, 2, 2), dtype=bool)
-    corner[0, 0, 0] = corner[1, 1, 1] = True
-    assert len(find_lesions(corner, corner, diagonal).prediction_voxels) == components
+@pytest.mark.parametrize(
+    ("neighbours", "by_corner", "by_edge", "by_face"),
+    [("all", 1, 1, 1), ("edges", 2, 1, 1), ("faces", 2, 2, 1)],
+)
+def test_neighbours(neighbours, by_corner, by_edge, by_face):
+    for other, components in (((1, 1, 1), by_corner), ((0, 1, 1), by_edge), ((0, 0, 1), by_face)):
+        voxels = np.zeros((2, 2, 2), dtype=bool)
+        voxels[0, 0, 0] = voxels[other] = True
+        assert len(find_lesions(voxels, voxels, neighbours).prediction_voxels) == components
+
+
+def test_two_readings_of_f1():
+    # Two lesions that one prediction joins: 2 of 2 found, 1 of 1 right; and a false and a missed one.
+    reference = [[1, 0, 1, 0, 0, 0, 1]]
+    prediction = [[1, 1, 1, 0, 1, 0, 0]]
+    assert lesion_f1(prediction, reference) == pytest.approx(2 / (3 / 2 + 2))
+    assert lesion_f1(prediction, reference, reading="counts") == 2 / (2 + (1 + 1) / 2)
+    with pytest.raises(ValueError, match="reading: expected 'shares' or 'counts', found 'pooled'"):
+        lesion_f1(prediction, reference, reading="pooled")
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -269,5 +283,5 @@ def test_public_functions_with_each_kind_of_neighbours(function, all_neighbours,
     prediction = [[1, 1, 0, 0], [0, 0, 0, 0]]
     assert function(prediction, reference) == pytest.approx(all_neighbours)
     assert function(prediction, reference, neighbours="faces") == pytest.approx(faces)
-    with pytest.raises(ValueError, match="neighbours: expected 'all' or 'faces', found 'some'"):
+    with pytest.raises(ValueError, match="neighbours: expected 'all', 'edges' or 'faces', found 'some'"):
         function(prediction, reference, neighbours="some")

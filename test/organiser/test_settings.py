@@ -11,8 +11,11 @@ from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Result, evaluate
 from evaluation.organiser.settings import (
     metrics_of_empty_submission,
+    notes_of,
     platform_settings,
     public_paths,
+    settings_file,
+    submission_notes,
     warnings_of,
 )
 from evaluation.phase.manifest import scan
@@ -26,6 +29,10 @@ PHASES = sorted(REPOSITORY.glob("ground-truth/*/phase.toml"))
 # What the platform's own schema of the further columns allows.
 COLUMN_KEYS = {"title", "path", "order", "error_path", "exclude_from_ranking"}
 
+# The platform's defaults: closed, and a period of one day. Only an empty field has no period.
+LIMIT, PERIOD = "submissions_limit_per_user_per_period", "submission_limit_period"
+PLATFORM_DEFAULTS = {LIMIT: 0, PERIOD: 1}
+
 
 def metrics_of(phase: Phase, submission: Path) -> dict:
     result = evaluate(phase, submission, 0)
@@ -36,6 +43,21 @@ def metrics_of(phase: Phase, submission: Path) -> dict:
 def looked_up(metrics: dict, path: str) -> object:
     """Look a dotted path up as the platform does."""
     return reduce(lambda value, key: value[key], path.split("."), metrics)
+
+
+def remaining_submissions(settings: dict, days_ago: tuple[float, ...]) -> int:
+    """Return how many submissions a person has left after the settings were entered on the platform.
+
+    days_ago: the age of each submission whose evaluation did not fail. grand-challenge.org
+    (`Phase.get_next_submission`): those within the period count; without a period, all of them.
+    """
+    entered = {key: settings.get(key, default) for key, default in PLATFORM_DEFAULTS.items()}
+    limit, period = entered[LIMIT], entered[PERIOD]
+    # A positive integer, and a small one that may be empty.
+    assert type(limit) is int
+    assert 0 <= limit <= 2147483647
+    assert period is None or (type(period) is int and 1 <= period <= 32767)
+    return max(0, limit - sum(period is None or age <= period for age in days_ago))
 
 
 @pytest.mark.parametrize("path", PHASES, ids=lambda path: path.parent.name)
@@ -65,8 +87,12 @@ def test_values_that_the_platform_accepts(path):
         "justraigs-phase1": 10,
         "justraigs-phase2": 1,
     }
-    name = "submissions_limit_per_user_per_period"
-    assert settings.pop(name, None) == limits.get(path.parent.name)
+    limit = limits.get(path.parent.name, 0)
+    assert remaining_submissions(settings, ()) == limit
+    # These phases have one limit for all time: an old submission counts as well.
+    assert remaining_submissions(settings, (1000.0,)) == max(0, limit - 1)
+    assert (LIMIT in settings, PERIOD in settings) == ((limit > 0),) * 2
+    settings = {key: value for key, value in settings.items() if key not in PLATFORM_DEFAULTS}
     assert set(settings) == {
         "score_title",
         "score_jsonpath",
@@ -107,6 +133,24 @@ def test_when_and_how_often_submissions_are_accepted(tmp_path):
         "submissions_open_at": "2024-01-15T00:00:00+00:00",
         "submissions_close_at": "2024-03-15T23:59:00+01:00",
     }
+
+
+@pytest.mark.parametrize(
+    ("tables", "remaining", "note"),
+    [
+        ("", 0, "participants cannot submit until"),
+        ("[submissions]\nlimit = 0", 0, "the limit of 0 closes the phase"),
+        ("[submissions]\nlimit = 3", 0, "the limit of 3 is for all time: empty the field"),
+        ("[submissions]\nlimit = 3\nperiod_days = 1", 2, None),
+        ("[submissions]\nlimit = 3\nperiod_days = 7", 1, None),
+    ],
+)
+def test_the_platform_takes_as_many_submissions_as_the_phase_states(tmp_path, tables, remaining, note):
+    phase = loaded_phase(tmp_path / "phase", tables=tables)
+    settings = json.loads(settings_file(platform_settings(phase, metrics_of_empty_submission(phase, 0))))
+    assert remaining_submissions(settings, (0.5, 3.0, 400.0)) == remaining
+    assert [text.startswith(note) for text in submission_notes(phase)] == ([True] if note else [])
+    assert set(submission_notes(phase)) <= set(notes_of(phase, settings))
 
 
 def test_refuge(tmp_path):

@@ -11,10 +11,16 @@ from test.repository import REPOSITORY
 GATE = runpy.run_path(str(REPOSITORY / "scripts/branch_coverage.py"))
 
 
-def files(**of_paths):
+def process(**of_paths):
+    """Return what a process writes: for each path how many branches there are, and those that ran."""
     return {
-        path: {"summary": {"num_branches": branches, "covered_branches": ran}}
-        for path, (branches, ran) in of_paths.items()
+        "files": {
+            path: {
+                "executed_branches": [[line, line + 1] for line in ran],
+                "missing_branches": [[line, line + 1] for line in sorted({*range(branches)} - {*ran})],
+            }
+            for path, (branches, ran) in of_paths.items()
+        }
     }
 
 
@@ -27,10 +33,13 @@ def test_rooms():
 
 
 def test_branches_are_summed_over_a_room():
-    found = GATE["shares_of"](
-        files(**{"evaluation/io/a.py": (3, 3), "evaluation/io/kinds/b.py": (1, 0), "evaluation/c.py": (0, 0)})
+    one = process(
+        **{"evaluation/io/a.py": (3, [0, 1]), "evaluation/io/kinds/b.py": (1, []), "evaluation/c.py": (0, [])}
     )
-    assert found == {"evaluation": 100, "evaluation/io": 75}
+    # What one process has not reached, another has.
+    assert GATE["shares_of"]([one]) == {"evaluation": 100, "evaluation/io": 50}
+    other = process(**{"evaluation/io/a.py": (3, [1, 2])})
+    assert GATE["shares_of"]([one, other]) == {"evaluation": 100, "evaluation/io": 75}
 
 
 @pytest.mark.parametrize(
@@ -53,13 +62,15 @@ def test_every_room_has_a_floor():
 
 
 def test_the_status_and_the_table(tmp_path, capsys):
-    path, project = tmp_path / "coverage.json", tmp_path / "pyproject.toml"
-    path.write_text(json.dumps({"files": files(**{"evaluation/core/a.py": (1000, 987)})}))
+    project = tmp_path / "pyproject.toml"
+    path = tmp_path / "branches"
+    path.mkdir()
+    (path / "gw0.json").write_text(json.dumps(process(**{"evaluation/core/a.py": (1000, range(987))})))
     GATE["main"]([str(path), "--table"])
     project.write_text(capsys.readouterr().out)
     assert tomllib.loads(project.read_text()) == {"tool": {"branch-coverage": {"evaluation/core": 97.7}}}
     for ran, status in ((977, 0), (976, 1)):
-        path.write_text(json.dumps({"files": files(**{"evaluation/core/a.py": (1000, ran)})}))
+        (path / "gw0.json").write_text(json.dumps(process(**{"evaluation/core/a.py": (1000, range(ran))})))
         assert GATE["main"]([str(path)], project) == status
     printed = capsys.readouterr()
     assert printed.out == " 97.70 %  evaluation/core\n 97.60 %  evaluation/core\n"

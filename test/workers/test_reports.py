@@ -38,7 +38,7 @@ def test_a_report_on_an_index_comes_as_it_was_told(faults):
 @given(st.lists(FAULT, max_size=5))
 def test_a_report_on_a_batch_comes_as_it_was_told_with_its_values(faults):
     report = BatchReport(
-        Faults(faults), {1: "out of memory"}, ("a problem",), {0: {"a.png": "12ab"}}, Used(7, 8, 0.5)
+        Faults(faults), {1: "out of memory"}, ("a problem",), {0: {"a.png": "12ab"}}, Used(7, 8)
     )
     unpacked, values = BatchReport.unpacked(joined(report.packed({"field": [[0], [1.0]]})), 2)
     assert unpacked == report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,9 @@ from evaluation.challenges.declared.tables import (
     FieldTable,
     Measure,
     MetricTable,
+    Name,
     RowFieldTable,
+    figure_key,
 )
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
@@ -25,11 +28,11 @@ from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, DetectionCurves, Metric, one_stratum
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.froc import Candidates, FrocTable
+from evaluation.metrics.froc import Candidates, FrocReading, FrocTable
 from evaluation.metrics.points import PointMatches
 
-CERTAIN = 2.0
-"""Above every probability: the probability of false predictions in a case without a result."""
+CERTAIN = sys.float_info.max
+"""Above every confidence: the confidence of false predictions in a case without a result."""
 
 Share = Literal["f1", "precision", "recall"]
 Rate = Annotated[float, Key(gt=0, allow_inf_nan=False)]
@@ -38,6 +41,10 @@ MinimumProbability = Annotated[
     Key(description="Predictions of a lower probability are left out.", ge=0, le=1, allow_inf_nan=False),
 ]
 
+READING = (
+    "Sensitivity between the points of the curve. `linear`: interpolated (LUNA16: Setio et al., 2017). "
+    "`step`: the highest at a rate of at most the given one (PI-CAI: Saha et al., 2024)."
+)
 RATES = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0]
 """The numbers of false positives per case of LUNA16."""
 
@@ -164,17 +171,23 @@ def _ratio(numerator: Floats, denominator: Floats, objects: Floats) -> Floats:
     return np.where(objects > 0, quotient, np.nan)
 
 
-def froc_measure(name: str, title: str, rates: Sequence[float], detections: CaseDetections) -> Measure:
+def froc_measure(
+    name: str,
+    title: str,
+    rates: Sequence[float],
+    detections: CaseDetections,
+    reading: FrocReading = "linear",
+) -> Measure:
     """Return the mean sensitivity over rates of false positives per case, and each sensitivity."""
     columns = _froc_columns(name, detections)
 
     def sensitivities(cases: WeightedCases) -> Floats:
         """Return the sensitivity at every rate, shape (resamples, rates)."""
-        return _froc_table(cases, columns).sensitivity_at(cases.weights, rates)
+        return _froc_table(cases, columns).sensitivity_at(cases.weights, rates, reading)
 
     def figure(of: Callable[[Floats], Floats]) -> Aggregate:
         return Aggregate(
-            lambda cases: of(cases.derive(("froc", *columns, *rates), sensitivities)), one_stratum
+            lambda cases: of(cases.derive(("froc", reading, *columns, *rates), sensitivities)), one_stratum
         )
 
     parts = [
@@ -249,12 +262,9 @@ def distinct(names: list[str]) -> list[str]:
     return names
 
 
-ClassName = Annotated[str, Key(pattern=r"^[A-Za-z][A-Za-z0-9 _-]*$", max_length=40)]
-
-
 def figure_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return names as they stand in figures of each; none where there is only one."""
-    return tuple(name.replace(" ", "_").replace("-", "_") for name in names) if len(names) > 1 else ()
+    return tuple(map(figure_key, names)) if len(names) > 1 else ()
 
 
 class SpaceTable(RowFieldTable):
@@ -346,7 +356,7 @@ class ListFieldTable(SpaceTable):
 class ObjectFieldTable(ListFieldTable):
     """A field that lists objects, with a class and a probability where they have them."""
 
-    classes: Annotated[list[ClassName], AfterValidator(distinct)] = Key(
+    classes: Annotated[list[Name], AfterValidator(distinct)] = Key(
         default=[], description="The classes of the objects. Default: they have none."
     )
     probability: bool = Key(
@@ -391,6 +401,7 @@ class FrocOfObjects(ObjectMetric):
         description="At which numbers of false positives per case the sensitivity is read.",
         min_length=1,
     )
+    reading: FrocReading = Key(default="linear", description=READING)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean and the sensitivity at each rate. Raises ValueError without probabilities."""
@@ -398,4 +409,5 @@ class FrocOfObjects(ObjectMetric):
         if not table.probability:
             raise ValueError(f"expected probability = true in field {field_name!r}")
         detections = self.detections(field_name, table)
-        return froc_measure(name, self.title or "FROC score", self.false_positives_per_case, detections)
+        title, rates = self.title or "FROC score", self.false_positives_per_case
+        return froc_measure(name, title, rates, detections, self.reading)

@@ -1,11 +1,13 @@
-"""Label maps: the field, and the overlap and volume of their labels."""
+"""Label maps: the field, the structures that are scored, and their overlap and volume."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +19,25 @@ from evaluation.challenges.declared.tables import (
     FileFieldTable,
     Measure,
     MetricTable,
-    no_columns,
+    Name,
+    figure_key,
 )
+from evaluation.core.aggregates import mean_of_means
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
-from evaluation.core.metric import mean_metric
+from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.volume_header import GEOMETRY_COLUMNS
-from evaluation.metrics.arrays import Floats
+from evaluation.metrics.arrays import Bools
 from evaluation.metrics.crops import together
+from evaluation.metrics.label_surfaces import label_boxes
 from evaluation.metrics.segmentation import (
     LabelCounts,
+    Region,
+    around,
     count_label_overlap,
     dice_of_counts,
     jaccard_of_counts,
@@ -43,7 +50,7 @@ IMAGE_EXTENSIONS = (".png", ".bmp", ".tif", ".tiff", ".mha")
 VOLUME_EXTENSIONS = (".mha", ".nii.gz", ".nii", ".tif", ".tiff")
 
 Figures = Sequence[float]
-"""A figure for each scored label in the order of the field; NaN where it is undefined."""
+"""A figure for each scored structure in the order of the field; NaN where it is undefined."""
 
 
 class ImageFieldTable(FileFieldTable):
@@ -82,6 +89,21 @@ class ImageFieldTable(FileFieldTable):
         return ("mm³" if self.dimensions == 3 else "mm²") if self.in_mm else "pixels"
 
 
+@dataclass(frozen=True)
+class Structure:
+    """A label, or a region made of several: its name, and the positions of its labels in a map, from 1 on."""
+
+    name: str
+    positions: tuple[int, ...]
+
+    def mask(self, positions: NDArray[np.uint8]) -> Bools:
+        """Return where a map of positions has the structure."""
+        mask: Bools = positions == self.positions[0]
+        for position in self.positions[1:]:
+            mask |= positions == position
+        return mask
+
+
 class LabelMapField(ImageFieldTable):
     """An image or volume in which each listed number names a structure.
 
@@ -93,28 +115,41 @@ class LabelMapField(ImageFieldTable):
     """
 
     kind: Literal["label_map"]
-    labels: dict[str, str] = Key(
-        description='Names of the labels by number, for example `{ 1 = "liver", 2 = "spleen" }`. A name has '
-        "lower-case letters, digits and underscores.",
+    labels: dict[str, Name] = Key(
+        description='Names of the labels by number, for example `{ 1 = "liver", 2 = "R-PCA" }`. In the names '
+        "of figures a space and a hyphen become an underscore: `dice_R_PCA`.",
         min_length=1,
+    )
+    regions: dict[Name, Annotated[list[int], Key(min_length=1)]] = Key(
+        default={},
+        description="Regions made of labels by their numbers, as `{ whole = [1, 2, 3], core = [1, 3] }`. "
+        "They may overlap. Metrics then score the regions, and a label where their `labels` name it.",
     )
     background: int = Key(default=0, description="Number of what has no label.")
 
     @field_validator("labels")
     @classmethod
     def _named(cls, labels: dict[str, str]) -> dict[str, str]:
-        for number, name in labels.items():
+        for number in labels:
             if not number.isascii() or not number.isdigit():
                 raise ValueError(f"expected whole numbers, found {number!r}")
-            if not (name.isascii() and name.isidentifier() and name.islower()):
-                raise ValueError(f"{name!r} is not a name of lower-case letters, digits and underscores")
-        if len(set(labels.values())) < len(labels):
-            raise ValueError("expected names that differ from each other")
+        _check_distinct(list(labels.values()))
         return labels
 
     @model_validator(mode="after")
     def _fitting(self) -> LabelMapField:
         _ = self.label_map  # raises ValueError for numbers that are too large, or twice the same
+        _check_distinct(list(self.regions))
+        numbers = [int(number) for number in self.labels]
+        for name, region in self.regions.items():
+            if unknown := [number for number in region if number not in numbers]:
+                listed = ", ".join(map(str, numbers))
+                raise ValueError(f"regions.{name}: expected some of {listed}, found {unknown[0]}")
+            if len(set(region)) < len(region):
+                raise ValueError(f"regions.{name}: expected every number once, found {region}")
+            for number, label in self.labels.items():
+                if figure_key(label) == figure_key(name) and region != [int(number)]:
+                    raise ValueError(f"regions.{name}: expected another name than that of label {number}")
         return self
 
     @property
@@ -123,9 +158,76 @@ class LabelMapField(ImageFieldTable):
         named = {int(number): name for number, name in self.labels.items()}
         return LabelMap(named, self.background, self.dimensions)
 
+    @property
+    def structures(self) -> tuple[Structure, ...]:
+        """All labels and regions; a region replaces the label of its name."""
+        position = {int(number): place for place, number in enumerate(self.labels, 1)}
+        labels = (Structure(name, (place,)) for place, name in enumerate(self.labels.values(), 1))
+        return (
+            *(each for each in labels if each.name not in self.regions),
+            *(
+                Structure(name, tuple(position[number] for number in region))
+                for name, region in self.regions.items()
+            ),
+        )
+
     def field(self, name: str) -> Field:
         """Return the field of that name."""
         return self.file_field(name, self.label_map, self.label_map, self.image_extensions)
+
+
+def _check_distinct(names: Sequence[str]) -> None:
+    if len({figure_key(name) for name in names}) < len(names):
+        raise ValueError("expected names that differ from each other in more than spaces and hyphens")
+
+
+@dataclass(frozen=True)
+class ComparedMaps:
+    """Both maps of a case in the smallest box around them: positions of ``labels`` labels.
+
+    prediction, reference: shape (z, y, x), of images (y, x).
+    """
+
+    prediction: NDArray[np.uint8]
+    reference: NDArray[np.uint8]
+    labels: int
+
+    @cached_property
+    def boxes(self) -> Sequence[Region | None]:
+        """The smallest box around each label in both maps, None where neither has it."""
+        return label_boxes(self.prediction, self.reference, self.labels)
+
+    def masks(self, structure: Structure) -> tuple[Bools, Bools]:
+        """Return a structure in prediction and reference in its box, which is empty if neither has it."""
+        boxes = [box for place in structure.positions if (box := self.boxes[place - 1]) is not None]
+        box = around(boxes) if boxes else (slice(0),) * self.reference.ndim
+        return structure.mask(self.prediction[box]), structure.mask(self.reference[box])
+
+
+def maps_of(comparison: FieldComparison, table: LabelMapField) -> ComparedMaps:
+    """Return both maps of a case, cropped once for all metrics."""
+
+    def crop(comparison: FieldComparison) -> ComparedMaps:
+        maps = together(comparison.submitted.crop, comparison.reference.crop)
+        prediction, reference = (values.reshape(values.shape[3 - table.dimensions :]) for values in maps)
+        return ComparedMaps(prediction, reference, len(table.labels))
+
+    return comparison.derive("compared maps", crop)
+
+
+def spacing_of(reference: LabelMapValue, table: ImageFieldTable) -> tuple[float, ...]:
+    """Return the spacing along each axis of the image, 1 where the phase gives none."""
+    return (reference.spacing_mm or (1.0, 1.0, 1.0))[-table.dimensions :]
+
+
+def diagonal_of(reference: LabelMapValue, table: ImageFieldTable) -> float:
+    """Return the diagonal of the image in mm, in pixels without a spacing."""
+    spacing_mm = spacing_of(reference, table)
+    shape = reference.shape[-len(spacing_mm) :]
+    return math.hypot(*(size * step for size, step in zip(shape, spacing_mm, strict=True)))
+
+
+# --- Figures of each structure, and their mean ---
 
 
 @dataclass(frozen=True)
@@ -139,51 +241,100 @@ class LabelFigure:
 
 
 class LabelMetricTable(MetricTable):
-    """A metric with a figure for each label; the figure of its own name is the mean over labels."""
+    """A metric with a figure for each label or region; the figure of its own name is their mean."""
 
     labels: list[str] | None = Key(
-        default=None, description="Names of the labels that are scored. Default: all.", min_length=1
+        default=None,
+        description="Names of the labels or regions that are scored. Default: all regions, or all labels of "
+        "a field without regions.",
+        min_length=1,
+    )
+    absent: Literal["score", "leave_out", "score_predicted"] = Key(
+        default="score",
+        description="Labels that the reference of a case does not have. `score`: as the metric says, mostly "
+        "the best value if the label is not predicted either, else the worst. `leave_out`: the case does not "
+        "enter the figure of that label. `score_predicted`: it enters only if the label is predicted "
+        "(nnU-Net, TopCoW); the mean of a case in which no label enters is as with `score`.",
+    )
+    mean: Literal["of_cases", "of_labels"] = Key(
+        default="of_cases",
+        description="The figure of all labels. `of_cases`: the mean over the labels of each case, and the "
+        "mean of these. `of_labels`: the mean over the cases for each label, and the mean of these "
+        "(nnU-Net). They differ where labels do not enter in some cases.",
     )
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (LabelMapField,)
 
-    def scored_labels(self, table: LabelMapField) -> tuple[list[int], list[str]]:
-        """Return positions (from 0 on) and names of the scored labels. Raises ValueError for unknown ones."""
-        known = list(table.labels.values())
+    @abstractmethod
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+        """Return the properties of a figure. Raises ValueError for options that do not fit the field."""
+
+    @abstractmethod
+    def values(
+        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
+    ) -> Figures:
+        """Return the figure of each structure of a case; NaN only by the reference."""
+
+    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+        """Return the figure of a case without a result, by default the worst of `figure`."""
+        return self.figure(table, (structure,)).worst
+
+    def enters(self, reference: LabelMapValue, structure: Structure) -> bool:
+        """Return whether a case without a result enters the figure of a structure."""
+        return self.absent != "leave_out" or bool(structure.mask(reference.positions).any())
+
+    def scored(self, table: LabelMapField) -> list[Structure]:
+        """Return the structures that are scored. Raises ValueError for unknown ones."""
+        known = {structure.name: structure for structure in table.structures}
         if unknown := [name for name in self.labels or () if name not in known]:
             raise ValueError(f"labels: expected some of {', '.join(known)}, found {', '.join(unknown)}")
-        names = [name for name in known if self.labels is None or name in self.labels]
-        return [known.index(name) for name in names], names
+        chosen = self.labels or table.regions or known
+        return [structure for name, structure in known.items() if name in chosen]
 
-    def label_measure(
-        self,
-        name: str,
-        labels: Sequence[str],
-        figure: LabelFigure,
-        values: Callable[[FieldComparison], Figures],
-        worst: Callable[[CaseForm, Values], Figures] | None = None,
-    ) -> Measure:
-        """Return the mean over labels, and with several labels the figure of each.
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean, and with several structures the figure of each.
 
-        The mean of a case is over its defined figures; which are defined depends on the reference alone.
-        ``worst`` returns the figures of a case without a result, by default the worst of ``figure`` for all.
+        Raises ValueError for unknown labels and for options that do not fit.
         """
+        assert isinstance(table, LabelMapField)
+        structures = self.scored(table)
+        figure = self.figure(table, structures)
+        several, by_reference = len(structures) > 1, self.absent != "score_predicted"
+        parts = [f"{name}_{figure_key(structure.name)}" for structure in structures] if several else [name]
+
+        def row(figures: Figures, enters: Sequence[bool]) -> Row:
+            shown = [value if entered else math.nan for value, entered in zip(figures, enters, strict=True)]
+            agree = self.absent == "score_predicted" and self.mean == "of_cases" and not any(enters)
+            whole = _mean_of_defined(figures if agree else shown)
+            return {name: whole, **(dict(zip(parts, shown, strict=True)) if several else {})}
+
+        def values(comparison: FieldComparison) -> Row:
+            enters = [True] * len(structures)
+            if self.absent != "score":
+                counts = counts_of(comparison, table)
+                voxels = counts.reference + (0 if by_reference else counts.prediction)
+                enters = [voxel > 0 for voxel in _chosen(voxels, table, structures)]
+            return row(self.values(comparison, table, structures), enters)
+
+        def worst(case: CaseForm, references: Values) -> Row:
+            reference: LabelMapValue = references[field_name]
+            figures = [self.worst_value(reference, table, each) for each in structures]
+            return row(figures, [self.enters(reference, each) for each in structures])
+
+        def metric(column: str, title: str, of: Sequence[str]) -> Metric:
+            always_enters = by_reference or (column == name and self.mean == "of_cases")
+            plain = list(of) == [column] and always_enters
+            aggregate = mean_of(column) if plain else mean_of_means(of, by_reference)
+            return Metric(
+                column, title, aggregate, figure.best, figure.worst, ordered=figure.ordered, unit=figure.unit
+            )
+
         title = self.title_of(name)
-        parts = {f"{name}_{label}": f"{title}, {label.replace('_', ' ')}" for label in labels}
-        titles = {name: title, **(parts if len(parts) > 1 else {})}
-
-        def row(figures: Figures) -> Row:
-            columns = dict(zip(parts, figures, strict=True))
-            return {name: _mean_of_defined(figures), **(columns if len(parts) > 1 else {})}
-
-        return Measure(
-            tuple(
-                mean_metric(column, words, figure.best, figure.worst, figure.ordered, figure.unit)
-                for column, words in titles.items()
-            ),
-            lambda comparison: row(values(comparison)),
-            no_columns if worst is None else lambda case, references: row(worst(case, references)),
-        )
+        metrics = [metric(name, title, parts if self.mean == "of_labels" else [name])]
+        for column, structure in zip(parts, structures, strict=True):
+            if several:
+                metrics.append(metric(column, f"{title}, {structure.name.replace('_', ' ')}", [column]))
+        return Measure(tuple(metrics), values, worst)
 
 
 def _mean_of_defined(figures: Figures) -> float:
@@ -191,22 +342,24 @@ def _mean_of_defined(figures: Figures) -> float:
     return math.fsum(defined) / len(defined) if defined else math.nan
 
 
-# --- Overlap and volume of the labels of two label maps; one pass over both maps counts for all figures ---
+# --- Overlap and volume of two label maps; one pass over both maps counts for all figures ---
 
 
 def counts_of(comparison: FieldComparison, table: LabelMapField) -> LabelCounts:
-    """Return the voxels of each label in both maps and in their overlap, counted once for all metrics."""
+    """Return the voxels of each structure in both maps and in their overlap, counted once for all metrics."""
 
     def count(comparison: FieldComparison) -> LabelCounts:
-        maps = together(comparison.submitted.crop, comparison.reference.crop)
-        return count_label_overlap(*maps, len(table.labels))
+        maps = maps_of(comparison, table)
+        regions = [structure.positions for structure in table.structures]
+        return count_label_overlap(maps.prediction, maps.reference, len(table.labels), regions)
 
     return comparison.derive("label overlap", count)
 
 
-def voxels_of(value: LabelMapValue, labels: int) -> NDArray[np.intp]:
-    """Return the voxels of each label of a map, shape (labels,)."""
-    return np.bincount(value.positions.reshape(-1), minlength=labels + 1)[1:]
+def _chosen(figures: NDArray[Any], table: LabelMapField, structures: Sequence[Structure]) -> Figures:
+    """Return the figures of some of the structures of a field."""
+    known = table.structures
+    return [float(figures[known.index(structure)]) for structure in structures]
 
 
 class _OverlapTable(LabelMetricTable):
@@ -214,30 +367,16 @@ class _OverlapTable(LabelMetricTable):
 
     ratio: ClassVar[Callable[..., Any]]
     """The ratio of each label, 1 where it is in neither map."""
-    absent: Literal["score", "leave_out"] = Key(
-        default="score",
-        description="Labels that the reference of a case does not have. `score`: 1 if the label is not "
-        "predicted either, otherwise 0. `leave_out`: the case does not enter the figure of that label.",
-    )
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the ratio of each label and their mean. Raises ValueError for unknown labels."""
-        assert isinstance(table, LabelMapField)
-        positions, names = self.scored_labels(table)
-        leaves_out = self.absent == "leave_out"
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+        """Return a share."""
+        return LabelFigure(best=1, worst=0)
 
-        def values(comparison: FieldComparison) -> Figures:
-            counts = counts_of(comparison, table)
-            ratios = type(self).ratio(counts, both_empty=1.0)
-            ratios = np.where(leaves_out & (counts.reference == 0), math.nan, ratios)
-            return _listed(ratios[positions])
-
-        def worst(case: CaseForm, references: Values) -> Figures:
-            voxels = voxels_of(references[field_name], len(table.labels))
-            return _listed(np.where(voxels == 0, math.nan, 0.0)[positions])
-
-        figure = LabelFigure(best=1, worst=0)
-        return self.label_measure(name, names, figure, values, worst if leaves_out else None)
+    def values(
+        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
+    ) -> Figures:
+        """Return the ratios."""
+        return _chosen(type(self).ratio(counts_of(comparison, table), both_empty=1.0), table, structures)
 
 
 class Dice(_OverlapTable):
@@ -292,13 +431,31 @@ class VoxelPrecision(_OverlapTable):
     ratio: ClassVar[Callable[..., Any]] = staticmethod(precision_of_counts)
 
 
-class VolumeDifference(LabelMetricTable):
+class VolumeTable(LabelMetricTable):
+    """A volume, an area in two dimensions."""
+
+    unit: Literal["ml"] | None = Key(
+        default=None, description="Unit of volumes: `ml`. Default: mm³; mm² or pixels in two dimensions."
+    )
+
+    def extent_unit(self, table: LabelMapField) -> str:
+        """Return the unit. Raises ValueError for ml of images of two dimensions."""
+        if self.unit and table.dimensions == 2:
+            raise ValueError("unit: expected none for images of two dimensions, found 'ml'")
+        return self.unit or table.extent_unit
+
+    def voxel_extent(self, value: LabelMapValue) -> float:
+        """Return the volume of a voxel in that unit; in two dimensions its area, 1 without a spacing."""
+        return math.prod(value.spacing_mm or (1.0,)) / (1000 if self.unit else 1)
+
+
+class VolumeDifference(VolumeTable):
     """Predicted volume minus reference volume, by default without its sign; areas in two dimensions.
 
-    At least 0, lower is better, in mm³ (mm² or pixels in two dimensions), for each label and as mean over
-    labels. With `relative` it is divided by the reference volume: 0 where neither map has the label, `worst`
-    where only the prediction has it. With `signed` negative values mean too small; such a figure cannot
-    rank. A case without a result counts as `worst`, and no difference counts as more than that.
+    At least 0, lower is better, in mm³ or ml (mm² or pixels in two dimensions), for each label and as mean
+    over labels. With `relative` it is divided by the reference volume: 0 where neither map has the label,
+    `worst` where only the prediction has it. With `signed` negative values mean too small; such a figure
+    cannot rank. A case without a result counts as `worst`, and no difference counts as more than that.
 
     Oracle: numbers of voxels times their volume, by hand.
     """
@@ -316,41 +473,29 @@ class VolumeDifference(LabelMetricTable):
         allow_inf_nan=False,
     )
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the difference of each label and their mean. Raises ValueError where `worst` is needed."""
-        assert isinstance(table, LabelMapField)
-        positions, names = self.scored_labels(table)
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+        """Return the range. Raises ValueError where `worst` is needed."""
         if self.relative and self.worst is None:
             raise ValueError(
                 "worst: expected the difference of a case without a result, since a relative one has no limit"
             )
-
-        def limit_of(reference: LabelMapValue) -> float:
-            return self.worst or math.prod((*reference.shape, voxel_extent(reference)))
-
-        def values(comparison: FieldComparison) -> Figures:
-            found = volume_difference(counts_of(comparison, table), [voxel_extent(comparison.reference)])
-            limit = limit_of(comparison.reference)
-            difference = found.signed_mm3
-            if self.relative:
-                difference = np.where(np.isnan(found.relative), np.sign(difference) * limit, found.relative)
-            difference = np.clip(difference if self.signed else np.abs(difference), -limit, limit)
-            return _listed(difference[positions])
-
-        def worst(case: CaseForm, references: Values) -> Figures:
-            return [limit_of(references[field_name])] * len(names)
-
-        unit = "" if self.relative else table.extent_unit
+        unit = self.extent_unit(table)
         best = -math.inf if self.signed else 0.0  # bounds of the figure, which then has no best value
-        figure = LabelFigure(best, worst=math.inf, unit=unit, ordered=not self.signed)
-        return self.label_measure(name, names, figure, values, worst)
+        return LabelFigure(best, math.inf, "" if self.relative else unit, ordered=not self.signed)
 
+    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+        """Return the volume of the image, or the stated worst."""
+        return self.worst or math.prod(reference.shape) * self.voxel_extent(reference)
 
-def voxel_extent(value: LabelMapValue) -> float:
-    """Return the volume of a voxel in mm³; in two dimensions its area, 1 without a spacing."""
-    return math.prod(value.spacing_mm or (1.0,))
-
-
-def _listed(figures: Floats) -> list[float]:
-    listed: list[float] = figures.tolist()
-    return listed
+    def values(
+        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
+    ) -> Figures:
+        """Return the differences."""
+        extent = self.voxel_extent(comparison.reference)
+        found = volume_difference(counts_of(comparison, table), [extent])
+        limit = self.worst_value(comparison.reference, table, structures[0])
+        difference = found.signed_mm3
+        if self.relative:
+            difference = np.where(np.isnan(found.relative), np.sign(difference) * limit, found.relative)
+        difference = np.clip(difference if self.signed else np.abs(difference), -limit, limit)
+        return _chosen(difference, table, structures)

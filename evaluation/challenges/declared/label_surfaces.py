@@ -7,51 +7,23 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from evaluation.challenges.declared.label_maps import (
     Figures,
     LabelFigure,
     LabelMapField,
     LabelMetricTable,
-    voxels_of,
+    Structure,
+    diagonal_of,
+    maps_of,
+    spacing_of,
 )
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure
-from evaluation.core.challenge import Values
-from evaluation.core.form import CaseForm
+from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.crops import together
-from evaluation.metrics.label_surfaces import SurfaceComparison, compare_label, label_boxes
+from evaluation.metrics.label_surfaces import SurfaceComparison, compare_surfaces
 from evaluation.metrics.surfaces import Directions, Percentile, Surface, SurfaceConvention
 
-Maps = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 Tolerance = Annotated[float, Key(ge=0, allow_inf_nan=False)]
-
-
-def surfaces_of(
-    comparison: FieldComparison, table: LabelMapField, surface: Surface, positions: Sequence[int]
-) -> list[SurfaceComparison]:
-    """Return the surfaces of the labels at these positions, each compared once for all metrics."""
-    spacing = _spacing(comparison.reference, table)
-
-    def maps_in_one_box(comparison: FieldComparison) -> Maps:
-        prediction, reference = together(comparison.submitted.crop, comparison.reference.crop)
-        if table.dimensions == 3:
-            return prediction, reference
-        return prediction.reshape(prediction.shape[1:]), reference.reshape(reference.shape[1:])
-
-    maps = comparison.derive("label maps in one box", maps_in_one_box)
-    boxes = comparison.derive("label boxes", lambda _: label_boxes(*maps, len(table.labels)))
-
-    def compared(position: int) -> SurfaceComparison:
-        def compare(comparison: FieldComparison) -> SurfaceComparison:
-            return compare_label(*maps, position + 1, boxes[position], spacing, surface)
-
-        return comparison.derive(("surfaces", surface, position), compare)
-
-    return [compared(position) for position in positions]
 
 
 class _SurfaceTable(LabelMetricTable):
@@ -64,48 +36,29 @@ class _SurfaceTable(LabelMetricTable):
         "neighbour outside of it, of equal weight (SimpleITK, MedPy, MONAI, MetricsReloaded). Figures of the "
         "two differ by up to several per cent.",
     )
-    absent: Literal["score", "leave_out"] = Key(
-        default="score",
-        description="Labels that the reference of a case does not have. `score`: the best value if the label "
-        "is not predicted either, otherwise the worst. `leave_out`: the case does not enter the figure of "
-        "that label.",
-    )
 
     @abstractmethod
-    def figure_of(self, table: LabelMapField, names: Sequence[str]) -> LabelFigure:
-        """Return the properties of a label's figure. Raises ValueError for options that labels do not fit."""
+    def value(self, compared: SurfaceComparison, structure: Structure) -> float:
+        """Return the figure of a structure, infinite for a distance to nothing."""
 
-    @abstractmethod
-    def values_of(self, compared: Sequence[SurfaceComparison], names: Sequence[str]) -> Figures:
-        """Return the figure of each label, infinite for a distance to nothing."""
+    def values(
+        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
+    ) -> Figures:
+        """Return the figures, none worse than the worst; surfaces are compared once for all metrics."""
+        reference: LabelMapValue = comparison.reference
+        spacing_mm = spacing_of(reference, table)
+        figure = self.figure(table, structures)
+        limit = max if figure.worst < figure.best else min
 
-    @abstractmethod
-    def worst_of(self, reference: LabelMapValue, table: LabelMapField) -> float:
-        """Return the worst figure of a label of a case."""
+        def figure_of(structure: Structure) -> float:
+            def compare(comparison: FieldComparison) -> SurfaceComparison:
+                masks = maps_of(comparison, table).masks(structure)
+                return compare_surfaces(*masks, spacing_mm, self.surface)
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the figure of each label and their mean. Raises ValueError for options that do not fit."""
-        assert isinstance(table, LabelMapField)
-        positions, names = self.scored_labels(table)
-        figure = self.figure_of(table, names)
+            compared = comparison.derive(("surfaces", self.surface, structure.positions), compare)
+            return limit(self.value(compared, structure), self.worst_value(reference, table, structure))
 
-        def entering(figures: Figures, reference: LabelMapValue) -> Figures:
-            if self.absent == "score":
-                return figures
-            voxels = voxels_of(reference, len(table.labels))[positions]
-            return [value if count else math.nan for value, count in zip(figures, voxels, strict=True)]
-
-        def values(comparison: FieldComparison) -> Figures:
-            found = self.values_of(surfaces_of(comparison, table, self.surface, positions), names)
-            worst = self.worst_of(comparison.reference, table)
-            limit = max if figure.worst < figure.best else min
-            return entering([limit(value, worst) for value in found], comparison.reference)
-
-        def worst(case: CaseForm, references: Values) -> Figures:
-            reference = references[field_name]
-            return entering([self.worst_of(reference, table)] * len(names), reference)
-
-        return self.label_measure(name, names, figure, values, worst)
+        return [figure_of(structure) for structure in structures]
 
 
 class _SurfaceDistanceTable(_SurfaceTable):
@@ -120,16 +73,12 @@ class _SurfaceDistanceTable(_SurfaceTable):
         allow_inf_nan=False,
     )
 
-    def figure_of(self, table: LabelMapField, names: Sequence[str]) -> LabelFigure:
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
         worst = math.inf if self.worst is None else self.worst
         return LabelFigure(best=0, worst=worst, unit="mm" if table.in_mm else "pixels")
 
-    def worst_of(self, reference: LabelMapValue, table: LabelMapField) -> float:
-        if self.worst is not None:
-            return self.worst
-        spacing = _spacing(reference, table)
-        shape = reference.shape[-len(spacing) :]
-        return math.hypot(*(size * step for size, step in zip(shape, spacing, strict=True)))
+    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+        return diagonal_of(reference, table) if self.worst is None else self.worst
 
 
 class HausdorffDistance(_SurfaceDistanceTable):
@@ -163,17 +112,14 @@ class HausdorffDistance(_SurfaceDistanceTable):
         "two figures. `pooled`: the figure of all distances together (MedPy).",
     )
 
-    def figure_of(self, table: LabelMapField, names: Sequence[str]) -> LabelFigure:
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
         """Return a distance. Raises ValueError for a percentile that elements do not have."""
         SurfaceConvention(self.surface, self.percentile_method, self.directions)
-        return super().figure_of(table, names)
+        return super().figure(table, structures)
 
-    def values_of(self, compared: Sequence[SurfaceComparison], names: Sequence[str]) -> Figures:
-        """Return the percentiles."""
-        return [
-            label.hausdorff_distance(self.percentile, self.percentile_method, self.directions)
-            for label in compared
-        ]
+    def value(self, compared: SurfaceComparison, structure: Structure) -> float:
+        """Return the percentile."""
+        return compared.hausdorff_distance(self.percentile, self.percentile_method, self.directions)
 
 
 class AverageSurfaceDistance(_SurfaceDistanceTable):
@@ -195,9 +141,9 @@ class AverageSurfaceDistance(_SurfaceDistanceTable):
         "means.",
     )
 
-    def values_of(self, compared: Sequence[SurfaceComparison], names: Sequence[str]) -> Figures:
-        """Return the means."""
-        return [label.average_distance(self.directions) for label in compared]
+    def value(self, compared: SurfaceComparison, structure: Structure) -> float:
+        """Return the mean."""
+        return compared.average_distance(self.directions)
 
 
 class SurfaceDice(_SurfaceTable):
@@ -217,24 +163,15 @@ class SurfaceDice(_SurfaceTable):
         "is within."
     )
 
-    def figure_of(self, table: LabelMapField, names: Sequence[str]) -> LabelFigure:
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
         """Return a share. Raises ValueError unless each scored label, and no other, has a tolerance."""
+        names = [structure.name for structure in self.scored(table)]
         if isinstance(self.tolerance_mm, dict) and set(self.tolerance_mm) != set(names):
             found = ", ".join(self.tolerance_mm) or "none"
             raise ValueError(f"tolerance_mm: expected one for each of {', '.join(names)}, found {found}")
         return LabelFigure(best=1, worst=0)
 
-    def worst_of(self, reference: LabelMapValue, table: LabelMapField) -> float:
-        """Return 0."""
-        return 0.0
-
-    def values_of(self, compared: Sequence[SurfaceComparison], names: Sequence[str]) -> Figures:
-        """Return the shares."""
+    def value(self, compared: SurfaceComparison, structure: Structure) -> float:
+        """Return the share."""
         stated = self.tolerance_mm
-        tolerances = stated if isinstance(stated, dict) else dict.fromkeys(names, stated)
-        return [label.surface_dice(tolerances[name]) for label, name in zip(compared, names, strict=True)]
-
-
-def _spacing(reference: LabelMapValue, table: LabelMapField) -> tuple[float, ...]:
-    """Return the spacing along each axis of the image, 1 where the phase gives none."""
-    return (reference.spacing_mm or (1.0, 1.0, 1.0))[-table.dimensions :]
+        return compared.surface_dice(stated[structure.name] if isinstance(stated, dict) else stated)

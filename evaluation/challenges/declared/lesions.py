@@ -1,12 +1,13 @@
-"""Lesions, the connected components of a label: found, false, their volumes and panoptic quality."""
+"""Lesions, the connected components of a label: found, missed, false, their volumes and their overlap."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -15,16 +16,24 @@ from evaluation.challenges.declared.label_maps import (
     LabelFigure,
     LabelMapField,
     LabelMetricTable,
-    voxel_extent,
+    Structure,
+    VolumeTable,
+    diagonal_of,
+    maps_of,
+    spacing_of,
 )
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, figure_key
+from evaluation.core.aggregates import ratio_of_sums
+from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
+from evaluation.core.metric import Metric
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.crops import together
-from evaluation.metrics.label_surfaces import label_boxes
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.lesion_wise import MatchedLesions, match_lesions
 from evaluation.metrics.lesions import (
+    F1Reading,
     LesionPanopticQuality,
     Lesions,
     Neighbours,
@@ -40,15 +49,17 @@ def most_lesions(shape: tuple[int, int, int], neighbours: Neighbours) -> int:
     """Return how many components an image (z, y, x) can have at most."""
     if neighbours == "faces":
         return (math.prod(shape) + 1) // 2
-    return math.prod((side + 1) // 2 for side in shape)
+    apart = math.prod((side + 1) // 2 for side in shape)
+    # Voxels that touch at a corner alone are no neighbours: one more in every cube of eight.
+    return apart + (math.prod(side // 2 for side in shape) if neighbours == "edges" else 0)
 
 
 @dataclass(frozen=True)
 class LabelLesions:
-    """The lesions of one label in both maps, and the volume or area of a voxel."""
+    """The lesions of one label in both maps, and the reference map."""
 
     found: Lesions
-    voxel_size: float
+    reference: LabelMapValue
 
     @cached_property
     def panoptic(self) -> LesionPanopticQuality:
@@ -61,11 +72,11 @@ class LesionTable(LabelMetricTable):
 
     neighbours: Neighbours = Key(
         default="all",
-        description="Voxels that are connected: `all` 26 neighbours (8 in two dimensions), or the 6 (4) that "
-        "share `faces`.",
+        description="Voxels that are connected: `all` 26 neighbours (8 in two dimensions), `edges` the 18 "
+        "(8) that share a face or an edge, or `faces` the 6 (4) that share a face.",
     )
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
         """Return range and unit."""
         return LabelFigure(best=1, worst=0)
 
@@ -73,51 +84,41 @@ class LesionTable(LabelMetricTable):
     def value(self, label: LabelLesions) -> float:
         """Return the figure of one label; NaN only by the reference."""
 
-    def worst_value(self, reference: LabelMapValue, position: int) -> float:
-        """Return the figure of a case without a result for the label at a position of the map."""
-        return 0.0
+    def values(
+        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
+    ) -> Figures:
+        """Return the figure of each label."""
+        return [self.value(self.lesions(comparison, table, structure)) for structure in structures]
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the figure of each label and their mean. Raises ValueError for unknown labels."""
-        assert isinstance(table, LabelMapField)
-        indices, names = self.scored_labels(table)
-        positions = [index + 1 for index in indices]
-
-        def values(comparison: FieldComparison) -> Figures:
-            count = len(table.labels)
-            return [self.value(self._lesions(comparison, position, count)) for position in positions]
-
-        def worst(case: CaseForm, references: Values) -> Figures:
-            return [self.worst_value(references[field_name], position) for position in positions]
-
-        return self.label_measure(name, names, self.figure(table), values, worst)
-
-    def _lesions(self, comparison: FieldComparison, position: int, labels: int) -> LabelLesions:
-        """Return the components of one label in its box, found once for all metrics."""
-        maps = comparison.derive("maps of lesions", lambda of: together(of.submitted.crop, of.reference.crop))
-        boxes = comparison.derive("boxes of lesions", lambda _: label_boxes(*maps, labels))
+    def lesions(
+        self, comparison: FieldComparison, table: LabelMapField, structure: Structure
+    ) -> LabelLesions:
+        """Return the components of one structure in its box, found once for all metrics."""
 
         def find(comparison: FieldComparison) -> LabelLesions:
-            box = boxes[position - 1] or (slice(0),) * 3
-            prediction, reference = (positions[box] == position for positions in maps)
-            found = find_lesions(prediction, reference, self.neighbours == "all")
-            return LabelLesions(found, voxel_extent(comparison.reference))
+            found = find_lesions(*maps_of(comparison, table).masks(structure), self.neighbours)
+            return LabelLesions(found, comparison.reference)
 
-        return comparison.derive(("lesions", position, self.neighbours), find)
+        return comparison.derive(("lesions", structure.positions, self.neighbours), find)
+
+    def lesions_of(self, reference: LabelMapValue, structure: Structure) -> int:
+        """Return the number of lesions of a reference."""
+        mask = structure.mask(reference.positions)
+        return len(find_lesions(np.zeros_like(mask), mask, self.neighbours).reference_voxels)
 
 
-class _VolumeTable(LesionTable):
+class _LesionVolumeTable(LesionTable, VolumeTable):
     """A volume of lesions, an area in two dimensions."""
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
-        return LabelFigure(best=0, worst=math.inf, unit=table.extent_unit)
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+        return LabelFigure(best=0, worst=math.inf, unit=self.extent_unit(table))
 
 
-class FalsePositiveVolume(_VolumeTable):
+class FalsePositiveVolume(_LesionVolumeTable):
     """Volume of the predicted lesions that touch no lesion of the reference; an area in two dimensions.
 
-    At least 0, lower is better, in mm³ (mm² or pixels in two dimensions), for each label and as mean over
-    labels. A case without a result counts as the volume of its image.
+    At least 0, lower is better, in mm³ or ml (mm² or pixels in two dimensions), for each label and as mean
+    over labels. A case without a result counts as the volume of its image. autoPET joins voxels by `edges`.
 
     Oracle: SimpleITK, `ConnectedComponent`. Source: Gatidis et al., Nature Machine Intelligence 6:1396, 2024.
     """
@@ -126,18 +127,19 @@ class FalsePositiveVolume(_VolumeTable):
 
     def value(self, label: LabelLesions) -> float:
         """Return the volume."""
-        return false_positive_voxels(label.found) * label.voxel_size
+        return false_positive_voxels(label.found) * self.voxel_extent(label.reference)
 
-    def worst_value(self, reference: LabelMapValue, position: int) -> float:
+    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
         """Return the volume of the image."""
-        return math.prod(reference.shape) * voxel_extent(reference)
+        return math.prod(reference.shape) * self.voxel_extent(reference)
 
 
-class FalseNegativeVolume(_VolumeTable):
+class FalseNegativeVolume(_LesionVolumeTable):
     """Volume of the reference's lesions that the prediction does not touch; an area in two dimensions.
 
-    At least 0, lower is better, in mm³ (mm² or pixels in two dimensions), for each label and as mean over
-    labels. A case without a result counts as the volume of all lesions of its reference.
+    At least 0, lower is better, in mm³ or ml (mm² or pixels in two dimensions), for each label and as mean
+    over labels. A case without a result counts as the volume of all lesions of its reference. autoPET joins
+    voxels by `edges`.
 
     Oracle: SimpleITK, `ConnectedComponent`. Source: Gatidis et al., Nature Machine Intelligence 6:1396, 2024.
     """
@@ -146,51 +148,14 @@ class FalseNegativeVolume(_VolumeTable):
 
     def value(self, label: LabelLesions) -> float:
         """Return the volume."""
-        return false_negative_voxels(label.found) * label.voxel_size
+        return false_negative_voxels(label.found) * self.voxel_extent(label.reference)
 
-    def worst_value(self, reference: LabelMapValue, position: int) -> float:
+    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
         """Return the volume of all lesions."""
-        return int(np.count_nonzero(reference.positions == position)) * voxel_extent(reference)
+        return int(np.count_nonzero(structure.mask(reference.positions))) * self.voxel_extent(reference)
 
 
-# --- Lesions, the connected components of a label: which are found, and which are false ---
-
-
-class DetectedLesions(LesionTable):
-    """Share of the reference's lesions that the prediction touches; lesions are connected components.
-
-    From 0 to 1, higher is better, for each label and as mean over labels. A case whose reference has no
-    lesion does not enter. A case without a result counts as 0.
-
-    Oracle: SimpleITK, `ConnectedComponent`.
-    """
-
-    metric: Literal["detected_lesions"]
-
-    def value(self, label: LabelLesions) -> float:
-        """Return the share, NaN without lesions."""
-        references = len(label.found.reference_voxels)
-        return label.found.detected / references if references else math.nan
-
-    def worst_value(self, reference: LabelMapValue, position: int) -> float:
-        """Return 0, NaN without lesions."""
-        return 0.0 if (reference.positions == position).any() else math.nan
-
-
-class LesionF1(LesionTable):
-    """F1 of lesions: harmonic mean of the shares of reference and of predicted lesions that touch another.
-
-    From 0 to 1, higher is better, for each label and as mean over labels; 1 where neither map has a lesion,
-    0 where only one has. A case without a result counts as 0.
-
-    Oracle: SimpleITK, `ConnectedComponent`.
-    """
-
-    metric: Literal["lesion_f1"]
-
-    def value(self, label: LabelLesions) -> float:
-        """Return the F1."""
-        return f1_of_lesions(label.found)
+# --- Numbers of lesions, and their shares of a case or of all cases ---
 
 
 class _NumberTable(LesionTable):
@@ -204,35 +169,201 @@ class _NumberTable(LesionTable):
         allow_inf_nan=False,
     )
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
         return LabelFigure(best=0, worst=math.inf)
 
-    def value(self, label: LabelLesions) -> float:
-        number = self.number(label.found)
-        return number if self.worst is None else min(number, self.worst)
+    def limited(self, number: int) -> float:
+        """Return a number, at most the stated worst."""
+        return float(number) if self.worst is None else min(number, self.worst)
 
-    @abstractmethod
-    def number(self, found: Lesions) -> float:
-        """Return the number of lesions."""
-
-    def worst_value(self, reference: LabelMapValue, position: int) -> float:
+    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
         return most_lesions(reference.shape, self.neighbours) if self.worst is None else self.worst
 
 
-class FalseLesions(_NumberTable):
-    """Number of predicted lesions that touch no lesion of the reference.
+@dataclass(frozen=True)
+class Part:
+    """A number of lesions, and the number of which they are a part."""
 
-    At least 0, lower is better, for each label and as mean over labels: the mean number in a case. A case
-    without a result counts as `worst`.
+    number: int
+    of: int
+
+
+class _PartTable(LesionTable):
+    """Some of the lesions of a case: their number, or their share of those of a case or of all cases."""
+
+    reading: Literal["number", "share", "pooled_share"] = Key(
+        default="number",
+        description="`number`: of lesions in a case, as mean over cases. `share`: of the lesions of a case, "
+        "as mean over cases. `pooled_share`: the sum over all cases by the sum of all lesions, those of all "
+        "labels for the figure of all labels.",
+    )
+    more_is_better: ClassVar[bool] = False
+    of_nothing: ClassVar[float] = math.nan
+    """The share where there is nothing of which it is one."""
+
+    @abstractmethod
+    def part(self, found: Lesions) -> Part:
+        """Return the lesions that are counted, of how many."""
+
+    @abstractmethod
+    def missing(self, references: int) -> Part:
+        """Return the same for a case without a result whose reference has so many lesions."""
+
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+        most = math.inf if self.reading == "number" else 1.0
+        best, worst = (most, 0.0) if self.more_is_better else (0.0, most)
+        # The number of detected lesions has no best value.
+        return LabelFigure(best, worst, ordered=math.isfinite(best))
+
+    def value(self, label: LabelLesions) -> float:
+        return self._figure(self.part(label.found))
+
+    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+        return self._figure(self.missing(self.lesions_of(reference, structure)))
+
+    def _figure(self, part: Part) -> float:
+        if self.reading == "number":
+            return float(part.number)
+        return part.number / part.of if part.of else self.of_nothing
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the figures. Raises ValueError as `LabelMetricTable`, and for a pooled mean over labels."""
+        if self.reading != "pooled_share":
+            return super().measure(name, field_name, table)
+        if self.mean == "of_labels":
+            raise ValueError("mean: expected none for a pooled share, which is of the lesions of all labels")
+        assert isinstance(table, LabelMapField)
+        structures = self.scored(table)
+        figure, title = self.figure(table, structures), self.title_of(name)
+        names = {name: title}
+        if len(structures) > 1:
+            names |= {f"{name}_{figure_key(each.name)}": f"{title}, {each.name}" for each in structures}
+
+        def row(parts: Sequence[Part]) -> Row:
+            whole = Part(sum(part.number for part in parts), sum(part.of for part in parts))
+            each = (whole, *parts) if len(parts) > 1 else (whole,)
+            return {
+                column: float(count)
+                for key, part in zip(names, each, strict=True)
+                for column, count in ((f"{key}_number", part.number), (f"{key}_of", part.of))
+            }
+
+        def values(comparison: FieldComparison) -> Row:
+            return row(
+                [
+                    self.part(self.lesions(comparison, table, each).found)
+                    if self.enters(comparison.reference, each)
+                    else Part(0, 0)
+                    for each in structures
+                ]
+            )
+
+        def worst(case: CaseForm, references: Values) -> Row:
+            reference: LabelMapValue = references[field_name]
+            return row(
+                [
+                    self.missing(self.lesions_of(reference, each))
+                    if self.enters(reference, each)
+                    else Part(0, 0)
+                    for each in structures
+                ]
+            )
+
+        metrics = (
+            Metric(
+                key,
+                words,
+                ratio_of_sums(f"{key}_number", f"{key}_of", self.of_nothing),
+                figure.best,
+                figure.worst,
+            )
+            for key, words in names.items()
+        )
+        return Measure(tuple(metrics), values, worst)
+
+
+class DetectedLesions(_PartTable):
+    """Lesions of the reference that the prediction touches; lesions are connected components.
+
+    The share is from 0 to 1, higher is better, for each label and as mean over labels; a case whose reference
+    has no lesion does not enter. In a case without a result no lesion is detected. A `number` has no best
+    value and cannot rank.
+
+    Oracle: SimpleITK, `ConnectedComponent`.
+    """
+
+    metric: Literal["detected_lesions"]
+    reading: Literal["number", "share", "pooled_share"] = Key(
+        default="share", description=_PartTable.model_fields["reading"].description or ""
+    )
+    more_is_better = True
+
+    def part(self, found: Lesions) -> Part:
+        """Return the detected lesions of the reference."""
+        return Part(found.detected, len(found.reference_voxels))
+
+    def missing(self, references: int) -> Part:
+        """Return none of the lesions."""
+        return Part(0, references)
+
+
+class MissedLesions(_PartTable):
+    """Lesions of the reference that the prediction does not touch; lesions are connected components.
+
+    At least 0, lower is better, for each label and as mean over labels. The shares are from 0 to 1; a case
+    whose reference has no lesion does not enter them. In a case without a result all lesions are missed.
+
+    Oracle: SimpleITK, `ConnectedComponent`.
+    """
+
+    metric: Literal["missed_lesions"]
+
+    def part(self, found: Lesions) -> Part:
+        """Return the missed lesions of the reference."""
+        references = len(found.reference_voxels)
+        return Part(references - found.detected, references)
+
+    def missing(self, references: int) -> Part:
+        """Return all lesions."""
+        return Part(references, references)
+
+
+class FalseLesions(_PartTable, _NumberTable):
+    """Predicted lesions that touch no lesion of the reference; lesions are connected components.
+
+    At least 0, lower is better, for each label and as mean over labels. The shares are of the predicted
+    lesions, from 0 to 1, and 0 where nothing is predicted. The number of a case without a result is `worst`,
+    its share 1; to a pooled share it adds as many false lesions as its reference has lesions, at least one.
 
     Oracle: SimpleITK, `ConnectedComponent`.
     """
 
     metric: Literal["false_lesions"]
+    of_nothing = 0.0
 
-    def number(self, found: Lesions) -> float:
-        """Return the number of false lesions."""
-        return float(found.false)
+    def part(self, found: Lesions) -> Part:
+        """Return the false lesions among the predicted ones."""
+        return Part(found.false, len(found.prediction_voxels))
+
+    def missing(self, references: int) -> Part:
+        """Return as many false lesions as there are lesions, at least one."""
+        return Part(max(1, references), max(1, references))
+
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+        """Return the range. Raises ValueError for a worst number of a share."""
+        if self.worst is not None and self.reading != "number":
+            raise ValueError("worst: expected none for a share, found a number")
+        return super().figure(table, structures)
+
+    def value(self, label: LabelLesions) -> float:
+        """Return the number, at most `worst`, or the share."""
+        return self.limited(label.found.false) if self.reading == "number" else super().value(label)
+
+    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+        """Return the stated number or as many as fit the image, or 1."""
+        return (
+            _NumberTable.worst_value(self, reference, table, structure) if self.reading == "number" else 1.0
+        )
 
 
 class LesionCountDifference(_NumberTable):
@@ -246,9 +377,32 @@ class LesionCountDifference(_NumberTable):
 
     metric: Literal["lesion_count_difference"]
 
-    def number(self, found: Lesions) -> float:
+    def value(self, label: LabelLesions) -> float:
         """Return the difference."""
-        return float(abs(len(found.prediction_voxels) - len(found.reference_voxels)))
+        return self.limited(abs(len(label.found.prediction_voxels) - len(label.found.reference_voxels)))
+
+
+class LesionF1(LesionTable):
+    """F1 of lesions: reference and predicted lesions that touch another, against those that do not.
+
+    From 0 to 1, higher is better, for each label and as mean over labels; 1 where neither map has a lesion,
+    0 where only one has. A case without a result counts as 0.
+
+    Oracle: SimpleITK, `ConnectedComponent`. Source: Commowick et al., Scientific Reports 8:13650, 2018, for
+    `shares`; Hernandez Petzsche et al., Scientific Data 9:762, 2022 (ISLES 2022), for `counts`.
+    """
+
+    metric: Literal["lesion_f1"]
+    reading: F1Reading = Key(
+        default="shares",
+        description="`shares`: harmonic mean of the share of the reference's lesions that are touched and of "
+        "the share of the predicted ones. `counts`: tp / (tp + (fp + fn) / 2) with tp the lesions of the "
+        "reference that are touched, fn the others, fp predicted lesions that touch none (ISLES 2022).",
+    )
+
+    def value(self, label: LabelLesions) -> float:
+        """Return the F1."""
+        return f1_of_lesions(label.found, self.reading)
 
 
 class PanopticQuality(LesionTable):
@@ -303,3 +457,115 @@ class RecognitionQuality(LesionTable):
     def value(self, label: LabelLesions) -> float:
         """Return the quality."""
         return label.panoptic.recognition
+
+
+# --- Lesion by lesion: the overlap and distance of each, in which false ones count (BraTS) ---
+
+
+class _LesionWiseTable(LabelMetricTable):
+    """The mean figure of the lesions of a case, with one of the worst value for each false lesion."""
+
+    dilations: int = Key(
+        default=3,
+        description="How often the reference is dilated, by voxels that share a face or an edge: components "
+        "that are then in one component are one lesion, which predicted components that touch it are "
+        "compared with. BraTS 2023: 3 for gliomas, 1 for meningiomas and metastases.",
+        ge=0,
+        le=100,
+    )
+    smallest_volume: float = Key(
+        default=50.0,
+        description="In mm³ (mm² or pixels in two dimensions). Lesions of at most this volume do not count, "
+        "found or not. BraTS 2023: 50, for metastases 2.",
+        ge=0,
+        allow_inf_nan=False,
+    )
+
+    def matched(
+        self, comparison: FieldComparison, table: LabelMapField, structure: Structure
+    ) -> MatchedLesions:
+        """Return the lesions of a structure with the predicted components of each, once for all metrics."""
+        options = (self.dilations, self.smallest_volume)
+        spacing_mm = spacing_of(comparison.reference, table)
+
+        def match(comparison: FieldComparison) -> MatchedLesions:
+            return match_lesions(*maps_of(comparison, table).masks(structure), spacing_mm, *options)
+
+        return comparison.derive(("lesion by lesion", structure.positions, options), match)
+
+    @abstractmethod
+    def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
+        """Return the value of each lesion that counts."""
+
+    def values(
+        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
+    ) -> Figures:
+        """Return the mean of each structure."""
+        best = self.figure(table, structures).best
+        figures = []
+        for structure in structures:
+            matched = self.matched(comparison, table, structure)
+            worst = self.worst_value(comparison.reference, table, structure)
+            figures.append(matched.mean(self.lesion_values(matched, worst), best, worst))
+        return figures
+
+
+class LesionWiseDice(_LesionWiseTable):
+    """Mean Dice coefficient of the lesions of a case, to which every false lesion adds a 0, as BraTS has it.
+
+    From 0 to 1, higher is better, for each label and as mean over labels. The connected components (26
+    neighbours, 8 in two dimensions) of the reference that join when it is dilated are one lesion. It is
+    compared, not dilated, with all predicted components that touch it when it is dilated; one of these may
+    serve several lesions. A missed lesion counts as 0, and so does a predicted component of any size that
+    touches no lesion; 1 where there is neither. A case without a result counts as 0.
+
+    Oracle: SimpleITK, `ConnectedComponent`, and SciPy, `binary_dilation`. Source: Moawad et al.,
+    arXiv:2306.00838, 2023.
+    """
+
+    metric: Literal["lesion_wise_dice"]
+
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+        """Return a share."""
+        return LabelFigure(best=1, worst=0)
+
+    def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
+        """Return the Dice coefficients."""
+        return matched.dice()
+
+
+class LesionWiseHausdorffDistance(_LesionWiseTable):
+    """Mean Hausdorff distance of the lesions of a case, to which every false lesion adds the worst.
+
+    At least 0, lower is better, in mm (in two dimensions without a spacing: pixels), for each label and as
+    mean over labels; a percentile of surface elements, the larger one of both directions. Lesions as for
+    `lesion_wise_dice`. A missed lesion and a false one count as `worst`, and no distance counts as more; 0
+    where there is neither. A case without a result counts as `worst`.
+
+    Oracle: google-deepmind/surface-distance, `compute_robust_hausdorff`. Source: Moawad et al.,
+    arXiv:2306.00838, 2023.
+    """
+
+    metric: Literal["lesion_wise_hausdorff_distance"]
+    percentile: float = Key(default=95.0, description="Percentile of the distances.", gt=0, le=100)
+    worst: float | None = Key(
+        default=None,
+        description="Distance of a missed and of a false lesion, and of a case without a result. Default: "
+        "the diagonal of the case's image. BraTS 2023: 374.",
+        gt=0,
+        allow_inf_nan=False,
+    )
+
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+        """Return a distance."""
+        return LabelFigure(
+            0, math.inf if self.worst is None else self.worst, "mm" if table.in_mm else "pixels"
+        )
+
+    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+        """Return the stated distance, or the diagonal of the image."""
+        return diagonal_of(reference, table) if self.worst is None else self.worst
+
+    def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
+        """Return the distances."""
+        return matched.hausdorff_distances(self.percentile, worst)

@@ -11,7 +11,6 @@ from pydantic import AfterValidator
 
 from evaluation.challenges.declared.detections import (
     CaseDetections,
-    ClassName,
     FrocOfObjects,
     Hits,
     ListFieldTable,
@@ -26,7 +25,7 @@ from evaluation.challenges.declared.detections import (
     figure_names,
     verdicts_of,
 )
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, Name
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.field import HiddenField
@@ -211,10 +210,9 @@ class PointRecall(ShareOfObjects, PointMetric):
 class Froc(FrocOfObjects, PointMetric):
     """Free-response ROC: mean sensitivity at given numbers of false positives per case.
 
-    From 0 to 1, higher is better, for a field with at most one class; sensitivity is linear between the
-    points of the curve, and there is a figure for each number of false positives. A phase without any object
-    has no such figure. In a case without a result all objects are missed, and as many predictions of the
-    highest probability are false, at least one.
+    From 0 to 1, higher is better, for a field with at most one class, with a figure for each number of
+    false positives. A phase without any object has no such figure. In a case without a result all objects
+    are missed, and as many predictions of the highest probability are false, at least one.
 
     Oracle: scikit-learn, `roc_curve`, with the plain rules of LUNA16. Source: Setio et al., Medical Image
     Analysis 42:1, 2017, section 3.3.
@@ -275,7 +273,7 @@ class KeypointsField(ListFieldTable):
     """
 
     kind: Literal["keypoints"]
-    names: Annotated[list[ClassName], AfterValidator(distinct)] = Key(
+    names: Annotated[list[Name], AfterValidator(distinct)] = Key(
         description="The names of the points.", min_length=1
     )
 

@@ -12,6 +12,7 @@ from pydantic import model_validator
 
 from evaluation.challenges.declared.detections import (
     RATES,
+    READING,
     CaseDetections,
     Hits,
     Rate,
@@ -35,6 +36,7 @@ from evaluation.core.metric import Metric, auc_of, mean_metric
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.probability_map import DetectionMap, DetectionMapValue, ProbabilityMap, components_of
 from evaluation.metrics.crops import together
+from evaluation.metrics.froc import FrocReading
 from evaluation.metrics.lesions import match_candidates, overlap_of_components
 from evaluation.metrics.probabilities import voxel_average_precision, voxel_brier_score
 from evaluation.metrics.segmentation import count_overlap, dice_of_counts
@@ -188,16 +190,22 @@ class DetectionMapField(MaskedFieldTable):
 
     It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, `.tif` or `.mha` for
     images; in an algorithm phase it is an image. A finding is a connected component, diagonal neighbours
-    included, and has one value above 0 and up to 1. A component with several values is a fault: a map of
-    probabilities must be divided into findings first. Size and position are compared as for a `label_map`.
-    The reference is a label map; a lesion is a connected component of its foreground.
+    included, and has one value above 0 and, unless the phase says otherwise, up to 1. A component with
+    several values is a fault: a map of probabilities must be divided into findings first. Size and position
+    are compared as for a `label_map`. The reference is a label map; a lesion is a connected component of
+    its foreground.
     """
 
     kind: Literal["detection_map"]
+    any_confidence: bool = Key(
+        default=False,
+        description="Whether confidences may be any positive numbers, kept in single precision, of which the "
+        "order counts. Default: up to 1.",
+    )
 
     def field(self, name: str) -> Field:
         """Return the field of that name."""
-        findings = DetectionMap(self.dimensions, len(self.foreground))
+        findings = DetectionMap(self.dimensions, len(self.foreground), self.any_confidence)
         return self.file_field(name, findings, self.reference_map, self.image_extensions)
 
 
@@ -255,19 +263,21 @@ class LesionAveragePrecision(_FindingTable):
 class LesionFroc(_FindingTable):
     """Sensitivity for lesions at given numbers of false findings per case, and the mean of these.
 
-    From 0 to 1, higher is better; between the points of the curve linear. Findings and lesions are matched as
-    for `lesion_average_precision`. It needs a lesion. In a case without a result all lesions are missed, and
-    as many findings, at least one, are false with the highest confidence of all.
+    From 0 to 1, higher is better. Findings and lesions are matched as for `lesion_average_precision`. It
+    needs a lesion. In a case without a result all lesions are missed, and as many findings, at least one,
+    are false with the highest confidence of all.
 
     Oracle: scikit-learn, `roc_curve` of the findings. Source: Saha et al., Lancet Oncology 25:879, 2024.
     """
 
     metric: Literal["lesion_froc"]
     rates: list[Rate] = Key(default=RATES, description="Numbers of false findings per case.", min_length=1)
+    reading: FrocReading = Key(default="step", description=READING)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean and the sensitivity at each rate."""
-        return froc_measure(name, self.title_of(name), self.rates, self.detections(field_name, table))
+        detections = self.detections(field_name, table)
+        return froc_measure(name, self.title_of(name), self.rates, detections, self.reading)
 
 
 class CaseAreaUnderCurve(MetricTable):

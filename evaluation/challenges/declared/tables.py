@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
@@ -113,6 +113,15 @@ class RowFieldTable(FieldTable):
     def columns_of(self, columns: tuple[str, ...]) -> TableColumns:
         """Return columns of the submission's table."""
         return TableColumns((self.table,), self.key_column, columns)
+
+
+Name = Annotated[str, Key(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _-]*$", max_length=40)]
+"""The name of a label or class as its owners write it."""
+
+
+def figure_key(name: str) -> str:
+    """Return a name as it stands in the name of a figure: with underscores for spaces and hyphens."""
+    return name.replace(" ", "_").replace("-", "_")
 
 
 def title_of(name: str) -> str:

@@ -293,6 +293,10 @@ class TimeToEvent(Kind):
         time, event = list_of(packed, 2)
         return ObservedTime(number_within(time, 0.0, float("inf")), whole_number(event, 1))
 
+    def example(self, case: CaseForm, random: np.random.Generator) -> ObservedTime:
+        """Return an observed or a censored time."""
+        return ObservedTime(round(float(random.exponential(30)), 1), int(random.integers(2)))
+
     def write_cells(self, value: ObservedTime) -> tuple[str, ...]:
         """Return the time and the event."""
         return (repr(float(value.time)), str(int(value.event)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,24 +95,33 @@ def place_in_words(dimensions: Dimensions) -> str:
     return "voxel, in the size, spacing, origin and direction of the image"
 
 
-def are_probabilities(values: NDArray[Any]) -> bool:
-    """Return whether all values are from 0 to 1; one that is not a number is not."""
-    return not values.size or bool(values.min() >= 0 and values.max() <= 1)
+def are_probabilities(values: NDArray[Any], highest: float = 1.0) -> bool:
+    """Return whether all values are from 0 to 1, or to another; one that is not a number is not."""
+    return not values.size or bool(values.min() >= 0 and values.max() <= highest)
 
 
 def read_probabilities(
-    path: str, case: CaseForm, files: FileAccess, dimensions: Dimensions, slab_bytes: int
+    path: str,
+    case: CaseForm,
+    files: FileAccess,
+    dimensions: Dimensions,
+    slab_bytes: int,
+    highest: float = 1.0,
 ) -> VolumeCrop:
-    """Return the probabilities of an image as float32, cropped to the nonzero values. Raises `FormFault`."""
+    """Return the values of an image as float32, from 0 to ``highest``, cropped to those that are not 0.
+
+    Raises `FormFault`.
+    """
 
     def crops() -> Iterator[Crop]:
         for z, plane in enumerate(case_planes(path, case, files, dimensions, slab_bytes), start=1):
             part = plane.crop
             values = part.values
-            if not are_probabilities(values):
-                bad = values[~((values >= 0) & (values <= 1))].flat[0]
+            if not are_probabilities(values, highest):
+                bad = values[~((values >= 0) & (values <= highest))].flat[0]
                 place = f" in plane {z}" if dimensions == 3 else ""
-                raise fault_at(FileSource(path), "values from 0 to 1", f"{float(bad):.6g}{place}")
+                expected = "values from 0 to 1" if highest == 1 else "finite values of at least 0"
+                raise fault_at(FileSource(path), expected, f"{float(bad):.6g}{place}")
             found = _cropped(values)  # values above 0 may become 0 as float32
             yield Crop(found.values, part.top + found.top, part.left + found.left)
 
@@ -148,7 +157,7 @@ class DetectionMapValue:
     """The candidates of an image: their pixels and confidences.
 
     candidates: uint16 (z, y, x), cropped to the nonzero values; 0 = none, i = the i-th candidate. corner: of
-    the crop, (z, y, x). confidences: float64, shape (candidates,), in (0, 1]. shape: of the image, (z, y, x).
+    the crop, (z, y, x). confidences: float64, shape (candidates,), above 0. shape: of the image, (z, y, x).
     """
 
     candidates: NDArray[np.uint16]
@@ -170,19 +179,27 @@ class DetectionMap(MapKind):
     Source: Saha et al. 2024, Lancet Oncol. 25:879 (PI-CAI).
     """
 
+    late_modules: ClassVar[tuple[str, ...]] = ("scipy.ndimage",)
+
     dimensions: Dimensions = 3
     foreground: int = 1
+    any_confidence: bool = False
     slab_bytes: int = SLAB_BYTES
+
+    @property
+    def highest(self) -> float:
+        """The highest confidence that is allowed."""
+        return float(np.finfo(np.float32).max) if self.any_confidence else 1.0
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> DetectionMapValue:
         """Return the candidates of a file. Raises `FormFault`."""
         path = path_of(source)
-        found = read_probabilities(path, case, files, self.dimensions, self.slab_bytes)
+        found = read_probabilities(path, case, files, self.dimensions, self.slab_bytes, self.highest)
         shape = case_geometry(case, self.dimensions).shape
         labelled, count = components_of(found.values > 0)
         if count > MOST_CANDIDATES:
             raise fault_at(FileSource(path), f"at most {MOST_CANDIDATES} connected components", str(count))
-        highest, lowest = np.zeros(count + 1, np.float32), np.ones(count + 1, np.float32)
+        highest, lowest = np.zeros(count + 1, np.float32), np.full(count + 1, np.inf, np.float32)
         for index, values in zip(labelled, found.values, strict=True):
             np.maximum.at(highest, index, values)
             np.minimum.at(lowest, index, values)
@@ -213,8 +230,8 @@ class DetectionMap(MapKind):
         shape = case_geometry(case, self.dimensions).shape
         cropped = unpack_volume(placed, "<u2", shape)
         confidences = array_of(confidences, ["<f8"], 1)
-        if len(confidences) > MOST_CANDIDATES or not are_probabilities(confidences):
-            raise HandoverError(f"expected up to {MOST_CANDIDATES} confidences from 0 to 1")
+        if len(confidences) > MOST_CANDIDATES or not are_probabilities(confidences, self.highest):
+            raise HandoverError(f"expected up to {MOST_CANDIDATES} confidences up to {self.highest:g}")
         voxels = np.bincount(cropped.values.reshape(-1), minlength=len(confidences) + 1)
         if len(voxels) > len(confidences) + 1 or not voxels[1:].all():
             raise HandoverError(f"expected voxels of {len(confidences)} candidates")
@@ -228,8 +245,9 @@ class DetectionMap(MapKind):
 
     def describe(self) -> str:
         """Return the description for participants."""
+        confidence = "positive confidence" if self.any_confidence else "confidence up to 1"
         return (
-            f"0 or a confidence up to 1 for each {place_in_words(self.dimensions)}; each connected component "
+            f"0 or a {confidence} for each {place_in_words(self.dimensions)}; each connected component "
             "(diagonal neighbours are connected) is one finding, with one value"
         )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
 from evaluation.core.fault import PhaseError
+from evaluation.core.trouble import raise_trouble_of
+from evaluation.io.json_files import read_json
 from evaluation.organiser.audience import recorded_run, views_of
 
 
@@ -25,9 +26,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the three views. Raises `PhaseError` if the folder holds no recorded run."""
     folder: Path = arguments.recorded
     try:
-        settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+        settings = read_json(folder / "settings.json")
         views = views_of(recorded_run(folder), settings)
     except (OSError, ValueError, KeyError, TypeError) as error:
+        raise_trouble_of(error, "read", folder)
         raise PhaseError(f"{folder}: holds no recorded run ({error})") from None
     for title, lines in (
         ("PARTICIPANT", views.participant),

@@ -18,7 +18,8 @@ from evaluation.cli.evaluate_command import PhaseSubmissions, parts
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Files
-from evaluation.io.files import write_atomically
+from evaluation.io.files import scratch_folder, write_atomically
+from evaluation.organiser.rescoring.kept import CHANGES
 from evaluation.organiser.rescoring.run import Summary, score_all
 from evaluation.organiser.rescoring.slicing import Slicing, slices_of
 from evaluation.organiser.rescoring.submissions import (
@@ -103,15 +104,15 @@ class _Stopped(BaseException):
 def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Streams) -> int:
     """Score all submissions; return 0, 1 if one was not scored, or 128 and the signal that stopped the run.
 
-    ``default`` returns the phase of the image, which is used if no other is given. Raises `PhaseError` and
-    `OSError` where nothing can be scored.
+    ``default`` returns the phase of the image, which is used if no other is given. Raises `PhaseError`,
+    `MachineTrouble` and `OSError` where nothing can be scored.
     """
     summary = Summary()
     total = 0
     try:
-        with _stoppable(), tempfile.TemporaryDirectory(prefix="phases-") as temporary:
+        with _stoppable(), scratch_folder("phases-") as temporary:
             jobs = [
-                _job(part, arguments, default, Path(temporary))
+                _job(part, arguments, default, temporary)
                 for part in parts(arguments.each, arguments.ground_truth)
             ]
             names = [job.phase for job in jobs]
@@ -126,23 +127,21 @@ def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Stre
             total = len(tasks)
             width = max((len(task.place) for task in tasks), default=0)
             engine, tasks = _engine(arguments, tasks, streams)
-            with (
-                closing(score_all(tasks, arguments.output, Slicing(engine))) as answers,
-                _each_progress(total, streams.tell_organiser) as ended,
-            ):
-                for task, answer in answers:
-                    summary.add(task.place, answer)
-                    ended(f"{task.place:<{width}}  {answer.line.splitlines()[0]}")
-            streams.tell_organiser(summary.lines())
+            try:
+                with (
+                    closing(score_all(tasks, arguments.output, Slicing(engine))) as answers,
+                    _each_progress(total, streams.tell_organiser) as ended,
+                ):
+                    for task, answer in answers:
+                        summary.add(task.place, answer)
+                        ended(f"{task.place:<{width}}  {answer.line.splitlines()[0]}")
+            finally:
+                streams.tell_organiser(summary.lines())
             if arguments.since is not None:
                 streams.tell_organiser(_compared(jobs, arguments.since, arguments.output))
     except _Stopped as stopped:
-        streams.tell_organiser(
-            [
-                *summary.lines(),
-                f"Stopped: {total - summary.done} are left; the same command goes on with them",
-            ]
-        )
+        left = total - summary.done
+        streams.tell_organiser([f"Stopped: {left} are left; the same command goes on with them"])
         return stopped.status
     return 1 if summary.failures else 0
 
@@ -220,10 +219,10 @@ def _engine(
 
 def _compared(jobs: Sequence[_Job], since: Path, output: Path) -> Iterator[str]:
     """Write changes.json and yield the table of changes. Raises `PhaseError` and `OSError`."""
-    from evaluation.organiser.rescoring.changes import FILE_NAME, changes_between, changes_json, table_of
+    from evaluation.organiser.rescoring.changes import changes_between, changes_json, table_of
 
     found = [changes_between(since / job.folder, output / job.folder) for job in jobs]
-    path = output / FILE_NAME
+    path = output / CHANGES
     write_atomically(path, changes_json(found))
     for changes in found:
         yield from table_of(changes)

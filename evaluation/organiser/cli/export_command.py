@@ -32,10 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.organiser.image.export import export_image, next_steps
     from evaluation.organiser.settings import (
         metrics_of_empty_submission,
+        notes_of,
         platform_settings,
-        ranking_notes,
         settings_file,
-        warnings_of,
     )
     from evaluation.phase.manifest import scan
     from evaluation.phase.phase import load_phase
@@ -46,8 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     phase = load_phase(folder, scan(folder))
     settings = platform_settings(phase, metrics_of_empty_submission(phase, machine.worker_count()))
     tell_built(image)
-    notes = [*warnings_of(phase, settings), *ranking_notes(phase, settings)]
-    sys.stderr.write("".join(f"Note: {note}\n" for note in notes))
+    sys.stderr.write("".join(f"Note: {note}\n" for note in notes_of(phase, settings)))
     output = arguments.output or arguments.folder / "export"
     for path in export_image(image, settings_file(settings), output, tell_terminal, arguments.compression):
         size = path.stat().st_size

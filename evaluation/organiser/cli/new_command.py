@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from evaluation.core.fault import PhaseError
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
@@ -22,9 +24,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the JSON of a Grand Challenge Forge pack: one folder for each of its phases, with its sockets",
     )
 
+    parser.add_argument(
+        "--algorithm",
+        action="store_true",
+        help="with --like: participants submit algorithms; the sample is the platform's list of jobs",
+    )
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the repository and print the next steps."""
+    if arguments.pack is not None and arguments.algorithm:
+        raise PhaseError("--algorithm: expected with --like, since a pack has its own interfaces")
     if arguments.pack is not None:
         from evaluation.organiser.starter.forge import write_from_pack
 
@@ -34,6 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
         return 1 if written.left_out else 0
     from evaluation.organiser.starter.repository import write_repository
 
-    write_repository(arguments.folder, arguments.like)
+    write_repository(arguments.folder, arguments.like, arguments.algorithm)
     sys.stdout.write(f"{arguments.folder}: read README.md there; first of all: evaluation seal phase\n")
     return 0

@@ -8,11 +8,10 @@ import sys
 from evaluation.cli.common import add_phase
 from evaluation.organiser.settings import (
     metrics_of_empty_submission,
+    notes_of,
     platform_settings,
     public_paths,
-    ranking_notes,
     settings_file,
-    warnings_of,
 )
 from evaluation.phase.named import named_phase
 from evaluation.platform import machine
@@ -37,6 +36,5 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write("".join(f"{path}\n" for path in public_paths(least)))
     else:
         sys.stdout.buffer.write(settings_file(settings))
-        notes = [*warnings_of(phase, settings), *ranking_notes(phase, settings)]
-        sys.stderr.write("".join(f"Note: {note}\n" for note in notes))
+        sys.stderr.write("".join(f"Note: {note}\n" for note in notes_of(phase, settings)))
     return 0

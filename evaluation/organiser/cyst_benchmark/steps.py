@@ -38,13 +38,13 @@ Every step adds its section to `report.json`.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import Progress, no_progress
+from evaluation.io.json_files import read_json
 from evaluation.organiser.cyst_benchmark.accuracy import write_accuracy
 from evaluation.organiser.cyst_benchmark.assignment import (
     MINUTES_PER_B_SCAN,
@@ -103,7 +103,7 @@ def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress)
         said = write_combination(folder, work, benchmark.output, interval, progress)
     # The sections of later steps are outdated.
     report = work / "report.json"
-    content: dict[str, object] = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
+    content: dict[str, object] = read_json(report) if report.exists() else {}
     known = {name: content[name] for name in STEPS[: STEPS.index(step)] if name in content}
     write_report(report, {**known, step: said})
     warnings = said.get("warnings", ())

@@ -76,7 +76,8 @@ With the files in {output}/, as an administrator of the challenge, on the phase'
   2. Ground truths, only where labels are to change without a new image: add ground-truth-{phase}.tar.gz.
      It wins over the image's. Both are activated one by one: "source" and "manifest" in metrics.json say
      which was used.
-  3. Phase settings, scoring: enter what settings.json holds, field by field.
+  3. Phase settings, scoring and submission: enter what settings.json holds, field by field; null is an
+     empty field. The platform takes a limit above 0 only after step 1.
   4. Submission instructions: paste format.md, and link form.json.
 The platform rejects a zip with a password or with absolute paths with "An unexpected error occurred" before
 the container starts. Tell participants, since this evaluation cannot.

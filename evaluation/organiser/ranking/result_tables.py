@@ -22,6 +22,7 @@ from evaluation.core.keys import Key, KeyTable, Weight
 from evaluation.core.metric import Metric, mean_of
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.core.scheme import Board, Rank, Scheme
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.results import (
     VARIANT_OF,
@@ -78,6 +79,7 @@ def read_definition(path: Path | None, metrics: list[str]) -> TableDefinition:
         try:
             content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
         except (OSError, ValueError) as error:
+            raise_trouble_of(error, "read", path)
             raise RankingError(f"{path}: {error}") from None
     problems: list[str] = []
     given = dict(found) if isinstance(found := content.get("metrics", {}), dict) else found
@@ -132,6 +134,7 @@ def _read(path: Path, definition: TableDefinition, problems: list[str]) -> panda
             skipinitialspace=True,
         )
     except (OSError, ValueError) as error:
+        raise_trouble_of(error, "read", path)
         raise RankingError(f"{path}: cannot be read: {error}") from None
     if TEAM not in table:
         found = ", ".join(table.columns)

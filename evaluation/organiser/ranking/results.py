@@ -15,6 +15,8 @@ from evaluation.core.challenge import Challenge, Composite, Options, Task, metri
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
+from evaluation.core.trouble import raise_trouble_of
+from evaluation.io.json_files import read_json
 from evaluation.phase.cases import organiser_table
 from evaluation.phase.leaderboard import ELIGIBLE, TEAM, is_yes
 from evaluation.phase.registry import rules_of
@@ -254,20 +256,24 @@ def _submissions_of(team: Path, problems: list[str]) -> Iterator[tuple[str, Path
 
 
 def _read_json(path: Path, problems: list[str]) -> Any:
-    """Return the content of a JSON file, None where the file is missing."""
+    """Return the content of a JSON file, None where the file is missing. Raises `MachineTrouble`."""
     try:
-        return json.loads(path.read_bytes())
+        content = read_json(path)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
-        problems.append(f"{path}: cannot be read: {error}")
+    except PhaseError as error:
+        problems += error.problems
         return None
+    if content is None:
+        problems.append(f"{path}: expected an object, found null")
+    return content
 
 
 def _absence(place: Path) -> str:
     try:
         return (place / REJECTED).read_text(encoding="utf-8").splitlines()[0]
-    except (OSError, IndexError):
+    except (OSError, IndexError) as error:
+        raise_trouble_of(error, "read", place / REJECTED)
         return f"no {METRICS}"
 
 

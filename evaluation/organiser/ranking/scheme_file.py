@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from evaluation.core.scheme import MethodName, Rank, Scheme, Term
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.organiser.ranking.results import PhaseResults, RankingError
 from evaluation.phase.config import PhaseConfig, read_config
 from evaluation.phase.leaderboard import platform_metrics
@@ -44,6 +45,7 @@ def read_scheme(path: Path) -> Scheme:
     except InvalidTableError as error:
         raise RankingError(*error.problems(str(path))) from None
     except (OSError, ValueError) as error:
+        raise_trouble_of(error, "read", path)
         raise RankingError(f"{path}: {error}") from None
 
 

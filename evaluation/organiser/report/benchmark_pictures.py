@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from PIL import Image, ImageColor, ImageDraw
 
 from evaluation.charts.chart import SKY, VERMILION, YELLOW
 from evaluation.core.fault import PhaseError
+from evaluation.io.json_files import read_json
 from evaluation.metrics.crops import Box, box_of_content
 from evaluation.organiser.cyst_benchmark.accuracy import ValuedBScan, read_accuracy, valued
 from evaluation.organiser.cyst_benchmark.assignment import read_assignment
@@ -212,8 +212,8 @@ def _interval(work: Path) -> Interval:
     """Return the interval behind the accuracies."""
     path = work / "report.json"
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))["accuracy"]["interval"]
-    except (OSError, ValueError, KeyError, TypeError):
+        found = read_json(path)["accuracy"]["interval"]
+    except (FileNotFoundError, KeyError, TypeError):
         raise PhaseError(f"{path}: expected the section of the step accuracy, found none") from None
     if found not in EVERY_INTERVAL:
         raise PhaseError(f"{path}: expected one of {', '.join(EVERY_INTERVAL)}, found {found!r}")

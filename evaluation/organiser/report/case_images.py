@@ -21,6 +21,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm, name_key
 from evaluation.core.outcome import Progress
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.metrics.boxes import iou_of_corners
@@ -60,8 +61,9 @@ from evaluation.organiser.report.overlays import (
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.platform import machine
-from evaluation.platform.submission import index_submission, unpacked
+from evaluation.platform.submission import index_submission
 from evaluation.workers.case_reader import CaseReader
+from evaluation.workers.unpacking import unpacked
 
 # --- The original images of cases, from the organiser's folder ---
 
@@ -99,6 +101,7 @@ class Photographs:
             with Image.open(path) as image:
                 colours = image.convert("RGB")
         except (OSError, ValueError, Image.DecompressionBombError) as error:
+            raise_trouble_of(error, "read", path)
             raise PhaseError(f"{path}: cannot be read: {error}") from None
         if colours.size != (case.width, case.height):
             colours = colours.resize((case.width, case.height), Image.Resampling.BILINEAR)
@@ -326,7 +329,11 @@ def read_cases(request: Request, progress: Progress) -> list[CaseReading]:
 
     Raises `PhaseError` where the submission or a photograph cannot be read.
     """
-    with unpacked(request.submission) if request.submission else nullcontext() as folder:
+    with (
+        unpacked(request.submission, workers=request.workers)
+        if request.submission
+        else nullcontext() as folder
+    ):
         reader = _SubmissionReader(request, folder)
         chosen = list(reader.positions())
         portions = [chosen[start : start + _PORTION] for start in range(0, len(chosen), _PORTION)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from evaluation.core.challenge import Task
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling, units_of
+from evaluation.io.json_files import read_json
 from evaluation.library import CASES_FILE
 from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.phase.leaderboard import digits_of
@@ -94,12 +94,12 @@ def read_submission_results(phase: Phase, folder: Path) -> SubmissionResults:
     contents, problems = [], []
     for name in (FILE_NAME, CASES_FILE):
         try:
-            contents.append(json.loads((folder / name).read_bytes()))
+            contents.append(read_json(folder / name))
         except FileNotFoundError:
             hint = "" if name == FILE_NAME else f"; `evaluate --cases {folder / CASES_FILE}` writes it"
             problems.append(f"{folder / name}: is missing{hint}")
-        except ValueError as error:
-            problems.append(f"{folder / name}: cannot be read: {error}")
+        except PhaseError as error:
+            problems += error.problems
     if problems:
         raise PhaseError(*problems)
     return results_of(phase, contents[0], contents[1])

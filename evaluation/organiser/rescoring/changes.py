@@ -15,8 +15,6 @@ from evaluation.organiser.ranking.selection import select
 from evaluation.phase.places import scheme_of
 from evaluation.platform.result_file import render
 
-FILE_NAME = "changes.json"
-
 
 @dataclass(frozen=True)
 class Change:

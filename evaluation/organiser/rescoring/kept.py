@@ -1,7 +1,9 @@
 """Results on disk, kept with the digests of their inputs and found again while these hold.
 
-    OUTPUT/<place>/             metrics.json, cases.json and the charts of the phase, or rejected.txt
-    OUTPUT/.kept/<place>.json   the record: the digests of the result's inputs and files
+    OUTPUT/<place>/             metrics.json, cases.json and the outputs of the phase, or rejected.txt
+    OUTPUT/.kept/<digest>.json  the record of a place, by its digest: the digests of inputs and files
+
+No submission can be named like one of these files, and none begins with a dot.
 
 A result is withdrawn before another takes its place, `metrics.json` is written last and the record after it.
 So a folder holds a whole result or none, and a result without a record is made again.
@@ -12,22 +14,22 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-import importlib
 import json
 import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from evaluation.io.files import sha256_of, sha256_of_file, write_atomically
-from evaluation.organiser.ranking.results import CASES, METRICS, REJECTED
+from evaluation.core.trouble import MachineTrouble
+from evaluation.io.files import fcntl, sha256_of, sha256_of_file, write_atomically
+from evaluation.organiser.ranking.results import CASES, METRICS, REJECTED, TEAMS
 from evaluation.organiser.rescoring.task import Answer, Environment
-from evaluation.phase.config import CHART_FILES
+from evaluation.phase.config import CHART_FILES, is_path_of_output
 
 FOLDER = ".kept"
 _FILES = (CASES, REJECTED, *CHART_FILES, METRICS)
+CHANGES = "changes.json"
+_RESERVED = frozenset({*_FILES, CHANGES, TEAMS})
 
 
 @dataclass(frozen=True)
@@ -50,29 +52,45 @@ class Results:
         try:
             record = json.loads(self._record(place).read_bytes())
             inputs = dataclasses.asdict(ingredients)
-            is_same = record["made_of"] == inputs and record["files"] == self._digests(place)
-            return str(record["submission"]) if is_same else None
-        except (OSError, ValueError, KeyError, TypeError):
+            digests = self._digests(place, self._names(place))
+            is_same = record["made_of"] == inputs and record["files"] == digests
+            return record["submission"] if is_same else None
+        except (OSError, MachineTrouble, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def publish(self, place: str, ingredients: Ingredients, answer: Answer) -> None:
-        """Replace the result; only a lasting one gets a record. Raises `OSError`."""
+        """Replace the result, by none if an error is raised; only a lasting one is kept.
+
+        Raises `MachineTrouble` and `OSError`.
+        """
         folder = self._folder / place
-        self._record(place).unlink(missing_ok=True)
-        for name in reversed(_FILES):
-            (folder / name).unlink(missing_ok=True)
+        self._withdraw(place)
         files = dict(answer.files) or {REJECTED: f"{answer.line}\n".encode()}
-        for name in _FILES:
-            if name in files:
+        try:
+            for name in sorted(files, key=METRICS.__eq__):
                 write_atomically(folder / name, files[name])
-        if answer.lasting:
             record = {
                 "made_of": dataclasses.asdict(ingredients),
-                "submission": answer.digest,
+                "submission": answer.digest if answer.lasting else None,
                 "files": {name: sha256_of(data) for name, data in files.items()},
             }
             content = json.dumps(record, indent=1, sort_keys=True) + "\n"
             write_atomically(self._record(place), content.encode("ascii"))
+        except (OSError, MachineTrouble):
+            self._withdraw(place, files)
+            raise
+
+    def _withdraw(self, place: str, files: Iterable[str] = ()) -> None:
+        for name in sorted(self._names(place) | {*files}, key=METRICS.__ne__):
+            (self._folder / place / name).unlink(missing_ok=True)
+        self._record(place).unlink(missing_ok=True)
+
+    def _names(self, place: str) -> set[str]:
+        """Return the files that a result may have: those of every phase, and the outputs in its record."""
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+            recorded = json.loads(self._record(place).read_bytes())["files"]
+            return {*_FILES, *filter(is_path_of_output, recorded)}
+        return {*_FILES}
 
     def is_rejection(self, place: str) -> bool:
         """Return whether the present result is a rejection."""
@@ -84,27 +102,30 @@ class Results:
         return is_there and not self._record(place).exists()
 
     def _record(self, place: str) -> Path:
-        return self._folder / FOLDER / f"{place}.json"
+        return self._folder / FOLDER / f"{sha256_of(place.encode('utf-8', 'surrogateescape'))}.json"
 
-    def _digests(self, place: str) -> dict[str, str]:
+    def _digests(self, place: str, names: Iterable[str]) -> dict[str, str]:
         digests = {}
-        for name in _FILES:
+        for name in names:
             with contextlib.suppress(FileNotFoundError):
                 digests[name] = sha256_of_file(self._folder / place / name)
         return digests
 
 
+def is_reserved(place: str) -> bool:
+    """Return whether a submission has the name of a file of results, in any letter case."""
+    return any(part.casefold() in _RESERVED for part in place.split("/"))
+
+
 # --- Locks that keep two runs, on any machines, from scoring one submission into a folder at once ---
 
-# Windows has no such module; there, claims do not work.
-_fcntl: Any = None if sys.platform == "win32" else importlib.import_module("fcntl")
 _OFFSET_BYTES = 7
 
 
 class Claims:
     """The claims of this process, each a lock on one byte of a file, which ends with the process.
 
-    A file system without locks grants every claim.
+    On Windows there are none. A file system without locks grants every claim.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -112,21 +133,21 @@ class Claims:
 
     def take(self, place: str, wait: bool = False) -> bool:
         """Claim a place, and return whether it was free; with ``wait``, first wait until it is."""
-        if _fcntl is None:
+        if fcntl is None:
             return True
         with contextlib.suppress(OSError):
             try:
-                kind = _fcntl.LOCK_EX | (0 if wait else _fcntl.LOCK_NB)
-                _fcntl.lockf(self._descriptor, kind, 1, _offset(place))
+                kind = fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)
+                fcntl.lockf(self._descriptor, kind, 1, _offset(place))
             except (BlockingIOError, PermissionError):
                 return False
         return True
 
     def release(self, place: str) -> None:
         """Give up a claim, which may not be held."""
-        if _fcntl is not None:
+        if fcntl is not None:
             with contextlib.suppress(OSError):
-                _fcntl.lockf(self._descriptor, _fcntl.LOCK_UN, 1, _offset(place))
+                fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, _offset(place))
 
 
 @contextlib.contextmanager

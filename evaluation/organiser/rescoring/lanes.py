@@ -10,7 +10,6 @@ import contextlib
 import os
 import pickle
 import selectors
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evaluation.core.trouble import MachineTrouble, trouble_of
+from evaluation.io.files import scratch_folder
 from evaluation.organiser.rescoring.scoring import Scorer
 from evaluation.organiser.rescoring.task import ATTEMPTS, Answer, Answers, ScoringTask, failed
 
@@ -32,22 +33,27 @@ class LaneDied(Exception):  # noqa: N818 - named like `Died`, a result
 
 
 class Lane:
-    """One such process; its temporary files are below a folder, by default the system's."""
+    """One such process; its temporary files are below a folder, by default the system's.
+
+    Raises `MachineTrouble` and `OSError` where it cannot be started.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = tempfile.mkdtemp(prefix="lane-", dir=folder)
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the lane
         # The process must find the same modules.
         path = [entry for entry in sys.path if isinstance(entry, str)]
         program = f"import sys; sys.path[:] = {path!r}; from {__name__} import main; main()"
         environment = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
-        self._process = subprocess.Popen(  # noqa: S603 - this Python and this module
-            [sys.executable, "-c", program],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env={**environment, **os.environ, "TMPDIR": self._folder},
-        )
+        with contextlib.ExitStack() as opened:
+            scratch = opened.enter_context(scratch_folder("lane-", folder))
+            self._log = opened.enter_context(tempfile.TemporaryFile(dir=scratch))
+            self._process = subprocess.Popen(  # noqa: S603 - this Python and this module
+                [sys.executable, "-c", program],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                env={**environment, **os.environ, "TMPDIR": str(scratch)},
+            )
+            self._closing = opened.pop_all()
 
     def fileno(self) -> int:
         """Return the descriptor that becomes readable with an answer, for `selectors`."""
@@ -74,10 +80,10 @@ class Lane:
         """End the process and its children, and remove its files."""
         self._process.kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._log):
+        for stream in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):
                 stream.close()  # type: ignore[union-attr]
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._closing.close()
 
     def _cause(self) -> str:
         status = self._process.wait()
@@ -171,7 +177,8 @@ class Lanes:
     def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
         """Yield every task with its answer, as they end.
 
-        If its process dies, a task is given to a new one, three times in all.
+        If its process dies, a task is given to a new one, three times in all. Where no more processes can be
+        started, those that run take all tasks; without any, a task has failed.
         """
         again: deque[_AssignedTask] = deque()
         idle = list(self._lanes)
@@ -184,7 +191,15 @@ class Lanes:
                         given = _AssignedTask(task)
                     else:
                         break
-                    lane = idle.pop() if idle else Lane()
+                    try:
+                        lane = idle.pop() if idle else Lane()
+                    except (OSError, MachineTrouble) as error:
+                        if busy.get_map():
+                            again.appendleft(given)
+                            break
+                        trouble = trouble_of(error, "start", "a process") or error
+                        yield given.task, failed(str(trouble), elsewhere=True)
+                        continue
                     self._lanes.add(lane)
                     given.attempts += 1
                     try:

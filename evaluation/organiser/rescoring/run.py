@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from evaluation.core.trouble import MachineTrouble, trouble_of
 from evaluation.io.files import sha256_of
-from evaluation.organiser.rescoring.kept import Claims, Ingredients, Results, open_claims
-from evaluation.organiser.rescoring.task import Answer, Answers, Engine, ScoringTask
+from evaluation.organiser.rescoring.kept import Claims, Ingredients, Results, is_reserved, open_claims
+from evaluation.organiser.rescoring.task import Answer, Answers, Engine, ScoringTask, failed
 from evaluation.phase import registry
 
 _NO_RECORD = "the result that was there had no record of what it was made of"
@@ -44,10 +45,15 @@ class Summary:
 def score_all(tasks: Sequence[ScoringTask], output: Path, engine: Engine) -> Answers:
     """Score submissions into OUTPUT/<place>/, and yield each with its answer once its result is written.
 
-    A submission that another run has claimed comes last, when that run is done with it. Raises `OSError`
-    where no result can be written, and the engine's errors.
+    A submission that another run has claimed comes last, when that run is done with it. One whose result
+    cannot be written has failed, and so has one with the name of a file of results. Raises `MachineTrouble`
+    and `OSError` where there can be no results at all, and the engine's errors.
     """
     results = Results(output)
+    for task in tasks:
+        if is_reserved(task.place):
+            yield task, failed(f"{task.place} names a file of results; give the submission another name")
+    tasks = [task for task in tasks if not is_reserved(task.place)]
     with open_claims(output) as claims, engine:
         busy: list[ScoringTask] = []
         yield from _published(engine.run(_claimed(tasks, claims, results, busy)), claims, results)
@@ -75,13 +81,20 @@ def _published(answers: Answers, claims: Claims, results: Results) -> Answers:
         elif answer.kind != "kept" and not (answer.kind == "failed" and task.kept):
             if results.lacks_record(task.place):
                 answer = replace(answer, line=f"{answer.line}; {_NO_RECORD}")
-            results.publish(task.place, _ingredients(task), answer)
+            try:
+                results.publish(task.place, _ingredients(task), answer)
+            except (OSError, MachineTrouble) as error:
+                if answer.kind != "failed":
+                    answer = failed(str(trouble_of(error, "write", task.place) or error))
         claims.release(task.place)
         yield task, answer
 
 
 def _with_kept(task: ScoringTask, results: Results) -> ScoringTask:
-    return replace(task, kept=results.kept(task.place, _ingredients(task)))
+    try:
+        return replace(task, kept=results.kept(task.place, _ingredients(task)))
+    except OSError:
+        return task  # whoever scores it says why
 
 
 def _ingredients(task: ScoringTask) -> Ingredients:

@@ -1,6 +1,6 @@
 """Scoring of submissions one after the other in one process, which leaves nothing of one for the next.
 
-The process opens a submission's files only to compute the digest and to unpack archives. Readers and scorers
+The process opens a submission's files only to compute the digest. What unpacks and reads it, and scorers,
 are forked for each submission from a clean server (see `evaluation.workers`).
 """
 
@@ -17,6 +17,7 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Faults, FormFault, PhaseError
 from evaluation.core.limits import limits_of
 from evaluation.core.outcome import Outcome
+from evaluation.core.trouble import trouble_of
 from evaluation.evaluate import CaseOutcomes, Rejection, Result, evaluate, read_and_score, result_of
 from evaluation.organiser.ranking.results import CASES, REJECTED
 from evaluation.organiser.rescoring.submissions import submission_digest
@@ -26,13 +27,13 @@ from evaluation.phase.registry import tasks_of_form
 from evaluation.platform import messages
 from evaluation.platform.result_file import FILE_NAME as METRICS
 from evaluation.platform.result_file import render
-from evaluation.platform.submission import unpacked
 from evaluation.summary import organiser_records
 from evaluation.workers.batches import WHOLE, packed_outcomes, unpacked_outcomes
 from evaluation.workers.confinement import missing_confinement
 from evaluation.workers.pool import DeadlineExceeded
 from evaluation.workers.reading import DEADLY
 from evaluation.workers.reports import Used
+from evaluation.workers.unpacking import unpacked
 
 # --- The outcomes of slices of a submission: packed for transport, and joined ---
 
@@ -58,7 +59,7 @@ def put_together(phase: Phase, slices: Sequence[bytes]) -> CaseOutcomes:
         used += of_reading
     limits = limits_of(phase.form.cases, fields_of(tasks_of_form(phase.form)))
     is_whole = len(about) == 1 and outcomes.keys() == set(range(len(phase.rows)))
-    exceeds = used.bytes > limits.bytes or used.items > limits.items or used.seconds > limits.seconds
+    exceeds = used.bytes > limits.bytes or used.items > limits.items
     if exceeds or not is_whole:
         raise PhaseError("the slices of the submission do not fit together")
     ((tasks, run_seconds),) = about
@@ -77,12 +78,12 @@ class Scorer:
             return self._answer(task)
         except PhaseError as error:
             return failed("; ".join(error.problems))
-        except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            return failed(f"{place}{error.strerror or error}", elsewhere=True)
-        except MemoryError:
-            return failed("out of memory", elsewhere=True)
-        except Exception:
+        except Exception as error:
+            if trouble := trouble_of(error, "score", getattr(error, "filename", None) or task.place):
+                return failed(str(trouble), elsewhere=True)
+            if isinstance(error, OSError):
+                place = f"{error.filename}: " if error.filename else ""
+                return failed(f"{place}{error.strerror or error}", elsewhere=True)
             return failed(f"fault of the evaluation itself:\n{traceback.format_exc(limit=-8)}")
 
     def _answer(self, task: ScoringTask) -> Answer:
@@ -99,7 +100,7 @@ class Scorer:
             return Answer("kept", "kept: the submission and what scores it have not changed", digest)
         phase = self._phase(task)
         try:
-            with unpacked(submission) as folder:
+            with unpacked(submission, workers=task.workers) as folder:
                 result = (
                     evaluate(phase, folder, task.workers)
                     if task.part == WHOLE
@@ -136,10 +137,10 @@ class Scorer:
 def _scored(result: Result, digest: str) -> Answer:
     records = organiser_records(result, result.figures)
     files = {CASES: render(records, organisers=True, rounded=False)}
-    if charts := result.phase.config.chart_outputs:
+    if outputs := result.phase.config.all_outputs:
         from evaluation.charts.published import documents
 
-        files |= documents(result, result.metrics, charts)
+        files |= documents(result, result.metrics, outputs)
     files[METRICS] = render(dataclasses.asdict(result.metrics))
     failures = sum(outcome.failure is not None for outcome in result.outcomes)
     line = f"scored, {failures} cases failed and took their worst values" if failures else "scored"
@@ -147,7 +148,8 @@ def _scored(result: Result, digest: str) -> Answer:
 
 
 def _rejected(rejection: Rejection, digest: str) -> Answer:
-    lines = [messages.participant_line(rejection.faults), *messages.organiser_report(rejection.faults)]
+    report = messages.organiser_report(rejection.faults)
+    lines = [messages.participant_line(rejection.faults), *rejection.notes, *report]
     files = {REJECTED: "".join(f"{line}\n" for line in lines).encode()}
     # A reader may have died for lack of memory.
     lasting = not any(fault.found == DEADLY for fault in rejection.faults)

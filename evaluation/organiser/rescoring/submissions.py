@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from evaluation.core.fault import PhaseError
+from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import MAX_ENTRIES, sha256_of_file
 from evaluation.platform.submission import MAX_SUBMISSION_BYTES
 
@@ -225,4 +226,5 @@ def _lines(root: Path, folder: str, names: list[str]) -> Iterator[str]:
             else:
                 yield f"{path} {stat.S_IFMT(mode)}"
         except OSError as error:
+            raise_trouble_of(error, "read", here)
             yield f"{path} error {error.errno}"

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
+from evaluation.io.json_files import read_json
 from evaluation.organiser.starter.repository import (
     PHASE,
     SUBMISSION,
@@ -25,7 +26,7 @@ from evaluation.organiser.starter.repository import (
     require_empty,
     write_surroundings,
 )
-from evaluation.organiser.starter.sample import write_job_sample
+from evaluation.organiser.starter.sample import write_sample
 from evaluation.organiser.submission_writer import InputSocket
 from evaluation.phase.validation import InvalidTableError, read_table
 
@@ -330,10 +331,10 @@ def write_from_pack(folder: Path, pack_file: Path) -> FromPack:
     output that cannot be written. Raises `PhaseError` for a file that is no pack, and where no phase is left.
     """
     try:
-        pack = read_table(Pack, json.loads(pack_file.read_text(encoding="utf-8")))
+        pack = read_table(Pack, read_json(pack_file))
     except InvalidTableError as error:
         raise PhaseError(*error.problems(pack_file.name)) from None
-    except (OSError, ValueError) as error:
+    except FileNotFoundError as error:
         raise PhaseError(f"{pack_file}: cannot be read: {error}") from None
     folders, notes, left_out = [], [], []
     contents = {}
@@ -353,7 +354,7 @@ def write_from_pack(folder: Path, pack_file: Path) -> FromPack:
         (place / PHASE / "phase.toml").write_text(text, encoding="utf-8")
         inputs = (socket for one in phase.pack.algorithm_interfaces for socket in one.inputs)
         sockets = {socket.slug: socket.described() for socket in inputs}
-        write_job_sample(place / PHASE, place / SUBMISSION, sockets)
+        write_sample(place / PHASE, place / SUBMISSION, sockets)
         write_surroundings(place, phase_name(place), title)
         folders.append(place)
     return FromPack(tuple(folders), tuple(notes), tuple(left_out))

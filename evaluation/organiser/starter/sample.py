@@ -1,4 +1,4 @@
-"""A synthetic sample of any declared phase of algorithms: cases, reference, and the jobs of an algorithm."""
+"""A synthetic sample of any declared phase: cases, reference, and a submission of middling quality."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.core.challenge import fields_of, references_of
-from evaluation.core.field import Variant
+from evaluation.core.field import TableColumns, Variant
 from evaluation.core.form import INPUT_VALUE, INTERFACE, CaseForm
 from evaluation.io.volume_header import GEOMETRY_COLUMNS
 from evaluation.organiser.submission_writer import (
     AlgorithmWriter,
+    ArchiveWriter,
     InputImage,
     InputSocket,
     SampleCase,
@@ -21,70 +22,65 @@ from evaluation.organiser.submission_writer import (
 )
 from evaluation.phase.registry import read_configuration, within_interfaces
 
-_CASES = 20
-_GEOMETRY = ("6", "1 1 2.5", "0 0 0", "1 0 0 0 1 0 0 0 1")
-_SIZE = {"width": "32", "height": "24"}
-_VARIANTS = (Variant.PERFECT, Variant.NEAR, Variant.NEAR, Variant.INVERTED)
+_CASES, _PATIENTS = 12, 60
+_IMAGE = {"width": "128", "height": "96"}
+_VOLUME = {"width": "64", "height": "48"}
+_GEOMETRY = ("12", "0.9 0.9 2.5", "0 0 0", "1 0 0 0 1 0 0 0 1")
+_WRONG_SHARE = 0.25
 
 
-def write_job_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocket]) -> None:
-    """Write cases and reference of a phase that so far has its `phase.toml`, and the jobs of an algorithm.
+def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocket] | None = None) -> None:
+    """Write cases and reference of a phase that so far has its `phase.toml`, and a submission to it.
 
-    sockets: the input sockets by slug. Each interface has 20 cases. Values are made up by their kinds; one
-    in four predictions is wrong everywhere. The same phase gives the same files. Raises `PhaseError`.
+    sockets: the input sockets of algorithms by slug. A phase, or each of its interfaces, has 12 cases, or 60
+    if all its values are single ones. Values are made up by their kinds. Three in four predictions are nearly
+    right, the others are right for another case. The same phase gives the same files. Raises `PhaseError`.
     """
     found = read_configuration(phase)
     config = found.config
     interfaces = config.interfaces_of(field.name for field in fields_of(found.tasks))
     tasks = within_interfaces(found.tasks, interfaces)
-    fields = fields_of(tasks)
+    fields, references = fields_of(tasks), references_of(tasks)
     random = np.random.Generator(np.random.PCG64(0))
-    owners = [interface for interface in interfaces or (None,) for _ in range(_CASES)]
+    count = _PATIENTS if all(isinstance(field.archive, TableColumns) for field in fields) else _CASES
+    owners = [interface for interface in interfaces or (None,) for _ in range(count)]
+    digits = len(str(len(owners)))
     inputs = []
     for number, interface in enumerate(owners, start=1):
-        name = f"case{number:03d}"
+        name = f"case{number:0{digits}d}"
         value = f"The input of {name}." if interface is not None and interface.by_value else None
         inputs.append(InputImage(name, (name,), interface, value))
-    socket = next(iter(config.input_sockets), "image")
-    writer = AlgorithmWriter(submission, fields, inputs, socket, sockets)
+    writer: ArchiveWriter | AlgorithmWriter = ArchiveWriter(submission, fields)
+    if config.submission == "algorithm":
+        socket = next(iter(config.input_sockets), "image")
+        writer = AlgorithmWriter(submission, fields, inputs, socket, sockets or {})
     public = {column.name for column in found.challenge.form_columns_of(config.submission)}
     geometry = {name: cell for name, cell in zip(GEOMETRY_COLUMNS, _GEOMETRY, strict=True) if name in public}
-    needs_size = any(field.kind.needs_size or field.reference.kind.needs_size for field in fields)
+    kinds = [kind for field in fields for kind in (field.kind, field.reference.kind)]
+    if any(kind.needs_size for kind in kinds):
+        geometry = {**(_VOLUME if GEOMETRY_COLUMNS[0] in public else _IMAGE), **geometry}
 
     def cases() -> Iterator[SampleCase]:
         for item in inputs:
-            columns = {**(_SIZE if needs_size else {}), **geometry}
+            columns = dict(geometry)
             if item.interface is not None:
                 columns[INTERFACE] = item.interface.name
             if item.value is not None:
                 columns[INPUT_VALUE] = item.value
-            width, height = (int(columns.get(name, 0)) for name in _SIZE)
+            width, height = (int(columns.get(name, 0)) for name in _IMAGE)
             case = CaseForm(item.name, width, height, columns)
-            references = {
-                field.name: field.reference.kind.example(case, random)
-                for field in references_of(tasks)
-                if field.cases(case)
-            }
-            variant = _VARIANTS[int(random.integers(len(_VARIANTS)))]
-            predictions = {
-                field.name: field.kind.rehearse(references[field.name], case, variant)
-                for field in fields
-                if field.cases(case)
-            }
-            writer.add(
-                item.name,
-                {
-                    field.name: writable(field.kind, predictions[field.name], case)
-                    for field in fields
-                    if field.name in predictions
-                },
-            )
-            written = {
-                field.name: writable(field.reference.kind, references[field.name], case)
-                for field in references_of(tasks)
-                if field.name in references
-            }
-            yield SampleCase(item.name, columns, written)
+            right = random.random() >= _WRONG_SHARE
+            true, predicted = {}, {}
+            for field in references:
+                if field.cases(case):
+                    value = field.reference.kind.example(case, random)
+                    true[field.name] = writable(field.reference.kind, value, case)
+                    if field in fields:
+                        value = value if right else field.reference.kind.example(case, random)
+                        prediction = field.kind.rehearse(value, case, Variant.NEAR)
+                        predicted[field.name] = writable(field.kind, prediction, case)
+            writer.add(item.name, predicted)
+            yield SampleCase(item.name, columns, true)
 
-    write_phase(phase, (phase / "phase.toml").read_text(encoding="utf-8"), references_of(tasks), cases())
+    write_phase(phase, (phase / "phase.toml").read_text(encoding="utf-8"), references, cases())
     writer.close()

@@ -7,6 +7,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import jaccard_score, precision_recall_curve, roc_auc_score, roc_curve
 
 from evaluation.core.field import Variant
+from evaluation.library import SubmissionRejected
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase
@@ -18,8 +19,11 @@ kind = "detection_map"
 foreground = [2, 3]
 others = [1]
 
-[tasks.scans]
-metrics = ["lesion_average_precision", "case_auc", "lesion_froc"]
+[tasks.scans.metrics]
+lesion_average_precision = {}
+case_auc = {}
+lesion_froc = { rates = [0.2] }
+linear = { metric = "lesion_froc", rates = [0.2], reading = "linear" }
 """
 SHAPE = (4, 8, 9)
 
@@ -88,15 +92,42 @@ def test_figures_of_a_submission(tmp_path):
         [prediction.max() for prediction in predictions.values()],
     )
     assert found["case_auc"] == pytest.approx(area, abs=5e-5)
-    assert found["lesion_froc_at_1"] == pytest.approx(sensitivity_at_one(truth, confidence), abs=5e-5)
+    step, linear = sensitivities_at(0.2, truth, confidence)
+    assert step < linear
+    assert found["lesion_froc_at_0_2"] == found["lesion_froc"] == pytest.approx(step, abs=5e-5)
+    assert found["linear_at_0_2"] == pytest.approx(linear, abs=5e-5)
 
 
-def sensitivity_at_one(truth, confidence):
-    """Return the sensitivity at one false finding per scan, linear between thresholds."""
+def sensitivities_at(rate, truth, confidence, scans=12):
+    """Return the highest sensitivity at up to so many false findings per scan, and the interpolated one."""
     false, found, levels = roc_curve(truth, confidence, drop_intermediate=False)
-    false, found = false[levels > 0] * (truth == 0).sum() / 12, found[levels > 0]
+    false, found = false[levels > 0] * (truth == 0).sum() / scans, found[levels > 0]
     rates = np.unique(false)
-    return np.interp(1, rates, [found[false == rate].max() for rate in rates])
+    highest = [found[false == each].max() for each in rates]
+    return found[false <= rate].max(), np.interp(rate, rates, highest)
+
+
+def test_any_positive_confidence(tmp_path):
+    """Figures depend on the order of the confidences alone; a missing scan is below the most confident."""
+    references, predictions = scans(7)
+    figures = {}
+    for factor, keys in ((1, ""), (1000, "any_confidence = true")):
+        tables = TABLES.replace("others", f"{keys}\nothers")
+        folder = tmp_path / str(factor)
+        phase = volume_phase(folder, tables, references, keys='missing = "worst"')
+        given = {name: values * np.float32(factor) for name, values in list(predictions.items())[1:]}
+        figures[factor] = figures_of(phase, folder, given)
+    assert figures[1000] == figures[1]
+
+
+@pytest.mark.parametrize(("keys", "value"), [("", 1.5), ("any_confidence = true", np.inf)])
+def test_confidences_that_are_too_high(tmp_path, keys, value):
+    references, _ = scans(7, count=1)
+    phase = volume_phase(tmp_path, TABLES.replace("others", f"{keys}\nothers"), references)
+    given = {name: np.full(SHAPE, value, np.float32) for name in references}
+    with pytest.raises(SubmissionRejected) as rejected:
+        figures_of(phase, tmp_path, given)
+    assert rejected.value.faults[0].found == f"{value:g} in plane 1"
 
 
 def test_scans_without_a_result(tmp_path):

@@ -102,8 +102,20 @@ def test_a_reference_is_validated_at_the_seal(tmp_path, spoil, expected):
 
 FAULTS = {
     "a label that is no number": ('1 = "cup"', 'one = "cup"', "expected whole numbers, found 'one'"),
-    "a name with a space": ('"cup"', '"the cup"', "'the cup' is not a name of lower-case letters"),
+    "a name with a dot": ('"cup"', '"the.cup"', "string should match pattern"),
     "two labels of one name": ('"disc"', '"cup"', "expected names that differ from each other"),
+    "two labels of one key": ('"disc"', '"the-cup", 9 = "the cup"', "expected names that differ from each"),
+    "a region of no label": ("labels", "regions = { all = [1, 7] }\nlabels", "regions.all: expected some of"),
+    "a region of a label's name": (
+        "labels",
+        "regions = { cup = [1, 2] }\nlabels",
+        "regions.cup: expected another name than that of label",
+    ),
+    "a number twice in a region": (
+        "labels",
+        "regions = { all = [1, 1] }\nlabels",
+        "expected every number once",
+    ),
     "a label that is the background": ("1 =", "0 =", "all different and not the background"),
     "a label beyond 16 bits": ("2 =", "70000 =", "expected labels from 0 to 65535"),
     "another number of dimensions": ("dimensions = 2", "dimensions = 4", "input should be 2 or 3"),

@@ -17,6 +17,7 @@ VOXEL_MM3 = 0.25
 SHAPE = (4, 7, 8)
 METRICS = (
     "detected_lesions",
+    "missed_lesions",
     "false_lesions",
     "lesion_f1",
     "lesion_count_difference",
@@ -62,6 +63,7 @@ def expected_of(prediction, reference, diagonal):
     recall, precision = detected / len(true), hits / len(predicted)
     return {
         "detected_lesions": recall,
+        "missed_lesions": len(true) - detected,
         "false_lesions": len(predicted) - hits,
         "lesion_f1": 2 * recall * precision / (recall + precision) if recall + precision else 0.0,
         "lesion_count_difference": abs(len(predicted) - len(true)),
@@ -78,6 +80,7 @@ def expected_of(prediction, reference, diagonal):
 @pytest.mark.parametrize("neighbours", ["all", "faces"])
 @checked(
     detected_lesions="SimpleITK.ConnectedComponent",
+    missed_lesions="SimpleITK.ConnectedComponent",
     false_lesions="SimpleITK.ConnectedComponent",
     lesion_f1="SimpleITK.ConnectedComponent",
     lesion_count_difference="SimpleITK.ConnectedComponent",
@@ -149,6 +152,7 @@ FIT, FIT_BY_FACES = 2 * 4 * 4, 4 * 7 * 8 // 2
             {},
             {
                 "detected_lesions": 0,
+                "missed_lesions": 1,
                 "lesion_f1": 0,
                 "panoptic_quality": 0,
                 "false_lesions": FIT,
@@ -177,11 +181,69 @@ def test_a_stated_worst_is_never_exceeded(tmp_path):
     assert figures_of(phase, tmp_path / "missing", {}) == {"false_lesions": 3}
 
 
+# A scan with a lesion that is found, a missed one and two false ones; and a scan without lesions.
+ROW = np.zeros((2, 2, 9), np.uint8)
+ROW[0, 0] = [1, 1, 0, 0, 1, 0, 0, 0, 0]
+FOUND = np.zeros((2, 2, 9), np.uint8)
+FOUND[0, 0] = [1, 0, 0, 0, 0, 0, 1, 0, 1]
+NONE = np.zeros((2, 2, 9), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("metric", "reading", "expected", "one_missing"),
+    [
+        ("detected_lesions", "number", 1 / 2, 0),
+        ("detected_lesions", "share", 1 / 2, 0),
+        ("detected_lesions", "pooled_share", 1 / 2, 0),
+        ("missed_lesions", "number", 1 / 2, 1),
+        ("missed_lesions", "share", 1 / 2, 1),
+        ("missed_lesions", "pooled_share", 1 / 2, 1),
+        # Five by one by one voxels of the scan can be lesions that do not touch.
+        ("false_lesions", "number", (2 + 1) / 2, (5 + 1) / 2),
+        ("false_lesions", "share", (2 / 3 + 1) / 2, 1),
+        ("false_lesions", "pooled_share", 3 / 4, 1),
+    ],
+)
+def test_readings_of_numbers_of_lesions(tmp_path, metric, reading, expected, one_missing):
+    one_metric = (
+        '[fields.map]\nkind = "label_map"\nlabels = { 1 = "lesion" }\n'
+        f'[tasks.scans.metrics]\ndice = {{}}\nfigure = {{ metric = "{metric}", reading = "{reading}" }}\n'
+    )
+    scans = {"scan0": ROW, "scan1": NONE}
+    phase = volume_phase(tmp_path, one_metric, scans, keys='missing = "worst"')
+    false = NONE.copy()
+    false[1, 1, 4] = 1
+    found = figures_of(phase, tmp_path, {"scan0": FOUND, "scan1": false})
+    assert found["figure"] == pytest.approx(expected, abs=5e-5)
+    without = figures_of(phase, tmp_path / "missing", {"scan1": false})["figure"]
+    assert without == pytest.approx(one_missing, abs=5e-5)
+    assert rehearse(load_phase(phase)).problems == ()
+
+
+def test_lesions_that_share_an_edge_are_one_for_autopet(tmp_path):
+    reference = np.zeros(SHAPE, np.uint8)
+    reference[0, 0, 0] = reference[1, 1, 0] = reference[2, 2, 1] = 1
+    prediction = np.zeros(SHAPE, np.uint8)
+    prediction[0, 0, 0] = 1
+    missed = {}
+    for neighbours in ("all", "edges", "faces"):
+        one_metric = (
+            '[fields.map]\nkind = "label_map"\nlabels = { 1 = "lesion" }\n'
+            f'[tasks.scans.metrics.false_negative_volume]\nneighbours = "{neighbours}"\nunit = "ml"\n'
+        )
+        phase = volume_phase(tmp_path / neighbours, one_metric, {"scan": reference})
+        (missed[neighbours],) = figures_of(phase, tmp_path / neighbours, {"scan": prediction}).values()
+    # Voxels of ¼ mm³ that touch the found one by an edge, and that one by a corner.
+    assert missed == pytest.approx({"all": 0, "edges": 0.25e-3, "faces": 0.5e-3}, abs=5e-5)
+
+
 @pytest.mark.parametrize("shape", [(1, 1, 1), (1, 4, 5), (3, 3, 3), (2, 4, 3)])
 def test_so_many_lesions_fit(shape):
     z, y, x = np.indices(shape)
     apart = (z % 2 == 0) & (y % 2 == 0) & (x % 2 == 0)
     board = (z + y + x) % 2 == 0
+    between = (z % 2 == 1) & (y % 2 == 1) & (x % 2 == 1)
+    assert most_lesions(shape, "edges") == (apart | between).sum()
     assert most_lesions(shape, "all") == len(components(apart, diagonal=True))
     assert most_lesions(shape, "faces") == len(components(board, diagonal=False))
 

@@ -86,7 +86,37 @@ FAULTS = {
         lambda folder: (folder / "b/metrics.json").write_text("{}"),
         "is not a metrics.json of this",
     ),
-    "no JSON": (lambda folder: (folder / "b/metrics.json").write_text("{"), "b/metrics.json: cannot be read"),
+    "null": (
+        lambda folder: (folder / "b/metrics.json").write_text("null"),
+        "b/metrics.json: expected an object, found null",
+    ),
+    "nested": (
+        lambda folder: (folder / "b/metrics.json").write_text("[" * 100_000),
+        "b/metrics.json, line 1: expected JSON of at most 64 levels",
+    ),
+    "nested cases": (
+        lambda folder: (folder / "b/cases.json").write_text('{"a":' * 100_000),
+        "b/cases.json, line 1: expected JSON of at most 64 levels",
+    ),
+    "numbers of no float": (
+        lambda folder: (folder / "b/cases.json").write_text('{"cases": 1e3081}'),
+        "b/cases.json: expected finite numbers, found 1e3081",
+    ),
+    "whole numbers of no float": (
+        lambda folder: (folder / "b/metrics.json").write_text(f'{{"a": 1{"0" * 350}}}'),
+        "b/metrics.json: expected integers of at most 308 digits, found 351 digits",
+    ),
+    "an array that is not empty by its shape": (
+        lambda folder: edit(
+            folder / "b/cases.json",
+            lambda c: c["cases"][0]["tasks"]["classification"].update(x={"shape": [1 << 40]}),
+        ),
+        "expected the shape of an empty array, found [1099511627776]",
+    ),
+    "no JSON": (
+        lambda folder: (folder / "b/metrics.json").write_text("{"),
+        "b/metrics.json, line 1: expected JSON",
+    ),
     "cases of another phase": (
         lambda folder: edit(folder / "b/cases.json", lambda c: c.update(manifest="other")),
         "b/cases.json: belongs to another phase than metrics.json",

@@ -1,6 +1,7 @@
 """Results are whole or absent, and kept only while all that they were made of is the same."""
 
 import errno
+import json
 from dataclasses import replace
 
 import pytest
@@ -40,6 +41,32 @@ def test_charts_are_a_part_of_a_result_and_leave_with_it(tmp_path):
     assert files(tmp_path) == SCORED.files
 
 
+@pytest.mark.parametrize("lasting", [True, False])
+def test_outputs_of_a_phase_are_a_part_of_a_result_and_leave_with_it(tmp_path, lasting):
+    results = Results(tmp_path)
+    given = {**SCORED.files, "performance.json": b"{}", "pages/figures.pdf": b"%PDF"}
+    results.publish("team/1", MADE_OF, replace(SCORED, files=given, lasting=lasting))
+    place = tmp_path / "team" / "1"
+    assert {name: (place / name).read_bytes() for name in given} == given
+    assert results.kept("team/1", MADE_OF) == ("digest" if lasting else None)
+    (place / "pages" / "figures.pdf").write_bytes(b"other")
+    assert results.kept("team/1", MADE_OF) is None
+    results.publish("team/1", MADE_OF, REJECTED)
+    assert [path.name for path in place.rglob("*") if path.is_file()] == ["rejected.txt"]
+
+
+def test_a_record_removes_no_file_outside_of_its_result(tmp_path):
+    results = Results(tmp_path)
+    results.publish("team/1", MADE_OF, SCORED)
+    other = tmp_path / "other.json"
+    other.write_bytes(b"")
+    (record,) = (tmp_path / ".kept").glob("*.json")
+    files = dict.fromkeys(("../../other.json", str(other)), "")
+    record.write_text(json.dumps({**json.loads(record.read_text()), "files": files}))
+    results.publish("team/1", MADE_OF, REJECTED)
+    assert other.exists()
+
+
 OTHERS = {
     "seal": replace(MADE_OF, seal="other"),
     "source": replace(MADE_OF, source="image"),
@@ -59,7 +86,9 @@ SPOILT = {
     "altered": lambda folder: (folder / "metrics.json").write_bytes(b"3"),
     "removed": lambda folder: (folder / "cases.json").unlink(),
     "added": lambda folder: (folder / "rejected.txt").write_bytes(b""),
-    "record cut off": lambda folder: (folder.parents[1] / ".kept" / "team" / "1.json").write_bytes(b'{"made'),
+    "record cut off": lambda folder: next((folder.parents[1] / ".kept").glob("*.json")).write_bytes(
+        b'{"made'
+    ),
 }
 
 
@@ -87,8 +116,8 @@ def test_a_failure_is_written_for_the_ranking_and_not_kept(tmp_path):
 
 
 @pytest.mark.parametrize("writes", range(3))
-def test_a_run_that_ends_while_it_writes_leaves_no_half_result(tmp_path, monkeypatch, writes):
-    """A full disk ends it at each of the three files in turn."""
+def test_a_result_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch, writes):
+    """The disk is full at each of the three files in turn."""
     results = Results(tmp_path)
     results.publish("team/1", MADE_OF, SCORED)
     write, left = kept.write_atomically, [writes]
@@ -103,5 +132,5 @@ def test_a_run_that_ends_while_it_writes_leaves_no_half_result(tmp_path, monkeyp
     newer = replace(SCORED, files={"cases.json": b"3", "metrics.json": b"4"})
     with pytest.raises(OSError, match="No space left"):
         results.publish("team/1", MADE_OF, newer)
-    assert files(tmp_path) == dict(list(newer.files.items())[:writes])  # metrics.json last
+    assert files(tmp_path) == {}
     assert results.kept("team/1", MADE_OF) is None

@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import threading
 import time
 from contextlib import closing
@@ -93,13 +94,16 @@ def test_a_submission_that_kills_its_process_each_time_is_tried_three_times_and_
     assert Deadly.given == 3
 
 
-def test_nothing_is_left_of_lanes_that_are_ended(tmp_path):
+def test_nothing_is_left_of_lanes_that_are_ended(tmp_path, monkeypatch):
     phase, submissions = write_teams(tmp_path)
     many(submissions, 4)
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
     engine = Lanes(2)
     with engine, closing(engine.run(iter(tasks_of(phase, submissions)))) as answers:
         next(answers)
-        folders = [Path(lane._folder) for lane in engine._lanes]
+        folders = list((tmp_path / "scratch").glob("lane-*"))
+        assert len(folders) == 2
         processes = processes_of(engine)
         assert all(folder.is_dir() for folder in folders)
     assert not any(folder.exists() for folder in folders)

@@ -100,13 +100,41 @@ def test_what_another_run_has_claimed_comes_last_and_is_kept(tasks, tmp_path, mo
     assert waited == ["bad"]
 
 
-def test_results_that_cannot_be_written_end_the_run(tasks, tmp_path, monkeypatch):
+def test_a_result_that_cannot_be_written_is_a_failure_and_the_others_go_on(tasks, tmp_path, monkeypatch):
+    write = kept.write_atomically
+
     def full(path, data):
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        if path.parent.name == "folder":
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        write(path, data)
 
     monkeypatch.setattr(kept, "write_atomically", full)
-    with pytest.raises(OSError, match="No space left"):
-        run(tasks, tmp_path / "o")
+    summary = Summary()
+    for task, answer in score_all(tasks, tmp_path / "o", Here()):
+        summary.add(task.place, answer)
+    assert summary.counts == {"rejected": 1, "scored": 1, "failed": 1}
+    assert next(iter(summary.lines())) == (
+        "FAILED folder: not scored: cannot write folder: the machine is short of space on the disk"
+    )
+    assert not (tmp_path / "o" / "folder").exists()
+
+
+NAMES = ["a", "a/metrics.json", "x", "x.json/y", "changes.json", "Rejected.TXT", "teams.csv", "b/cases.json"]
+
+
+def test_no_name_of_a_submission_reaches_a_file_of_results(tasks, tmp_path):
+    named = [replace(task, place=name) for name in NAMES for task in tasks if task.place == "folder"]
+    answers = {task.place: answer for task, answer in score_all(named, tmp_path / "o", Here())}
+    kinds = {place: answer.kind for place, answer in answers.items()}
+    assert kinds == {
+        **dict.fromkeys(NAMES, "failed"),
+        **dict.fromkeys(["a", "x", "x.json/y"], "scored"),
+    }
+    assert "names a file of results" in answers["a/metrics.json"].line
+    for place in ("a", "x", "x.json/y"):
+        assert (tmp_path / "o" / place / "metrics.json").is_file()
+    again = {task.place: answer.kind for task, answer in score_all(named, tmp_path / "o", Here())}
+    assert [again[place] for place in ("a", "x", "x.json/y")] == ["kept"] * 3
 
 
 def test_the_summary_names_every_failure_and_counts_the_rest():

@@ -54,8 +54,8 @@ def raising(error):
 NO_SPACE = OSError(errno.ENOSPC, "No space left on device", "/tmp/x")
 FAULTS = {
     "phase": (PhaseError("one", "two"), "not scored: one; two"),
-    "disk": (NO_SPACE, "not scored: /tmp/x: No space left on device"),
-    "memory": (MemoryError(), "not scored: out of memory"),
+    "disk": (NO_SPACE, "not scored: cannot score /tmp/x: the machine is short of space on the disk"),
+    "memory": (MemoryError(), "not scored: cannot score folder: the machine is short of memory"),
     "time": (DeadlineExceeded(("V0001",)), "not scored: the budget of 3300 s was used up"),
     "defect": (ZeroDivisionError(), "not scored: fault of the evaluation itself:"),
 }
@@ -70,9 +70,10 @@ def test_what_is_not_the_submissions_fault_is_a_failure_that_does_not_last(tasks
 
 
 def test_a_full_disk_is_no_fault_of_a_zip(tasks, monkeypatch):
-    monkeypatch.setattr("evaluation.platform.submission._extract", raising(NO_SPACE))
+    monkeypatch.setattr("evaluation.workers.unpacking._write", raising(NO_SPACE))
     answer = Scorer().answer(tasks["packed"])
-    assert (answer.kind, answer.line) == ("failed", "not scored: /tmp/x: No space left on device")
+    told = "not scored: cannot unpack packed.zip: the machine is short of space on the disk"
+    assert (answer.kind, answer.line) == ("failed", told)
 
 
 def test_a_submission_that_changes_meanwhile_has_no_result(tasks, monkeypatch):

@@ -46,7 +46,6 @@ UNFIT = {
     "other tasks": lambda one, two: [one, replace(two, tasks=two.tasks[:1])],
     "too many bytes": lambda one, two: [one, replace(two, used=replace(two.used, bytes=1 << 40))],
     "too many values": lambda one, two: [one, replace(two, used=replace(two.used, items=1 << 40))],
-    "too slow to read": lambda one, two: [one, replace(two, used=replace(two.used, seconds=1e6))],
 }
 
 

@@ -11,7 +11,6 @@ import pytest
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Result, check, evaluate
-from evaluation.organiser.cli.new_command import run
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.organiser.starter.forge import write_from_pack
 from evaluation.organiser.validate import validate_phase
@@ -146,8 +145,7 @@ def test_the_other_phases_of_a_pack_are_written(tmp_path, capsys):
     ]
     file = tmp_path / "pack.json"
     file.write_text(json.dumps(content), encoding="utf-8")
-    arguments = type("Arguments", (), {"folder": tmp_path / "new", "pack": file, "like": None})
-    assert run(arguments) == 1
+    assert main(["new", str(tmp_path / "new"), "--from", str(file)]) == 1
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["risk"]
     streams = capsys.readouterr()
     assert streams.out == f"{tmp_path / 'new' / 'risk'}\n"
@@ -226,7 +224,7 @@ def test_a_job_of_another_interface_than_its_case(tmp_path):
 
     def edit(jobs):
         job = with_inputs(jobs, "thorax-ct")
-        job["inputs"][0]["image"]["name"] = "case030"  # a case of the other interface
+        job["inputs"][0]["image"]["name"] = "case090"  # a case of the other interface
         with_inputs(jobs, "brain-mr", "patient-age")["inputs"].pop()
 
     edit_jobs(folder, edit)
@@ -274,7 +272,7 @@ def change_value(job, change):
     [
         ("", "cases.csv, line 2, input_value: expected the value of the input, found nothing"),
         (
-            "The input of case002.",
+            "The input of case02.",
             "cases.csv, line 3, input_value: expected a value of its own, found that of line 2",
         ),
     ],
@@ -282,7 +280,7 @@ def change_value(job, change):
 def test_values_that_tell_no_cases_apart(tmp_path, value, expected):
     folder, _ = written(tmp_path, pack({"inputs": [REPORT], "outputs": [RISK]}))
     table = folder / "phase" / "cases.csv"
-    text = table.read_text(encoding="utf-8").replace("The input of case001.", value)
+    text = table.read_text(encoding="utf-8").replace("The input of case01.", value)
     table.write_text(text, encoding="utf-8")
     with pytest.raises(PhaseError) as error:
         sealed(folder)

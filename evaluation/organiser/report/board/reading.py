@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import json
 import re
 import types
 import typing
@@ -17,6 +16,8 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import TypeAdapter, ValidationError
 
 from evaluation.core.fault import PhaseError
+from evaluation.core.trouble import raise_trouble_of
+from evaluation.io.json_files import read_json
 from evaluation.organiser.charts.teams import TeamMarks
 from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking.leaderboard_file import (
@@ -28,7 +29,8 @@ from evaluation.organiser.ranking.leaderboard_file import (
     Team,
 )
 from evaluation.organiser.report.page import Block, Section
-from evaluation.organiser.rescoring.changes import FILE_NAME, Changes
+from evaluation.organiser.rescoring.changes import Changes
+from evaluation.organiser.rescoring.kept import CHANGES
 
 # --- Reading of the files that `rank --output` writes ---
 
@@ -98,8 +100,8 @@ def _organiser_part(folder: Path, suffix: str) -> OrganiserPart:
 
 def _json(path: Path) -> Any:
     try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+        return read_json(path)
+    except FileNotFoundError as error:
         raise PhaseError(f"{path}: cannot be read: {error}") from None
 
 
@@ -111,6 +113,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
             names, *rows = [list(map(text_of_cell, row)) for row in csv.reader(file)] or [[]]
             return [dict(zip(names, row, strict=True)) for row in rows]
     except (OSError, ValueError, csv.Error) as error:
+        raise_trouble_of(error, "read", path)
         raise PhaseError(f"{path}: cannot be read: {error}") from None
 
 
@@ -214,7 +217,7 @@ def read_changes(location: Path) -> tuple[Changes, ...]:
 
     Raises `PhaseError` where it is missing or not of this package.
     """
-    path = location / FILE_NAME if location.is_dir() else location
+    path = location / CHANGES if location.is_dir() else location
     if not path.exists():
         raise PhaseError(
             f"{path}: is missing; `evaluate --each FOLDER --since RESULTS` writes it beside its results"

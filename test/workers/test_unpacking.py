@@ -1,5 +1,6 @@
 """Zips and bare tables as participants upload them."""
 
+import errno
 import os
 import stat
 import struct
@@ -7,13 +8,16 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FaultKind, FormFault
-from evaluation.platform import submission as unpack_module
-from evaluation.platform.submission import unpack, unpacked
+from evaluation.core.outcome import Died
+from evaluation.io.handover import encode
+from evaluation.workers import unpacking as unpack_module
+from evaluation.workers.unpacking import unpack, unpacked
 from scripts.platform_runtime import members
 
 
@@ -211,3 +215,54 @@ def test_names_that_differ_in_letter_case_alone_are_told_where_they_would_be_one
         (FaultKind.DUPLICATE, "masks/A.PNG", "one like masks/a.png"),
         (FaultKind.DUPLICATE, "masks/\xc9", "one like Masks/e\u0301"),
     ]
+
+
+def test_this_process_parses_no_zip(tmp_path, monkeypatch):
+    archive = zip_of(tmp_path / "s.zip", {"a/1": bytes(9_000_000), "b": b"", "c": b"x" * 5})
+    expected = {"a/1": bytes(9_000_000), "b": b"", "c": b"x" * 5}
+    with unpacked(archive, workers=1) as folder:  # whose processes are started now
+        assert files_below(folder) == expected
+    monkeypatch.setattr(zipfile, "ZipFile", None)
+    with unpacked(archive, workers=1) as folder:
+        assert files_below(folder) == expected
+    with pytest.raises(TypeError), unpacked(archive, workers=0):
+        pass
+
+
+@pytest.mark.parametrize("path", ["../out", "a/../b", "/etc/passwd", "a//b", "", ".", "a/.", "a\0b"])
+def test_a_path_that_a_reader_forged_is_refused(path):
+    with pytest.raises(FormFault):
+        unpack_module._paths(["fine", path], "s.zip")
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [[[2, b"x"]]],
+        [[[-1, b"x"]]],
+        [[["0", b"x"]]],
+        [[[0, b"x"], [1, b"y"], [0, b"z"]]],
+        [[[0, b"123"]], [[0, b"456"]]],
+        [[[0]]],
+        [["x"]],
+    ],
+)
+def test_content_that_a_reader_forged_is_refused(pieces, tmp_path):
+    packed = [
+        [[part[0], np.frombuffer(part[1], np.uint8)] if len(part) == 2 else part for part in piece]
+        for piece in pieces
+    ]
+    with pytest.raises(ValueError):  # noqa: PT011 - of several places
+        unpack_module._write(iter([*packed, []]), [tmp_path / "a", tmp_path / "b"], max_bytes=5)
+
+
+def test_a_zip_that_kills_its_reader_is_at_fault(tmp_path):
+    died = Died("crashed with SIGSEGV")
+    with pytest.raises(FormFault) as caught:
+        unpack_module._content(died, "s.zip")
+    assert [(fault.file, fault.kind) for fault in caught.value.faults] == [("s.zip", FaultKind.UNREADABLE)]
+
+
+def test_the_machines_trouble_is_not_the_zips(tmp_path):
+    with pytest.raises(OSError, match="No space left"):
+        unpack_module._content(memoryview(b"".join(encode([[[], []], errno.ENOSPC, []]))), "s.zip")

@@ -1,0 +1,205 @@
+"""Unpacks a submission as the platform does.
+
+A zip is parsed and inflated by a reader, which is confined to it. This process gets paths and bytes, checks
+every path, and writes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluation.core.fault import Fault, FaultKind, Faults, FormFault
+from evaluation.core.outcome import Died
+from evaluation.io.files import MAX_ENTRIES
+from evaluation.io.handover import HandoverError, array_of, decode, encode, list_of, text_of
+from evaluation.platform import machine
+from evaluation.platform.archive import BARE_TABLE
+from evaluation.platform.submission import MAX_SUBMISSION_BYTES, ZipContent, raise_unpacking
+from evaluation.workers.confinement import confine
+from evaluation.workers.pool import PoolSettings, open_pool
+from evaluation.workers.reading import DEADLY, require_no_lack
+from evaluation.workers.reports import pack_faults, unpack_faults
+from evaluation.workers.worker import Answer, AskReader, Handler, Tick
+
+# Names that Windows does not store, or gives to a device.
+_NOT_ON_WINDOWS = re.compile(
+    r"""[<>:"|?*\\\x00-\x1f]|[ .]$|^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)""", re.IGNORECASE
+)
+_IS_WINDOWS = sys.platform == "win32"
+_PIECE_SECONDS = 60.0
+_IMPORTED_LATE = "encodings.cp437"
+"""How old zips write names."""
+
+
+@contextlib.contextmanager
+def unpacked(
+    submission: Path, max_bytes: int = MAX_SUBMISSION_BYTES, workers: int | None = None
+) -> Iterator[Path]:
+    """Yield a folder with the content that the container would find in /input.
+
+    A folder is yielded as it is; a zip or csv file is unpacked into a temporary folder, see `unpack`.
+    """
+    if submission.is_dir():
+        yield submission
+        return
+    with tempfile.TemporaryDirectory(prefix="submission-") as folder:
+        unpack(submission, Path(folder), max_bytes, workers)
+        yield Path(folder)
+
+
+def unpack(
+    submission: Path, folder: Path, max_bytes: int = MAX_SUBMISSION_BYTES, workers: int | None = None
+) -> None:
+    """Unpack a zip, or copy a csv file, into an empty folder; with 0 ``workers`` in this process alone.
+
+    Raises `FormFault` for any other file and for a zip that cannot be unpacked safely, `OSError` for a fault
+    of the machine, such as a full disk, and `PhaseError` where no process can be started.
+    """
+    if submission.suffix.casefold() == ".csv":
+        shutil.copyfile(submission, folder / BARE_TABLE)
+        return
+    count_of_workers = min(1, machine.worker_count(workers))
+    memory = machine.worker_memory(count_of_workers, None)
+    setup = _UnpackSetup(str(submission.resolve()), submission.name, max_bytes, memory)
+    with open_pool(setup, PoolSettings(count_of_workers, _PIECE_SECONDS)) as pool:
+        answers = (_content(answer, setup.name) for _, answer in pool.run(count(), lambda number: number))
+        paths = _paths(next(answers), setup.name)
+        if faults := _unstorable(paths, folder):
+            raise FormFault(faults)
+        try:
+            _write(answers, [folder / path for path in paths], max_bytes)
+        except (OSError, ValueError) as error:
+            raise_unpacking(error, setup.name)
+
+
+@dataclass(frozen=True)
+class _UnpackSetup:
+    """The setup of a process that reads one zip."""
+
+    path: str
+    name: str
+    max_bytes: int
+    memory_bytes: int | None
+
+    def open(self, ask_reader: AskReader | None) -> Handler:
+        importlib.import_module(_IMPORTED_LATE)
+        return _Unpacking(self)
+
+    def confine(self) -> None:
+        confine(self.path)
+
+
+class _Unpacking:
+    """Answers the first job with the paths of a zip, each further one with a piece; the last one is empty."""
+
+    def __init__(self, setup: _UnpackSetup) -> None:
+        self._setup = setup
+        self._pieces: Iterator[list[tuple[int, bytes]]] | None = None
+
+    def __call__(self, job: int, tick: Tick) -> Answer:
+        tick(_PIECE_SECONDS)
+        try:
+            return encode([pack_faults(Faults()), 0, self._content()])
+        except FormFault as fault:
+            return encode([pack_faults(Faults(fault.faults)), 0, []])
+        except OSError as error:
+            return encode([pack_faults(Faults()), error.errno or 0, []])
+
+    def _content(self) -> list[Any]:
+        if self._pieces is None:
+            content = ZipContent(Path(self._setup.path), self._setup.name, self._setup.max_bytes)
+            self._pieces = content.pieces()
+            return content.paths
+        piece = next(self._pieces, [])
+        return [[number, np.frombuffer(data, np.uint8)] for number, data in piece]
+
+
+def _content(answer: memoryview | Died, name: str) -> list[Any]:
+    """Return what a reader found. Raises `FormFault`, also for one that crashed, and `MachineTrouble`."""
+    try:
+        if isinstance(answer, Died):
+            require_no_lack(answer, name)
+            raise HandoverError(answer.reason)
+        packed, code, content = list_of(decode(answer), 3)
+        faults = unpack_faults(packed)
+        if not isinstance(code, int):
+            raise HandoverError("expected a number of an error")
+    except HandoverError:
+        raise FormFault(Fault(FaultKind.UNREADABLE, name, "a readable zip archive", DEADLY)) from None
+    if faults:
+        raise FormFault(faults)
+    if code:
+        raise OSError(code, os.strerror(code), name)
+    return list_of(content)
+
+
+def _paths(content: list[Any], name: str) -> list[str]:
+    """Return the paths of the files of a zip. Raises `FormFault` where a reader forged one."""
+    paths = [text_of(path) for path in content]
+    parts = [part for path in paths for part in path.split("/")]
+    if (
+        len(paths) > MAX_ENTRIES
+        or not {"", ".", ".."}.isdisjoint(parts)
+        or any("\0" in path for path in paths)
+    ):
+        raise FormFault(Fault(FaultKind.FORBIDDEN, name, "paths inside the archive", "others"))
+    return paths
+
+
+def _write(pieces: Iterator[list[Any]], targets: Sequence[Path], max_bytes: int) -> None:
+    """Write the files of a zip. Raises `OSError`, and `ValueError` for what no zip holds."""
+    left, current = max_bytes, -1
+    with contextlib.ExitStack() as opened:
+        file: Any = None
+        while piece := next(pieces):
+            for entry in piece:
+                number, values = list_of(entry, 2)
+                data = array_of(values, ["|u1"], 1)
+                left -= len(data)
+                if left < 0 or not isinstance(number, int) or not max(current, 0) <= number < len(targets):
+                    raise ValueError("its content contradicts its directory")
+                if number != current:
+                    opened.close()
+                    current = number
+                    targets[number].parent.mkdir(parents=True, exist_ok=True)
+                    file = opened.enter_context(targets[number].open("wb"))
+                file.write(data.data)
+
+
+def _unstorable(paths: Sequence[str], folder: Path) -> list[Fault]:
+    """Return faults of files that Linux can store and this system cannot, alone or beside each other."""
+    faults = []
+    if _IS_WINDOWS:
+        faults += [
+            Fault(FaultKind.UNREADABLE, path, "a file name that Windows can store", "another one")
+            for path in paths
+            if any(_NOT_ON_WINDOWS.search(part) for part in path.split("/"))
+        ]
+    if _ignores_case(folder):
+        first: dict[str, str] = {}
+        for path in paths:
+            other = first.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
+            if other != path:
+                expected, found = "names that differ in more than letter case", f"one like {other}"
+                faults.append(Fault(FaultKind.DUPLICATE, path, expected, found))
+    return faults
+
+
+def _ignores_case(folder: Path) -> bool:
+    """Return whether names in a new folder that differ only in letter case are the same file."""
+    with tempfile.NamedTemporaryFile(prefix="case-", dir=folder) as file:
+        return (folder / Path(file.name).name.upper()).exists()

@@ -1,0 +1,232 @@
+"""Examples of label maps and detection maps from their folders alone, against independent computations."""
+
+import numpy as np
+import pytest
+import SimpleITK
+from scipy import ndimage
+from sklearn.metrics import f1_score, precision_recall_curve, precision_score, recall_score, roc_auc_score
+from surface_distance import metrics as oracle
+
+import evaluation
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.phase import load_phase
+from test.challenges.declared.test_detection_map import results_of, sensitivities_at
+from test.challenges.declared.test_lesions import components
+from test.examples.samples import write_sample
+from test.metrics.test_lesion_wise import expected_figures
+
+pytestmark = pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
+
+
+def pairs(folder):
+    """Return reference and prediction of every scan, arrays (z, y, x), and their spacing (z, y, x)."""
+    (field,) = (path for path in (folder / "submission").iterdir() if path.is_dir())
+    found = []
+    for path in sorted(field.iterdir()):
+        reference = SimpleITK.ReadImage(str(folder / "phase" / field.name / path.name))
+        images = reference, SimpleITK.ReadImage(str(path))
+        found.append((*map(SimpleITK.GetArrayFromImage, images), reference.GetSpacing()[::-1]))
+    return found
+
+
+def dice(true, found):
+    return f1_score(true.ravel(), found.ravel(), zero_division=1.0)
+
+
+def distances(true, found, spacing_mm):
+    return oracle.compute_surface_distances(true, found, spacing_mm)
+
+
+def means(rows):
+    """Return the mean of each figure over scans, and of a region's figures also over all regions.
+
+    rows: for each scan the figures of each region by (metric, region).
+    """
+    figures = {key: np.mean([row[key] for row in rows]) for key in rows[0]}
+    whole = {of: np.mean([figures[key] for key in figures if key[0] == of]) for of, _ in figures}
+    return {f"{of}_{region}": value for (of, region), value in figures.items()} | whole
+
+
+def brats2023(scans):
+    def row(reference, prediction, spacing_mm):
+        figures = {}
+        for region, labels in (("wt", [1, 2, 3]), ("tc", [1, 3]), ("et", [3])):
+            true, found = np.isin(reference, labels), np.isin(prediction, labels)
+            lesions = expected_figures(found, true, 3, 50, spacing_mm)
+            if true.any() and found.any():
+                farthest = oracle.compute_robust_hausdorff(distances(true, found, spacing_mm), 95)
+            else:
+                farthest = 374 * (true.any() != found.any())
+            flat = true.ravel(), found.ravel()
+            empty = float(not true.any() and not found.any())
+            figures |= {
+                ("lesion_wise_dice", region): lesions[0],
+                ("lesion_wise_hausdorff_95", region): lesions[1],
+                ("dice", region): dice(true, found),
+                ("hausdorff_95", region): farthest,
+                ("voxel_sensitivity", region): recall_score(*flat, zero_division=empty),
+                ("voxel_precision", region): precision_score(*flat, zero_division=empty),
+            }
+        return figures
+
+    return means([row(*scan) for scan in scans])
+
+
+def kits2023(scans):
+    regions = {
+        "kidney_and_masses": ([1, 2, 3], 1.0330772532390826),
+        "masses": ([2, 3], 1.1328796488598762),
+        "tumour": ([2], 1.1498198361434828),
+    }
+
+    def row(reference, prediction, spacing_mm):
+        figures = {}
+        for region, (labels, tolerance_mm) in regions.items():
+            true, found = np.isin(reference, labels), np.isin(prediction, labels)
+            near = float(true.any() == found.any())
+            if true.any() and found.any():
+                surfaces = distances(true, found, spacing_mm)
+                near = oracle.compute_surface_dice_at_tolerance(surfaces, tolerance_mm)
+            figures |= {("dice", region): dice(true, found), ("surface_dice", region): near}
+        return figures
+
+    return means([row(*scan) for scan in scans])
+
+
+# The voxels that differ from the middle in at most two coordinates.
+EDGES = np.abs(np.indices((3, 3, 3)) - 1).sum(axis=0) <= 2
+
+
+def autopet(scans):
+    dices, false_positive, false_negative = [], [], []
+    for reference, prediction, spacing_mm in scans:
+        true, found = reference == 1, prediction == 1
+        if true.any() or found.any():
+            dices.append(dice(true, found))
+        for mask, other, volumes in ((found, true, false_positive), (true, found, false_negative)):
+            numbered, count = ndimage.label(mask, EDGES)
+            alone = [numbered == lesion for lesion in range(1, count + 1)]
+            voxels = sum(lesion.sum() for lesion in alone if not (lesion & other).any())
+            volumes.append(voxels * np.prod(spacing_mm) / 1000)
+    return {
+        "dice": np.mean(dices),
+        "false_positive_volume": np.mean(false_positive),
+        "false_negative_volume": np.mean(false_negative),
+    }
+
+
+def isles2022(scans):
+    rows = []
+    for reference, prediction, spacing_mm in scans:
+        true, found = reference == 1, prediction == 1
+        lesions, predicted = components(true, True), components(found, True)
+        hit = sum((lesion & found).any() for lesion in lesions)
+        false = sum(not (lesion & true).any() for lesion in predicted)
+        missed = len(lesions) - hit
+        rows.append(
+            {
+                "dice": dice(true, found),
+                "volume_difference": abs(int(found.sum()) - int(true.sum())) * np.prod(spacing_mm) / 1000,
+                "lesion_count_difference": abs(len(predicted) - len(lesions)),
+                "lesion_f1": hit / (hit + (false + missed) / 2) if lesions or predicted else 1,
+            }
+        )
+    return {key: np.mean([row[key] for row in rows]) for key in rows[0]}
+
+
+def picai(scans):
+    # The reference of PI-CAI's test of the kind counts labels from 2 on.
+    rows = [results_of(reference * 2, prediction) for reference, prediction, _ in scans]
+    truth, confidence = np.array([row for of_scan in rows for row in of_scan]).T
+    precision, recall, thresholds = precision_recall_curve(truth, confidence)
+    precision[:-1][thresholds == 0] = 0
+    area = roc_auc_score(
+        [reference.any() for reference, _, _ in scans], [prediction.max() for _, prediction, _ in scans]
+    )
+    figures = {"case_auc": area, "lesion_average_precision": -np.sum(np.diff(recall) * precision[:-1])}
+    steps = []
+    for rate in (0.1, 0.5, 1, 2):
+        steps.append(sensitivities_at(rate, truth, confidence, len(scans))[0])
+        figures[f"lesion_froc_at_{rate:g}".replace(".", "_")] = steps[-1]
+    return figures | {"lesion_froc": np.mean(steps)}
+
+
+VESSELS = [
+    "BA",
+    "R-PCA",
+    "L-PCA",
+    "R-ICA",
+    "R-MCA",
+    "L-ICA",
+    "L-MCA",
+    "R-Pcom",
+    "L-Pcom",
+    "Acom",
+    "R-ACA",
+    "L-ACA",
+]
+
+
+def topcow2024(scans):
+    names = dict(zip([*range(1, 13), 15], [*VESSELS, "3rd-A2"], strict=True))
+    figures = {}
+    for metric in ("dice", "hausdorff_95"):
+        of_label = {name: [] for name in names.values()}
+        of_scan = []
+        for reference, prediction, spacing_mm in scans:
+            values = []
+            for label, name in names.items():
+                true, found = reference == label, prediction == label
+                if true.any() or found.any():
+                    value = dice(true, found) if metric == "dice" else hausdorff_95(true, found, spacing_mm)
+                    of_label[name].append(value)
+                    values.append(value)
+            of_scan.append(np.mean(values))
+        figures[metric] = np.mean(of_scan)
+        figures |= {
+            f"{metric}_{name.replace('-', '_')}": np.mean(values)
+            for name, values in of_label.items()
+            if values
+        }
+    return figures
+
+
+def hausdorff_95(true, found, spacing_mm):
+    if not true.any() or not found.any():
+        return 90
+    outlines = [mask & ~ndimage.binary_erosion(mask) for mask in (true, found)]
+    apart = [ndimage.distance_transform_edt(~outline, spacing_mm) for outline in outlines]
+    return max(np.percentile(apart[0][outlines[1]], 95), np.percentile(apart[1][outlines[0]], 95))
+
+
+EXPECTED = {
+    "brats2023": brats2023,
+    "kits2023": kits2023,
+    "autopet": autopet,
+    "isles2022": isles2022,
+    "picai": picai,
+    "topcow2024": topcow2024,
+}
+
+
+@pytest.fixture(scope="module", params=EXPECTED)
+def example(request, tmp_path_factory):
+    folder = write_sample(tmp_path_factory.mktemp(request.param), request.param)
+    evaluation.seal(folder / "phase")
+    return request.param, folder
+
+
+def test_the_figures_are_those_of_an_independent_computation(example):
+    name, folder = example
+    result = evaluation.evaluate(folder / "phase", folder / "submission", workers=0).to_dict()
+    ((_, figures),) = result["aggregates"].items()
+    expected = EXPECTED[name](pairs(folder))
+    assert {key: entry["value"] for key, entry in figures.items()} == pytest.approx(expected, abs=5e-5)
+    assert 0.1 < next(iter(expected.values())) < 0.99
+    assert all(value > 0 for value in expected.values())
+
+
+def test_the_phase_can_be_rehearsed_and_checked(example):
+    _, folder = example
+    assert rehearse(load_phase(folder / "phase")).problems == ()
+    assert evaluation.check(folder / "phase", folder / "submission", workers=0).passed

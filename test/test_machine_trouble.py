@@ -1,0 +1,403 @@
+"""A machine that is short of something: no command blames a file, a submission or a label for it.
+
+The table fails system calls of every kind in every command: the first of them, the last and some between.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import resource
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tracemalloc
+import zlib
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from evaluation.cli import check_command, evaluate_command
+from evaluation.cli.common import MACHINE
+from evaluation.cli.main import main
+from evaluation.core import side_by_side
+from evaluation.core.fault import FormFault, ReadError
+from evaluation.core.field import FileSource
+from evaluation.core.form import CaseForm
+from evaluation.core.trouble import LACKS, MachineTrouble
+from evaluation.io import pixels
+from evaluation.io.box_files import BoxFormat, read_box_lines
+from evaluation.io.grey_images import read_grey, write_grey, write_with_simpleitk
+from evaluation.io.json_files import parse_json
+from evaluation.io.pixels import Size
+from evaluation.io.tables import ColumnSpec, read_table
+from evaluation.io.volumes import open_metaimage, open_nifti
+from evaluation.workers.case_reader import CaseReader
+from evaluation.workers.processes import Server
+from evaluation.workers.server import REFUSED, STATUS
+from test.failing_calls import ERRORS, Calls, counted
+from test.io.images import saved
+from test.phases import refuge_phase, refuge_submission
+from test.repository import REPOSITORY
+from test.workers.unruly_cases import case, read, reader_setup, settings_of
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="system calls of Linux")
+
+CASES = 4
+KINDS = ("open", "read", "memfd", "list", "mkdir", "write", "fsync", "rename", "fork")
+COMMANDS = ("evaluate", "each", "check", "seal", "rank", "report", "summary")
+POSITIONS = {"report": 1, "rank": 2}
+"""How many calls of a kind fail in turn, by command: a report takes seconds."""
+BLAME = (
+    "damaged",
+    "Submission rejected",
+    "Rejected,",
+    "differs from",
+    "seal the phase",
+    "Traceback",
+    "cannot be",
+    "not found",
+)
+
+
+class Told:
+    """Stands for the two streams of a container, which would take over those of the tests."""
+
+    organiser: list[str]
+    participant: list[str]
+
+    def __init__(self) -> None:
+        type(self).organiser, type(self).participant = [], []
+
+    def tell_organiser(self, texts) -> None:
+        self.organiser.extend(texts)
+
+    def tell_participant(self, line) -> None:
+        self.participant.append(line)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_streams():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluate_command, "Streams", Told)
+        patch.setattr(check_command, "Streams", Told)
+        yield
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, _no_streams) -> Path:
+    folder = tmp_path_factory.mktemp("machine")
+    phase = str(refuge_phase(folder / "phase", CASES, keys={"resamples": 20}))
+    for team in ("one", "two"):
+        refuge_submission(folder / "teams" / team, CASES)
+    assert main(["form", phase, "--output", str(folder / "form.json")]) == 0
+    each = ["evaluate", "--each", str(folder / "teams"), "--ground-truth", phase, "--workers", "0"]
+    assert main([*each, "--output", str(folder / "results")]) == 0
+    return folder
+
+
+def run(command: str, place: Path, name: str, calls: Calls) -> tuple[int, Path]:
+    """Run a command into a folder; return its status and the folder."""
+    output = place / name
+    if command == "seal":
+        shutil.copytree(place / "phase", output)
+        (output / "manifest.json").unlink()
+    with counted(calls):
+        return main(arguments_of(command, place, output)), output
+
+
+def arguments_of(command: str, place: Path, output: Path) -> list[str]:
+    phase, results = str(place / "phase"), str(place / "results")
+    few = ["--resamples", "10", "--no-tests", "--no-influence"]
+    return {
+        "evaluate": [
+            *("evaluate", "--input", str(place / "teams" / "one"), "--ground-truth", phase),
+            *("--workers", "0", "--output", str(output)),
+        ],
+        "each": [
+            *("evaluate", "--each", str(place / "teams"), "--ground-truth", phase),
+            *("--workers", "0", "--output", str(output)),
+        ],
+        "check": [
+            *("check", "--form", str(place / "form.json"), str(place / "teams" / "one")),
+            *("--workers", "0"),
+        ],
+        "seal": ["seal", str(output)],
+        "rank": ["rank", results, *few, "--output", str(output)],
+        "report": [
+            *("report", "submission", "--ground-truth", phase, "--workers", "0"),
+            *("--results", str(place / "results" / "one"), "--output", str(output / "report.html")),
+        ],
+        "summary": ["summary", str(place / "results" / "one" / "metrics.json")],
+    }[command]
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "manifest" not in path.name  # which has a random number
+    }
+
+
+@cache
+def clean_run(command: str, place: Path) -> tuple[dict[str, int], dict[str, bytes]]:
+    """Return the number of calls of a run in which none fails, and what it wrote."""
+    run(command, place, f"{command}-first", Calls(place))  # imports
+    calls = Calls(place)
+    status, output = run(command, place, f"{command}-clean", calls)
+    assert status == 0, Told.organiser
+    return dict(calls.counts), written(output)
+
+
+def positions(count: int, most: int) -> list[int]:
+    """Return the numbers of some of the calls, the last and the first among them."""
+    return sorted({count - round(step * (count - 1) / max(1, most - 1)) for step in range(most)})
+
+
+@pytest.mark.parametrize(("command", "kind"), list(itertools.product(COMMANDS, KINDS)))
+def test_a_call_that_fails_is_the_machines_trouble_and_leaves_nothing(command, kind, place, capsys):
+    counts, expected = clean_run(command, place)
+    numbers = positions(counts[kind], POSITIONS.get(command, 4)) if counts.get(kind) else []
+    for turn, number in enumerate(numbers):
+        error = ERRORS[(KINDS.index(kind) + COMMANDS.index(command) + turn) % len(ERRORS)]
+        Told()
+        capsys.readouterr()
+        calls = Calls(place, kind, number, error, lasts=turn % 2 == 1)
+        status, output = run(command, place, f"{command}-{kind}-{number}", calls)
+        found = written(output)
+        told = "\n".join([*Told.organiser, *Told.participant, *capsys.readouterr()])
+        cell = f"{command}, {kind} {number} of {counts[kind]}, {error}: {status} {told}"
+        wrong = [name for name, data in found.items() if expected.get(name) != data]
+        assert not any(word in told for word in BLAME), cell
+        if status == 0:
+            assert found == expected, cell
+            continue
+        assert any(f"short of {lack}" in told for lack in LACKS.values()), cell
+        if command == "each" and status == 1:
+            assert_the_rest_is_scored(found, expected, cell)
+        else:
+            assert status == MACHINE, cell
+            assert not wrong, cell  # files are whole
+        if command == "evaluate":
+            assert Told.participant == [evaluate_command._ORGANISERS], cell
+        shutil.rmtree(output, ignore_errors=True)
+
+
+def assert_the_rest_is_scored(found, expected, cell) -> None:
+    """A team has its whole result, or none beside the reason; the summary names each."""
+    failures = [line for line in Told.organiser if line.startswith("FAILED")]
+    assert failures, cell
+    assert Told.organiser[-1].startswith("2 submissions: "), cell
+    for team in ("one", "two"):
+        of_team = {name: data for name, data in found.items() if name.startswith(f"{team}/")}
+        if any(line.startswith(f"FAILED {team}: not scored: ") for line in failures):
+            assert set(of_team) <= {f"{team}/rejected.txt"}, cell
+        else:
+            assert of_team == {n: d for n, d in expected.items() if n.startswith(f"{team}/")}, cell
+
+
+CALLS = {
+    "evaluate": {"open", "read", "memfd", "list", "mkdir", "write", "rename"},
+    "each": {"open", "read", "memfd", "list", "mkdir", "write", "fsync", "rename"},
+    "check": {"open", "read", "memfd"},
+    "seal": {"open", "read", "list", "write", "fsync", "rename"},
+    "rank": {"open", "read", "list", "mkdir", "write", "fsync", "rename"},
+    "report": {"open", "read", "list"},
+    "summary": {"open", "read"},
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_table_reaches_the_calls_of_each_command(command, place):
+    counts, _ = clean_run(command, place)
+    assert CALLS[command] <= {kind for kind in KINDS if counts.get(kind)}
+
+
+# --- The readers of every format, with every error ---
+
+GREY = np.arange(20, dtype=np.uint8).reshape(4, 5)
+VOLUME = np.ones((2, 4, 5), np.uint8)
+NAMES = (ColumnSpec("name"),)
+BOXES = BoxFormat({"a": 0}, with_confidence=True)
+
+
+def read_image(files, path):
+    read_grey(files.read(path, 1 << 20), path, None)
+
+
+def read_volume(files, path):
+    with files.open(path, 1 << 20) as stream:
+        _, voxels = open_metaimage(stream) if path.endswith(".mha") else open_nifti(stream, True)
+        voxels.fill(memoryview(bytearray(VOLUME.nbytes)))
+        voxels.finish()
+
+
+FORMATS = {
+    "image.png": (write_grey(GREY, ".png"), read_image),
+    "image.bmp": (write_grey(GREY, ".bmp"), read_image),
+    "image.tif": (saved(Image.fromarray(GREY), "TIFF", compression="tiff_lzw"), read_image),
+    "image.mha": (write_grey(GREY, ".mha"), read_image),
+    "volume.mha": (write_with_simpleitk(VOLUME, ".mha"), read_volume),
+    "volume.nii.gz": (write_with_simpleitk(VOLUME, ".nii.gz"), read_volume),
+    "table.csv": (b"name\na\n", lambda files, path: read_table(files.read(path, 100), NAMES, max_rows=9)),
+    "value.json": (b"[1]", lambda files, path: parse_json(files.read(path, 100))),
+    "boxes.txt": (
+        b"a 0.5 1 1 2 2\n",
+        lambda files, path: read_box_lines(files.read(path, 100), BOXES, Size(9, 9), 9),
+    ),
+}
+
+
+def read_case(folder: Path, path: str, read):
+    """Read a file as a reader of cases does, with the given function for its kind."""
+
+    def read_source(source, case, files):
+        try:
+            read(files, source.path)
+        except ReadError as error:
+            raise FormFault(error.fault(source.path)) from None
+
+    reader = CaseReader(str(folder), (), "reject")
+    reader.fields = {"value": SimpleNamespace(kind=SimpleNamespace(read=read_source))}
+    return reader.read(CaseForm("a"), {"value": FileSource(path)})
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_reader_blames_a_file_for_a_call_that_fails(name, tmp_path):
+    content, read = FORMATS[name]
+    (tmp_path / name).write_bytes(content)
+    with counted(Calls(tmp_path)) as clean:
+        assert read_case(tmp_path, name, read)[1] == []
+    assert ("memfd" in clean.counts) == name.endswith(".png")
+    for kind, error in itertools.product(("open", "read", "memfd"), ERRORS):
+        for number in range(1, clean.counts[kind] + 1):
+            with counted(Calls(tmp_path, kind, number, error)), pytest.raises(MachineTrouble) as raised:
+                read_case(tmp_path, name, read)
+            assert raised.value.file == name
+            assert raised.value.lack == LACKS[getattr(errno, error)]
+
+
+@pytest.mark.parametrize("name", ["image.png", "image.tif"])
+@pytest.mark.parametrize("error", [RuntimeError("std::bad_alloc"), OSError("decoder error"), MemoryError()])
+def test_a_decoder_that_decodes_nothing_at_all_is_the_machines(name, error, tmp_path, monkeypatch):
+    """Libraries do not say why; an image that is known to be whole shows it."""
+    (tmp_path / name).write_bytes(FORMATS[name][0])
+
+    def fails(*arguments):
+        raise error
+
+    monkeypatch.setattr(pixels, "_decoded", fails)
+    with pytest.raises(MachineTrouble) as raised:
+        read_case(tmp_path, name, read_image)
+    assert raised.value.file == name
+
+
+def test_damaged_data_are_the_files_fault_where_the_decoder_works(tmp_path):
+    data = FORMATS["image.png"][0]
+    start = data.index(b"IDAT")
+    (length,) = struct.unpack(">I", data[start - 4 : start])
+    body = b"IDAT" + b"\xff" * length
+    damaged = data[:start] + body + struct.pack(">I", zlib.crc32(body)) + data[start + length + 8 :]
+    (tmp_path / "a.png").write_bytes(damaged)
+    _, (fault,) = read_case(tmp_path, "a.png", read_image)
+    assert (fault.kind, fault.found) == ("unreadable", "damaged or incomplete image data")
+
+
+HUGE = 2**31 - 1
+HUGE_FILES = {
+    "png": (
+        "a.png",
+        struct.pack(">8sI4sIIBBBBB", b"\x89PNG\r\n\x1a\n", 13, b"IHDR", HUGE, HUGE, 8, 0, 0, 0, 0),
+    ),
+    "bmp": ("a.bmp", struct.pack("<2sIHHIIiiHH6I", b"BM", 70, 0, 0, 54, 40, HUGE, HUGE, 1, 8, *[0] * 6)),
+    "metaimage": (
+        "a.mha",
+        b"ObjectType = Image\nNDims = 2\nDimSize = 999999 999999\nElementType = MET_UCHAR\n"
+        b"ElementDataFile = LOCAL\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HUGE_FILES)
+def test_a_huge_size_in_a_header_is_a_fault_of_the_file_before_memory_is_taken(name, tmp_path):
+    path, data = HUGE_FILES[name]
+    (tmp_path / path).write_bytes(data + bytes(100))
+    tracemalloc.start()
+    try:
+        _, (fault,) = read_case(tmp_path, path, read_image)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert fault.kind == "too large"
+    assert peak < 1 << 20
+
+
+def test_a_sealed_reference_that_cannot_be_decoded_is_not_called_damaged(place, monkeypatch):
+    decoded = pixels._decoded
+    left = [CASES]  # the masks of the submission
+
+    def fails(*arguments):
+        left[0] -= 1
+        if left[0] < 0:
+            raise RuntimeError("std::bad_alloc")
+        return decoded(*arguments)
+
+    monkeypatch.setattr(pixels, "_decoded", fails)
+    status, _ = run("evaluate", place, "reference", Calls(place))
+    assert status == MACHINE
+    assert Told.participant == [evaluate_command._ORGANISERS]
+    assert "the machine is short of" in Told.organiser[0]
+
+
+# --- Processes ---
+
+
+def test_a_worker_that_gets_less_memory_than_was_granted_tells_so():
+    setup = replace(reader_setup(), memory_bytes=1 << 50)
+    with pytest.raises(MachineTrouble) as raised:
+        read([case(0)], settings_of(), setup=setup)
+    assert raised.value.args == ("run", "a worker process", "memory")
+
+
+@pytest.mark.parametrize("error", ["EAGAIN", "ENOMEM"])
+def test_a_worker_that_cannot_be_forked_is_the_machines(error):
+    server = Server.__new__(Server)
+    server._statuses = {}
+    server._control, theirs = socket.socketpair()
+    with server._control, theirs:
+        theirs.sendall(STATUS.pack(getattr(errno, error), REFUSED))
+        with pytest.raises(MachineTrouble, match="start a worker process") as raised:
+            server.start_worker()
+    assert raised.value.lack == LACKS[getattr(errno, error)]
+
+
+def test_a_copy_that_cannot_be_forked_is_done_without(monkeypatch, tmp_path):
+    monkeypatch.setattr(side_by_side, "_can_fork", lambda: True)
+    with counted(Calls(tmp_path, "fork", 1, "ENOMEM")) as calls:
+        assert side_by_side.side_by_side([lambda: 1, lambda: 2], [1.0, 1.0]) == [1, 2]
+    assert calls.counts["fork"] == 1
+
+
+def test_a_limit_on_the_size_of_files_blames_no_team_and_no_label(place):
+    """With worker processes: no image fits into the memory file of its decoder."""
+    arguments = [*arguments_of("each", place, place / "limited")[:-4], "--output", str(place / "limited")]
+    done = subprocess.run(
+        [sys.executable, "-m", "evaluation", *arguments, "--workers", "1"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, resource.RLIM_INFINITY)),
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    *_, one, two, counts = done.stdout.splitlines()
+    assert counts == "2 submissions: 0 scored, 0 kept, 0 rejected, 2 failed"
+    assert all("short of permitted size of files" in line for line in (one, two))
