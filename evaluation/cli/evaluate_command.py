@@ -8,7 +8,7 @@ import importlib
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -226,6 +226,7 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
                 [f"{UPLOADED} is empty: the reference in the image is used, and no uploaded ground truth"]
             )
         phase = load_phase_to_verify(folder, source=source)
+        _remove_outputs(arguments.output, phase.config.outputs)
         _require_readable(arguments.input)
         workers = machine.worker_count(arguments.workers)
         with progress_bar("cases", len(phase.rows)) as progress:
@@ -274,9 +275,13 @@ def _remove_results(output: Path, cases: Path | None) -> None:
     """
     from evaluation.phase.config import CHART_FILES
 
+    _remove_outputs(output, ("metrics.json", *CHART_FILES, *filter(None, [cases and cases.absolute()])))
+
+
+def _remove_outputs(output: Path, paths: Iterable[str | Path]) -> None:
     with _writing_to(output):
-        for path in (*(output / name for name in ("metrics.json", *CHART_FILES)), *filter(None, [cases])):
-            path.unlink(missing_ok=True)
+        for path in paths:
+            (output / path).unlink(missing_ok=True)
 
 
 def _require_readable(folder: Path) -> None:

@@ -227,10 +227,19 @@ CHART_FILES = tuple(f"chart-{name}.json" for name in get_args(ChartName))
 OutputContent = Literal["chart-metrics", "chart-subgroups", "chart-roc", "metrics", "pdf"]
 
 
+RESULT_FILES = ("metrics.json", "cases.json", "rejected.txt")
+"""Files of a result that no output of a phase may replace."""
+
+
+def is_path_of_output(path: str) -> bool:
+    """Return whether a path may be an output: relative, in the folder, no file of a result."""
+    is_inside = "\\" not in path and not {"", ".", ".."} & {*path.split("/")}
+    return path.isprintable() and is_inside and path not in RESULT_FILES
+
+
 def _path_of_output(path: str) -> str:
-    parts = path.split("/")
-    if not path.isprintable() or "\\" in path or {"", ".", ".."} & {*parts} or path == "metrics.json":
-        raise ValueError(f"expected a relative path other than metrics.json, found {path!r}")
+    if not is_path_of_output(path):
+        raise ValueError(f"expected a relative path other than {', '.join(RESULT_FILES)}, found {path!r}")
     return path
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -181,6 +181,7 @@ _MAX_FILE_BYTES = 1 << 27
 _JOB_ALLOWANCE = 1 << 16
 _SPARE_VALUES = 10_000
 _VALUES_PER_ENTRY = 400
+_ABSENT_NAMED = 3
 # Values in the list of jobs may on average have this share of a single value's limit.
 _SHARE_OF_MOST = 0.1
 
@@ -234,15 +235,16 @@ class _Wanted:
 def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
     """Return the index of an algorithm's jobs; a job's cases are those of its input image or stack.
 
-    If one field of a challenge is stacked, all of them are. The files that a job wrote are opened later, when
-    its cases are scored. Raises `PhaseError` for an inconsistent mapping
-    of stacks.
+    If one field of a challenge is stacked, all of them are. A job whose cases cannot be told and an image
+    without a job count as one fault. The files that a job wrote are opened later, when its cases are scored.
+    Raises `PhaseError` for an inconsistent mapping of stacks.
     """
     root = os.path.realpath(folder)
     fields = fields_of(tasks)
     targets = _targets(form, fields)
     entries = len(form.cases) * (len(fields) + 1)
-    jobs, faults = read_jobs(root, _limit(entries * _JOB_ALLOWANCE), _max_values(form, fields))
+    jobs, strays = read_jobs(root, _limit(entries * _JOB_ALLOWANCE), _max_values(form, fields))
+    faults: list[Fault] = []
     sources: Sources = [{} for _ in form.cases]
     job_of: dict[str, Job] = {}
     found: dict[str, dict[str, Source]] = {}
@@ -258,7 +260,7 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
                     Fault(FaultKind.DUPLICATE, FILE_NAME, expected, second, field=f"job {job.pk}")
                 )
         except FormFault as fault:
-            faults += fault.faults
+            strays += fault.faults
             continue
         positions = targets.positions[key]
         found[key] = _sources(job, root, wanted.of(positions), len(positions), faults)
@@ -266,9 +268,12 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
             sources[position] = wanted.by(position, found[key])
             run_seconds[position] = None if job.seconds is None else job.seconds / len(positions)
     present = participating(form, tasks, sources)
-    if form.missing == "reject" and (jobs or not faults):
+    if form.missing == "reject" and (jobs or not strays):
         wanted = _Wanted(form, fields_of(present))
-        faults += _missing(wanted, form, targets, job_of, found, {fault.field for fault in faults})
+        faults += _missing(wanted, targets, job_of, found, {fault.field for fault in faults})
+        absent = [_name(form, targets, key) for key in targets.positions if key not in job_of]
+        strays = _with_absent(strays, absent, targets.what)
+    faults += strays
     if not faults:
         faults += fault_of_no_task(FILE_NAME, tasks, present)
     names = tuple(task.name for task in present or tasks)
@@ -406,25 +411,38 @@ def _image(output: JobOutput, root: str, place: str) -> FileSource | None:
     return FileSource(f"{output.path}/{names[0]}") if names else None
 
 
+def _with_absent(strays: Sequence[Fault], absent: Sequence[str], what: str) -> list[Fault]:
+    """Return the faults of jobs whose cases cannot be told, and of the images or stacks without a job.
+
+    Each of these jobs may be the job of such an image, so that as many images have no fault of their own. A
+    hint names the first of them.
+    """
+    faults = list(strays)
+    if named := absent[: min(len(strays), _ABSENT_NAMED)]:
+        more = min(len(strays), len(absent)) - len(named)
+        names = f"{what} {', '.join(named)}" + (f" and {more} more" if more else "")
+        faults[0] = replace(faults[0], hint=f"no job for {names}")
+    return faults + [
+        Fault(FaultKind.MISSING, FILE_NAME, f"a job for {what} {name}", "none")
+        for name in absent[len(strays) :]
+    ]
+
+
 def _missing(
     wanted: _Wanted,
-    form: Form,
     targets: _Targets,
     job_of: Mapping[str, Job],
     found: Mapping[str, Mapping[str, Source]],
     faulty: Collection[str | None],
 ) -> list[Fault]:
-    """Return a fault for every image or stack without a job, and for every job without an output.
+    """Return a fault for every output that a job lacks.
 
     ``found`` holds the sources of each job's outputs by field, ``faulty`` the places of outputs with a fault
     that is already listed.
     """
     missing = []
     for key, positions in targets.positions.items():
-        job = job_of.get(key)
-        if job is None:
-            expected = f"a job for {targets.what} {_name(form, targets, key)}"
-            missing.append(Fault(FaultKind.MISSING, FILE_NAME, expected, "none"))
+        if (job := job_of.get(key)) is None:
             continue
         places = [_place(job, slug) for field, slug in wanted.of(positions) if field.name not in found[key]]
         missing += [

@@ -85,17 +85,22 @@ def test_slices_of_a_few_cases_give_the_results_of_whole_submissions(teams, tmp_
     assert "expected a number of cases from 1, found '0'" in none.stderr
 
 
-def test_the_charts_of_a_phase_are_those_that_evaluate_writes(teams, tmp_path):
+def test_the_files_beside_the_metrics_are_those_that_evaluate_writes(teams, tmp_path):
     _, submissions = teams
-    phase = refuge_phase(tmp_path / "charted", CASES, keys={"charts": ["metrics", "roc"]})
+    outputs = '[outputs]\n"pages/figures.pdf" = "pdf"\n"performance.json" = "metrics"\n'
+    keys = {"charts": ["metrics", "roc"]}
+    phase = refuge_phase(tmp_path / "charted", CASES, keys=keys, tables=outputs)
     assert each(submissions, phase, tmp_path / "o").returncode == 0
     places = ("--ground-truth", phase, "--output", tmp_path / "alone")
     assert run("evaluate", "--input", submissions / "folder", *places).returncode == 0
     written = results_in(tmp_path / "alone")
-    assert sorted(written) == ["chart-metrics.json", "chart-roc.json", "metrics.json"]
+    charts = ["chart-metrics.json", "chart-roc.json"]
+    assert sorted(written) == [*charts, "metrics.json", "pages/figures.pdf", "performance.json"]
     found = results_in(tmp_path / "o" / "folder")
     assert {name: found[name] for name in written} == written
-    assert not list((tmp_path / "o" / "bad").glob("chart-*"))
+    assert list(results_in(tmp_path / "o" / "bad")) == ["rejected.txt"]
+    assert run("evaluate", "--input", submissions / "bad", *places).returncode == 1
+    assert results_in(tmp_path / "alone") == {}
 
 
 def test_several_phases_have_a_folder_each(teams, tmp_path):

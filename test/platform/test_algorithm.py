@@ -591,6 +591,37 @@ def test_what_is_missing_of_a_refuge_phase(refuge, tmp_path):
     )
 
 
+UNTOLD = {
+    "one under another name": ({0: "X1"}, [], ["'X1'"]),
+    "two under other names": ({0: "X1", 4: "X2"}, [], ["'X1'", "'X2'"]),
+    "one under another name, one left out": ({0: "X1"}, [3], ["'X1'", "none"]),
+    "a second one for an image": ({0: "V0002"}, [], ["a second one"]),
+    "an entry that is no job, two left out": ({2: None}, [0, 1], ["none", "none", "null"]),
+    "one too many": ({}, [], ["'X9'"]),
+}
+
+
+@pytest.mark.parametrize(("names", "left_out", "found"), UNTOLD.values(), ids=UNTOLD)
+def test_a_job_that_is_lost_is_counted_once(refuge, tmp_path, names, left_out, found):
+    folder = refuge_jobs(tmp_path / "jobs", tiny_cases(6))
+    jobs = json.loads((folder / "predictions.json").read_text())
+    jobs.sort(key=lambda job: job["inputs"][0]["image"]["name"])
+    if not names:
+        jobs.append({**json.loads(json.dumps(jobs[0])), "pk": "other"})
+        names = {6: "X9"}
+    for number, name in names.items():
+        jobs[number]["inputs"][0]["image"]["name"] = name
+        if name is None:
+            jobs[number]["pk"] = None
+    kept = [job for number, job in enumerate(jobs) if number not in left_out]
+    (folder / "predictions.json").write_text(json.dumps(kept))
+    faults = faults_of(refuge, folder)
+    assert sorted(fault.found.partition(" beside")[0] for fault in faults) == sorted(found)
+    absent = [f"V000{number + 1}" for number in sorted({*names, *left_out}) if number < 6]
+    named = " ".join(f"{fault.hint} {fault.expected}" for fault in faults)
+    assert all(image in named for image in absent), named
+
+
 def test_an_image_output_is_one_file(refuge, tmp_path):
     folder = refuge_jobs(tmp_path / "jobs", tiny_cases(6))
     (path, *_) = sorted(folder.glob("*/output/images/*/*.mha"))

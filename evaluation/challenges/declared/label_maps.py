@@ -6,6 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -182,15 +183,19 @@ def _check_distinct(names: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class ComparedMaps:
-    """Both maps of a case in the smallest box around them, and the boxes of their labels.
+    """Both maps of a case in the smallest box around them: positions of ``labels`` labels.
 
-    prediction, reference: positions of labels, shape (z, y, x), of images (y, x). boxes: the smallest one
-    around each label in both maps, None where neither has it.
+    prediction, reference: shape (z, y, x), of images (y, x).
     """
 
     prediction: NDArray[np.uint8]
     reference: NDArray[np.uint8]
-    boxes: Sequence[Region | None]
+    labels: int
+
+    @cached_property
+    def boxes(self) -> Sequence[Region | None]:
+        """The smallest box around each label in both maps, None where neither has it."""
+        return label_boxes(self.prediction, self.reference, self.labels)
 
     def masks(self, structure: Structure) -> tuple[Bools, Bools]:
         """Return a structure in prediction and reference in its box, which is empty if neither has it."""
@@ -205,7 +210,7 @@ def maps_of(comparison: FieldComparison, table: LabelMapField) -> ComparedMaps:
     def crop(comparison: FieldComparison) -> ComparedMaps:
         maps = together(comparison.submitted.crop, comparison.reference.crop)
         prediction, reference = (values.reshape(values.shape[3 - table.dimensions :]) for values in maps)
-        return ComparedMaps(prediction, reference, label_boxes(prediction, reference, len(table.labels)))
+        return ComparedMaps(prediction, reference, len(table.labels))
 
     return comparison.derive("compared maps", crop)
 

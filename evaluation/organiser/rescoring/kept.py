@@ -1,6 +1,6 @@
 """Results on disk, kept with the digests of their inputs and found again while these hold.
 
-    OUTPUT/<place>/             metrics.json, cases.json and the charts of the phase, or rejected.txt
+    OUTPUT/<place>/             metrics.json, cases.json and the outputs of the phase, or rejected.txt
     OUTPUT/.kept/<digest>.json  the record of a place, by its digest: the digests of inputs and files
 
 No submission can be named like one of these files, and none begins with a dot.
@@ -16,7 +16,7 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from evaluation.core.trouble import MachineTrouble
 from evaluation.io.files import fcntl, sha256_of, sha256_of_file, write_atomically
 from evaluation.organiser.ranking.results import CASES, METRICS, REJECTED, TEAMS
 from evaluation.organiser.rescoring.task import Answer, Environment
-from evaluation.phase.config import CHART_FILES
+from evaluation.phase.config import CHART_FILES, is_path_of_output
 
 FOLDER = ".kept"
 _FILES = (CASES, REJECTED, *CHART_FILES, METRICS)
@@ -52,13 +52,14 @@ class Results:
         try:
             record = json.loads(self._record(place).read_bytes())
             inputs = dataclasses.asdict(ingredients)
-            is_same = record["made_of"] == inputs and record["files"] == self._digests(place)
-            return str(record["submission"]) if is_same else None
+            digests = self._digests(place, self._names(place))
+            is_same = record["made_of"] == inputs and record["files"] == digests
+            return record["submission"] if is_same else None
         except (OSError, MachineTrouble, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def publish(self, place: str, ingredients: Ingredients, answer: Answer) -> None:
-        """Replace the result, by none if an error is raised; only a lasting one gets a record.
+        """Replace the result, by none if an error is raised; only a lasting one is kept.
 
         Raises `MachineTrouble` and `OSError`.
         """
@@ -66,25 +67,30 @@ class Results:
         self._withdraw(place)
         files = dict(answer.files) or {REJECTED: f"{answer.line}\n".encode()}
         try:
-            for name in _FILES:
-                if name in files:
-                    write_atomically(folder / name, files[name])
-            if answer.lasting:
-                record = {
-                    "made_of": dataclasses.asdict(ingredients),
-                    "submission": answer.digest,
-                    "files": {name: sha256_of(data) for name, data in files.items()},
-                }
-                content = json.dumps(record, indent=1, sort_keys=True) + "\n"
-                write_atomically(self._record(place), content.encode("ascii"))
+            for name in sorted(files, key=METRICS.__eq__):
+                write_atomically(folder / name, files[name])
+            record = {
+                "made_of": dataclasses.asdict(ingredients),
+                "submission": answer.digest if answer.lasting else None,
+                "files": {name: sha256_of(data) for name, data in files.items()},
+            }
+            content = json.dumps(record, indent=1, sort_keys=True) + "\n"
+            write_atomically(self._record(place), content.encode("ascii"))
         except (OSError, MachineTrouble):
-            self._withdraw(place)
+            self._withdraw(place, files)
             raise
 
-    def _withdraw(self, place: str) -> None:
-        self._record(place).unlink(missing_ok=True)
-        for name in reversed(_FILES):
+    def _withdraw(self, place: str, files: Iterable[str] = ()) -> None:
+        for name in sorted(self._names(place) | {*files}, key=METRICS.__ne__):
             (self._folder / place / name).unlink(missing_ok=True)
+        self._record(place).unlink(missing_ok=True)
+
+    def _names(self, place: str) -> set[str]:
+        """Return the files that a result may have: those of every phase, and the outputs in its record."""
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+            recorded = json.loads(self._record(place).read_bytes())["files"]
+            return {*_FILES, *filter(is_path_of_output, recorded)}
+        return {*_FILES}
 
     def is_rejection(self, place: str) -> bool:
         """Return whether the present result is a rejection."""
@@ -98,9 +104,9 @@ class Results:
     def _record(self, place: str) -> Path:
         return self._folder / FOLDER / f"{sha256_of(place.encode('utf-8', 'surrogateescape'))}.json"
 
-    def _digests(self, place: str) -> dict[str, str]:
+    def _digests(self, place: str, names: Iterable[str]) -> dict[str, str]:
         digests = {}
-        for name in _FILES:
+        for name in names:
             with contextlib.suppress(FileNotFoundError):
                 digests[name] = sha256_of_file(self._folder / place / name)
         return digests

@@ -137,10 +137,10 @@ class Scorer:
 def _scored(result: Result, digest: str) -> Answer:
     records = organiser_records(result, result.figures)
     files = {CASES: render(records, organisers=True, rounded=False)}
-    if charts := result.phase.config.chart_outputs:
+    if outputs := result.phase.config.all_outputs:
         from evaluation.charts.published import documents
 
-        files |= documents(result, result.metrics, charts)
+        files |= documents(result, result.metrics, outputs)
     files[METRICS] = render(dataclasses.asdict(result.metrics))
     failures = sum(outcome.failure is not None for outcome in result.outcomes)
     line = f"scored, {failures} cases failed and took their worst values" if failures else "scored"

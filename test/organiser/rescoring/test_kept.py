@@ -1,6 +1,7 @@
 """Results are whole or absent, and kept only while all that they were made of is the same."""
 
 import errno
+import json
 from dataclasses import replace
 
 import pytest
@@ -38,6 +39,32 @@ def test_charts_are_a_part_of_a_result_and_leave_with_it(tmp_path):
     assert results.kept("team/1", MADE_OF) is None
     results.publish("team/1", MADE_OF, SCORED)
     assert files(tmp_path) == SCORED.files
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+def test_outputs_of_a_phase_are_a_part_of_a_result_and_leave_with_it(tmp_path, lasting):
+    results = Results(tmp_path)
+    given = {**SCORED.files, "performance.json": b"{}", "pages/figures.pdf": b"%PDF"}
+    results.publish("team/1", MADE_OF, replace(SCORED, files=given, lasting=lasting))
+    place = tmp_path / "team" / "1"
+    assert {name: (place / name).read_bytes() for name in given} == given
+    assert results.kept("team/1", MADE_OF) == ("digest" if lasting else None)
+    (place / "pages" / "figures.pdf").write_bytes(b"other")
+    assert results.kept("team/1", MADE_OF) is None
+    results.publish("team/1", MADE_OF, REJECTED)
+    assert [path.name for path in place.rglob("*") if path.is_file()] == ["rejected.txt"]
+
+
+def test_a_record_removes_no_file_outside_of_its_result(tmp_path):
+    results = Results(tmp_path)
+    results.publish("team/1", MADE_OF, SCORED)
+    other = tmp_path / "other.json"
+    other.write_bytes(b"")
+    (record,) = (tmp_path / ".kept").glob("*.json")
+    files = dict.fromkeys(("../../other.json", str(other)), "")
+    record.write_text(json.dumps({**json.loads(record.read_text()), "files": files}))
+    results.publish("team/1", MADE_OF, REJECTED)
+    assert other.exists()
 
 
 OTHERS = {
