@@ -33,6 +33,7 @@ _REFERENCE = "ground-truth"
 # Without attestations the exported file holds one image and nothing else.
 _ENVIRONMENT = {"BUILDX_NO_DEFAULT_ATTESTATIONS": "1"}
 _LAST_LINES = 20
+_TIME = 1735689600  # SOURCE_DATE_EPOCH of the Dockerfile, which resets later times and keeps earlier ones
 _BASE, _OURS = "org.opencontainers.image.base", "org.grand-challenge.evaluation"
 
 Tell = Callable[[str], None]
@@ -192,12 +193,13 @@ def _phase_files(phase: Path, place: str) -> Iterator[tuple[str, Path]]:
 
 
 def _write_context(stream: IO[bytes], files: Iterable[tuple[str, Path]]) -> None:
-    """Write files as a tar archive, alike on every machine: without times, owners and their modes."""
+    """Write files as a tar archive, alike on every machine: with one time, owner and mode."""
     # The engine may refuse the build before it has read everything.
     with suppress(BrokenPipeError), stream, tarfile.open(fileobj=stream, mode="w|") as tar:
         for name, path in files:
             member = tarfile.TarInfo(name)
             member.mode = 0o600 if path.name == NONCE else 0o644
+            member.mtime = _TIME
             with path.open("rb") as file:
                 member.size = os.fstat(file.fileno()).st_size
                 tar.addfile(member, file)

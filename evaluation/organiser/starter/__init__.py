@@ -1,1 +1,1 @@
-"""A new repository for an organiser: written with a synthetic sample, built and exported as an image."""
+"""A new repository for an organiser, written with a synthetic sample."""
