@@ -81,6 +81,15 @@ COMMANDS = {
         "Write a synthetic phase and submissions of known quality.",
         (_SAMPLE,),
     ),
+    "convert": Command(
+        "organiser.cli.convert_command",
+        "Write an archive submission as jobs of an algorithm, or jobs as an archive, for tests.",
+        (
+            "python -m evaluation convert test/input/refuge-onsite --ground-truth refuge-onsite "
+            "--output output/jobs",
+        ),
+        "nothing was written",
+    ),
     "new": Command(
         "organiser.cli.new_command",
         "Write a repository of one's own: a declared phase, a synthetic sample, what makes the image.",

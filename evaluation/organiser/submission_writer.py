@@ -10,12 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import numpy as np
+
 from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import AnyField, CaseColumns, Field, Files, Kind, TableColumns, TableRows
 from evaluation.core.form import INTERFACE, STACK_NAME, CaseForm, Form, Interface
 from evaluation.io.kinds.label_map import MapKind
+from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.volume import ConfidenceVolume, Volume
 from evaluation.io.tables import write_csv
+from evaluation.io.volume_header import geometry_of
 from evaluation.organiser.synthesis import Quality
 
 _SITE = "https://grand-challenge.org"
@@ -245,7 +250,18 @@ def _write_json(path: Path, content: Any) -> None:
 
 def writable(kind: Kind, value: Any, case: CaseForm) -> Any:
     """Return a value that was read, or made up by its kind, as the writers take it."""
-    return kind.volume(value, case) if isinstance(kind, MapKind) else value
+    if isinstance(kind, MapKind):
+        return kind.volume(value, case)
+    if isinstance(kind, LabelMask):
+        image = np.full((case.height, case.width), kind.background, np.uint8)
+        image[value.box.slices] = value.values
+        return image
+    if isinstance(kind, MultilabelMask):
+        return np.stack([region.in_image(case.height, case.width) for region in value])
+    if isinstance(kind, ConfidenceVolume):
+        geometry = geometry_of(case)
+        return Volume(np.stack([plane.in_image(*geometry.shape[1:]) for plane in value]), geometry)
+    return value
 
 
 def rows_of(kind: Kind, layout: TableColumns | TableRows, value: Any) -> list[tuple[str, ...]]:

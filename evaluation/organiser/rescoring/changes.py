@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from evaluation.core.case_table import CaseTable
 from evaluation.organiser.ranking.results import PhaseResults, Submission, read_results
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
@@ -158,7 +160,9 @@ def _case_changes(
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that can be compared and written: NaN and infinity as text."""
+    """Return a value that can be compared and written: arrays as lists, NaN and infinity as text."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, Mapping):

@@ -304,6 +304,7 @@ class OnCluster:
     ) -> None:
         self._where, self._workers, self._tell = where, workers, tell
         self._scheduler = Scheduler(where, score, tell, reconnect_seconds)
+        self._named: set[str] = set()
         self._closing = contextlib.ExitStack()
 
     def __enter__(self) -> OnCluster:
@@ -345,12 +346,18 @@ class OnCluster:
                 yield given.task, answer
 
     def _tries_elsewhere(self, given: _HandedOver, answer: Answer) -> bool:
-        """Hand a task over again after a failure of the worker's own, if there are other workers."""
+        """Hand a task over again after a failure of the worker's own, if there are other workers.
+
+        The first failure of each worker is told, since the others hide it.
+        """
         failed_on = (*given.failed_on, answer.worker)
         if not answer.elsewhere or len(failed_on) == ATTEMPTS:
             return False
         if others := self._scheduler.others_than(failed_on):
             self._scheduler.give(given.task, given.alone, failed_on, others)
+            if answer.worker not in self._named:
+                self._tell(f"{answer.worker}: {answer.line}; tried on another worker")
+                self._named.add(answer.worker)
         return bool(others)
 
     def _answer(self, given: _HandedOver) -> Answer | None:

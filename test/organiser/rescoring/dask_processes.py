@@ -8,8 +8,9 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 
 from distributed import Client
 
@@ -52,18 +53,21 @@ class Dask:
                     break
             time.sleep(0.05)
         for _ in range(self._workers):
-            self._start_worker()
+            self.add_worker()
 
     def wait_for_workers(self) -> None:
         """Wait until all of them can be given tasks."""
         with Client(self.address) as client:
-            client.wait_for_workers(self._workers)
+            client.wait_for_workers(len(self._processes) - 1)
 
-    def _start_worker(self) -> None:
+    def add_worker(self, memory_limit: str = "2GiB", cwd: str | None = None, **environment: str) -> None:
+        """Start a further worker, which may differ from the others."""
         self._run(
             "dask_worker",
-            *(self.address, "--nthreads", "1", "--memory-limit", "2GiB", "--no-dashboard"),
+            *(self.address, "--nthreads", "1", "--memory-limit", memory_limit, "--no-dashboard"),
             *("--host", "127.0.0.1", "--local-directory", str(self._folder)),
+            cwd=cwd,
+            environment=environment,
         )
 
     def lose_a_worker(self, number: int) -> None:
@@ -71,14 +75,20 @@ class Dask:
         lost = self._processes.pop(1 + number)
         os.killpg(lost.pid, signal.SIGKILL)
         lost.wait()
-        self._start_worker()
+        self.add_worker()
 
-    def _run(self, command: str, *arguments: str) -> None:
+    def _run(
+        self,
+        command: str,
+        *arguments: str,
+        cwd: str | None = None,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._processes.append(
             subprocess.Popen(
                 [sys.executable, "-m", f"distributed.cli.{command}", *arguments],
-                cwd=self._cwd,
-                env=self._environment,
+                cwd=cwd or self._cwd,
+                env={**self._environment, **environment},
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,

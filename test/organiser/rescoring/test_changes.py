@@ -9,6 +9,7 @@ import pytest
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.organiser.rescoring.changes import Change, changes_between, changes_json, table_of
 from evaluation.organiser.rescoring.run import score_all
+from test.eyes import Eye, justraigs_phase, justraigs_submission
 from test.phases import refuge_phase, refuge_submission
 
 from .teams import CASES, Here, tasks_of
@@ -90,6 +91,29 @@ def test_the_file_is_json_with_all_that_has_changed(folders):
     assert phase["seal"]["before"] == phase["seal"]["now"]
     assert [submission["team"] for submission in phase["submissions"]] == ["first", "second", "third"]
     assert len(phase["submissions"][0]["cases"]["segmentation"]) == 2
+
+
+def test_columns_that_hold_arrays_are_compared_and_written(tmp_path):
+    """Of two eyes, the graders of one now agree on all ten features; all ten are submitted for both."""
+    features = {"before": "1111100000", "now": "1111111111"}
+    for name, corrected in features.items():
+        eyes = [
+            Eye("E1", "RG", 0.9, True, features="1111100000", predicted=[True] * 10),
+            Eye("E2", "RG", 0.8, True, features=corrected, predicted=[True] * 10),
+            Eye("E3", "NRG", 0.1, False),
+        ]
+        if name == "before":
+            justraigs_submission(tmp_path / "teams" / "team", eyes)
+        justraigs_phase(tmp_path / f"phase-{name}", eyes)
+        tasks = tasks_of(tmp_path / f"phase-{name}", tmp_path / "teams")
+        list(score_all(tasks, tmp_path / name, Here()))
+    changes = changes_between(tmp_path / "before", tmp_path / "now")
+    (moved,) = changes.submissions[0].cases["justification"]
+    assert moved.case == "E2"
+    assert moved.columns["agreed"] == Change([1] * 5 + [0] * 5, [1] * 10)
+    assert moved.columns["distance"] == Change(0.5, 0.0)
+    (phase,) = json.loads(changes_json([changes]))["phases"]
+    assert phase["submissions"][0]["cases"]["justification"][0]["columns"]["agreed"]["now"] == [1] * 10
 
 
 def test_a_folder_without_results_is_an_error(tmp_path):

@@ -149,11 +149,13 @@ def test_what_a_worker_without_room_fails_is_scored_on_another(teams, tmp_path):
     many(submissions, 6)
     tasks = tasks_of(phase, submissions)
     run(tasks, tmp_path / "quiet", Here())
-    _, tell = told()
+    lines, tell = told()
     with Dask(tmp_path / "scratch", 2) as dask:
         dask.wait_for_workers()  # else the first one has no other beside it
         engine = OnCluster(dask.address, None, tell, score=score_with_room)
         assert "failed" not in run(tasks, tmp_path / "there", engine).values()
+    named = [line for line in lines if "No space left on device; tried on another worker" in line]
+    assert len(named) == 1
     assert results_in(tmp_path / "there") == results_in(tmp_path / "quiet")
     with Dask(tmp_path / "single", 1) as dask:
         engine = OnCluster(dask.address, None, tell, score=score_with_room)

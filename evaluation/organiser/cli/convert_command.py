@@ -1,0 +1,160 @@
+"""`convert`: an archive submission as jobs of an algorithm, and jobs as an archive submission, for tests."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evaluation.cli.common import PHASE_HELP, progress_bar
+
+if TYPE_CHECKING:
+    from evaluation.core.field import Field
+    from evaluation.core.form import Form
+    from evaluation.organiser.annotators.annotations import OpenSubmission
+    from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter
+    from evaluation.phase.phase import Phase
+
+_JOBS = "predictions.json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "submission",
+        type=Path,
+        metavar="SUBMISSION",
+        help=f"the folder of a submission: of jobs where it holds {_JOBS}, else of an archive",
+    )
+    parser.add_argument("--ground-truth", required=True, metavar="PHASE", help=PHASE_HELP)
+    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="a new or empty folder")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the submission in its other form, and read it again.
+
+    Raises `PhaseError` with the faults of the submission, or of values that the other form cannot hold.
+    """
+    from evaluation.core.challenge import fields_of
+    from evaluation.core.fault import PhaseError
+    from evaluation.core.form import STACK_NAME
+    from evaluation.organiser.annotators.annotations import open_submissions
+    from evaluation.organiser.output import whole_folder
+    from evaluation.organiser.submission_writer import writable
+    from evaluation.phase.named import named_phase
+    from evaluation.phase.registry import tasks_of_form
+
+    given: Path = arguments.submission
+    to_jobs = not (given / _JOBS).is_file()
+    phase = named_phase(arguments.ground_truth)
+    form = _form_of_both(phase)
+    tasks = tasks_of_form(form)
+    fields = fields_of(tasks)
+    faults = list(_faults_of_kinds(fields, form, to_jobs))
+    if any(field.socket.stacked for field in fields) and STACK_NAME not in form.cases[0].columns:
+        faults.append(f"cases.csv: {STACK_NAME}: expected the stack of every case, found no such column")
+    if faults:
+        raise PhaseError(*faults)
+    before, after = (
+        replace(form, submission=kind)
+        for kind in (("archive", "algorithm") if to_jobs else ("algorithm", "archive"))
+    )
+    names = tuple(field.name for field in fields)
+    (source,) = open_submissions({str(given): given}, before, tasks)
+    with whole_folder(arguments.output) as folder, progress_bar("cases", len(form.cases)) as progress:
+        writer = _writer(folder, form, fields, to_jobs)
+        kinds = {field.name: field.kind for field in fields}
+        for position, case in enumerate(form.cases):
+            values = source.read(position, names, faults)
+            if not faults:
+                writer.add(case.name, {name: writable(kinds[name], values[name], case) for name in values})
+            progress(position + 1)
+        if not faults:
+            writer.close()
+            (written,) = open_submissions({str(arguments.output): folder}, after, tasks)
+            faults += _changed(source, written, form, fields)
+        if faults:
+            raise PhaseError(*faults)
+    form_of_output = "jobs" if to_jobs else "an archive; run times are left out"
+    sys.stdout.write(f"{arguments.output}: {len(form.cases)} cases as {form_of_output}\n")
+    return 0
+
+
+def _form_of_both(phase: Phase) -> Form:
+    """Return the form of a phase with the columns of both kinds of submission, and without run times."""
+    columns = [column.name for column in phase.challenge.form_columns_of("algorithm")]
+    cases = tuple(
+        replace(
+            case, columns={**{name: row.cells[name] for name in columns if name in row.cells}, **case.columns}
+        )
+        for case, row in zip(phase.cases.forms, phase.rows, strict=True)
+    )
+    tasks = tuple(task.name for task in phase.tasks if task.fields)
+    return replace(phase.form, cases=cases, tasks=tasks, run_time=None)
+
+
+def _writer(
+    folder: Path, form: Form, fields: Sequence[Field], to_jobs: bool
+) -> ArchiveWriter | AlgorithmWriter:
+    from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, inputs_of
+
+    if not to_jobs:
+        return ArchiveWriter(folder, fields)
+    slugs = {field.name: form.sockets.get(field.name, field.socket.slug) for field in fields}
+    renamed = [replace(field, socket=replace(field.socket, slug=slugs[field.name])) for field in fields]
+    return AlgorithmWriter(folder, renamed, inputs_of(form, fields), next(iter(form.input_sockets), "image"))
+
+
+def _faults_of_kinds(fields: Sequence[Field], form: Form, to_jobs: bool) -> Iterator[str]:
+    """Yield the fields whose kind cannot be written in the other form."""
+    from evaluation.core.fault import Fault, FaultKind
+    from evaluation.core.field import Files, Kind, TableColumns
+
+    for field in fields:
+        layout = field.archive
+        if to_jobs:
+            file, place = _JOBS, f"socket {form.sockets.get(field.name, field.socket.slug)}"
+            method = "write_file" if field.socket.is_image else "write_json"
+        elif isinstance(layout, Files):
+            file, place, method = f"{layout.folder}/", field.title, "write_file"
+        else:
+            file, place = layout.files[0], ", ".join(layout.columns)
+            method = "write_cells" if isinstance(layout, TableColumns) else "write_rows"
+        if getattr(type(field.kind), method) is getattr(Kind, method):
+            what = {"write_file": "a file", "write_json": "JSON"}.get(method, "cells of a table")
+            expected, found = f"a kind of value that is written as {what}", type(field.kind).__name__
+            yield str(Fault(FaultKind.MALFORMED, file, expected, found, field=place))
+
+
+def _changed(
+    source: OpenSubmission, written: OpenSubmission, form: Form, fields: Sequence[Field]
+) -> list[str]:
+    """Return the faults of a written submission, and the values that it holds otherwise than its source."""
+    from evaluation.core.fault import Fault, FaultKind
+    from evaluation.core.field import file_of
+    from evaluation.io.handover import encode
+
+    def packed(values: dict[str, Any], field: Field) -> bytes:
+        return b"".join(encode(field.kind.pack(values[field.name])))
+
+    faults: list[str] = []
+    names = [field.name for field in fields]
+    for position, case in enumerate(form.cases):
+        before, after = source.read(position, names, faults), written.read(position, names, faults)
+        for field in fields:
+            is_there = (field.name in before, field.name in after)
+            if is_there == (False, False) or (
+                all(is_there) and packed(before, field) == packed(after, field)
+            ):
+                continue
+            one = written if is_there[1] else source
+            expected = "the same value" if is_there[0] else "no value"
+            found = "another one" if is_there[1] else "none"
+            file = file_of(one.index.sources[position][field.name])
+            place = f"case {case.name}, {field.title}"
+            fault = Fault(FaultKind.WRONG_VALUE, file, expected, found, field=place)
+            faults += one.described([fault])
+    return faults
