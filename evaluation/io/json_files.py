@@ -14,7 +14,7 @@ from evaluation.core.fault import FaultKind, PhaseError, ReadError, shorten
 from evaluation.core.trouble import raise_trouble_of
 
 _MAX_NESTING = 64
-_MAX_DIGITS = 308  # in the range of a float
+_MAX_DIGITS = 400
 # Possessive quantifiers and an optional closing quote keep the search linear on any input.
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
 _PIECE_BYTES = 1 << 20
@@ -30,7 +30,7 @@ def parse_json(
 ) -> object:
     """Return the value of a JSON document in UTF-8, with or without a byte order mark.
 
-    Refused are duplicate keys, NaN and Infinity, numbers beyond the range of a float or of more than 308
+    Refused are duplicate keys, NaN and Infinity, numbers beyond the range of a float or of more than 400
     digits, lone surrogates and nesting deeper than 64 levels. Without ``finite``, NaN and numbers beyond the
     range of a float are accepted, so that the reader of the values can report where they are.
     More than ``max_values`` commas and brackets are refused before anything is parsed.
@@ -47,7 +47,7 @@ def read_json(path: Path) -> Any:
     Raises `PhaseError` as `parse_json` raises `ReadError`, `FileNotFoundError` and `MachineTrouble`.
     """
     try:
-        return _value_of(*_text_of(path.read_bytes(), None), _FINITE)
+        return _value_of(*_text_of(path.read_bytes(), None), _FLOATS)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -199,9 +199,18 @@ def _bounded(text: str) -> int:
     return int(text)
 
 
+def _in_range(text: str) -> int:
+    """Return an integer in the range of a float. Raises `ReadError`."""
+    _finite(text)
+    return _bounded(text)
+
+
 _ANY_NUMBERS = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_bounded)
 _FINITE = json.JSONDecoder(
     object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_bounded
+)
+_FLOATS = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_in_range
 )
 
 

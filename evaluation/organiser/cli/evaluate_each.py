@@ -160,7 +160,7 @@ def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default
         folder = local_path(given) if is_address(given) else phase_folder(given)  # type: ignore[assignment]
         location = str(folder.resolve())
     phase = load_phase(folder, source=source)
-    found = find_submissions(part.folder, _folders_of_submission(phase))
+    found = find_submissions(part.folder, folders_of_submission(phase))
     submissions = found.submissions
     if arguments.shard:
         submissions = shard_of(submissions, arguments.shard.number, arguments.shard.count)
@@ -185,7 +185,7 @@ def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default
     return _Job(phase.config.name, name, tasks, notes)
 
 
-def _folders_of_submission(phase: Phase) -> set[str]:
+def folders_of_submission(phase: Phase) -> set[str]:
     """Return the names of the folders on top of a submission to a phase of predictions."""
     layouts = [field.archive for field in fields_of(phase.tasks)]
     return {layout.folder.partition("/")[0] for layout in layouts if isinstance(layout, Files)}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
+from evaluation.organiser.cli.evaluate_each import folders_of_submission
 from evaluation.organiser.rescoring.scoring import Scorer
 from evaluation.organiser.rescoring.submissions import find_submissions
 from evaluation.organiser.rescoring.task import Answer, Answers, ScoringTask, environment
@@ -33,7 +34,9 @@ def write_teams(folder: Path) -> tuple[Path, Path]:
 
 def tasks_of(phase: Path | str, submissions: Path | str, **changes: object) -> list[ScoringTask]:
     """Return the tasks of all submissions in a folder, on phases and folders by path or address."""
-    seal = changes.pop("seal", None) or load_phase(Path(phase)).manifest.digest
+    loaded = None if "://" in str(phase) else load_phase(Path(phase))
+    seal = changes.pop("seal", None) or loaded.manifest.digest
+    own = set() if loaded is None else folders_of_submission(loaded)
     return [
         replace(
             ScoringTask(
@@ -41,7 +44,7 @@ def tasks_of(phase: Path | str, submissions: Path | str, **changes: object) -> l
             ),
             **changes,
         )
-        for found in find_submissions(str(submissions)).submissions
+        for found in find_submissions(str(submissions), own).submissions
     ]
 
 

@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +29,8 @@ def tamper():
     """Change everything that comes to mind."""
     SEEN.append("tampered")
     os.environ["TAMPERED"] = "1"
-    os.umask(0o777)
+    with suppress(OSError):  # a confined reader may not
+        os.umask(0o777)
     sys.path.insert(0, "/tampered")
     sys.modules["tampered"] = sys.modules["os"]
     sys.setrecursionlimit(77_000)
@@ -39,13 +41,16 @@ def tamper():
     fault.Fault.__str__ = lambda self: "tampered"
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_NOFILE, (99, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-    threading.Thread(target=threading.Event().wait, daemon=True).start()
+    with suppress(RuntimeError):  # a confined reader may not
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
 
 
 def fingerprint() -> float:
     """Return a number that is another for any other state."""
-    umask = os.umask(0)
-    os.umask(umask)
+    umask = None
+    with suppress(OSError):
+        umask = os.umask(0)
+        os.umask(umask)
     state = (
         SEEN,
         sorted((name, value) for name, value in os.environ.items() if name != "TMPDIR"),
