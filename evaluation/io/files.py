@@ -25,7 +25,9 @@ from evaluation.io.system_calls import file_status, folder_entries
 # --- Temporary files and folders: each is locked by its process, so that others can tell an abandoned one ---
 
 # Windows has no such module; there, nothing is locked and nothing abandoned is found.
-fcntl: Any = None if sys.platform == "win32" else importlib.import_module("fcntl")
+fcntl: Any = None
+with contextlib.suppress(ModuleNotFoundError):
+    fcntl = importlib.import_module("fcntl")
 _HELD_FILE = re.compile(r"\..*\.[0-9a-f]{16}\.part")
 _swept: set[tuple[str, str]] = set()
 

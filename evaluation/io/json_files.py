@@ -201,8 +201,13 @@ def _bounded(text: str) -> int:
 
 def _in_range(text: str) -> int:
     """Return an integer in the range of a float. Raises `ReadError`."""
-    _finite(text)
-    return _bounded(text)
+    number = _bounded(text)
+    if not math.isfinite(float(text)):
+        digits = len(text.lstrip("-"))
+        raise ReadError(
+            FaultKind.TOO_LARGE, "numbers in the range of a float", f"an integer of {digits} digits"
+        )
+    return number
 
 
 _ANY_NUMBERS = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_bounded)

@@ -183,7 +183,10 @@ class AlgorithmWriter:
             socket = self.sockets.get(slug, InputSocket(slug))
             content = self._socket(slug, socket.kind, socket.super_kind, socket.path or f"images/{slug}")
             if socket.super_kind == "Image":
-                content["image"] = {"pk": _key(image.name, slug), "name": image.name}
+                content["image"] = {
+                    "pk": _key(image.name, slug if image.interface else "image"),
+                    "name": image.name,
+                }
             elif socket.super_kind == "File":
                 extension = PurePosixPath(socket.path).suffix
                 content["file"] = f"{_SITE}/media/{_key(image.name, slug)}/{image.name}{extension}"

@@ -106,7 +106,7 @@ def test_reading_ends_when_nothing_is_left_of_the_limits(tmp_path, left, blank, 
 
 
 # Imported in functions that no reader calls: of writers, of other processes, and of the organiser's file.
-OF_OTHERS = {"ctypes", "secrets", "evaluation.core.operating_rule"}
+OF_OTHERS = {"ctypes", "secrets", "shutil", "tempfile", "evaluation.core.operating_rule"}
 KNOWN = {
     *submission_reader.LATE,
     *(module for modules in submission_reader.DECODERS.values() for module in modules),

@@ -43,7 +43,7 @@ def write_jobs(phase, folder, extension, inline=False):
     reader = CaseReader(index.root, loaded.tasks, "reject")
     inputs = [InputImage(f"{case.name}.png", (case.name,)) for case in loaded.cases.forms]
     writer = AlgorithmWriter(
-        folder, fields_of(loaded.tasks), inputs, "endoscopic-image", extension, inline=inline
+        folder, fields_of(loaded.tasks), inputs, "endoscopic-image", extension=extension, inline=inline
     )
     for case, sources in zip(loaded.cases.forms, index.sources, strict=True):
         values, faults = reader.read(case, sources)

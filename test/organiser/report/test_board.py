@@ -262,7 +262,7 @@ def test_identifiers_are_plain(words, expected):
     ("name", "content", "expected"),
     [
         ("leaderboard.json", None, "leaderboard.json: is missing; `rank"),
-        ("leaderboard.json", "{", "leaderboard.json: cannot be read"),
+        ("leaderboard.json", "{", "leaderboard.json, line 1: expected JSON"),
         ("leaderboard.json", "{}", "leaderboard.json: is not a file of this package"),
         ("organiser.json", '{"format": "x"}', "organiser.json: expected the format leaderboard-organiser/1"),
         ("difficulty.csv", "metric,place\na,b\n", "organiser.json: is not a file of this package"),

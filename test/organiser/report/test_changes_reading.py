@@ -36,7 +36,7 @@ def test_what_was_written_is_read_again_from_the_file_or_its_folder(tmp_path):
     ("content", "words"),
     [
         (None, "changes.json: is missing; `evaluate --each FOLDER --since"),
-        ("{", "changes.json: cannot be read"),
+        ("{", "changes.json, line 1: expected JSON"),
         ("[]", "changes.json: is not a file of this package"),
         ('{"phases": [{"phase": 1}]}', "changes.json: is not a file of this package"),
     ],
