@@ -364,6 +364,21 @@ class PhaseConfig(KeyTable):
         description='Decimal places of single metrics by `"task.metric"`, in place of `value_digits`; their '
         "intervals and spreads have no more. Fewer digits tell less about the labels.",
     )
+    organiser_metrics: Listed[str] = Key(
+        default=(),
+        description='Metrics by `"task.metric"` whose figures go into the organiser\'s file and not into '
+        "`metrics.json`; `*` stands for any text. None that the leaderboard shows.",
+    )
+    values_alone: Listed[str] = Key(
+        default=(),
+        description='Metrics by `"task.metric"` of which `metrics.json` holds the value alone; intervals, '
+        "spreads and subgroups are in the organiser's file. `*` stands for any text.",
+    )
+    learnable_labels: Listed[str] = Key(
+        default=(),
+        description="Labels, as `audit` names them, that results may tell within the limit of submissions: "
+        "`seal` does not warn of them. `*` stands for any text.",
+    )
     subgroups: Annotated[Listed[Subgroup], AfterValidator(_each_column_once)] = Key(
         default=(),
         description="Results by the values of a column of `cases.csv`, one `[[subgroups]]` for each column.",

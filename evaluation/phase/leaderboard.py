@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -155,8 +156,13 @@ def digits_of(config: PhaseConfig, name: str) -> Digits:
     return Digits(value, min(config.spread_digits, value))
 
 
+def is_named(name: str, patterns: Collection[str]) -> bool:
+    """Return whether a metric ("task.metric") is among names in which `*` stands for any text."""
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
 def rounded_estimates(estimates: Estimates, config: PhaseConfig) -> Estimates:
-    """Return the figures of all tasks, rounded for publication."""
+    """Return the figures of all tasks with the digits of published ones."""
     return {
         task: {
             name: _rounded_estimate(figures, digits_of(config, f"{task}.{name}"))
@@ -166,9 +172,25 @@ def rounded_estimates(estimates: Estimates, config: PhaseConfig) -> Estimates:
     }
 
 
-def rounded_values(values: dict[str, float], task: str, config: PhaseConfig) -> dict[str, float]:
-    """Return values of a task's metrics, by name, rounded for publication."""
-    return {name: round(value, digits_of(config, f"{task}.{name}").value) for name, value in values.items()}
+def public_estimates(estimates: Estimates, config: PhaseConfig) -> Estimates:
+    """Return the figures of all tasks that are published, rounded."""
+    return {
+        task: {
+            name: Estimate(figures.value) if is_named(f"{task}.{name}", config.values_alone) else figures
+            for name, figures in metrics.items()
+            if not is_named(f"{task}.{name}", config.organiser_metrics)
+        }
+        for task, metrics in rounded_estimates(estimates, config).items()
+    }
+
+
+def public_values(values: dict[str, float], task: str, config: PhaseConfig) -> dict[str, float]:
+    """Return the published values of a task's metrics in a subgroup, by name, rounded."""
+    return {
+        name: round(value, digits_of(config, f"{task}.{name}").value)
+        for name, value in values.items()
+        if not is_named(f"{task}.{name}", (*config.organiser_metrics, *config.values_alone))
+    }
 
 
 def _rounded_estimate(estimate: Estimate, digits: Digits) -> Estimate:

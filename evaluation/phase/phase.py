@@ -27,7 +27,15 @@ from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import Cases, read_cases, with_derived_columns
 from evaluation.phase.config import FILE_NAME, PhaseConfig, read_config
 from evaluation.phase.leaderboard import FILE_NAME as LEADERBOARD
-from evaluation.phase.leaderboard import TeamValues, optional_tasks, read_leaderboard
+from evaluation.phase.leaderboard import (
+    TeamValues,
+    is_named,
+    needed_metrics,
+    optional_tasks,
+    platform_metrics,
+    read_leaderboard,
+    unranked_metrics,
+)
 from evaluation.phase.manifest import Manifest, has_sealed_tables, read_manifest, verify
 from evaluation.phase.reference import ReferenceFiles
 from evaluation.phase.registry import chosen_rules, rules_of, within_interfaces
@@ -44,11 +52,18 @@ def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Tas
         "digits": config.digits,
         "interval_methods": config.interval_methods,
     }
+    patterns = {"organiser_metrics": config.organiser_metrics, "values_alone": config.values_alone}
+    shown = {*platform_metrics(config, challenge, tasks), *unranked_metrics(config, challenge, tasks)}
+    shown |= needed_metrics(config, challenge, tasks)
     return [
         f"{FILE_NAME}: {key}: {name!r} is not a metric of this phase; known are {', '.join(known)}"
-        for key, names in named.items()
+        for key, names in (named | patterns).items()
         for name in names
-        if name not in known
+        if not any(is_named(each, [name]) if key in patterns else each == name for each in known)
+    ] + [
+        f"{FILE_NAME}: organiser_metrics: the leaderboard shows {name}, which must be public"
+        for name in sorted(shown)
+        if is_named(name, config.organiser_metrics)
     ]
 
 

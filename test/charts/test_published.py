@@ -22,10 +22,12 @@ from test.charts.vega_lite import validator
 from test.repository import REPOSITORY
 
 SUBMISSION = REPOSITORY / "test" / "input" / "refuge-onsite"
+OPEN = "values_alone = []\n"
 NAMES = ("metrics", "subgroups", "roc")
 LINES = """\
 charts = ["metrics", "subgroups", "roc"]
 spread_digits = 2
+values_alone = []
 subgroup_minimum = 5
 publish_label_subgroups = ["eye"]
 """
@@ -36,6 +38,7 @@ def phase_folder(folder, lines=LINES):
     shutil.copytree(REPOSITORY / "ground-truth" / "refuge-onsite", folder)
     path = folder / "phase.toml"
     text = path.read_text(encoding="utf-8").partition("[[subgroups]]")[0]
+    text = text.replace('values_alone = ["classification.*", "fovea.*"]\n', "" if lines else OPEN)
     text = text.replace('submission = "archive"', f'submission = "archive"\n{lines}')
     path.write_text(f"{text}\n{TABLES if lines else ''}", encoding="utf-8")
     seal(folder, scan(folder))
