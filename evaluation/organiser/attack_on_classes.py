@@ -68,7 +68,7 @@ def half_step(phase: Phase, name: str) -> float:
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecidedClass:
     """A rate of right decisions among the cases of one class."""
 
     task: Task
@@ -83,7 +83,7 @@ class Target:
     label: Labels
     task: Task
     area: Metric
-    decided: tuple[Decided, ...]
+    decided: tuple[DecidedClass, ...]
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -118,7 +118,7 @@ def targets(tasks: Sequence[Task], tables: Mapping[str, CaseTable], label: Label
                 values = zip(tables[task.name].names, tables[task.name][column].tolist(), strict=True)
                 entering = {name for name, value in values if not math.isnan(value)}
                 rates += [
-                    Decided(task, metric, of_class)
+                    DecidedClass(task, metric, of_class)
                     for of_class in (0, 1)
                     if label.members.get(str(of_class)) == entering
                 ]
