@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import (
     Aggregate,
+    Mean,
+    MethodInterval,
     Strata,
     labelled_weights,
     roc_counts_of,
@@ -19,22 +21,34 @@ from evaluation.core.metric import (
     strata_of_column,
     strata_of_labels,
 )
-from evaluation.metrics.arrays import Floats, ratio_or_nan, weighted_deviation, weighted_mean
+from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan, weighted_deviation, weighted_mean
 from evaluation.metrics.classification import (
     weighted_average_precision,
     weighted_macro_auc,
     weighted_partial_auc,
 )
 from evaluation.metrics.confusion import Confusion, weighted_confusion
-from evaluation.metrics.probabilities import weighted_expected_calibration_error
-from evaluation.metrics.regression import weighted_concordance_index
+from evaluation.metrics.intervals import percentile_interval
+from evaluation.metrics.probabilities import (
+    expected_calibration_errors_when_right,
+    weighted_expected_calibration_error,
+)
+from evaluation.metrics.regression import concordance_influence, weighted_concordance_index
 
 
-def confusion_of(predicted: str, true: str, classes: int, figure: Callable[[Confusion], Floats]) -> Aggregate:
+def confusion_of(
+    predicted: str,
+    true: str,
+    classes: int,
+    figure: Callable[[Confusion], Floats],
+    of: int | None = None,
+    by_class: bool = False,
+) -> Aggregate:
     """Return a figure of the confusion matrix of two columns of class indices; figures share the matrix.
 
     NaN as a true class leaves a case out; NaN as a prediction is a case without a result, which takes the
-    answer that is worst for the figure.
+    answer that is worst for the figure. of: the index of the class that is meant, if it is one. by_class:
+    whether the figure is a mean of shares within the classes, and so the same for any shares of the classes.
     """
 
     def count(cases: WeightedCases) -> Confusion:
@@ -43,7 +57,18 @@ def confusion_of(predicted: str, true: str, classes: int, figure: Callable[[Conf
     return Aggregate(
         values=lambda cases: figure(cases.derive(("confusion", predicted, true), count)),
         strata=lambda table: strata_of_labels(table, true),
+        is_share=by_class,
+        decisive=_entering(true) if of is None and by_class else _of_class(true, of),
+        drawn_together=not by_class,
     )
+
+
+def _entering(true: str) -> Callable[[CaseTable], Bools]:
+    return lambda table: ~np.isnan(table[true])
+
+
+def _of_class(true: str, of: int | None) -> Callable[[CaseTable], Bools] | None:
+    return None if of is None else lambda table: table[true] == of
 
 
 def macro_auc_of(scores: Sequence[str], true: str) -> Aggregate:
@@ -81,7 +106,32 @@ def average_precision_of(score: str, label: str) -> Aggregate:
             roc_table_of(cases.table, score, label), labelled_weights(cases, label)
         ),
         strata=lambda table: strata_of_labels(table, label),
+        decisive=_of_class(label, 1),
+        drawn_together=True,
     )
+
+
+NO_CALIBRATION_INTERVAL = "the estimate is biased upwards: see under_calibration"
+_CALIBRATED_SETS = 1000
+
+
+def calibration_band(
+    probability: str, label: str, bins: int
+) -> Callable[[CaseTable, int], dict[str, MethodInterval]]:
+    """Return the range of 95 % of the calibration errors that these probabilities have where they are right.
+
+    Labels are drawn with the probabilities of the cases, 1,000 times. A case without a result counts 1 then,
+    too. Source: Bröcker and Smith 2007, Weather Forecast. 22:651 (consistency bars).
+    """
+
+    def band(table: CaseTable, seed: int) -> dict[str, MethodInterval]:
+        entering = ~np.isnan(table[label])
+        column = table[probability][entering]
+        given = np.where(np.isfinite(column), column, np.nan)
+        errors = expected_calibration_errors_when_right(given, bins, _CALIBRATED_SETS, seed)
+        return {"under_calibration": MethodInterval(percentile_interval(errors), "calibration-band")}
+
+    return band
 
 
 def calibration_error_of(probability: str, label: str, bins: int) -> Aggregate:
@@ -100,7 +150,7 @@ def calibration_error_of(probability: str, label: str, bins: int) -> Aggregate:
 Figure = Callable[[ArrayLike, ArrayLike, ArrayLike], Floats]
 
 _LIMIT = 1.96
-_MAX_PAIRED_CASES = 2000  # for figures whose time is quadratic in the cases
+_MAX_PAIRED_CASES = 20_000  # for figures whose time is quadratic in the cases
 
 
 def root_mean_square_of(column: str) -> Aggregate:
@@ -108,6 +158,11 @@ def root_mean_square_of(column: str) -> Aggregate:
     return Aggregate(
         values=lambda cases: np.sqrt(weighted_mean(cases.table[column] ** 2, cases.weights)),
         strata=lambda table: strata_of_column(table, column),
+        mean=Mean(
+            lambda table: table[column] ** 2,
+            figure=lambda mean, cases: math.sqrt(max(0.0, mean)),
+            value=lambda figure, cases: figure**2,
+        ),
     )
 
 
@@ -126,20 +181,39 @@ def mean_of_means(columns: Sequence[str], by_reference: bool) -> Aggregate:
         absent = np.all([np.isnan(table[column]) for column in columns], axis=0)
         return np.where(by_reference & absent, -1, 0)
 
-    return Aggregate(values, strata)
+    def linearised(table: CaseTable) -> Floats:
+        given = np.array([column for name in columns if not np.isnan(column := table[name]).all()])
+        defined = ~np.isnan(given)
+        means = np.nanmean(given, axis=1, keepdims=True)
+        shares = np.where(defined, given - means, 0.0) / defined.mean(axis=1, keepdims=True)
+        return np.asarray(means.mean() + shares.mean(axis=0))
+
+    return Aggregate(values, strata, mean=Mean(linearised), rare_failures=True)
 
 
-def ratio_of_sums(numerator: str, denominator: str, of_nothing: float = math.nan) -> Aggregate:
+def ratio_of_sums(
+    numerator: str, denominator: str, of_nothing: float = math.nan, is_share: bool = True
+) -> Aggregate:
     """Return the ratio of the sums of two columns, over the cases for which both are defined.
 
-    ``of_nothing`` is the ratio where the sum of the denominators is 0.
+    ``of_nothing`` is the ratio where the sum of the denominators is 0. ``is_share``: it is a share, from 0 to
+    1, not any ratio.
     """
+
+    def linearised(table: CaseTable) -> Floats:
+        above, below = table[numerator], table[denominator]
+        ratio = np.nansum(above) / np.nansum(below)
+        return np.asarray(ratio + (above - ratio * below) / np.nanmean(below))
 
     def values(cases: WeightedCases) -> Floats:
         above, below = (weighted_mean(cases.table[name], cases.weights) for name in (numerator, denominator))
         return np.where(below == 0, of_nothing, ratio_or_nan(above, below))
 
-    return Aggregate(values, strata=lambda table: strata_of_column(table, numerator))
+    return Aggregate(
+        values,
+        strata=lambda table: strata_of_column(table, numerator),
+        mean=None if is_share else Mean(linearised),
+    )
 
 
 def limit_of_agreement_of(difference: str, upper: bool) -> Aggregate:
@@ -155,7 +229,15 @@ def limit_of_agreement_of(difference: str, upper: bool) -> Aggregate:
         width = _LIMIT * np.sqrt(variance)
         return weighted_mean(column, weights) + (width if upper else -width)
 
-    return Aggregate(values, strata=lambda table: strata_of_column(table, difference))
+    def linearised(table: CaseTable) -> Floats:
+        column = table[difference]
+        centred, deviation = column - np.nanmean(column), np.nanstd(column, ddof=1)
+        width = np.divide(
+            centred**2 + deviation**2, 2 * deviation, out=np.zeros_like(column), where=deviation > 0
+        )
+        return np.asarray(column + (_LIMIT if upper else -_LIMIT) * width)
+
+    return Aggregate(values, strata=lambda table: strata_of_column(table, difference), mean=Mean(linearised))
 
 
 def agreement_of(predicted: str, true: str, figure: Figure) -> Aggregate:
@@ -185,4 +267,14 @@ def concordance_of(predicted: str, time: str, event: str, risk: bool) -> Aggrega
         order = -table[predicted] if risk else table[predicted]
         return weighted_concordance_index(order, table[time], table[event], cases.weights)
 
-    return Aggregate(values, strata=lambda table: strata_of_labels(table, event), max_cases=_MAX_PAIRED_CASES)
+    def influence(table: CaseTable) -> Floats:
+        order = -table[predicted] if risk else table[predicted]
+        return concordance_influence(order, table[time], table[event])
+
+    return Aggregate(
+        values,
+        strata=lambda table: strata_of_labels(table, event),
+        max_cases=_MAX_PAIRED_CASES,
+        influence=influence,
+        decisive=lambda table: table[event] > 0,
+    )

@@ -100,8 +100,26 @@ def roc_counts_of(cases: WeightedCases, score: str, label: str) -> WeightedCount
 
 
 Strata = NDArray[np.int64]
-IntervalMethod = Literal["logit-DeLong", "studentised", "Wilson", "Wilson-bootstrap", "percentile"]
+IntervalMethod = Literal[
+    "logit-DeLong",
+    "studentised",
+    "Wilson",
+    "Wilson-bootstrap",
+    "Wilson-jackknife",
+    "percentile",
+    "calibration-band",
+]
 """How a confidence interval is computed, see `core.intervals`."""
+
+
+@dataclass(frozen=True)
+class MethodInterval:
+    """A confidence interval and its method."""
+
+    interval: Interval
+    method: IntervalMethod
+
+
 SensitivityAtSpecificity = Literal["step", "interpolated", "first_kept_point", "between_kept_points"]
 
 
@@ -153,6 +171,19 @@ class DetectionCurves:
 
 
 @dataclass(frozen=True)
+class Mean:
+    """How a figure follows from the mean of a value of each case (NaN: left out), for its interval.
+
+    ``values``: of the cases, shape (cases,). ``figure``: of the mean and the number of cases, increasing.
+    ``value``: the mean that gives a figure, its inverse.
+    """
+
+    values: Callable[[CaseTable], Floats]
+    figure: Callable[[float, int], float] = lambda mean, cases: mean
+    value: Callable[[float, int], float] = lambda figure, cases: figure
+
+
+@dataclass(frozen=True)
 class Aggregate:
     """A function of weighted cases to one value per row of weights.
 
@@ -164,6 +195,13 @@ class Aggregate:
     which the first figure of a detection metric is computed. Above ``max_cases`` cases an interval is
     computed only if the phase asks for it. ``resolution`` tells how much a figure of 0/1 labels reveals about
     them.
+
+    For intervals: ``mean`` of a figure of a mean over cases. ``is_share``: a mean of shares of cases.
+    ``decisive``: the cases whose number decides how certain the figure is, from the reference only, shape
+    (cases,); by default those of the smallest stratum. ``influence``
+    returns the derivative of the figure by each case's weight. ``drawn_together``: the shares of the strata
+    are no part of the design, so that all cases are drawn together. ``rare_failures``: single cases may have
+    the worst value, and so few that a sample holds none.
     """
 
     values: Callable[[WeightedCases], Floats]
@@ -176,14 +214,21 @@ class Aggregate:
     detections: DetectionCurves | None = None
     resolution: Callable[[CaseTable], Resolution] | None = None
     case_figure: CaseFigure | None = None
+    mean: Mean | None = None
+    is_share: bool = False
+    decisive: Callable[[CaseTable], NDArray[np.bool_]] | None = None
+    influence: Callable[[CaseTable], Floats] | None = None
+    drawn_together: bool = False
+    rare_failures: bool = False
 
 
 @dataclass(frozen=True)
 class Metric:
     """One figure of a task; ``best`` and ``worst`` bound it, and their order says which way is better.
 
-    ``worst`` may be infinite (a distance). A metric with ``resampled`` has a bootstrap interval;
-    ``fixed_intervals`` returns further intervals by name, such as Wilson's for a proportion. ``ordered`` is
+    ``worst`` may be infinite (a distance). A metric without ``resampled`` has no confidence interval, and
+    ``no_interval`` says why; ``fixed_intervals`` returns further intervals by name, from the cases and the
+    seed of the phase. ``ordered`` is
     false if the value alone does not separate good submissions from useless ones (a spread, a difference, a
     number of false objects), or if it compares with another reference than the task's. ``unit`` is empty for
     a plain number. If the reference leaves nothing to average, the metric does not exist: its value is NaN
@@ -195,8 +240,9 @@ class Metric:
     aggregate: Aggregate
     best: float
     worst: float
-    fixed_intervals: Callable[[CaseTable], dict[str, Interval]] | None = None
+    fixed_intervals: Callable[[CaseTable, int], dict[str, MethodInterval]] | None = None
     resampled: bool = True
+    no_interval: str = "it is not resampled"
     ordered: bool = True
     unit: str = ""
 
@@ -219,6 +265,8 @@ def mean_of(column: str) -> Aggregate:
         values=lambda cases: weighted_mean(cases.table[column], cases.weights),
         strata=lambda table: strata_of_column(table, column),
         spread_column=column,
+        mean=Mean(lambda table: table[column]),
+        rare_failures=True,
     )
 
 
@@ -231,22 +279,40 @@ def sum_of(column: str) -> Aggregate:
             return np.full(len(cases.weights), np.nan)
         return np.asarray(cases.weights @ np.nan_to_num(column_values), dtype=np.float64)
 
-    return Aggregate(values, strata=lambda table: strata_of_column(table, column))
+    return Aggregate(
+        values,
+        strata=lambda table: strata_of_column(table, column),
+        mean=Mean(
+            lambda table: table[column],
+            figure=lambda mean, cases: mean * cases,
+            value=lambda figure, cases: figure / cases,
+        ),
+    )
 
 
 def proportion_of(column: str) -> Aggregate:
     """Return the share of ones in a column of zeros and ones (NaN: left out)."""
-    return replace(mean_of(column), spread_column=None, share_column=column)
+    return replace(
+        mean_of(column),
+        spread_column=None,
+        share_column=column,
+        mean=None,
+        is_share=True,
+        rare_failures=False,
+    )
 
 
-def wilson_at_threshold(sensitivity: Aggregate, label: str) -> Callable[[CaseTable], dict[str, Interval]]:
+def wilson_at_threshold(
+    sensitivity: Aggregate, label: str
+) -> Callable[[CaseTable, int], dict[str, MethodInterval]]:
     """Return the Wilson interval of a sensitivity as if its threshold were given, not found on the cases."""
 
-    def intervals(table: CaseTable) -> dict[str, Interval]:
+    def intervals(table: CaseTable, seed: int) -> dict[str, MethodInterval]:
         positives = int(np.count_nonzero(table[label] == 1))
         cases = WeightedCases(table, np.ones((1, len(table)), dtype=np.int64))
         detected = round(float(sensitivity.values(cases)[0]) * positives)
-        return {"wilson_threshold_held_fixed": wilson_interval(detected, positives)}
+        interval = MethodInterval(wilson_interval(detected, positives), "Wilson")
+        return {"wilson_threshold_held_fixed": interval}
 
     return intervals
 
@@ -291,6 +357,8 @@ def sensitivity_at_specificity_of(
         values=values,
         strata=lambda table: strata_of_labels(table, label),
         curve=Curve(score, label, is_area=False, specificity=target if definition == "step" else None),
+        is_share=True,
+        decisive=lambda table: table[label] > 0,
         resolution=resolution_of(label, possible),
     )
 
@@ -303,5 +371,6 @@ def f1_of_presence_of(predicted: str, present: str) -> Aggregate:
         ),
         strata=one_stratum,
         decision=Decision(predicted, present),
+        decisive=lambda table: table[present] > 0,
         resolution=resolution_of(present, values_of_f1),
     )

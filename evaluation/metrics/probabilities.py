@@ -161,6 +161,26 @@ def weighted_expected_calibration_error(
     return ratio_or_nan(distance, total)
 
 
+def expected_calibration_errors_when_right(probability: ArrayLike, bins: int, sets: int, seed: int) -> Floats:
+    """Return `expected_calibration_error` for labels that are drawn with the probabilities, shape (sets,).
+
+    probability: shape (cases,), NaN for a case without one, which counts 1. NaN without a case.
+    """
+    predicted = np.asarray(probability, dtype=np.float64)
+    answered = predicted[~np.isnan(predicted)]
+    generator = np.random.Generator(np.random.PCG64(seed))
+    of_bin = np.minimum((answered * bins).astype(np.int64), bins - 1)
+    wanted = np.bincount(of_bin, answered, bins)
+    if not predicted.size:
+        return np.full(sets, np.nan)
+    found = np.empty(sets)
+    for row in range(sets):
+        drawn = generator.random(answered.size) < answered
+        distance = np.abs(np.bincount(of_bin, drawn, bins) - wanted).sum()
+        found[row] = (distance + predicted.size - answered.size) / predicted.size
+    return found
+
+
 def voxel_brier_score(probability: Probabilities, positive: Bools, voxels: int) -> float:
     """Mean squared difference of probability and truth over all voxels, in [0, 1], lower is better.
 

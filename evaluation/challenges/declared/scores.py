@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Literal
 
 from evaluation.challenges.declared.scalars import NumberField
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
-from evaluation.core.aggregates import average_precision_of, calibration_error_of, partial_auc_of
+from evaluation.core.aggregates import (
+    NO_CALIBRATION_INTERVAL,
+    average_precision_of,
+    calibration_band,
+    calibration_error_of,
+    partial_auc_of,
+)
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
@@ -169,8 +176,15 @@ class CalibrationError(ScoreMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the error. Raises ValueError for a field that is no probability of a class."""
         check_probability(table)
-        aggregate = calibration_error_of(*score_columns(field_name), self.bins)
-        return self.score_measure(name, field_name, table, aggregate, 0, 1)
+        columns = score_columns(field_name)
+        found = self.score_measure(name, field_name, table, calibration_error_of(*columns, self.bins), 0, 1)
+        without = replace(
+            found.metrics[0],
+            resampled=False,
+            no_interval=NO_CALIBRATION_INTERVAL,
+            fixed_intervals=calibration_band(*columns, self.bins),
+        )
+        return replace(found, metrics=(without,))
 
 
 def score_columns(field_name: str) -> tuple[str, str]:
