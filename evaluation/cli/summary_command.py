@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from evaluation.core.fault import PhaseError
 from evaluation.io.json_files import read_json
@@ -25,14 +27,14 @@ def run(arguments: argparse.Namespace) -> int:
                 task,
                 name,
                 estimate["value"],
-                estimate.get("confidence_interval"),
+                _interval(estimate),
                 estimate.get("standard_deviation"),
             )
             for task, metrics in content["aggregates"].items()
             for name, estimate in metrics.items()
         ]
         rows += [
-            ("composite", name, value, None, None)
+            ("composite", name, value, "", None)
             for name, value in content["ranking"].get("composites", {}).items()
         ]
         cases = content["cases"]
@@ -51,9 +53,17 @@ def run(arguments: argparse.Namespace) -> int:
             task,
             name.replace("_", " "),
             f"{value:.4f}",
-            f"{interval['lower']:.4f} – {interval['upper']:.4f}" if interval else "",
+            interval,
             "" if deviation is None else f"{deviation:.4f}",
         )
     # A log has no width, and a folded table is unreadable.
     TableConsole(120, highlight=True).print(table)
     return 0
+
+
+def _interval(estimate: Mapping[str, Any]) -> str:
+    """Return an interval as text, or why there is none."""
+    if found := estimate.get("confidence_interval"):
+        return f"{found['lower']:.4f} – {found['upper']:.4f}"
+    reason = estimate.get("interval")
+    return f"none: {reason}" if reason else ""

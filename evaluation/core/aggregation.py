@@ -143,12 +143,12 @@ class Estimate:
 
     value: float
     confidence_interval: ConfidenceInterval | None = None
-    interval: str | None = None
     further_intervals: dict[str, ConfidenceInterval] | None = None
     standard_deviation: float | None = None
     median: float | None = None
     first_quartile: float | None = None
     third_quartile: float | None = None
+    interval: str | None = None
 
 
 Estimates = dict[str, dict[str, Estimate]]

@@ -69,9 +69,7 @@ def test_quartiles_are_published_only_in_full_detail():
 
 def percentiles(chosen):
     """Return a resampling whose intervals are all percentiles of the bootstrap."""
-    return replace(
-        chosen, methods={f"task.{name}": "percentile" for name in ("auc", "dice", "m")}
-    )
+    return replace(chosen, methods={f"task.{name}": "percentile" for name in ("auc", "dice", "m")})
 
 
 def loop(cases, strata, statistic, resamples=400, clusters=None, seed=3):

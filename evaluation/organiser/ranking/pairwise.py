@@ -28,6 +28,7 @@ class PairTest:
     ``p_value`` is None where the test cannot be computed, and ``note`` then says why. ``standard_error``: of
     the paired difference of the two metrics, or None. ``direction`` is 1 where the compared quantity is
     larger for the first team, −1 where it is larger for the second, 0 where it is equal or unknown.
+    ``p_is_bound``: the exact p is at most ``p_value``.
     """
 
     method: str
@@ -35,6 +36,7 @@ class PairTest:
     standard_error: float | None
     direction: int = 0
     note: str | None = None
+    p_is_bound: bool = False
 
 
 def sign(difference: float) -> int:
