@@ -519,11 +519,11 @@ def _of_numbers() -> Iterator[Population]:
         for what, noise in noises.items():
             aggregate = agreement_of("predicted", "true", figure)
             yield Population(_metric(title, aggregate, -1), what, partial(_numbers, noise))
-    for noise in (0.5, 1.5):
+    for amount in (0.5, 1.5):
         yield Population(
             _metric("concordance index", concordance_of("predicted", "time", "event", risk=True)),
-            f"noise {noise:g} of the log-hazard, a third censored",
-            partial(_survival, noise),
+            f"noise {amount:g} of the log-hazard, a third censored",
+            partial(_survival, amount),
             quadratic=True,
         )
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from evaluation.core.fault import PhaseError
 from evaluation.io.json_files import read_json
@@ -27,14 +25,15 @@ def run(arguments: argparse.Namespace) -> int:
                 task,
                 name,
                 estimate["value"],
-                _interval(estimate),
+                estimate.get("confidence_interval"),
                 estimate.get("standard_deviation"),
+                estimate.get("interval"),
             )
             for task, metrics in content["aggregates"].items()
             for name, estimate in metrics.items()
         ]
         rows += [
-            ("composite", name, value, "", None)
+            ("composite", name, value, None, None, None)
             for name, value in content["ranking"].get("composites", {}).items()
         ]
         cases = content["cases"]
@@ -48,22 +47,18 @@ def run(arguments: argparse.Namespace) -> int:
     table = Table("task", "metric", title=title, title_justify="left")
     for heading in ("value", "95 % interval", "standard deviation"):
         table.add_column(heading, justify="right")
-    for task, name, value, interval, deviation in rows:
+    for task, name, value, interval, deviation, _ in rows:
         table.add_row(
             task,
             name.replace("_", " "),
             f"{value:.4f}",
-            interval,
+            f"{interval['lower']:.4f} – {interval['upper']:.4f}" if interval else "",
             "" if deviation is None else f"{deviation:.4f}",
         )
     # A log has no width, and a folded table is unreadable.
-    TableConsole(120, highlight=True).print(table)
+    console = TableConsole(120, highlight=True)
+    console.print(table)
+    for task, name, *_, reason in rows:
+        if reason:
+            console.print(f"no interval of {task}.{name}: {reason}")
     return 0
-
-
-def _interval(estimate: Mapping[str, Any]) -> str:
-    """Return an interval as text, or why there is none."""
-    if found := estimate.get("confidence_interval"):
-        return f"{found['lower']:.4f} – {found['upper']:.4f}"
-    reason = estimate.get("interval")
-    return f"none: {reason}" if reason else ""

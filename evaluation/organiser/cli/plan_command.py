@@ -100,12 +100,15 @@ def _difference(arguments: argparse.Namespace) -> list[str]:
 
     simulation = Simulation(power=float(arguments.power))
     if arguments.pilot is None:
-        plan = difference_of_means(*arguments.difference, simulation)
+        difference, spread, correlation = arguments.difference
+        plan = difference_of_means(difference, spread, correlation, simulation)
     else:
         if arguments.teams is None or arguments.metric is None:
             raise PhaseError("--pilot: expected --teams and --metric, too")
         results = read_results(arguments.pilot)
-        plan = difference_of_pilot(results, tuple(arguments.teams), arguments.metric, simulation)
+        plan = difference_of_pilot(
+            results, (arguments.teams[0], arguments.teams[1]), arguments.metric, simulation
+        )
     if arguments.output is not None:
         rows = [(plan.metric, plan.difference, plan.method, one.units, one.power) for one in plan.tried]
         write_rows(arguments.output, ("metric", "difference", "test", "units", "power"), rows)

@@ -194,7 +194,7 @@ def test_intervals_and_shares(phases, cases, answers, tmp_path):
         "sensitivity",
         "specificity",
     }
-    assert set(methods.values()) == {"Wilson", "percentile"}
+    assert set(methods.values()) == {"Wilson", "Wilson-bootstrap"}
 
 
 @pytest.mark.parametrize(
