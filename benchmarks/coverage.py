@@ -236,7 +236,7 @@ def _lines(folder: Path) -> list[str]:
     for one in found:
         rows.setdefault((one.metric, one.what), []).append(one)
     for (metric, what), sizes in rows.items():
-        values = list(dict.fromkeys(f"{one.true:.3g}" for one in sizes))
+        values = list(dict.fromkeys("–" if math.isnan(one.true) else f"{one.true:.3g}" for one in sizes))
         lines.append(
             f"| {metric} | {what} | {' / '.join(values)} | {sizes[0].method} "
             f"| {_of_sizes(sizes, 'covered', '.1f')} | {_of_sizes(sizes, 'width', '.3g')} "

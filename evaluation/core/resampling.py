@@ -95,9 +95,9 @@ def groups_of(
     groups: dict[bytes, dict[str, Metric]] = defaultdict(dict)
     strata_of: dict[bytes, Strata] = {}
     for name, metric in metrics.items():
-        strata = _reason(name, metric, table, resampling) or strata_or_reason(
-            metric, table, units, resampling
-        )
+        strata = strata_or_reason(metric, table, units, resampling)
+        if not isinstance(strata, str):
+            strata = _reason(name, metric, table, resampling) or strata
         if isinstance(strata, str):
             missing[name] = strata
         else:
