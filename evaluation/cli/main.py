@@ -42,6 +42,16 @@ COMMANDS = {
         "Score a submission against a phase and write metrics.json.",
         (_SEAL, _EVALUATE),
     ),
+    "cases": Command(
+        "organiser.cli.cases_command",
+        "Write or complete cases.csv from the files of a phase: names, sizes, positions.",
+        (
+            "python -m evaluation new output/lesions --like segmentation",
+            "rm output/lesions/phase/cases.csv",
+            "python -m evaluation cases output/lesions/phase",
+        ),
+        "nothing was written",
+    ),
     "seal": Command(
         "organiser.cli.seal_command",
         "Validate a phase folder and write its manifest.",
