@@ -113,12 +113,12 @@ def table_from_files(
         progress(done)
     for name, cells in told.items():
         table.fill(name, cells)
-    for path, key, columns in _tables(folder, references, labels):
-        with organiser_table(path, (key,)) as given:
+    for file, key, columns in _tables(folder, references, labels):
+        with organiser_table(file, (key,)) as given:
             for row in given.rows:
                 name = table.row_of(row.cells[key])[NAME]
                 taken = given.columns if columns is None else columns
-                table.fill(name, {one: (row.cells[one], path.name) for one in taken if one not in ("", key)})
+                table.fill(name, {one: (row.cells[one], file.name) for one in taken if one not in ("", key)})
     if problems:
         raise PhaseError(*problems)
     if not table.rows:
@@ -163,7 +163,9 @@ def _files_of_images(images: Path | None) -> Iterator[_File]:
 def _files_of_reference(folder: Path, references: Sequence[AnyField]) -> Iterator[_File]:
     listed = list_phase(folder)
     for location in (one.reference.location for one in references):
-        for path in listed if isinstance(location, Files) else ():
+        if not isinstance(location, Files):
+            continue
+        for path in listed:
             parent, _, name = path.rpartition("/")
             endings = [f"{location.suffix}{extension}" for extension in location.extensions]
             ending = next((end for end in endings if name.lower().endswith(end.lower())), "")

@@ -253,8 +253,8 @@ def _pair_files(
         for case in cases_of_field:
             if case.name in paths or field.reference.optional:
                 continue
-            if found := unmatched.pop(f"{case.name}{location.suffix}".casefold(), None):
-                also = f", found {' and '.join(found)} (read are {', '.join(location.extensions)})"
+            if others := unmatched.pop(f"{case.name}{location.suffix}".casefold(), None):
+                also = f", found {' and '.join(others)} (read are {', '.join(location.extensions)})"
             elif unmatched.pop(f"{name_key(case.name)}{location.suffix}", None):
                 with_extension[case.name] = None
                 continue
