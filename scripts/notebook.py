@@ -26,9 +26,9 @@ def shown_by(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
     printed = io.StringIO()
     value = None
     with contextlib.redirect_stdout(printed):
-        exec(compile(tree, "<cell>", "exec"), names)
+        exec(compile(tree, "<cell>", "exec"), names)  # noqa: S102 - a cell of our own
         if isinstance(last, ast.Expr):
-            value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
+            value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)  # noqa: S307
     outputs: list[dict[str, Any]] = []
     if printed.getvalue():
         outputs.append({"output_type": "stream", "name": "stdout", "text": printed.getvalue()})
@@ -38,7 +38,8 @@ def shown_by(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
             data["text/html"] = value._repr_html_()
         if hasattr(value, "_repr_png_"):
             data["image/png"] = base64.b64encode(value._repr_png_()).decode("ascii")
-        outputs.append({"output_type": "execute_result", "execution_count": None, "metadata": {}, "data": data})
+        kind = {"output_type": "execute_result", "execution_count": None, "metadata": {}}
+        outputs.append({**kind, "data": data})
     return outputs
 
 
