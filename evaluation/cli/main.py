@@ -294,8 +294,8 @@ def _overview(name: str) -> int:
         lines += [f"{role}:", *(f"  {one:<10} {COMMANDS[one].summary}" for one in names)]
     lines += [
         "",
-        f"{_program()} COMMAND --help shows arguments and an example. In a container, without a",
-        "command: score /input and write /output/metrics.json, as the platform runs it.",
+        f"{_program()} COMMAND --help shows arguments and an example.",
+        "In a container, without a command: score /input and write /output/metrics.json.",
     ]
     if name in _HELP:
         sys.stdout.write("\n".join(lines) + "\n")
