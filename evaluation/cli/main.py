@@ -50,11 +50,7 @@ COMMANDS = {
     "cases": Command(
         "organiser.cli.cases_command",
         "Write or complete cases.csv from the files of a phase.",
-        (
-            _NEW,
-            "rm output/lesions/phase/cases.csv",
-            "python -m evaluation cases output/lesions/phase",
-        ),
+        (_NEW, "rm output/lesions/phase/cases.csv", "python -m evaluation cases output/lesions/phase"),
         "nothing was written",
     ),
     "seal": Command(
@@ -99,10 +95,7 @@ COMMANDS = {
     "convert": Command(
         "organiser.cli.convert_command",
         "Write an archive as jobs of an algorithm, or jobs as an archive.",
-        (
-            _NEW,
-            f"python -m evaluation convert {_SUBMISSION} --ground-truth {_PHASE} --output output/jobs",
-        ),
+        (_NEW, f"python -m evaluation convert {_SUBMISSION} --ground-truth {_PHASE} --output output/jobs"),
         "nothing was written",
     ),
     "new": Command(
@@ -114,19 +107,13 @@ COMMANDS = {
     "build": Command(
         "organiser.cli.build_command",
         "Build the image of a phase, with Docker.",
-        (
-            _NEW,
-            "python -m evaluation build output/lesions  # needs Docker",
-        ),
+        (_NEW, "python -m evaluation build output/lesions  # needs Docker"),
         "no image was made",
     ),
     "export": Command(
         "organiser.cli.export_command",
         "Build the image, and write all that goes to the platform.",
-        (
-            _NEW,
-            "python -m evaluation export output/lesions  # needs Docker",
-        ),
+        (_NEW, "python -m evaluation export output/lesions  # needs Docker"),
     ),
     "rank": Command(
         "organiser.cli.rank_command",
