@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -297,12 +297,17 @@ def attack(phase: Phase, workers: int, allowed: int) -> list[Attacked]:
     found = hidden_labels(phase, scores.tables)
     labels = {name: label for label in found for name in label.names}
     disclosure = audit(phase, workers)
+    published = {figure.metric for figure in disclosure.figures}
+    tasks = [
+        replace(task, metrics=tuple(one for one in task.metrics if f"{task.name}.{one.name}" in published))
+        for task in scores.tasks
+    ]
     results: list[Attacked] = []
     for label in found:
-        for target in targets(scores.tasks, scores.tables, label):
+        for target in targets(tasks, scores.tables, label):
             recovered = labels_of_classes(phase, target, Oracle(phase, target.tasks, allowed))
             results.append(_against(recovered, label, disclosure))
-    for task in scores.tasks:
+    for task in tasks:
         results += _on_detections(scores, task, labels, disclosure, allowed)
         results += _on_splits(scores, task, disclosure, allowed)
     return results
@@ -328,6 +333,7 @@ def _on_detections(
 
 def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int) -> Iterator[Attacked]:
     phase, names = scores.phase, scores.tables[task.name].names
+    split_by = {figure.metric for figure in disclosure.figures if figure.what == "subgroups"}
     for subgroup in phase.config.subgroups:
         if subgroup.compare != "cases" or not told_label(phase, subgroup, scores.tables):
             continue
@@ -338,7 +344,10 @@ def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int)
             classes = {name: str(int(member)) for name, member in zip(names, members.tolist(), strict=True)}
             membership = Labels((f"{subgroup.column} = {value}",), classes)
             for metric in task.metrics:
-                if metric.aggregate.spread_column != metric.name:
+                if (
+                    metric.aggregate.spread_column != metric.name
+                    or f"{task.name}.{metric.name}" not in split_by
+                ):
                     continue
                 step = half_step(phase, f"{task.name}.{metric.name}")
                 tried = [
