@@ -36,7 +36,7 @@ from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
 
-# --- Labels from the F1 of a detection: every value is a count of the images that have the structure ---
+# --- Labels from the F1 of a detection or a number of images: every value is a count of chosen images ---
 
 _DETECTION_GROUP = 16
 _DETECTION_TRIES = 40
@@ -44,12 +44,13 @@ _DETECTION_SEED = 1963
 
 
 def labels_from_detections(
-    task: Task, positives: Mapping[str, int], oracle: Oracle, half_steps: Mapping[str, float]
+    task: Task, positives: Mapping[str, int | None], oracle: Oracle, half_steps: Mapping[str, float]
 ) -> Mapping[str, Recovered]:
     """Return by metric the 0/1 labels that follow from the published F1 of each structure of a task.
 
-    ``positives`` are the numbers of images with the structure, by metric; ``half_steps`` the largest rounding
-    errors of published values. A metric with equal values for empty and full predictions is left out.
+    ``positives`` are the numbers of images with the structure, by metric, None where the metric itself counts
+    images in which a prediction is right, or wrong; ``half_steps`` the largest rounding errors of published
+    values. A metric with equal values for empty and full predictions is left out.
     """
     attack = _Detections(task, oracle)
     known: dict[str, dict[int, int]] = {metric: {} for metric in positives}
@@ -70,7 +71,7 @@ def labels_from_detections(
         pass
     return {
         metric: Recovered(
-            "F1 of detection, all labels that fit",
+            f"{'number of images' if positives[metric] is None else 'F1 of detection'}, all labels that fit",
             (f"{task.name}.{metric}",),
             oracle.submissions,
             {oracle.cases[position].name: str(label) for position, label in labels.items()},
@@ -97,7 +98,7 @@ class _Detections:
     def find(
         self,
         group: Sequence[int],
-        positives: Mapping[str, int],
+        positives: Mapping[str, int | None],
         half_steps: Mapping[str, float],
         known: Mapping[str, dict[int, int]],
     ) -> None:
@@ -109,7 +110,8 @@ class _Detections:
             content = self.submit([case for case, is_in in zip(group, chosen, strict=True) if is_in])
             for metric, labels in fitting.items():
                 value = value_of(content, self._task.name, metric) or 0.0
-                scale = (int(chosen.sum()) + positives[metric]) / 2
+                whole = positives[metric]
+                scale = 1.0 if whole is None else (int(chosen.sum()) + whole) / 2
                 off = half_steps[metric] * scale + 1e-6
                 detected = labels[:, chosen].sum(axis=1)
                 fitting[metric] = labels[np.abs(detected - value * scale) <= off]
@@ -322,9 +324,18 @@ def _on_detections(
         if (decision := metric.aggregate.decision)
         and (label := labels.get(f"{task.name}.{decision.present}"))
     }
+    positives: dict[str, int | None] = {
+        metric: label.counts.get("1", 0) for metric, label in of_metric.items()
+    }
+    table = scores.tables[task.name]
+    for metric in task.metrics:
+        if column := metric.aggregate.count_column:
+            enters = (~np.isnan(table[column])).astype(int).astype(str).tolist()
+            name = f"cases of {task.name}.{metric.name}"
+            of_metric[metric.name] = Labels((name,), dict(zip(table.names, enters, strict=True)))
+            positives[metric.name] = None
     if not of_metric:
         return
-    positives = {metric: label.counts.get("1", 0) for metric, label in of_metric.items()}
     steps = {metric.name: half_step(scores.phase, f"{task.name}.{metric.name}") for metric in task.metrics}
     found = labels_from_detections(task, positives, Oracle(scores.phase, [task], allowed), steps)
     for metric_name, recovered in found.items():
