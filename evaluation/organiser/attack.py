@@ -6,7 +6,6 @@ structures that a submission detects, and the members of published subgroups.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,8 +29,8 @@ from evaluation.organiser.attack_tools import (
     subsets_of_sum,
     value_of,
 )
-from evaluation.organiser.audit import Disclosure, audit, bits_of
-from evaluation.organiser.labels import Labels, bits_of_counts, hidden_labels, told_label
+from evaluation.organiser.audit import Disclosure, HiddenLabels, audit, bits_of
+from evaluation.organiser.labels import Labels, hidden_labels, told_label
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
@@ -373,13 +372,10 @@ def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int)
 
 
 def _against(found: Recovered, labels: Labels, disclosure: Disclosure) -> Attacked:
-    bits = bits_of_counts(list(labels.counts.values()))
+    hidden = HiddenLabels(labels.name, tuple(labels.counts.values()))
     used = [figure for figure in disclosure.figures if figure.metric in found.figures]
     by_split = [figure for figure in used if figure.what == "subgroups"]
     whole = [figure for figure in used if figure.what != "subgroups"]
-
-    def bound(told: float) -> float:
-        return math.ceil(bits / told) if told else math.inf
 
     return Attacked(
         labels=labels.name,
@@ -388,6 +384,6 @@ def _against(found: Recovered, labels: Labels, disclosure: Disclosure) -> Attack
         recovered=len(found.labels),
         correct=sum(labels.classes.get(name) == label for name, label in found.labels.items()),
         cases=len(labels.classes),
-        bound=bound(bits_of(disclosure.figures)),
-        bound_of_used=bound(bits_of(by_split if " = " in labels.name else whole)),
+        bound=hidden.submissions(bits_of(disclosure.figures)),
+        bound_of_used=hidden.submissions(bits_of(by_split if " = " in labels.name else whole)),
     )
