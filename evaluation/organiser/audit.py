@@ -43,7 +43,7 @@ _FULL: int = 10**SIGNIFICANT_DIGITS
 
 
 @dataclass(frozen=True)
-class LabelCountError:
+class LabelCount:
     """A number of 0/1 labels in place of the phase's own."""
 
     positives: int
@@ -165,7 +165,7 @@ def bits_of(figures: Iterable[PublishedFigure], digits: int | None = None) -> fl
     return sum(figure.bits(digits) for figure in figures)
 
 
-def audit(phase: Phase, workers: int, sizes: Mapping[str, LabelCountError] | None = None) -> Disclosure:
+def audit(phase: Phase, workers: int, sizes: Mapping[str, LabelCount] | None = None) -> Disclosure:
     """Return the bits that the results of a phase disclose.
 
     ``sizes``: other numbers of 0/1 labels, by name of the task. Raises `PhaseError` where the reference
@@ -174,7 +174,7 @@ def audit(phase: Phase, workers: int, sizes: Mapping[str, LabelCountError] | Non
     return disclosure_of(scores_of_nothing(phase, phase.tasks, workers), sizes or {})
 
 
-def disclosure_of(scores: Scores, sizes: Mapping[str, LabelCountError] | None = None) -> Disclosure:
+def disclosure_of(scores: Scores, sizes: Mapping[str, LabelCount] | None = None) -> Disclosure:
     """Return the bits that the results of a phase disclose, from the scores of an empty submission."""
     phase, sizes = scores.phase, sizes or {}
     # How many resamples there are does not matter to whether there is an interval.
@@ -226,7 +226,7 @@ def _tasks_of(labels: Labels, phase: Phase) -> tuple[str, ...]:
     return tuple(task.name for task in phase.tasks if not sources.isdisjoint(_sources([task])))
 
 
-def _figures(scores: Scores, sizes: Mapping[str, LabelCountError]) -> Iterator[PublishedFigure]:
+def _figures(scores: Scores, sizes: Mapping[str, LabelCount]) -> Iterator[PublishedFigure]:
     """Yield all published figures, without derived numbers such as half-widths."""
     phase, config = scores.phase, scores.phase.config
     figures = figures_of(scores)
@@ -295,7 +295,7 @@ def _cases(task: Task, table: CaseTable, config: PhaseConfig) -> PublishedFigure
     return PublishedFigure(task.name, "per case", len(table) * len(published), math.inf, config.value_digits)
 
 
-def _exact_values(metric: Metric, table: CaseTable, size: LabelCountError | None) -> int | None:
+def _exact_values(metric: Metric, table: CaseTable, size: LabelCount | None) -> int | None:
     """Return how many values a metric can take for these labels, or for given numbers; None: not counted."""
     column = label_column(metric)
     if size is not None and column is not None:

@@ -17,7 +17,7 @@ from evaluation.core.metric import Resolution, auc_of, f1_of_presence_of, sensit
 from evaluation.evaluate import evaluate
 from evaluation.organiser.audit import (
     HiddenLabels,
-    LabelCountError,
+    LabelCount,
     PublishedFigure,
     audit,
     bits_of,
@@ -143,7 +143,7 @@ def test_wilson_intervals_tell_no_more_than_the_count_behind_a_share(tmp_path):
 
 
 def test_other_numbers_of_labels(tmp_path):
-    sizes = {"classification": LabelCountError(40, 400)}
+    sizes = {"classification": LabelCount(40, 400)}
     disclosure = audit(changed(tmp_path, "value_digits = 12\n"), 0, sizes)
     labels = disclosure.labels[0]
     assert sorted(labels.counts) == [40, 360]

@@ -13,7 +13,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.organiser.audit import (
     Disclosure,
     HiddenLabels,
-    LabelCountError,
+    LabelCount,
     PublishedFigure,
     audit,
     bits_of,
@@ -70,12 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
     return status
 
 
-def _size(text: str) -> tuple[str, LabelCountError]:
+def _size(text: str) -> tuple[str, LabelCount]:
     task, _, numbers = text.partition("=")
     positives, _, cases = numbers.partition("/")
     if not (positives.isdecimal() and cases.isdecimal() and 0 < int(positives) < int(cases)):
         raise PhaseError(f"--size: expected TASK=POSITIVES/CASES, found {text!r}")
-    return task, LabelCountError(int(positives), int(cases))
+    return task, LabelCount(int(positives), int(cases))
 
 
 def _console() -> Console:
