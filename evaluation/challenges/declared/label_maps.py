@@ -30,7 +30,6 @@ from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.io.volume_header import GEOMETRY_COLUMNS
 from evaluation.metrics.arrays import Bools
 from evaluation.metrics.crops import together
 from evaluation.metrics.label_surfaces import label_boxes
@@ -69,9 +68,8 @@ class ImageFieldTable(FileFieldTable):
     )
 
     def form_columns(self) -> tuple[FormColumn, ...]:
-        """Return the columns of the geometry."""
-        spacing = ("spacing_mm",) if self.has_spacing else ()
-        return tuple(map(FormColumn, GEOMETRY_COLUMNS if self.dimensions == 3 else spacing))
+        """Return the spacing of images of two dimensions; the kinds of volumes name their own columns."""
+        return (FormColumn("spacing_mm"),) if self.has_spacing and self.dimensions == 2 else ()
 
     @property
     def image_extensions(self) -> tuple[str, ...]:
