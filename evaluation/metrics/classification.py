@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,8 @@ from evaluation.metrics.arrays import (
 from evaluation.metrics.bootstrap import UnitWeights
 
 __all__ = ["auc", "average_precision", "macro_auc", "partial_auc", "roc_curve"]
+
+PrecisionReading = Literal["step", "trapezoid"]
 
 
 def auc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
@@ -462,8 +465,12 @@ def weighted_macro_auc(score: ArrayLike, truth: ArrayLike, weights: ArrayLike) -
     return ratio_or_nan(total, defined)
 
 
-def weighted_average_precision(table: RocTable, weights: ArrayLike) -> Floats:
+def weighted_average_precision(
+    table: RocTable, weights: ArrayLike, reading: PrecisionReading = "step"
+) -> Floats:
     """`average_precision` under each row of weights, shape (resamples, cases).
+
+    "trapezoid" joins the points of precision and recall by straight lines, from precision 1 at recall 0 on.
 
     A missing positive (−inf) is found at no threshold, a missing negative (+inf) comes before everything
     else. Returns shape (resamples,); NaN where no positive has weight.
@@ -472,9 +479,24 @@ def weighted_average_precision(table: RocTable, weights: ArrayLike) -> Floats:
     right, made = found_at_thresholds(table, matrix)
     precision = np.divide(right, made, out=np.zeros_like(right), where=made > 0)
     gained = np.diff(right, axis=1, prepend=0.0)
+    if reading == "trapezoid":
+        precision = (precision + np.column_stack([np.ones(len(right)), precision])[:, :-1]) / 2
     positives = matrix[:, table.positive].sum(axis=1)
     total = (precision * gained).sum(axis=1)
     return ratio_or_nan(total, positives)
+
+
+def weighted_sensitivity_at_precision(table: RocTable, weights: ArrayLike, target: Fraction) -> Floats:
+    """Highest sensitivity over the thresholds "score ≥ t" whose precision is at least ``target``.
+
+    weights: shape (resamples, cases), compared exactly where they are whole numbers. Returns shape
+    (resamples,), 0 where no threshold reaches the precision, NaN where no positive has weight. Missing scores
+    as of `weighted_average_precision`.
+    """
+    matrix = np.asarray(weights, dtype=np.float64)
+    right, made = found_at_thresholds(table, matrix)
+    reached = (made > 0) & (target.denominator * right >= target.numerator * made)
+    return ratio_or_nan((right * reached).max(axis=1, initial=0.0), matrix[:, table.positive].sum(axis=1))
 
 
 def found_at_thresholds(table: RocTable, weights: Floats) -> tuple[Floats, Floats]:

@@ -43,6 +43,7 @@ from evaluation.metrics.segmentation import (
     precision_of_counts,
     recall_of_counts,
     volume_difference,
+    volume_similarity_of_counts,
 )
 
 IMAGE_EXTENSIONS = (".png", ".bmp", ".tif", ".tiff", ".mha")
@@ -427,6 +428,20 @@ class VoxelPrecision(_OverlapTable):
 
     metric: Literal["voxel_precision"]
     ratio: ClassVar[Callable[..., Any]] = staticmethod(precision_of_counts)
+
+
+class VolumeSimilarity(_OverlapTable):
+    """Volume similarity: 1 − the difference of two volumes by their sum, wherever the volumes are.
+
+    From 0 to 1, higher is better, for each label and as mean over labels. A label that neither map has
+    counts as 1, one that only one map has as 0. A case without a result counts as 0.
+
+    Oracle: SimpleITK, `LabelOverlapMeasuresImageFilter`. Source: Taha and Hanbury, BMC Medical Imaging 15:29,
+    2015.
+    """
+
+    metric: Literal["volume_similarity"]
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(volume_similarity_of_counts)
 
 
 class VolumeTable(LabelMetricTable):
