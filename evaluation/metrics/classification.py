@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,10 +109,26 @@ def roc_curve(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None
     return roc_points(table, weights_row(weights, table.score.size)[0])
 
 
-def average_precision(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+def average_precision(
+    scores: ArrayLike,
+    labels: ArrayLike,
+    *,
+    reading: Literal["step", "trapezoid"] = "step",
+    weights: ArrayLike | None = None,
+) -> float:
     """Return the average precision: the sum over the thresholds of precision times gained recall.
 
-    Parameters and Raises: as for `auc`.
+    Parameters
+    ----------
+    scores, labels, weights
+        See `auc`.
+    reading : {"step", "trapezoid"}, optional
+        "trapezoid" takes the area below straight lines between the points of precision and recall.
+
+    Raises
+    ------
+    ValueError
+        As `auc`, and for another reading.
 
     Returns
     -------
@@ -121,7 +137,7 @@ def average_precision(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLik
 
     Notes
     -----
-    NaN without a positive case with weight, so also for empty input. There is no interpolation, as in
+    NaN without a positive case with weight, so also for empty input. A step is not interpolated, as in
     scikit-learn. Tied scores are one threshold. A positive case with the score −inf is never found.
 
     References
@@ -133,8 +149,10 @@ def average_precision(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLik
     >>> average_precision([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
     0.8333333333333333
     """
+    if reading not in get_args(PrecisionReading):
+        raise ValueError(f"reading: expected 'step' or 'trapezoid', found {reading!r}")
     table = labelled_roc_table(scores, labels)
-    return float(weighted_average_precision(table, weights_row(weights, table.score.size))[0])
+    return float(weighted_average_precision(table, weights_row(weights, table.score.size), reading)[0])
 
 
 def labelled_roc_table(scores: ArrayLike, labels: ArrayLike) -> RocTable:
