@@ -71,15 +71,15 @@ RUN mkdir /extra && touch /before && if test -f /wanted/requirements.txt; then \
 
 # --- phase: the reference, checked, sealed and rehearsed ------------------------------------------------------------
 FROM builder AS phase
-COPY --from=extra /extra /
+COPY --from=extra /extra /extra
 ARG PHASE
 USER root
 COPY ground-truth/$PHASE /phase/opt/evaluation/ground-truth
-RUN cd /phase/opt/evaluation && python -m evaluation seal ground-truth && python -m evaluation rehearse ground-truth \
+RUN cp -a /extra/. / && cp -a /extra/. /phase \
+ && cd /phase/opt/evaluation && python -m evaluation seal ground-truth && python -m evaluation rehearse ground-truth \
  && rm -f ground-truth/.nonce && chmod -R u=rwX,go=rX ground-truth \
  && find /phase -exec touch --reference=/opt/evaluation/venv {} +
 
 # --- The image ------------------------------------------------------------------------------------------------------
 FROM base
-COPY --from=extra /extra /
 COPY --from=phase /phase /
