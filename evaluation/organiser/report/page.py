@@ -129,22 +129,44 @@ Block = Figure | Table | SortableCaseTable | Gallery | Text | CopyableText
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page with an entry in the navigation; ``name`` is its identifier."""
+    """A part of the page with an entry in the navigation; ``name`` is its identifier.
+
+    The blocks after the first ones are folded until the reader asks for them.
+    """
 
     name: str
     title: str
     blocks: tuple[Block, ...]
 
+    @property
+    def headline(self) -> tuple[Block, ...]:
+        """The blocks that are shown at once: all, or where there are many up to the second."""
+        return self.blocks[: len(self.blocks) - len(self.folded)]
+
+    @property
+    def folded(self) -> tuple[Block, ...]:
+        """The other blocks."""
+        return self.blocks[_HEADLINE:] if len(self.blocks) > _HEADLINE + 1 else ()
+
+
+_HEADLINE = 2
+
 
 @dataclass(frozen=True)
 class Page:
-    """A page: title, facts below it (label and value), a warning on top, and sections."""
+    """A page: title, what it shows in sentences, facts (label and value), a warning on top, and sections."""
 
     title: str
     facts: tuple[tuple[str, str], ...]
     sections: tuple[Section, ...]
     subtitle: str = ""
     banner: str = ""
+    answer: tuple[str, ...] = ()
+
+    @property
+    def folded(self) -> bool:
+        """Whether a section has folded blocks."""
+        return any(section.folded for section in self.sections)
 
     def charts(self) -> Iterator[Chart]:
         """Yield the charts of all sections in their order."""

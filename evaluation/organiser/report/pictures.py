@@ -29,13 +29,19 @@ _SUMMED = ("true_positives", "false_positives", "false_negatives")
 
 
 def goodness_of_cases(results: SubmissionResults, task: Task) -> Floats:
-    """Return how good each case of a task is, higher is better, NaN if unknown.
+    """Return how good each case of a task is, higher is better, NaN if unknown or in no ordered metric.
 
     For detections, the F1 at any confidence. Else the mean over the task's averaged metrics of their position
     between worst and best; where none has a worst value, the first metric, with its sign such that higher is
     better.
     """
     table = results.tables[task.name]
+    ordered = [metric.aggregate.strata(table) >= 0 for metric in task.metrics if metric.ordered]
+    entering = np.any(ordered, axis=0) if ordered else np.ones(len(table), np.bool_)
+    return np.where(entering, _goodness(results, task, table), np.nan)
+
+
+def _goodness(results: SubmissionResults, task: Task, table: CaseTable) -> Floats:
     counts = next(_counts(results, task, table), None)
     if counts is not None:
         hits, false, objects = counts

@@ -199,16 +199,16 @@ _MISSING = {
 }
 
 
-def troubles_section(results: SubmissionResults) -> Section:
-    """Return the section with every case that failed or takes worst values."""
+def troubles_section(results: SubmissionResults) -> Section | None:
+    """Return the section with every case that failed or takes worst values, None without any."""
     rows = tuple(
         (case.name, ", ".join(case.worst), case.failure or "missing") for case in _troubled_cases(results)
     )
-    block: Block = Text(("Every case was scored with the values that were submitted.",))
-    if rows:
-        columns = columns_of("case", "worst values in", "reason")
-        block = Table("failures", "Failed and missing cases", columns, rows)
-    return Section("failures", "Failed cases", (block,))
+    if not rows:
+        return None
+    columns = columns_of("case", "worst values in", "reason")
+    table = Table("failures", "Failed and missing cases", columns, rows)
+    return Section("failures", "Failed cases", (table,))
 
 
 def run_times_section(results: SubmissionResults) -> Section | None:

@@ -34,7 +34,7 @@ def metrics_section(phase: ReportedPhase) -> Section | None:
     """Return the section of all metrics."""
     blocks: list[Block] = [_metrics_table(phase)]
     for name in phase.board.metrics:
-        blocks += (Figure(chart) for chart in _charts(phase, name))
+        blocks += (Figure(chart, wide="podium" in chart.name) for chart in _charts(phase, name))
     return phase.section("metrics", "Metrics", blocks)
 
 

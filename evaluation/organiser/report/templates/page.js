@@ -18,11 +18,18 @@
     const name = figure.dataset.chart;
     try {
       views.get(name)?.finalize();
-      const specification = complete(contentOf(figure), root.dataset.theme, {
-        width: "container", autosize: { type: "fit-x", contains: "padding" },
-      });
+      const content = contentOf(figure);
       const drawing = figure.querySelector(".drawing");
-      const result = await vegaEmbed(drawing, specification, { mode: "vega-lite", renderer: "svg", actions: false });
+      const available = drawing.clientWidth || 480;
+      const width = Math.max(available, content.usermeta?.leastWidth ?? 0); // a wider one is scrolled
+      const narrow = available < 500; // a phone: one name a line
+      const legend = { ...settings.themes[root.dataset.theme].legend, columns: narrow ? 1 : 2, labelLimit: narrow ? available - 90 : 260 };
+      const specification = complete(content, root.dataset.theme, { width, autosize: { type: "fit-x", contains: "padding" } });
+      const many = Object.values(content.datasets).some((rows) => rows.length > 3000);
+      const renderer = many ? "canvas" : "svg";
+      specification.config = { ...specification.config, legend };
+      const result = await vegaEmbed(drawing, specification, { mode: "vega-lite", renderer, actions: false });
+      drawing.querySelector("svg, canvas")?.setAttribute("aria-label", figure.querySelector("h3").textContent);
       views.set(name, result);
       if (settings.selectedCase in result.view.getState().signals) {
         result.view.addEventListener("click", (_event, item) => {
@@ -39,7 +46,9 @@
   }
 
   async function drawAll() {
-    for (const figure of document.querySelectorAll("figure.chart")) await draw(figure);
+    const figures = [...document.querySelectorAll("figure.chart")];
+    const folded = (figure) => figure.closest("[hidden]") !== null;
+    for (const figure of [...figures.filter((one) => !folded(one)), ...figures.filter(folded)]) await draw(figure);
     root.dataset.state = "drawn";
   }
 
@@ -89,6 +98,78 @@
       const specification = { $schema: settings.schema, ...complete(contentOf(figure), "light", sizes) };
       save(`${name}.vl.json`, JSON.stringify(specification, null, 1), "application/json");
     }
+  }
+
+  // The data of a figure as a table for those who cannot see it, made when it is asked for.
+  const MOST_ROWS = 200;
+  function showData(details) {
+    if (details.querySelector("table")) return;
+    for (const [name, rows] of Object.entries(contentOf(details.closest("figure")).datasets)) {
+      if (!rows.length) continue;
+      const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+      const box = document.createElement("div");
+      box.className = "scroll long";
+      box.tabIndex = 0;
+      const table = document.createElement("table");
+      const shownRows = rows.slice(0, MOST_ROWS);
+      table.createCaption().textContent = rows.length > MOST_ROWS ? `${name}: ${MOST_ROWS} of ${rows.length} rows; the CSV holds all` : name;
+      const head = table.createTHead().insertRow();
+      for (const column of columns) {
+        const cell = document.createElement("th");
+        cell.scope = "col";
+        cell.textContent = column.replaceAll("_", " ");
+        head.append(cell);
+      }
+      const body = table.createTBody();
+      for (const row of shownRows) {
+        const line = body.insertRow();
+        for (const column of columns) line.insertCell().textContent = row[column] ?? "–";
+      }
+      box.append(table);
+      details.append(box);
+    }
+  }
+
+  // --- Folded parts and the search -------------------------------------------------------------------------
+
+  function fold(more, closed) {
+    if (closed) more.setAttribute("hidden", "until-found"); else more.removeAttribute("hidden");
+    const button = document.querySelector(`[aria-controls="${more.id}"]`);
+    button.setAttribute("aria-expanded", String(!closed));
+  }
+
+  function reveal(element) {
+    const more = element?.closest(".more[hidden]");
+    if (more) fold(more, false);
+  }
+
+  function makeSearch() {
+    const input = document.getElementById("find");
+    const cases = [...document.querySelectorAll(".table.cases")].flatMap((block) => contentOf(block).rows.map((row) => String(row[0])));
+    const cells = [...document.querySelectorAll("table.sortable")].flatMap((table) => {
+      const position = [...table.tHead.rows[0].cells].findIndex((head) => head.textContent === "team");
+      return position < 0 ? [] : [...table.tBodies[0].rows].map((row) => row.cells[position]);
+    });
+    const teams = [...new Set(cells.map((cell) => cell.textContent))];
+    const names = [...teams, ...new Set(cases)];
+    if (!names.length) return;
+    input.hidden = false;
+    document.getElementById("names").replaceChildren(...names.slice(0, 2000).map((name) => {
+      const option = document.createElement("option");
+      option.value = name;
+      return option;
+    }));
+    input.addEventListener("change", () => {
+      const wanted = input.value.trim().toLowerCase();
+      const matches = (name) => name.toLowerCase() === wanted;
+      for (const cell of cells) cell.parentElement.toggleAttribute("data-found", wanted !== "" && matches(cell.textContent));
+      const name = cases.find(matches);
+      if (name !== undefined) { choose(name, true); return; }
+      const found = cells.filter((cell) => wanted && matches(cell.textContent));
+      reveal(found[0]);
+      found[0]?.scrollIntoView({ block: "center" });
+      say(found.length ? `${found.length} rows of ${input.value} are marked.` : "Nothing is called so.");
+    });
   }
 
   // --- Tables ----------------------------------------------------------------------------------------------
@@ -210,6 +291,7 @@
       fill();
       const line = [...table.tBodies[0].rows].find((row) => row.dataset.case === chosenCase);
       if (detail.show && line) {
+        reveal(block);
         block.scrollIntoView({ block: "nearest" });
         line.scrollIntoView({ block: "nearest" });
         line.querySelector("button").focus({ preventScroll: true });
@@ -240,6 +322,19 @@
       button.addEventListener("click", () => download(figure, button.dataset.format));
     }
   }
+  for (const details of document.querySelectorAll("details.data")) details.addEventListener("toggle", () => showData(details));
+  for (const more of document.querySelectorAll(".more")) {
+    document.querySelector(`[aria-controls="${more.id}"]`).addEventListener("click", () => fold(more, !more.hidden));
+    more.addEventListener("beforematch", () => fold(more, false));
+  }
+  document.getElementById("unfold")?.addEventListener("click", ({ target }) => {
+    const open = target.getAttribute("aria-pressed") !== "true";
+    target.setAttribute("aria-pressed", String(open));
+    target.textContent = open ? "Fold" : "Show all";
+    for (const more of document.querySelectorAll(".more")) fold(more, !open);
+  });
+  addEventListener("hashchange", () => reveal(document.getElementById(location.hash.slice(1))));
+  makeSearch();
   document.getElementById("theme").addEventListener("click", () => {
     chosenTheme = root.dataset.theme === "dark" ? "light" : "dark";
     setTheme(chosenTheme);
