@@ -197,7 +197,7 @@ def point_of_case(colour: str, field: str = "case") -> dict[str, Any]:
 # --- Encodings that several charts share ---
 
 _LINE_HEIGHT = 13
-_TITLE_WIDTH = 32
+_TITLE_WIDTH = 24
 """Most letters in a line of an axis's title, so that it fits a phone."""
 
 

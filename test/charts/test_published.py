@@ -103,9 +103,10 @@ def test_charts_hold_the_published_numbers_and_no_more_digits(scored, charts):
 
 
 def test_a_phase_without_a_curve_cannot_publish_one(tmp_path):
-    phase = phase_folder(tmp_path / "phase")
+    phase = tmp_path / "cysts"
+    shutil.copytree(REPOSITORY / "ground-truth" / "cysts", phase)
     path = phase / "phase.toml"
-    path.write_text('tasks = ["fovea"]\n' + path.read_text(encoding="utf-8"), encoding="utf-8")
+    path.write_text('charts = ["roc"]\n' + path.read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(PhaseError, match="no metric is an area under a ROC curve"):
         validate_phase(phase, scan(phase), 0)
 

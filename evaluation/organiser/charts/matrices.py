@@ -109,9 +109,9 @@ def heatmap_chart(
     )
 
 
-def least_width(columns: int, names: int = 150) -> dict[str, int]:
+def least_width(columns: int) -> dict[str, int]:
     """Return the note to a page that a figure of columns needs a width in pixels, or is scrolled."""
-    return {"leastWidth": names + 13 * columns}
+    return {"leastWidth": 300 + 13 * columns}
 
 
 def _label(white_where: str) -> Record:
