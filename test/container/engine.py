@@ -99,13 +99,6 @@ def on_platform(image: str, folder: Path, *submissions: Path, seconds: int = 300
     )
 
 
-def organise(image: str, *arguments: object) -> str:
-    """Return what a command for organisers prints of an image, whose code for it lies in the repository."""
-    folder = "evaluation/organiser"
-    mounted = f"--mount=type=bind,source={REPOSITORY / folder},target=/opt/evaluation/{folder},readonly"
-    return docker("run", "--rm", "--network=none", "--user=0", mounted, image, *arguments).stdout
-
-
 def inside(image: str, code: str, *options: str) -> str:
     """Return the output of a Python program in the image; any warning is an error."""
     return docker("run", "--rm", *options, "--entrypoint=python", image, "-W", "error", "-c", code).stdout

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from evaluation.phase.form_file import read_form
 from evaluation.phase.manifest import list_phase
 
-from .engine import HARDENED, REPOSITORY, docker, evaluate, inside, submission_of
+from .engine import HARDENED, REPOSITORY, evaluate, inside, submission_of
 
 pytestmark = pytest.mark.container
 
@@ -60,34 +59,11 @@ def test_a_good_tarball_wins_over_the_image(run, image):
     assert json.loads(run.metrics)["phase"]["source"] == "tarball"
 
 
-def alter_a_byte(folder: Path) -> str:
-    path = folder / "masks" / "R0007.png"
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
-    path.write_bytes(data)
-    return "masks/R0007.png: differs from the sealed file"
-
-
 def alter_a_label(folder: Path) -> str:
     path = folder / "cases.csv"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace(",right,0,", ",right,1,", 1), encoding="utf-8")
     return "cases.csv: differs from the sealed file"
-
-
-def lose_the_seal(folder: Path) -> str:
-    (folder / "manifest.json").unlink()
-    return "manifest.json: not found"
-
-
-def lose_a_file(folder: Path) -> str:
-    (folder / "masks" / "R0007.png").unlink()
-    return "masks/R0007.png: is missing, but is in the manifest"
-
-
-def add_a_file(folder: Path) -> str:
-    shutil.copy(folder / "masks" / "R0007.png", folder / "masks" / "R0999.png")
-    return "masks/R0999.png: is not in the manifest"
 
 
 def take_another_phase(folder: Path) -> str:
@@ -110,11 +86,9 @@ def take_other_files(folder: Path) -> str:
 
 
 @pytest.mark.parametrize(
+    # Every way in which a reference differs from its seal is a test of the library.
     "change",
-    [
-        *(alter_a_byte, alter_a_label, lose_the_seal, lose_a_file, add_a_file, take_another_phase),
-        *(put_into_a_folder, take_other_files),
-    ],
+    [alter_a_label, take_another_phase, put_into_a_folder, take_other_files],
 )
 def test_a_reference_that_was_not_sealed_so_is_refused(run, unpacked, change):
     for path in (unpacked, *unpacked.rglob("*")):
@@ -127,20 +101,6 @@ def test_a_reference_that_was_not_sealed_so_is_refused(run, unpacked, change):
     # No participant is told which image or file it was.
     assert "fault of the organisers" in run.message
     assert "R0007" not in run.stderr
-
-
-def test_an_altered_reference_in_an_image_is_refused(image, tmp_path):
-    name = "evaluation-test-altered"
-    (tmp_path / "Dockerfile").write_text(
-        f"FROM {image}\nUSER root\nRUN echo >> ground-truth/masks/R0007.png\nUSER evaluation\n"
-    )
-    docker("build", "--quiet", f"--tag={name}", tmp_path)
-    try:
-        run = evaluate(name, submission_of(PHASE, tmp_path), *HARDENED)
-    finally:
-        docker("rmi", name)
-    assert (run.status, run.metrics) == (1, None)
-    assert "masks/R0007.png: expected" in run.stdout
 
 
 def test_the_form_and_the_settings_are_those_of_the_phase(exported):

@@ -42,16 +42,15 @@ def processes_of(engine: Lanes) -> list[int]:
     return [lane._process.pid for lane in set(engine._lanes)]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_lanes_killed_at_random_moments_lose_nothing(tmp_path, seed):
+def test_lanes_killed_at_random_moments_lose_nothing(tmp_path):
     phase, submissions = write_teams(tmp_path)
-    many(submissions, 20)
+    many(submissions, 9)
     tasks = tasks_of(phase, submissions)
     list(score_all(tasks, tmp_path / "quiet", Here()))
-    engine, moments, killed, ended = Lanes(2), random.Random(seed), [], threading.Event()
+    engine, moments, killed, ended = Lanes(2), random.Random(1), [], threading.Event()
 
     def kill_now_and_then() -> None:
-        while len(killed) < 5 and not ended.wait(moments.uniform(0.1, 0.8)):
+        while len(killed) < 3 and not ended.wait(moments.uniform(0.1, 0.8)):
             if running := processes_of(engine):
                 killed.append(moments.choice(running))
                 os.kill(killed[-1], signal.SIGKILL)
