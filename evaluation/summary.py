@@ -14,7 +14,7 @@ from evaluation.core.challenge import metrics_of
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.config import PhaseConfig, Subgroup
-from evaluation.phase.leaderboard import digits_of, rounded_estimates, rounded_values
+from evaluation.phase.leaderboard import detail_of, digits_of, public_estimates, public_values
 from evaluation.phase.phase import Phase
 from evaluation.phase.places import place_among, scheme_of
 from evaluation.phase.scores import Scores, case_records
@@ -66,7 +66,7 @@ def summarise(scores: Scores, figures: Figures | None = None) -> MetricsFile:
     phase, config = scores.phase, scores.phase.config
     if figures is None:
         figures = figures_of(scores)
-    aggregates = rounded_estimates(figures.aggregates, config)
+    aggregates = public_estimates(figures.aggregates, config)
     worst = sum(bool(outcome.worst) or outcome.failure is not None for outcome in scores.outcomes)
     return MetricsFile(
         phase=PhaseSection(
@@ -176,15 +176,14 @@ def _subgroup_values(scores: Scores, subgroup: Subgroup) -> dict[str, dict[str, 
 
 def public_subgroups(subgroups: Subgroups, config: PhaseConfig) -> Subgroups:
     """Return the public figures of the public subgroups."""
+    found: Subgroups = {}
     public = [key_of(subgroup.column) for subgroup in config.subgroups if subgroup.audience == "public"]
-    return {
-        column: {
-            value: {task: rounded_values(metrics, task, config) for task, metrics in tasks.items()}
-            for value, tasks in subgroups[column].items()
-        }
-        for column in public
-        if column in subgroups
-    }
+    for column in public:
+        for value, tasks in subgroups.get(column, {}).items():
+            for task, metrics in tasks.items():
+                if values := public_values(metrics, task, config):
+                    found.setdefault(column, {}).setdefault(value, {})[task] = values
+    return found
 
 
 def _public_cases(scores: Scores) -> dict[str, dict[str, dict[str, float]]]:
@@ -192,7 +191,8 @@ def _public_cases(scores: Scores) -> dict[str, dict[str, dict[str, float]]]:
 
     def published(task: str, column: str, value: Any) -> bool:
         finite = isinstance(value, int | float) and math.isfinite(value)
-        return finite and column not in unpublished.get(task, ())
+        hidden = detail_of(scores.phase.config, f"{task}.{column}") in ("none", "value")
+        return finite and not hidden and column not in unpublished.get(task, ())
 
     digits = scores.phase.config.value_digits
     unpublished = {task.name: task.unpublished for task in scores.tasks}

@@ -38,10 +38,9 @@ FLOORS = (
 )
 FLOORS_OF_THE_ORGANISER = (
     ("attack_tools", "audience", "charts", "describe_data", "labels", "output", "plan"),
-    ("rehearsal", "schema_pages", "synthesis"),
+    ("audit", "rehearsal", "schema_pages", "synthesis"),
     (
         "attack_on_classes",
-        "audit",
         "describe",
         "justraigs_graders",
         "ranking",

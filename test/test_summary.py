@@ -1,6 +1,7 @@
 import hashlib
 import json
 import math
+import re
 from dataclasses import asdict, replace
 from math import inf
 
@@ -8,10 +9,11 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable
+from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Result, evaluate
 from evaluation.phase.scores import case_records
 from evaluation.platform.result_file import render
-from evaluation.summary import summarise
+from evaluation.summary import figures_of, organiser_records, summarise
 from test.phases import loaded_phase, refuge_submission, tiny_cases
 
 
@@ -104,6 +106,59 @@ def test_public_detail(tmp_path, detail, expected):
     dice = content_of(tmp_path, keys={"public_detail": detail})["aggregates"]["segmentation"]["dice_cup"]
     assert "standard_deviation" in dice
     assert [name in dice for name in ("median", "first_quartile", "third_quartile")] == [expected] * 3
+
+
+def test_figures_for_the_organiser_alone(tmp_path):
+    """A hidden metric is nowhere in metrics.json; of values alone neither intervals nor subgroups are."""
+    keys = {
+        "publish_cases": True,
+        "optional_tasks": ["fovea"],
+    }
+    tables = """\
+[[subgroups]]
+column = "eye"
+
+[metric_detail]
+"segmentation.*_error" = "none"
+"fovea.*" = "none"
+"segmentation.dice_c*" = "value"
+"segmentation.*p_*" = "value"
+"""
+    result = result_of(
+        tmp_path,
+        keys={**keys, "score": "classification.auc", "columns": []},
+        columns={"eye": ["left", "right"] * 12},
+        tables=tables,
+    )
+    content = json.loads(render(asdict(result.metrics)))
+    segmentation = content["aggregates"]["segmentation"]
+    assert set(segmentation) == {"dice_cup", "dice_disc"}
+    assert set(segmentation["dice_cup"]) == {"value"}
+    assert {"value", "confidence_interval", "standard_deviation"} <= set(segmentation["dice_disc"])
+    assert content["aggregates"]["fovea"] == {}
+    assert {tuple(tasks["segmentation"]) for tasks in content["subgroups"]["eye"].values()} == {
+        ("dice_disc",)
+    }
+    assert "vertical_cup_to_disc_ratio_error" not in json.dumps(content["case"])
+    assert "distance" not in json.dumps(content["case"])
+    figures = organiser_records(result, figures_of(result))["figures"]
+    assert figures["aggregates"]["segmentation"]["dice_cup"]["confidence_interval"]
+    assert figures["aggregates"]["fovea"]["distance"]["value"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("classification.*", "the leaderboard shows classification.auc"),
+        ("segmentation.dice_lens", "'segmentation.dice_lens' is not a metric"),
+        ("lens.*", "'lens.*' is not a metric"),
+    ],
+)
+def test_no_metric_of_the_leaderboard_is_for_the_organiser_alone(tmp_path, name, problem):
+    keys = {"score": "classification.auc", "columns": []}
+    tables = f'[metric_detail]\n"{name}" = "none"\n'
+    with pytest.raises(PhaseError, match=re.escape(problem)):
+        loaded_phase(tmp_path / "phase", 4, keys=keys, tables=tables)
 
 
 def test_nothing_of_a_single_case_is_published_by_default(tmp_path):

@@ -20,7 +20,7 @@ from evaluation.metrics.classification import (
     weighted_auc,
     weighted_counts,
 )
-from evaluation.metrics.confusion import values_of_f1, weighted_f1_score
+from evaluation.metrics.confusion import weighted_f1_score
 from evaluation.metrics.intervals import Interval, wilson_interval
 from evaluation.metrics.operating_points import (
     sensitivity_at_first_kept_point,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Resolution:
-    """The number of values that a figure of 0/1 labels can take (None: too many to count)."""
+    """The number of values that a figure of one submission can take (None: too many to count)."""
 
     positives: int
     negatives: int
@@ -159,17 +159,18 @@ class Aggregate:
     ``strata`` returns for every case the stratum within which it is resampled, −1 if the case does not enter.
     It depends on the reference only, so all teams of a phase have the same resamples. Tests between teams and
     the difficulty of cases use the columns: ``spread_column`` if this is the mean of a column,
-    ``share_column`` if it is the share of ones in a column of zeros and ones, ``curve`` or ``decision``
-    otherwise. Without any of these, ``case_figure`` tells the difficulty. ``detections``: the detections from
-    which the first figure of a detection metric is computed. Above ``max_cases`` cases an interval is
-    computed only if the phase asks for it. ``resolution`` tells how much a figure of 0/1 labels reveals about
-    them.
+    ``share_column`` or ``count_column`` if it is the share or number of ones in a column of zeros and ones,
+    ``curve`` or ``decision`` otherwise. Without any of these, ``case_figure`` tells the difficulty.
+    ``detections``: the detections from which the first figure of a detection metric is computed. Above
+    ``max_cases`` cases an interval is computed only if the phase asks for it. ``resolution`` tells how much a
+    figure of 0/1 labels reveals about them.
     """
 
     values: Callable[[WeightedCases], Floats]
     strata: Callable[[CaseTable], Strata]
     spread_column: str | None = None
     share_column: str | None = None
+    count_column: str | None = None
     max_cases: int | None = None
     curve: Curve | None = None
     decision: Decision | None = None
@@ -232,6 +233,11 @@ def sum_of(column: str) -> Aggregate:
         return np.asarray(cases.weights @ np.nan_to_num(column_values), dtype=np.float64)
 
     return Aggregate(values, strata=lambda table: strata_of_column(table, column))
+
+
+def count_of(column: str) -> Aggregate:
+    """Return the number of ones in a column of zeros and ones (NaN: left out)."""
+    return replace(sum_of(column), count_column=column)
 
 
 def proportion_of(column: str) -> Aggregate:
@@ -303,5 +309,6 @@ def f1_of_presence_of(predicted: str, present: str) -> Aggregate:
         ),
         strata=one_stratum,
         decision=Decision(predicted, present),
-        resolution=resolution_of(present, values_of_f1),
+        # The number of predicted structures is the submission's own; only the true positives are not.
+        resolution=resolution_of(present, lambda positives, negatives: min(positives, negatives) + 1),
     )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import FaultKind, ReadError
+from evaluation.core.fault import FaultKind, ReadError, shorten
 from evaluation.io.pixels import NUMBERS, Size, check_size, damaged
 
 MAGIC = b"ObjectType"
@@ -33,8 +33,10 @@ _TYPES = {
     "MET_DOUBLE": "f8",
 }
 _LONGEST_HEADER = 1 << 16
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _BLANKS = " \t\r"
 _LAST_KEY = "ElementDataFile"
+_BEFORE_THE_NUMBER_OF_AXES = {"Comment", "ObjectType", "ObjectSubType"}
 _FLAGS = ("BinaryData", "CompressedData", "BinaryDataByteOrderMSB", "ElementByteOrderMSB")
 _NO_SCALE = {"ElementToIntensityFunctionSlope": "1", "ElementToIntensityFunctionOffset": "0"}
 
@@ -149,13 +151,16 @@ def _read_keys(read: Callable[[int], bytes], image: str) -> tuple[dict[str, str]
             line += byte
             continue
         key, equals, value = line.decode("latin-1").partition("=")
-        key = key.strip(_BLANKS)
+        key, value = key.strip(_BLANKS), value.strip(_BLANKS)
         # In the library that most programs use, a colon or NUL ends a key as well.
-        plain = key.isascii() and key.isprintable() and ":" not in key
+        plain = key.isascii() and key.isprintable() and ":" not in key and _CONTROL.search(value) is None
         if not equals or not byte or not plain or key.casefold() in seen:
             break
         seen.add(key.casefold())
-        keys[key] = value.strip(_BLANKS)
+        keys[key] = value
+        # The library reads numbers of as many axes as it knows of by then.
+        if "NDims" not in keys and key not in _BEFORE_THE_NUMBER_OF_AXES:
+            raise damaged(image, f"a header with {shorten(key, 40)} before NDims")
         if key == _LAST_KEY:
             return keys, position
         line.clear()

@@ -20,6 +20,8 @@ _MAX_CELLS = 10_000
 _MAX_LINES = 2_000_000
 _DELIMITERS = (",", ";", "\t")
 _REPLACED = "\ufffd"
+# Python's strip() would take most of them for spaces around a number or a name.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int
     The delimiter is a comma, or a semicolon or a tab if the first line has no comma. Columns are found by
     header. If no cell of the first row names a wanted column, columns are found by position; then the first
     row is data if its second cell (the first, if one column is wanted) is a number, else an unknown header.
-    Blank rows are skipped; cells are stripped of spaces and not interpreted.
+    Blank rows are skipped; cells are stripped of spaces and not interpreted. A line with control characters
+    is a problem and counts as blank.
 
     Problems are collected and not raised. Reading ends after `max_rows` rows, and at a quotation mark that
     leaves the end of a row unclear.
@@ -144,10 +147,12 @@ class _Lines:
             if self.taken > _MAX_LINES:
                 expected = f"at most {_MAX_LINES} lines, blank ones included"
                 raise ReadError(FaultKind.TOO_LARGE, expected, "more", self.taken)
-            if _REPLACED not in line and "\0" not in line:
+            control = _CONTROL.search(line)
+            if _REPLACED not in line and not control:
                 yield line
                 continue
-            found = "a NUL character" if "\0" in line else "other bytes"
+            character = "a NUL" if "\0" in line else "a control"
+            found = f"{character} character" if control else "other bytes"
             self._problems.append(ReadError(FaultKind.UNREADABLE, f"text in {self._name}", found, self.taken))
             if len(self._problems) > self._max_problems:
                 raise ReadError(FaultKind.TOO_LARGE, f"at most {self._max_problems} rows", "more", self.taken)

@@ -25,6 +25,7 @@ DIRECTION_TOLERANCE = 1e-3
 """Directions are equal if no cosine differs by more than this: small rotations in NIfTI are off by half."""
 
 MAX_VOXELS = 1 << 30
+_LEAST_DETERMINANT = 1e-6
 
 EXCHANGED = "the axes are exchanged"
 
@@ -143,6 +144,8 @@ def header_of(
             raise ReadError(FaultKind.UNREADABLE, volume, f"an invalid {name}")
     if spacing is not None and min(spacing) <= 0:
         raise ReadError(FaultKind.UNREADABLE, volume, "a spacing that is not above 0")
+    if direction is not None and abs(np.linalg.det(np.reshape(direction, (3, 3)))) < _LEAST_DETERMINANT:
+        raise ReadError(FaultKind.UNREADABLE, volume, "a direction whose axes lie in one plane")
     x, y, z = size_xyz
     return VolumeHeader(
         Geometry(

@@ -618,20 +618,6 @@ def weighted_f1_score(predicted: ArrayLike, present: ArrayLike, weights: ArrayLi
     return np.divide(twice_true_positive, total, out=np.ones(total.shape), where=total > 0)
 
 
-def values_of_f1(positives: int, negatives: int) -> int:
-    """Return how many values F1 can take, given the numbers of images with and without the structure.
-
-    At most positives · (negatives + 1) + 1 and less, since 2·TP / (TP + positives + FP) repeats itself.
-    Without positives it is 1 where none is predicted, else 0.
-    """
-    if not positives:
-        return min(2, 1 + negatives)
-    true_positive = np.arange(1, positives + 1, dtype=np.int64)[:, np.newaxis]
-    total = true_positive + positives + np.arange(negatives + 1, dtype=np.int64)
-    common = np.gcd(2 * true_positive, total)
-    return 1 + len(np.unique((2 * true_positive // common) << 32 | total // common))
-
-
 def label_errors(predicted: Sequence[bool | None], agreed: Sequence[bool | None]) -> tuple[float, ...]:
     """Return 1 for every label that is wrong or missing (None), 0 for a correct one, NaN if not agreed on.
 

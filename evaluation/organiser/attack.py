@@ -6,9 +6,8 @@ structures that a submission detects, and the members of published subgroups.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,13 +29,13 @@ from evaluation.organiser.attack_tools import (
     subsets_of_sum,
     value_of,
 )
-from evaluation.organiser.audit import Disclosure, audit, bits_of
-from evaluation.organiser.labels import Labels, bits_of_counts, hidden_labels, told_label
+from evaluation.organiser.audit import Disclosure, HiddenLabels, audit, bits_of
+from evaluation.organiser.labels import Labels, hidden_labels, told_label
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
 
-# --- Labels from the F1 of a detection: every value is a count of the images that have the structure ---
+# --- Labels from the F1 of a detection or a number of images: every value is a count of chosen images ---
 
 _DETECTION_GROUP = 16
 _DETECTION_TRIES = 40
@@ -44,12 +43,13 @@ _DETECTION_SEED = 1963
 
 
 def labels_from_detections(
-    task: Task, positives: Mapping[str, int], oracle: Oracle, half_steps: Mapping[str, float]
+    task: Task, positives: Mapping[str, int | None], oracle: Oracle, half_steps: Mapping[str, float]
 ) -> Mapping[str, Recovered]:
     """Return by metric the 0/1 labels that follow from the published F1 of each structure of a task.
 
-    ``positives`` are the numbers of images with the structure, by metric; ``half_steps`` the largest rounding
-    errors of published values. A metric with equal values for empty and full predictions is left out.
+    ``positives`` are the numbers of images with the structure, by metric, None where the metric itself counts
+    images in which a prediction is right, or wrong; ``half_steps`` the largest rounding errors of published
+    values. A metric with equal values for empty and full predictions is left out.
     """
     attack = _Detections(task, oracle)
     known: dict[str, dict[int, int]] = {metric: {} for metric in positives}
@@ -70,7 +70,7 @@ def labels_from_detections(
         pass
     return {
         metric: Recovered(
-            "F1 of detection, all labels that fit",
+            f"{'number of images' if positives[metric] is None else 'F1 of detection'}, all labels that fit",
             (f"{task.name}.{metric}",),
             oracle.submissions,
             {oracle.cases[position].name: str(label) for position, label in labels.items()},
@@ -97,7 +97,7 @@ class _Detections:
     def find(
         self,
         group: Sequence[int],
-        positives: Mapping[str, int],
+        positives: Mapping[str, int | None],
         half_steps: Mapping[str, float],
         known: Mapping[str, dict[int, int]],
     ) -> None:
@@ -109,7 +109,8 @@ class _Detections:
             content = self.submit([case for case, is_in in zip(group, chosen, strict=True) if is_in])
             for metric, labels in fitting.items():
                 value = value_of(content, self._task.name, metric) or 0.0
-                scale = (int(chosen.sum()) + positives[metric]) / 2
+                whole = positives[metric]
+                scale = 1.0 if whole is None else (int(chosen.sum()) + whole) / 2
                 off = half_steps[metric] * scale + 1e-6
                 detected = labels[:, chosen].sum(axis=1)
                 fitting[metric] = labels[np.abs(detected - value * scale) <= off]
@@ -297,12 +298,17 @@ def attack(phase: Phase, workers: int, allowed: int) -> list[Attacked]:
     found = hidden_labels(phase, scores.tables)
     labels = {name: label for label in found for name in label.names}
     disclosure = audit(phase, workers)
+    published = {figure.metric for figure in disclosure.figures}
+    tasks = [
+        replace(task, metrics=tuple(one for one in task.metrics if f"{task.name}.{one.name}" in published))
+        for task in scores.tasks
+    ]
     results: list[Attacked] = []
     for label in found:
-        for target in targets(scores.tasks, scores.tables, label):
+        for target in targets(tasks, scores.tables, label):
             recovered = labels_of_classes(phase, target, Oracle(phase, target.tasks, allowed))
             results.append(_against(recovered, label, disclosure))
-    for task in scores.tasks:
+    for task in tasks:
         results += _on_detections(scores, task, labels, disclosure, allowed)
         results += _on_splits(scores, task, disclosure, allowed)
     return results
@@ -317,9 +323,18 @@ def _on_detections(
         if (decision := metric.aggregate.decision)
         and (label := labels.get(f"{task.name}.{decision.present}"))
     }
+    positives: dict[str, int | None] = {
+        metric: label.counts.get("1", 0) for metric, label in of_metric.items()
+    }
+    table = scores.tables[task.name]
+    for metric in task.metrics:
+        if column := metric.aggregate.count_column:
+            enters = (~np.isnan(table[column])).astype(int).astype(str).tolist()
+            name = f"cases of {task.name}.{metric.name}"
+            of_metric[metric.name] = Labels((name,), dict(zip(table.names, enters, strict=True)))
+            positives[metric.name] = None
     if not of_metric:
         return
-    positives = {metric: label.counts.get("1", 0) for metric, label in of_metric.items()}
     steps = {metric.name: half_step(scores.phase, f"{task.name}.{metric.name}") for metric in task.metrics}
     found = labels_from_detections(task, positives, Oracle(scores.phase, [task], allowed), steps)
     for metric_name, recovered in found.items():
@@ -328,6 +343,7 @@ def _on_detections(
 
 def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int) -> Iterator[Attacked]:
     phase, names = scores.phase, scores.tables[task.name].names
+    split_by = {figure.metric for figure in disclosure.figures if figure.what == "subgroups"}
     for subgroup in phase.config.subgroups:
         if subgroup.compare != "cases" or not told_label(phase, subgroup, scores.tables):
             continue
@@ -338,7 +354,10 @@ def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int)
             classes = {name: str(int(member)) for name, member in zip(names, members.tolist(), strict=True)}
             membership = Labels((f"{subgroup.column} = {value}",), classes)
             for metric in task.metrics:
-                if metric.aggregate.spread_column != metric.name:
+                if (
+                    metric.aggregate.spread_column != metric.name
+                    or f"{task.name}.{metric.name}" not in split_by
+                ):
                     continue
                 step = half_step(phase, f"{task.name}.{metric.name}")
                 tried = [
@@ -353,13 +372,10 @@ def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int)
 
 
 def _against(found: Recovered, labels: Labels, disclosure: Disclosure) -> Attacked:
-    bits = bits_of_counts(list(labels.counts.values()))
+    hidden = HiddenLabels(labels.name, tuple(labels.counts.values()))
     used = [figure for figure in disclosure.figures if figure.metric in found.figures]
     by_split = [figure for figure in used if figure.what == "subgroups"]
     whole = [figure for figure in used if figure.what != "subgroups"]
-
-    def bound(told: float) -> float:
-        return math.ceil(bits / told) if told else math.inf
 
     return Attacked(
         labels=labels.name,
@@ -368,6 +384,6 @@ def _against(found: Recovered, labels: Labels, disclosure: Disclosure) -> Attack
         recovered=len(found.labels),
         correct=sum(labels.classes.get(name) == label for name, label in found.labels.items()),
         cases=len(labels.classes),
-        bound=bound(bits_of(disclosure.figures)),
-        bound_of_used=bound(bits_of(by_split if " = " in labels.name else whole)),
+        bound=hidden.submissions(bits_of(disclosure.figures)),
+        bound_of_used=hidden.submissions(bits_of(by_split if " = " in labels.name else whole)),
     )

@@ -37,7 +37,7 @@ from evaluation.organiser.attack_tools import (
     side_of,
 )
 from evaluation.organiser.labels import Labels, label_column
-from evaluation.phase.leaderboard import digits_of, rounded_estimates
+from evaluation.phase.leaderboard import digits_of, public_estimates
 from evaluation.phase.phase import Phase
 from evaluation.platform.result_file import SIGNIFICANT_DIGITS, render
 from evaluation.summary import resampling_of
@@ -485,7 +485,7 @@ class _Attack:
         tables = {name: table.take(chosen) for name, table in answer.tables.items()}
         full = config.public_detail == "full"
         exact = estimates(self._target.tasks, tables, resampling_of(self._phase), full)
-        found = json.loads(render(rounded_estimates(exact, config)))
+        found = json.loads(render(public_estimates(exact, config)))
         return all(
             found[task.name][metric.name] == answer.published[task.name][metric.name]
             for task, metric in self._target.figures

@@ -1,27 +1,38 @@
 """How many bits of a phase's labels the published figures reveal to repeated submissions.
 
-Every submission asks a question about the labels, which the published numbers answer. A number with n
-possible values gives at most log2(n) bits, so that k bits of labels need at least k / log2(n) submissions.
-All published numbers count against every label, also those of other tasks. That is a bound;
-`evaluation.organiser.attack` tries real attacks.
+Every submission asks a question about the labels, which the published numbers answer. An answer that can take
+n values gives at most log2(n) bits. So t submissions tell labels of k bits with a chance of at most
+2^(t log2(n) − k), and all of them not before t = k / log2(n): no attack, whatever it computes, needs fewer
+submissions for labels that were drawn at random. Every figure counts that is computed from the references of
+the label, also of other tasks. `evaluation.organiser.attack` tries real attacks.
+
+Nothing else in `metrics.json` tells more: composites, ranks and places are computed from published values,
+half-widths from published ends, and the numbers of cases do not depend on labels.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
+import numpy as np
+
 from evaluation.charts.published import CURVE_NUMBERS, has_curve
-from evaluation.core.aggregation import ConfidenceInterval
+from evaluation.core.aggregation import ConfidenceInterval, Estimate
 from evaluation.core.case_table import CaseTable
-from evaluation.core.challenge import Task
+from evaluation.core.challenge import Task, references_of
+from evaluation.core.field import CaseColumns
 from evaluation.core.metric import Metric
 from evaluation.evaluate import scores_of_nothing
 from evaluation.organiser.labels import Labels, bits_of_counts, hidden_labels, label_column
-from evaluation.phase.leaderboard import Digits, digits_of
+from evaluation.phase.cases import key_of, subgroup_masks
+from evaluation.phase.config import PhaseConfig, Submissions
+from evaluation.phase.leaderboard import Digits, detail_of, digits_of, public_estimates
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import SIGNIFICANT_DIGITS
@@ -32,7 +43,7 @@ _FULL: int = 10**SIGNIFICANT_DIGITS
 
 
 @dataclass(frozen=True)
-class LabelCountError:
+class LabelCount:
     """A number of 0/1 labels in place of the phase's own."""
 
     positives: int
@@ -43,8 +54,8 @@ class LabelCountError:
 class PublishedFigure:
     """The published numbers of a metric ("task.metric"), one or more.
 
-    ``extent`` is the width of each number's range, ``digits`` the number of decimals. ``labels`` names the
-    labels that enter the metric, ``exact`` is how many values it can take before rounding.
+    ``extent`` is the width of each number's range, ``digits`` the number of decimals, ``exact`` how many
+    values a number can take before rounding. ``ordered``: the numbers are a lower and an upper end.
     """
 
     metric: str
@@ -52,8 +63,8 @@ class PublishedFigure:
     numbers: int
     extent: float
     digits: int
-    labels: str | None = None
     exact: int | None = None
+    ordered: bool = False
 
     def values(self, digits: int | None = None) -> int:
         """Return how many values each number can take, as published or with at most the given decimals."""
@@ -63,15 +74,22 @@ class PublishedFigure:
 
     def bits(self, digits: int | None = None) -> float:
         """Return the most bits that one submission learns from these numbers."""
-        return self.numbers * math.log2(self.values(digits))
+        values = self.values(digits)
+        return math.log2(values * (values + 1) / 2) if self.ordered else self.numbers * math.log2(values)
 
 
 @dataclass(frozen=True)
 class HiddenLabels:
-    """Hidden labels: the number of cases of each class, which is assumed known."""
+    """Hidden labels: the number of cases of each class, which is assumed known.
+
+    ``tasks`` are the ones whose figures are computed from a reference that the labels are part of.
+    ``accepted``: the phase accepts that its results may tell them.
+    """
 
     name: str
     counts: tuple[int, ...]
+    tasks: tuple[str, ...] = ()
+    accepted: bool = False
 
     @property
     def bits(self) -> float:
@@ -85,16 +103,61 @@ class HiddenLabels:
 
 @dataclass(frozen=True)
 class Disclosure:
-    """All published figures of a phase and all its hidden labels."""
+    """All published figures of a phase, all its hidden labels, and its limit of submissions."""
 
     figures: tuple[PublishedFigure, ...]
     labels: tuple[HiddenLabels, ...]
+    limit: float
 
     def made_of(self, labels: HiddenLabels) -> tuple[PublishedFigure, ...]:
-        """Return the values of the metrics that use these labels."""
-        return tuple(
-            figure for figure in self.figures if figure.labels == labels.name and figure.what == VALUE
-        )
+        """Return the figures that are computed from the reference of these labels."""
+        return tuple(figure for figure in self.figures if figure.metric.partition(".")[0] in labels.tasks)
+
+    def bound(self, labels: HiddenLabels, digits: int | None = None) -> float:
+        """Return the fewest submissions that could tell all of these labels."""
+        return labels.submissions(bits_of(self.made_of(labels), digits))
+
+    def learnable(self) -> tuple[HiddenLabels, ...]:
+        """Return the labels that as many submissions as the phase allows could tell."""
+        return tuple(labels for labels in self.labels if self.bound(labels) <= self.limit)
+
+    def remedies(self, labels: HiddenLabels) -> str:
+        """Return changes of the phase, each of which keeps the labels from its submissions, in words."""
+        figures, bound = self.made_of(labels), self.bound(labels)
+        found = [f"at most {in_words(bound - 1)}"] if 1 < bound < math.inf else []
+        values = [figure for figure in figures if figure.what == VALUE]
+        highest = min(self.limit, _MOST_TRIED)
+        choices: list[tuple[str, Sequence[PublishedFigure], tuple[int | None, ...]]] = [
+            ("all figures", figures, (3, 2, 1)),
+            ("values alone (metric_detail)", values, (None, 3, 2, 1)),
+        ]
+        for what, kept, digits in choices:
+            for limit, decimals in itertools.product(range(int(highest), 0, -1), digits):
+                if labels.submissions(bits_of(kept, decimals)) > limit:
+                    rounded = "" if decimals is None else f" with {decimals} decimal{'s' * (decimals > 1)}"
+                    less = "" if limit == self.limit else f" and at most {in_words(limit)}"
+                    found.append(f"{what}{rounded}{less}")
+                    break
+        return "; or ".join(found) or "none of most of their figures (metric_detail)"
+
+
+def limit_of(submissions: Submissions) -> float:
+    """Return how many submissions a team can make in all; infinite without a limit or a deadline."""
+    if submissions.limit is None:
+        return math.inf
+    if submissions.period_days is None or not submissions.limit:
+        return submissions.limit
+    if submissions.opens_at is None or submissions.closes_at is None:
+        return math.inf
+    days = (submissions.closes_at - submissions.opens_at).total_seconds() / 86400
+    return submissions.limit * (math.ceil(days / submissions.period_days) + 1)
+
+
+def in_words(submissions: float) -> str:
+    """Return for example "2 submissions", or "no limit"."""
+    if math.isinf(submissions):
+        return "no limit"
+    return f"{submissions:g} submission{'' if submissions == 1 else 's'}"
 
 
 def bits_of(figures: Iterable[PublishedFigure], digits: int | None = None) -> float:
@@ -102,86 +165,137 @@ def bits_of(figures: Iterable[PublishedFigure], digits: int | None = None) -> fl
     return sum(figure.bits(digits) for figure in figures)
 
 
-def audit(phase: Phase, workers: int, sizes: Mapping[str, LabelCountError] | None = None) -> Disclosure:
+def audit(phase: Phase, workers: int, sizes: Mapping[str, LabelCount] | None = None) -> Disclosure:
     """Return the bits that the results of a phase disclose.
 
     ``sizes``: other numbers of 0/1 labels, by name of the task. Raises `PhaseError` where the reference
     cannot be read.
     """
-    scores = scores_of_nothing(phase, phase.tasks, workers)
-    labels = hidden_labels(phase, scores.tables)
-    sizes = sizes or {}
+    return disclosure_of(scores_of_nothing(phase, phase.tasks, workers), sizes or {})
+
+
+def disclosure_of(scores: Scores, sizes: Mapping[str, LabelCount] | None = None) -> Disclosure:
+    """Return the bits that the results of a phase disclose, from the scores of an empty submission."""
+    phase, sizes = scores.phase, sizes or {}
+    # How many resamples there are does not matter to whether there is an interval.
+    config = phase.config.model_copy(update={"resamples": min(phase.config.resamples, _FEW_RESAMPLES)})
+    scores = replace(scores, phase=replace(phase, config=config))
     hidden = []
-    for label in labels:
+    for label in hidden_labels(phase, scores.tables, parts=True):
         task, _, column = label.name.partition(".")
         counts = tuple(label.counts.values())
         if column and task in sizes:
             counts = (sizes[task].positives, sizes[task].cases - sizes[task].positives)
-        hidden.append(HiddenLabels(label.name, counts))
-    return Disclosure(tuple(_figures(scores, labels, sizes)), tuple(hidden))
+        accepted = any(fnmatchcase(label.name, pattern) for pattern in config.learnable_labels)
+        hidden.append(HiddenLabels(label.name, counts, _tasks_of(label, phase), accepted))
+    return Disclosure(tuple(_figures(scores, sizes)), tuple(hidden), limit_of(config.submissions))
 
 
-def _figures(
-    scores: Scores, labels: Sequence[Labels], sizes: Mapping[str, LabelCountError]
-) -> Iterator[PublishedFigure]:
+_FEW_RESAMPLES = 2
+_MOST_TRIED = 10
+
+
+def warnings_of(disclosure: Disclosure) -> list[str]:
+    """Return a sentence on the labels that the phase's submissions could tell, apart from accepted ones."""
+    told = [labels for labels in disclosure.learnable() if not labels.accepted]
+    if not told:
+        return []
+    fewest = ", ".join(f"{labels.name} ({disclosure.bound(labels):g})" for labels in told)
+    return [
+        f"phase.toml: submissions: with {in_words(disclosure.limit)}, results could tell all labels of "
+        f"{fewest}; in brackets the fewest submissions that could; `audit` says what would prevent it"
+    ]
+
+
+def _sources(tasks: Iterable[Task]) -> set[object]:
+    """Return the references of tasks: columns of the case table, and locations of files."""
+    found: set[object] = set()
+    for field in references_of(tasks):
+        location = field.reference.location
+        found |= set(location.columns) if isinstance(location, CaseColumns) else {location}
+    return found
+
+
+def _tasks_of(labels: Labels, phase: Phase) -> tuple[str, ...]:
+    """Return the tasks that compare with a reference that the labels are part of."""
+    owners = {name.removeprefix("cases of ").partition(".")[0] for name in labels.names}
+    derived = phase.challenge.derived_columns(phase.options)
+    sources = _sources(task for task in phase.tasks if task.name in owners)
+    for name in labels.names:
+        sources |= set(derived[name].needs) if name in derived else {name}
+    return tuple(task.name for task in phase.tasks if not sources.isdisjoint(_sources([task])))
+
+
+def _figures(scores: Scores, sizes: Mapping[str, LabelCount]) -> Iterator[PublishedFigure]:
     """Yield all published figures, without derived numbers such as half-widths."""
-    phase = scores.phase
+    phase, config = scores.phase, scores.phase.config
     figures = figures_of(scores)
-    groups = public_subgroups(figures.subgroups, phase.config)
+    published = public_estimates(figures.aggregates, config)
+    groups = public_subgroups(figures.subgroups, config)
     for task in scores.tasks:
         table = scores.tables[task.name]
         for metric in task.metrics:
-            estimate = figures.aggregates[task.name].get(metric.name)
+            estimate = published[task.name].get(metric.name)
             if estimate is None:
                 continue
             name = f"{task.name}.{metric.name}"
-            digits = digits_of(phase.config, name)
-            extent = _extent(metric, estimate.value)
-            label = _label_of(task, metric, table, labels)
+            digits = digits_of(config, name)
+            extent = _extent(metric, figures.aggregates[task.name][metric.name].value)
             exact = _exact_values(metric, table, sizes.get(task.name))
-            yield PublishedFigure(name, VALUE, 1, extent, digits.value, label, exact)
-            for field in dataclasses.fields(estimate):
-                if field.name != VALUE and (numbers := _numbers(getattr(estimate, field.name))):
-                    what = field.name.replace("_", " ")
-                    yield PublishedFigure(name, what, numbers, extent, digits.spread, label)
-            if "chart-roc" in phase.config.all_outputs.values() and has_curve(metric):
-                yield PublishedFigure(name, "curve of the chart", CURVE_NUMBERS, 1.0, digits.spread, label)
-            of_groups = (of_group for column in groups.values() for of_group in column.values())
-            members = sum(metric.name in of_group.get(task.name, {}) for of_group in of_groups)
-            if members:
-                yield PublishedFigure(name, "subgroups", members, extent, digits.value, label)
-        if phase.config.publish_cases:
-            yield _cases(task, table, Digits(phase.config.value_digits, phase.config.spread_digits))
+            yield from _of_estimate(name, estimate, digits, extent, exact)
+            if "chart-roc" in config.all_outputs.values() and has_curve(metric):
+                yield PublishedFigure(name, "curve of the chart", CURVE_NUMBERS, 1.0, digits.spread)
+            for subgroup in config.subgroups:
+                masks = subgroup_masks(subgroup, phase.cases, table.names)
+                for group, of_group in groups.get(key_of(subgroup.column), {}).items():
+                    if metric.name in of_group.get(task.name, {}):
+                        members = table.take(np.flatnonzero(masks[group]))
+                        known = subgroup.compare == "cases" and task.name not in sizes
+                        values = _exact_values(metric, members, None) if known else None
+                        yield PublishedFigure(name, "subgroups", 1, extent, digits.value, values)
+        if config.publish_cases:
+            yield _cases(task, table, config)
 
 
-def _label_of(task: Task, metric: Metric, table: CaseTable, labels: Sequence[Labels]) -> str | None:
-    """Return the labels that a metric compares with, or that decide which cases enter it."""
-    column = label_column(metric)
-    if column is not None:
-        return next((label.name for label in labels if f"{task.name}.{column}" in label.names), None)
-    column = metric.aggregate.share_column or metric.aggregate.spread_column
-    if column is None:
-        return None
-    enters = zip(table.names, table[column].tolist(), strict=True)
-    entering = {name for name, value in enters if not math.isnan(value)}
-    return next((label.name for label in labels if entering in label.members.values()), None)
+def _of_estimate(
+    name: str, estimate: Estimate, digits: Digits, extent: float, exact: int | None
+) -> Iterator[PublishedFigure]:
+    """Yield a metric's value, intervals and spreads."""
+    further = [each for each in dataclasses.fields(estimate) if each.name != VALUE]
+    intervals = {each.name: list(_intervals(getattr(estimate, each.name))) for each in further}
+    # Wilson's interval follows from the whole number behind a share: both tell no more than this number.
+    whole = exact is not None and any(one.method == "Wilson" for found in intervals.values() for one in found)
+    value = PublishedFigure(name, VALUE, 1, extent, digits.value, exact)
+    yield replace(value, digits=SIGNIFICANT_DIGITS) if whole else value
+    for each in further:
+        what, figure = each.name.replace("_", " "), getattr(estimate, each.name)
+        for interval in intervals[each.name]:
+            follows = 1 if whole and interval.method == "Wilson" else None
+            yield PublishedFigure(name, what, 2, extent, digits.spread, follows, ordered=True)
+        if isinstance(figure, float):
+            yield PublishedFigure(name, what, 1, extent, digits.spread)
 
 
-def _numbers(figure: Any) -> int:
-    """Return how many numbers a published figure holds; a half-width follows from the others."""
+def _intervals(figure: Any) -> Iterator[ConfidenceInterval]:
+    """Yield the intervals of a figure; a half-width follows from the ends."""
     if isinstance(figure, ConfidenceInterval):
-        return 2
-    if isinstance(figure, Mapping):
-        return sum(map(_numbers, figure.values()))
-    return int(isinstance(figure, float))
+        yield figure
+    elif isinstance(figure, Mapping):
+        for each in figure.values():
+            yield from _intervals(each)
 
 
-def _cases(task: Task, table: CaseTable, digits: Digits) -> PublishedFigure:
-    published = [column for column in table.column_names if column not in task.unpublished]
-    return PublishedFigure(task.name, "per case", len(table) * len(published), math.inf, digits.value)
+def _cases(task: Task, table: CaseTable, config: PhaseConfig) -> PublishedFigure:
+    published = [
+        column
+        for column in table.column_names
+        if column not in task.unpublished
+        and detail_of(config, f"{task.name}.{column}") in ("standard", "full")
+    ]
+    return PublishedFigure(task.name, "per case", len(table) * len(published), math.inf, config.value_digits)
 
 
-def _exact_values(metric: Metric, table: CaseTable, size: LabelCountError | None) -> int | None:
+def _exact_values(metric: Metric, table: CaseTable, size: LabelCount | None) -> int | None:
     """Return how many values a metric can take for these labels, or for given numbers; None: not counted."""
     column = label_column(metric)
     if size is not None and column is not None:
@@ -190,8 +304,8 @@ def _exact_values(metric: Metric, table: CaseTable, size: LabelCountError | None
     aggregate = metric.aggregate
     if aggregate.resolution:
         return aggregate.resolution(table).values
-    if aggregate.share_column:
-        return sum(not math.isnan(value) for value in table[aggregate.share_column].tolist()) + 1
+    if of_ones := aggregate.share_column or aggregate.count_column:
+        return int(np.count_nonzero(~np.isnan(table[of_ones]))) + 1
     return None
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.challenge import references_of
+from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.field import CaseColumns
 from evaluation.core.metric import Metric
 from evaluation.io.tables import is_number, parse_number
@@ -64,14 +64,16 @@ def label_column(metric: Metric) -> str | None:
     return aggregate.decision.present if aggregate.decision else None
 
 
-def hidden_labels(phase: Phase, tables: Mapping[str, CaseTable]) -> tuple[Labels, ...]:
+def hidden_labels(phase: Phase, tables: Mapping[str, CaseTable], parts: bool = False) -> tuple[Labels, ...]:
     """Return the labels of a phase, one of each that divide the cases equally.
 
     Labels of metrics ("task.column") come first, then columns of the case table. Numbers with more than ten
-    values are cut at their quartiles. Labels that are the same for all cases are left out.
+    values are cut at their quartiles. Labels that are the same for all cases are left out. With ``parts``
+    come the cases that enter a metric, as those with a structure, unless they follow from another label, and
+    columns that the challenge derives take the place of the ones that they are derived from.
     """
     found: dict[frozenset[frozenset[str]], Labels] = {}
-    for labels in _all_labels(phase, tables):
+    for labels in _parts(phase, tables) if parts else _all_labels(phase, tables, label_columns(phase)):
         if len(labels.counts) > 1:
             partition = frozenset(map(frozenset, labels.members.values()))
             same = found.get(partition, replace(labels, names=()))
@@ -86,7 +88,45 @@ def label_columns(phase: Phase) -> tuple[str, ...]:
     return tuple(dict.fromkeys(column for location in in_table for column in location.columns))
 
 
-def _all_labels(phase: Phase, tables: Mapping[str, CaseTable]) -> Iterator[Labels]:
+def _parts(phase: Phase, tables: Mapping[str, CaseTable]) -> Iterator[Labels]:
+    names = [case.name for case in phase.cases.forms]
+    derived = {
+        name: column
+        for name, column in phase.challenge.derived_columns(phase.options).items()
+        if set(column.needs) <= set(phase.cases.columns)
+    }
+    replaced = {need for column in derived.values() for need in column.needs}
+    found = [
+        *_all_labels(phase, tables, [name for name in label_columns(phase) if name not in replaced]),
+        *(
+            Labels((name,), dict(zip(names, (column.cell(row.cells) for row in phase.rows), strict=True)))
+            for name, column in derived.items()
+        ),
+    ]
+    public = [
+        Labels((field.name,), {case.name: str(field.cases(case)) for case in phase.cases.forms})
+        for field in fields_of(phase.tasks)
+    ]
+    for task in phase.tasks:
+        table = tables[task.name]
+        for metric in task.metrics if len(table) else ():
+            strata = metric.aggregate.strata(table).tolist()
+            enters = {name: str(int(stratum >= 0)) for name, stratum in zip(table.names, strata, strict=True)}
+            labels = Labels((f"cases of {task.name}.{metric.name}",), enters)
+            if not any(_follows(labels, other) for other in (*found, *public)):
+                found.append(labels)
+    yield from found
+
+
+def _follows(labels: Labels, other: Labels) -> bool:
+    """Return whether each class of the other labels lies in one class of these."""
+    pairs = {(other.classes.get(name), value) for name, value in labels.classes.items()}
+    return len(pairs) == len({value for value, _ in pairs})
+
+
+def _all_labels(
+    phase: Phase, tables: Mapping[str, CaseTable], columns_of_table: Sequence[str]
+) -> Iterator[Labels]:
     for task in phase.tasks:
         table = tables[task.name]
         columns = dict.fromkeys(column for metric in task.metrics if (column := label_column(metric)))
@@ -94,7 +134,7 @@ def _all_labels(phase: Phase, tables: Mapping[str, CaseTable]) -> Iterator[Label
             values = ("" if math.isnan(value) else f"{value:g}" for value in table[column].tolist())
             yield Labels((f"{task.name}.{column}",), dict(zip(table.names, values, strict=True)))
     names = [case.name for case in phase.cases.forms]
-    for column in label_columns(phase):
+    for column in columns_of_table:
         cells = [row.cells[column] for row in phase.rows]
         yield Labels((column,), dict(zip(names, _classes(cells), strict=True)))
 

@@ -13,11 +13,13 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import OrganiserFault, Progress, Scored, no_progress, organisers_problems
 from evaluation.evaluate import run_reference, tables_of
+from evaluation.organiser.audit import disclosure_of, warnings_of
 from evaluation.organiser.labels import faults_of_splits
 from evaluation.phase.cases import subgroup_faults
 from evaluation.phase.leaderboard import needed_metrics
 from evaluation.phase.manifest import Manifest
 from evaluation.phase.phase import Phase, load_phase
+from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import plain_key
 
 
@@ -62,6 +64,8 @@ def validate_phase(
     if problems:
         raise PhaseError(*problems)
     notices = [f"{name} is undefined in this phase: no case enters it" for name in missing]
+    scores = Scores(phase, phase.tasks, tables, tuple(scored))
+    notices += warnings_of(disclosure_of(scores))
     notices += [
         f"{task.name}: {notice}" for task in phase.tasks for notice in task.notices(tables[task.name])
     ]

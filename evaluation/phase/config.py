@@ -343,10 +343,17 @@ class PhaseConfig(KeyTable):
         description='Titles of leaderboard columns by `"task.metric"`, in place of the metrics\' own. At '
         "most 32 characters for the score and 64 for other columns.",
     )
-    public_detail: Literal["standard", "full"] = Key(
+    public_detail: Literal["value", "standard", "full"] = Key(
         default="standard",
-        description="How much `metrics.json` tells about each metric. `standard`: value, interval and "
-        "standard deviation. `full`: also median and quartiles over the cases.",
+        description="How much `metrics.json` tells about each metric. `value`: its value alone. `standard`: "
+        "also interval, standard deviation, and values of subgroups. `full`: also median and quartiles over "
+        "the cases. The organiser's file has all.",
+    )
+    metric_detail: dict[str, Literal["none", "value"]] = Key(
+        default={},
+        description='Less detail of single metrics by `"task.metric"`, in place of `public_detail`: `value` '
+        "is the value alone, `none` nothing, which no metric of the leaderboard may have. `*` stands for any "
+        "text; where several names fit, `none` counts. Less detail tells less about the labels.",
     )
     publish_cases: bool = Key(
         default=False,
@@ -378,6 +385,11 @@ class PhaseConfig(KeyTable):
         default={},
         description='Decimal places of single metrics by `"task.metric"`, in place of `value_digits`; their '
         "intervals and spreads have no more. Fewer digits tell less about the labels.",
+    )
+    learnable_labels: Listed[str] = Key(
+        default=(),
+        description="Labels, as `audit` names them, that results may tell within the limit of submissions: "
+        "`seal` does not warn of them. `*` stands for any text.",
     )
     subgroups: Annotated[Listed[Subgroup], AfterValidator(_each_column_once)] = Key(
         default=(),

@@ -6,8 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evaluation.core.aggregation import ConfidenceInterval, Estimate, Estimates
 from evaluation.core.challenge import Challenge, Task, metrics_of
@@ -155,8 +156,14 @@ def digits_of(config: PhaseConfig, name: str) -> Digits:
     return Digits(value, min(config.spread_digits, value))
 
 
+def detail_of(config: PhaseConfig, name: str) -> Literal["none", "value", "standard", "full"]:
+    """Return how much is published of a metric ("task.metric")."""
+    chosen = [detail for pattern, detail in config.metric_detail.items() if fnmatchcase(name, pattern)]
+    return min(chosen, default=config.public_detail)  # "none" is before "value"
+
+
 def rounded_estimates(estimates: Estimates, config: PhaseConfig) -> Estimates:
-    """Return the figures of all tasks, rounded for publication."""
+    """Return the figures of all tasks with the digits of published ones."""
     return {
         task: {
             name: _rounded_estimate(figures, digits_of(config, f"{task}.{name}"))
@@ -166,9 +173,25 @@ def rounded_estimates(estimates: Estimates, config: PhaseConfig) -> Estimates:
     }
 
 
-def rounded_values(values: dict[str, float], task: str, config: PhaseConfig) -> dict[str, float]:
-    """Return values of a task's metrics, by name, rounded for publication."""
-    return {name: round(value, digits_of(config, f"{task}.{name}").value) for name, value in values.items()}
+def public_estimates(estimates: Estimates, config: PhaseConfig) -> Estimates:
+    """Return the figures of all tasks that are published, rounded."""
+    return {
+        task: {
+            name: Estimate(figures.value) if detail == "value" else figures
+            for name, figures in metrics.items()
+            if (detail := detail_of(config, f"{task}.{name}")) != "none"
+        }
+        for task, metrics in rounded_estimates(estimates, config).items()
+    }
+
+
+def public_values(values: dict[str, float], task: str, config: PhaseConfig) -> dict[str, float]:
+    """Return the published values of a task's metrics in a subgroup, by name, rounded."""
+    return {
+        name: round(value, digits_of(config, f"{task}.{name}").value)
+        for name, value in values.items()
+        if detail_of(config, f"{task}.{name}") in ("standard", "full")
+    }
 
 
 def _rounded_estimate(estimate: Estimate, digits: Digits) -> Estimate:

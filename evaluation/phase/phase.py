@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -27,7 +28,15 @@ from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import Cases, read_cases, with_derived_columns
 from evaluation.phase.config import FILE_NAME, PhaseConfig, read_config
 from evaluation.phase.leaderboard import FILE_NAME as LEADERBOARD
-from evaluation.phase.leaderboard import TeamValues, optional_tasks, read_leaderboard
+from evaluation.phase.leaderboard import (
+    TeamValues,
+    detail_of,
+    needed_metrics,
+    optional_tasks,
+    platform_metrics,
+    read_leaderboard,
+    unranked_metrics,
+)
 from evaluation.phase.manifest import Manifest, has_sealed_tables, read_manifest, verify
 from evaluation.phase.reference import ReferenceFiles
 from evaluation.phase.registry import chosen_rules, rules_of, within_interfaces
@@ -43,12 +52,19 @@ def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Tas
         "titles": config.titles,
         "digits": config.digits,
         "interval_methods": config.interval_methods,
+        "metric_detail": config.metric_detail,
     }
+    shown = {*platform_metrics(config, challenge, tasks), *unranked_metrics(config, challenge, tasks)}
+    shown |= needed_metrics(config, challenge, tasks)
     return [
         f"{FILE_NAME}: {key}: {name!r} is not a metric of this phase; known are {', '.join(known)}"
         for key, names in named.items()
         for name in names
-        if name not in known
+        if not (any(fnmatchcase(each, name) for each in known) if key == "metric_detail" else name in known)
+    ] + [
+        f"{FILE_NAME}: metric_detail: the leaderboard shows {name}; expected detail, found 'none'"
+        for name in sorted(shown)
+        if detail_of(config, name) == "none"
     ]
 
 

@@ -164,6 +164,7 @@ def hint_of_absence(layout: Files | TableColumns | TableRows, files: Sequence[st
     return alike and f"is {printable(alike)} meant for it? Rename it"
 
 
+_MOST_UNUSED = 10
 # The platform writes its description of the inputs under this name and overwrites a participant's file.
 INPUTS_FILE = "inputs.json"
 _OVERWRITTEN = f"{INPUTS_FILE} is not part of a submission: the platform writes a file of its own over it"
@@ -182,6 +183,8 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
     listing = _without_inputs_file(inner)
     notices = [_OVERWRITTEN] if len(listing.files) < len(all_files.files) else []
     faults = list(listing.faults)
+    # A listing that stopped holds no files, so that none is known to be missing.
+    stopped = any(fault.kind is FaultKind.TOO_LARGE for fault in faults)
     lost = _lost_folder(fields, listing)
     sources: Sources = [{} for _ in form.cases]
     for field in fields:
@@ -191,14 +194,16 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
             table = SubmittedTable(field, field.archive, listing, form, alone=in_one_table(fields))
             table.index(sources, faults)
     present = participating(form, tasks, sources)
-    needed = fields_of(present) if form.missing == "reject" else ()
+    needed = fields_of(present) if form.missing == "reject" and not stopped else ()
     if needed:
         faults += _missing(present, form, listing, fields, sources, faults)
     if not faults:
         faults += fault_of_no_task("submission", tasks, present)
     names = tuple(task.name for task in present or tasks)
     # A needed field that is missing is already a fault.
-    notices += _absent([field for field in fields if field not in needed], listing, sources)
+    if not stopped:
+        notices += _absent([field for field in fields if field not in needed], listing, sources)
+        notices += _unused(fields, listing, lost)
     return SubmissionIndex(listing.root, sources, names, tuple(faults), tuple(notices))
 
 
@@ -208,6 +213,23 @@ def _absent(fields: Sequence[Field], listing: Listing, sources: Sources) -> Iter
         if not any(field.name in case_sources for case_sources in sources):
             hint = hint_of_absence(field.archive, listing.files)
             yield f"nothing was found for: {field.title}" + (f" ({hint})" if hint else "")
+
+
+def _unused(fields: Sequence[Field], listing: Listing, lost: str) -> list[str]:
+    """Return a sentence about each of the first files that no field reads, and one about the others."""
+    read: set[str] = set()
+    prefixes = []
+    for field in fields:
+        if isinstance(field.archive, Files):
+            prefixes.append(f"{field.archive.folder.casefold()}/".removeprefix(lost))
+        else:
+            read.update(tables_of(field.archive, listing, in_one_table(fields)))
+    unused = [
+        path for path in listing.files if path not in read and not path.casefold().startswith(tuple(prefixes))
+    ]
+    named = [f"{printable(path)} is not part of the format and is not read" for path in unused[:_MOST_UNUSED]]
+    more = len(unused) - len(named)
+    return [*named, f"{more} further files are not part of the format"] if more else named
 
 
 def _without_inputs_file(listing: Listing) -> Listing:

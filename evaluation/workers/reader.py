@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
+from evaluation.core.field import Field
 from evaluation.core.form import CaseForm, Form
 from evaluation.phase import registry
 from evaluation.workers.batches import Columns
@@ -19,6 +21,12 @@ from evaluation.workers.reports import Used
 from evaluation.workers.worker import AskReader, Handler
 
 _READING = "evaluation.workers.submission_reader"
+DECODERS: Mapping[str, tuple[str, ...]] = {
+    ".png": ("SimpleITK", "PIL.PngImagePlugin"),
+    **dict.fromkeys((".tif", ".tiff"), ("PIL.TiffImagePlugin",)),
+    **dict.fromkeys((".gz", ".mha"), ("zlib_ng.zlib_ng",)),
+    **dict.fromkeys((".bmp", ".csv", ".json", ".txt", ".xml"), ()),
+}
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,18 @@ class ReaderSetup:
         # Imported by name: the main process, which makes the setup, needs no module that reads.
         handler: Handler = importlib.import_module(_READING).SubmissionReader(self)
         return handler
+
+    def decoders(self, fields: Iterable[Field]) -> tuple[str, ...]:
+        """Return the modules that read such files, which a confined reader can no longer import.
+
+        An unknown extension stands for all. Without any extension, nothing is read but tables and JSON.
+        """
+        if self.formats == ():
+            return ()
+        known = self.formats is not None and DECODERS.keys() >= set(self.formats)
+        formats = self.formats if self.formats is not None and known else tuple(DECODERS)
+        of_kinds = (field.kind.late_modules for field in fields)
+        return tuple(chain.from_iterable((*of_kinds, *(DECODERS[extension] for extension in formats))))
 
     def confine(self) -> None:
         """Give up everything but the submission."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -256,16 +257,22 @@ def read_submission(
     others than the submission, `MachineTrouble`, and `DeadlineExceeded` if no fault is found before the
     deadline.
     """
-    limits = limits_of(form.cases, fields_of(tasks_of_form(form)))
+    fields = fields_of(tasks_of_form(form))
+    limits = limits_of(form.cases, fields)
     index: IndexReport | Died = Died("")
     for tried in (settings, replace(settings, workers=min(1, settings.workers))):
-        with open_pool(replace(setup, formats=()), tried) as pool:
+        with ExitStack() as stack:
+            pool = stack.enter_context(open_pool(replace(setup, formats=()), tried))
             index = _index(pool, form, max(1, settings.workers) * part.count, meanwhile)
             meanwhile = None
-        if not isinstance(index, Died):
+            if isinstance(index, Died):
+                continue
             setup = replace(setup, formats=index.formats)
+            if setup.decoders(fields):
+                stack.close()
+                pool = open_pool(setup, tried)
             stage = BatchReading(setup, settings, room_bytes, progress, index.faults, limits)
-            done, left = stage.run(part.of(index.batches), open_pool(setup, tried))
+            done, left = stage.run(part.of(index.batches), pool)
             about = (index.tasks, index.notices, index.run_seconds)
             return ReadSubmission(stage.faults, *about, done, left, stage.used)
     require_sound_readers(setup, settings)

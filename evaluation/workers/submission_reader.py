@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import traceback
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, count
@@ -35,12 +35,6 @@ LATE = (
     *(f"encodings.{name}" for name in ("ascii", "latin_1", "unicode_escape", "utf_16", "utf_8_sig")),
     "evaluation.io.box_files",
 )
-DECODERS: Mapping[str, tuple[str, ...]] = {
-    ".png": ("SimpleITK", "PIL.PngImagePlugin"),
-    **dict.fromkeys((".tif", ".tiff"), ("PIL.TiffImagePlugin",)),
-    **dict.fromkeys((".gz", ".mha"), ("zlib_ng.zlib_ng",)),
-    **dict.fromkeys((".bmp", ".csv", ".json", ".txt", ".xml"), ()),
-}
 
 
 class SubmissionReader:
@@ -50,8 +44,9 @@ class SubmissionReader:
         self._setup = setup
         self._tasks = tasks_of_form(setup.form)
         self.fields = {field.name: field for field in fields_of(self._tasks)}
-        modules = chain.from_iterable(field.kind.late_modules for field in self.fields.values())
-        _import_late(setup.formats, () if setup.formats == () else modules)
+        for module in chain(LATE, setup.decoders(self.fields.values())):
+            with suppress(ImportError):  # who uses it tells
+                importlib.import_module(module)
         self._root = ""
         self._cases: CaseReader | None = None
 
@@ -149,15 +144,6 @@ class SubmissionReader:
             self._root = root
             self._cases = CaseReader(root, self._tasks, self._setup.form.missing)
         return self._cases
-
-
-def _import_late(formats: Collection[str] | None, modules: Iterable[str]) -> None:
-    """Import modules, and those for files of the given extensions; an unknown one and None stand for all."""
-    if formats is None or not DECODERS.keys() >= set(formats):
-        formats = DECODERS
-    for module in chain(LATE, modules, *(DECODERS[extension] for extension in formats)):
-        with suppress(ImportError):  # who uses it tells
-            importlib.import_module(module)
 
 
 def _digests_of(root: str, sources: Mapping[str, Source]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 from dataclasses import replace
 
@@ -24,10 +25,12 @@ from test.charts.vega_lite import validator
 from test.repository import REPOSITORY
 
 SUBMISSION = REPOSITORY / "test" / "input" / "refuge-onsite"
+OPEN = "metric_detail = {}\n"
 NAMES = ("metrics", "subgroups", "roc")
 LINES = """\
 charts = ["metrics", "subgroups", "roc"]
 spread_digits = 2
+metric_detail = {}
 subgroup_minimum = 5
 publish_label_subgroups = ["eye"]
 """
@@ -38,6 +41,7 @@ def phase_folder(folder, lines=LINES):
     shutil.copytree(REPOSITORY / "ground-truth" / "refuge-onsite", folder)
     path = folder / "phase.toml"
     text = path.read_text(encoding="utf-8").partition("[[subgroups]]")[0]
+    text = re.sub("metric_detail = .*\n", "" if lines else OPEN, text)
     text = text.replace('submission = "archive"', f'submission = "archive"\n{lines}')
     path.write_text(f"{text}\n{TABLES if lines else ''}", encoding="utf-8")
     seal(folder, scan(folder))

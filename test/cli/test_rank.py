@@ -66,19 +66,19 @@ def test_leaderboard_of_the_results(each, tmp_path):
     assert board["notices"] == ["the final ranking combines the phases offline, onsite; this is one of them"]
 
 
-def test_the_interval_is_the_one_of_metrics_json(each, tmp_path):
+def test_the_interval_is_the_one_of_the_organisers_file(each, tmp_path):
     assert run("rank", each, "--output", tmp_path, "--no-tests").returncode == 0
     board = json.loads((tmp_path / "leaderboard.json").read_text(encoding="ascii"))
     for team in board["phases"][0]["teams"]:
         if not team["metrics"]:
             continue
-        metrics = json.loads((each / team["team"] / "metrics.json").read_text(encoding="ascii"))
+        cases = json.loads((each / team["team"] / "cases.json").read_text(encoding="ascii"))
         for name, metric in team["metrics"].items():
             task, _, key = name.partition(".")
-            interval = metrics["aggregates"][task][key].get("confidence_interval")
+            interval = cases["figures"]["aggregates"][task][key].get("confidence_interval")
             found = {key: metric[key] for key in ("lower", "upper") if key in metric}
-            published = {} if interval is None else {end: interval[end] for end in ("lower", "upper")}
-            assert found == pytest.approx(published, abs=0.001), name
+            expected = {} if interval is None else {end: interval[end] for end in ("lower", "upper")}
+            assert found == pytest.approx(expected, abs=0.001), name
 
 
 def test_the_same_bytes_twice(each, tmp_path):

@@ -43,7 +43,8 @@ def test_a_successful_submission(image):
     seen = sections(finished.stdout)
     assert list(seen) == ["PARTICIPANT", "PUBLIC", "ORGANISER"]
     assert "The evaluation succeeded; it uses up an attempt." in seen["PARTICIPANT"]
-    assert "AUC: 0.9494 ± " in seen["PUBLIC"]
+    assert "AUC: 0.9494\n" in seen["PUBLIC"]
+    assert "Dice of the cup: 0.9278 ± " in seen["PUBLIC"]
     assert "Scored 40 cases of refuge-onsite" in seen["ORGANISER"]
     assert "Scored 40 cases" not in seen["PARTICIPANT"] + seen["PUBLIC"]
 

@@ -91,6 +91,12 @@ BOMB = zlib.compress(bytes(1 << 22))
             "values written as text or at an offset",
         ),
         (b"NDims = 2\n" + header() + bytes(12), FaultKind.UNREADABLE, "other content"),
+        (header(DimSize="4\x1f3") + bytes(12), FaultKind.UNREADABLE, "an invalid header"),
+        (
+            header().replace(b"NDims", b"Offset = 0 0\nNDims") + bytes(12),
+            FaultKind.UNREADABLE,
+            "a header with Offset before NDims",
+        ),
         (header(DimSize="4 3\nNDims = 2") + bytes(12), FaultKind.UNREADABLE, "an invalid header"),
         *(
             (data, FaultKind.UNREADABLE, f"{size} compressed bytes, unlike its CompressedDataSize")

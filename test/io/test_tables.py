@@ -72,6 +72,16 @@ def test_reads_the_same_two_rows(text, lines):
         (PLAIN.encode() + b"V\xff,1\nV4,1\n", [(FaultKind.UNREADABLE, 4, "other bytes")], [2, 3, 5]),
         (PLAIN.encode() + b"V\xed\xa0\x80,1\n", [(FaultKind.UNREADABLE, 4, "other bytes")], [2, 3]),
         (PLAIN + "V\0,1\nV4,1\n", [(FaultKind.UNREADABLE, 4, "a NUL character")], [2, 3, 5]),
+        (
+            PLAIN + "V4,1\x1f\nV4,\x0b1\n",
+            [(FaultKind.UNREADABLE, line, "a control character") for line in (4, 5)],
+            [2, 3],
+        ),
+        (
+            PLAIN.replace("Risk", "Risk\x1c"),
+            [(FaultKind.UNREADABLE, 1, "a control character")],
+            [2, 3],
+        ),
         (PLAIN.encode("utf-16") + b"\x00\xd8,\0", [(FaultKind.UNREADABLE, 4, "other bytes")], [2, 3]),
         (
             PLAIN + '"V3,1\nV4,1\n',
@@ -89,7 +99,7 @@ def test_reads_the_same_two_rows(text, lines):
             [2, 3],
         ),
     ],
-    ids=range(14),
+    ids=range(16),
 )
 def test_every_problem_is_named(text, problems, rows):
     table = read(text)
@@ -125,9 +135,11 @@ def test_one_column_alone():
     assert [row.cells for row in read("Score\n1\n", (ColumnSpec("Risk"),)).rows] == [("1",)]
 
 
-CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufffd\r"), min_size=1, max_size=8).map(
-    str.strip
-)
+CELLS = st.text(
+    st.characters(codec="utf-8", exclude_characters="\ufffd", exclude_categories=["Cc"]),
+    min_size=1,
+    max_size=8,
+).map(str.strip)
 
 
 @settings(max_examples=60)

@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import shutil
+import tomllib
 from dataclasses import asdict, replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,11 +15,21 @@ import pytest
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Resolution, auc_of, f1_of_presence_of, sensitivity_at_specificity_of
 from evaluation.evaluate import evaluate
-from evaluation.metrics.confusion import values_of_f1
-from evaluation.organiser.audit import HiddenLabels, LabelCountError, PublishedFigure, audit, bits_of
+from evaluation.organiser.audit import (
+    HiddenLabels,
+    LabelCount,
+    PublishedFigure,
+    audit,
+    bits_of,
+    limit_of,
+    warnings_of,
+)
 from evaluation.organiser.settings import public_paths
+from evaluation.organiser.validate import validate_phase
+from evaluation.phase.config import Submissions
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
+from evaluation.phase.validation import read_table
 from evaluation.platform.result_file import render
 from test.repository import REPOSITORY
 
@@ -35,31 +46,42 @@ def test_auc_of_40_positives_in_400_takes_28801_values():
 AGGREGATES = {
     "auc": auc_of("score", "label"),
     "sensitivity": sensitivity_at_specificity_of("score", "label", Fraction(1, 2)),
-    "f1": f1_of_presence_of("score", "label"),
 }
+F1 = f1_of_presence_of("score", "label")
 
 
 @pytest.mark.parametrize("name", AGGREGATES)
 def test_every_counted_value_occurs_and_no_other(name):
-    """All score vectors with ties of two positives and three negatives, or all decisions."""
+    """All orders, with ties, of two positives and three negatives."""
     labels = [1, 1, 0, 0, 0]
-    names = list("abcde")
     found = set()
-    for scores in itertools.product(range(2 if name == "f1" else 5), repeat=5):
-        table = CaseTable(names, [{"score": s, "label": y} for s, y in zip(scores, labels, strict=True)])
-        value = AGGREGATES[name].values(WeightedCases(table, np.ones((1, 5), dtype=np.int64)))[0]
-        found.add(round(float(value), 9))
-    assert len(found) == AGGREGATES[name].resolution(table).values
+    for scores in itertools.product(range(5), repeat=5):
+        if set(scores) == set(range(max(scores) + 1)):
+            found.add(value_of(AGGREGATES[name], scores, labels))
+    assert len(found) == AGGREGATES[name].resolution(table_of([0] * 5, labels)).values
 
 
-@pytest.mark.parametrize(("positives", "negatives"), [(0, 3), (1, 0), (4, 7), (30, 20)])
-def test_values_of_f1_are_counted_as_fractions(positives, negatives):
-    values = {
-        Fraction(2 * true, true + positives + false) if true + positives + false else Fraction(1)
-        for true in range(positives + 1)
-        for false in range(negatives + 1)
-    }
-    assert values_of_f1(positives, negatives) == len(values)
+@pytest.mark.parametrize("positives", [1, 2, 3, 4])
+def test_f1_of_one_submission_counts_the_true_positives(positives):
+    """All labels of five images, for the decisions with the most values: how many they mark is no secret."""
+    most = 0
+    for decisions in itertools.product((0, 1), repeat=5):
+        labels = {
+            tuple(int(image in chosen) for image in range(5))
+            for chosen in itertools.combinations(range(5), positives)
+        }
+        most = max(most, len({value_of(F1, decisions, each) for each in labels}))
+    assert F1.resolution(table_of([0] * 5, [1] * positives + [0] * (5 - positives))).values == most
+
+
+def table_of(scores, labels):
+    rows = [{"score": s, "label": y} for s, y in zip(scores, labels, strict=True)]
+    return CaseTable([str(number) for number in range(len(rows))], rows)
+
+
+def value_of(aggregate, scores, labels):
+    cases = WeightedCases(table_of(scores, labels), np.ones((1, len(labels)), dtype=np.int64))
+    return round(float(aggregate.values(cases)[0]), 9)
 
 
 def test_rounding_leaves_the_steps_of_the_range():
@@ -69,28 +91,59 @@ def test_rounding_leaves_the_steps_of_the_range():
     assert PublishedFigure("t.m", "interval", 2, 1.0, 3).bits(2) == pytest.approx(2 * math.log2(101))
 
 
-def changed(folder: Path, lines: str, tables: str = "") -> Phase:
-    phase = Path(shutil.copytree(REPOSITORY / "ground-truth" / "refuge-onsite", folder / "phase"))
-    text = (phase / "phase.toml").read_text()
-    text = text.replace('submission = "archive"', f'submission = "archive"\n{lines}') + tables
-    (phase / "phase.toml").write_text(text)
+OPEN = "metric_detail = {}\n"  # refuge-onsite publishes less of classification and fovea
+
+
+def changed(folder: Path, lines: str, tables: str = "", name: str = "refuge-onsite") -> Phase:
+    """Return a bundled phase with other keys; ``tables`` replaces its limit of submissions."""
+    phase = Path(shutil.copytree(REPOSITORY / "ground-truth" / name, folder / name))
+    content = tomllib.loads((phase / "phase.toml").read_text()) | {"submissions": {}}
+    content |= tomllib.loads(lines)
+    if tables:
+        del content["subgroups"]
+    text = "".join(f"{key} = {in_toml(value)}\n" for key, value in content.items())
+    (phase / "phase.toml").write_text(text + tables)
     return load_phase(phase, scan(phase))
+
+
+def in_toml(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {in_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(in_toml, value)) + "]"
+    return json.dumps(value)
 
 
 def test_bundled_phase_by_hand(tmp_path):
     """12 positives of 40: the AUC takes 2·12·28 + 1 values, the sensitivity 13."""
-    disclosure = audit(changed(tmp_path, "resamples = 0\n"), 0)
+    disclosure = audit(changed(tmp_path, ""), 0)
     labels = disclosure.labels[0]
     assert (labels.name, sorted(labels.counts)) == ("classification.glaucoma", [12, 28])
     assert [figure.values() for figure in disclosure.made_of(labels)] == [673, 13]
-    assert labels.submissions(bits_of(disclosure.made_of(labels))) == math.ceil(
-        math.log2(math.comb(40, 12)) / math.log2(673 * 13)
-    )
-    assert not any("interval" in figure.what for figure in disclosure.figures)
+    bound = math.ceil(math.log2(math.comb(40, 12)) / math.log2(673 * 13))
+    assert disclosure.bound(labels) == bound == 3
+
+
+def test_intervals_are_pairs_of_ends(tmp_path):
+    """With three decimals, 1001 · 1002 / 2 pairs for the AUC and as many for the sensitivity."""
+    disclosure = audit(changed(tmp_path, OPEN), 0)
+    labels = disclosure.labels[0]
+    pairs = 1001 * 1002 // 2
+    assert bits_of(disclosure.made_of(labels)) == pytest.approx(math.log2(673 * 13 * pairs**2))
+    assert disclosure.bound(labels) == 1
+
+
+def test_wilson_intervals_tell_no_more_than_the_count_behind_a_share(tmp_path):
+    """Ten referable of 61: 11 counts of detected eyes; the bootstrap's interval adds pairs of ends."""
+    disclosure = audit(changed(tmp_path, OPEN + 'public_detail = "full"\n', name="justraigs-phase1"), 0)
+    name = "referral.sensitivity_at_95_specificity"
+    value, bootstrap, wilson = (figure for figure in disclosure.figures if figure.metric == name)
+    assert (wilson.what, wilson.bits()) == ("further intervals", 0)
+    assert bits_of([value, bootstrap]) == pytest.approx(math.log2(11 * 1001 * 1002 / 2))
 
 
 def test_other_numbers_of_labels(tmp_path):
-    sizes = {"classification": LabelCountError(40, 400)}
+    sizes = {"classification": LabelCount(40, 400)}
     disclosure = audit(changed(tmp_path, "value_digits = 12\n"), 0, sizes)
     labels = disclosure.labels[0]
     assert sorted(labels.counts) == [40, 360]
@@ -98,11 +151,93 @@ def test_other_numbers_of_labels(tmp_path):
     assert [figure.values() for figure in disclosure.made_of(labels)] == [28_801, 41]
 
 
+def test_figures_count_for_the_labels_of_their_reference(tmp_path):
+    """Dice does not tell who has glaucoma; the features of referable eyes tell who is referable."""
+    refuge = audit(changed(tmp_path, ""), 0)
+    tasks = {labels.name: labels.tasks for labels in refuge.labels}
+    assert tasks == {
+        "classification.glaucoma": ("classification",),
+        "fovea_x": ("fovea",),
+        "fovea_y": ("fovea",),
+    }
+    eyes = audit(changed(tmp_path, "", name="justraigs-phase1"), 0)
+    assert all(labels.tasks == ("referral", "decision", "justification") for labels in eyes.labels)
+    assert {"referral.referable", "agreed large cup"} <= {labels.name for labels in eyes.labels}
+
+
+def test_images_with_a_class_are_labels_of_edd2020(tmp_path):
+    """15 of 30 images have Barrett's oesophagus, so that false pixels of it are counted in 0 to 15 images."""
+    lines = 'metric_detail = { "segmentation.*" = "value" }\n'
+    disclosure = audit(changed(tmp_path, lines, name="edd2020"), 0)
+    found = {labels.name: sorted(labels.counts) for labels in disclosure.labels}
+    assert found["cases of segmentation.precision_BE"] == [15, 15]
+    assert len(found) == 5
+    (count,) = (each for each in disclosure.figures if each.metric == "segmentation.images_with_false_BE")
+    assert count.values() == 16
+
+
+DAYS = "opens_at = 2024-01-01T00:00:00Z\ncloses_at = 2024-01-11T00:00:00Z\n"
+
+
+@pytest.mark.parametrize(
+    ("submissions", "limit"),
+    [
+        ("", math.inf),
+        ("limit = 0", 0),
+        ("limit = 2", 2),
+        ("limit = 2\nperiod_days = 7", math.inf),
+        # Ten days overlap three periods of seven at most.
+        (f"limit = 2\nperiod_days = 7\n{DAYS}", 6),
+        (f"limit = 2\n{DAYS}", 2),
+    ],
+)
+def test_a_limit_is_of_all_submissions(submissions, limit):
+    assert limit_of(read_table(Submissions, tomllib.loads(submissions))) == limit
+
+
+@pytest.mark.parametrize(
+    ("limit", "accepted", "told"),
+    [(2, [], False), (3, [], True), (None, [], True), (3, ["class*", "fovea_*"], False)],
+)
+def test_seal_warns_of_labels_that_the_submissions_could_tell(tmp_path, limit, accepted, told):
+    """Two submissions learn at most 26.2 of 32.4 bits, three 39.3."""
+    lines = "submissions = {}\n" if limit is None else f"submissions = {{ limit = {limit} }}\n"
+    phase = changed(tmp_path, lines + f"learnable_labels = {json.dumps(accepted)}\n")
+    found = validate_phase(phase.folder, scan(phase.folder), 0).notices
+    assert [("classification.glaucoma (3)" in notice) for notice in found] == [True] * told
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (REPOSITORY / "ground-truth").iterdir()))
+def test_bundled_phases_allow_fewer_submissions_than_could_tell_their_labels(name):
+    folder = REPOSITORY / "ground-truth" / name
+    phase = load_phase(folder, scan(folder))
+    assert warnings_of(audit(phase, 0)) == []
+
+
+def test_remedies_keep_the_labels(tmp_path):
+    """With intervals of three decimals one submission could tell all; what the answer names prevents it."""
+    lines = OPEN + "submissions = { limit = 2 }\n"
+    labels = (before := audit(changed(tmp_path / "before", lines), 0)).labels[0]
+    assert before.remedies(labels) == (
+        "all figures with 1 decimal and at most 1 submission; or values alone (metric_detail)"
+    )
+    for number, remedy in enumerate(
+        [
+            "value_digits = 1\nsubmissions = { limit = 1 }\n",
+            'metric_detail = { "classification.*" = "value" }\n',
+        ]
+    ):
+        kept = "submissions = { limit = 2 }\n" if number else OPEN
+        after = audit(changed(tmp_path / str(number), kept + remedy), 0)
+        assert labels.name not in {each.name for each in after.learnable()}
+
+
 @pytest.mark.parametrize(
     ("lines", "tables"),
     [
         ("", ""),
-        ("resamples = 0", ""),
+        (OPEN, ""),
+        (OPEN + "resamples = 0", ""),
         ('publish_label_subgroups = ["eye"]\nsubgroup_minimum = 5', '[[subgroups]]\ncolumn = "eye"\n'),
         ("publish_cases = true", ""),
     ],
@@ -121,12 +256,17 @@ def test_every_published_number_is_counted(tmp_path, lines, tables):
 
 
 def test_digits_of_the_phase_are_its_remedy(tmp_path):
-    before = audit(changed(tmp_path / "plain", ""), 0)
-    after = audit(changed(tmp_path / "rounded", 'digits = { "classification.auc" = 2 }\n'), 0)
+    rounded = OPEN + 'digits = { "classification.auc" = 2 }\n'
+    before = audit(changed(tmp_path / "plain", OPEN), 0)
+    after = audit(changed(tmp_path / "rounded", rounded), 0)
 
     def auc(disclosure):
         return [figure for figure in disclosure.figures if figure.metric == "classification.auc"]
 
     assert [figure.digits for figure in auc(before)] == [4, 3]
     assert [figure.digits for figure in auc(after)] == [2, 2]
-    assert bits_of(auc(after)) == pytest.approx(bits_of(auc(before), 2)) == pytest.approx(3 * math.log2(101))
+    assert (
+        bits_of(auc(after))
+        == pytest.approx(bits_of(auc(before), 2))
+        == pytest.approx(math.log2(101 * 101 * 102 / 2))
+    )

@@ -83,8 +83,12 @@ def test_values_that_the_platform_accepts(path):
     phase = load_phase(path.parent, scan(path.parent))
     settings = platform_settings(phase, metrics_of_empty_submission(phase, 0))
     limits = {
-        "refuge-offline": 5,
-        "justraigs-phase1": 10,
+        "refuge-onsite": 2,
+        "refuge-offline": 2,
+        "adam-online": 2,
+        "adam-onsite": 2,
+        "edd2020": 1,
+        "justraigs-phase1": 2,
         "justraigs-phase2": 1,
     }
     limit = limits.get(path.parent.name, 0)

@@ -20,8 +20,10 @@ def problems_of(folder):
     return list(caught.value.problems)
 
 
-def written(tmp_path, cases=4, **arguments):
-    return refuge_phase(tmp_path / "phase", cases, sealed=False, **arguments)
+def written(tmp_path, cases=4, keys=None, **arguments):
+    """Return a phase whose few labels are told by any submission, which it accepts."""
+    keys = {"learnable_labels": ["*"], **(keys or {})}
+    return refuge_phase(tmp_path / "phase", cases, sealed=False, keys=keys, **arguments)
 
 
 def test_a_phase_without_faults(tmp_path):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from evaluation.core.aggregation import ConfidenceInterval, Estimate
 from evaluation.phase.config import PhaseConfig
-from evaluation.phase.leaderboard import Digits, digits_of, rounded_estimates, rounded_values
+from evaluation.phase.leaderboard import Digits, digits_of, public_estimates, public_values
 
 
 def config(**keys):
@@ -37,7 +37,7 @@ def test_every_figure_of_a_metric_by_hand():
         standard_deviation=0.12345,
         median=0.9996,
     )
-    found = rounded_estimates({"t": {"m": exact}}, config())["t"]["m"]
+    found = public_estimates({"t": {"m": exact}}, config())["t"]["m"]
     assert found == Estimate(
         0.9499,
         ConfidenceInterval(0.939, 0.956, 0.009, "wilson"),
@@ -45,7 +45,7 @@ def test_every_figure_of_a_metric_by_hand():
         standard_deviation=0.123,
         median=1.0,
     )
-    assert rounded_values({"m": 0.94994}, "t", config(value_digits=1)) == {"m": 0.9}
+    assert public_values({"m": 0.94994}, "t", config(value_digits=1)) == {"m": 0.9}
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.integers(0, 6), st.integers(0, 6))
@@ -53,7 +53,7 @@ def test_an_interval_never_leaves_its_value_out(first, second, third, value_digi
     lower, value, upper = sorted((first, second, third))
     exact = Estimate(value, ConfidenceInterval(lower, upper, (upper - lower) / 2, "wilson"))
     keys = config(value_digits=value_digits, spread_digits=spread_digits)
-    found = rounded_estimates({"t": {"m": exact}}, keys)["t"]["m"]
+    found = public_estimates({"t": {"m": exact}}, keys)["t"]["m"]
     interval = found.confidence_interval
     assert interval.lower - 1e-6 <= found.value <= interval.upper + 1e-6
     step = 10.0 ** -min(value_digits, spread_digits)

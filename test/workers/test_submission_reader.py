@@ -7,17 +7,21 @@ import math
 import pytest
 
 from evaluation.core.form import CaseForm, Form
+from evaluation.evaluate import check
 from evaluation.io.kinds.probability_map import DetectionMap
-from evaluation.workers import batches, submission_reader
+from evaluation.workers import batches, pool, submission_reader
 from evaluation.workers.batches import Columns
-from evaluation.workers.reader import IndexJob, ReaderSetup, ReadJob
+from evaluation.workers.processes import start_worker
+from evaluation.workers.reader import DECODERS, IndexJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import BatchReport, IndexReport, PackedValues, Used
 from evaluation.workers.submission_reader import SubmissionReader
+from test.phases import loaded_phase, refuge_submission
 from test.repository import REPOSITORY
 
 NAMES = [f"E{number}" for number in range(6)]
 CASES = tuple(CaseForm(name, 100, 50, {"set": "in-sample"}) for name in NAMES)
 LINE = "BE 0.5 1 2 3 4\n"
+FORM = Form("edd2020", "p", "archive", ("detection",), "reject", {}, {}, ())
 
 
 @pytest.fixture(autouse=True)
@@ -40,10 +44,9 @@ class Session:
         (folder / "detection_bbox").mkdir()
         for name, text in zip(NAMES, texts, strict=True):
             (folder / "detection_bbox" / f"{name}.txt").write_text(text)
-        form = Form("edd2020", "p", "archive", ("detection",), "reject", {}, {}, ())
-        self._reader = SubmissionReader(ReaderSetup(form, str(folder)))
+        self._reader = SubmissionReader(ReaderSetup(FORM, str(folder)))
         index = IndexReport.unpacked(
-            joined(self._reader(IndexJob(Columns.of(CASES), 0), no_tick)), form.tasks, len(CASES)
+            joined(self._reader(IndexJob(Columns.of(CASES), 0), no_tick)), FORM.tasks, len(CASES)
         )
         self.faults = index.faults
         self._batches = index.batches
@@ -109,7 +112,7 @@ def test_reading_ends_when_nothing_is_left_of_the_limits(tmp_path, left, blank, 
 OF_OTHERS = {"ctypes", "secrets", "shutil", "tempfile", "evaluation.core.operating_rule"}
 KNOWN = {
     *submission_reader.LATE,
-    *(module for modules in submission_reader.DECODERS.values() for module in modules),
+    *(module for modules in DECODERS.values() for module in modules),
     *DetectionMap.late_modules,
 }
 
@@ -136,3 +139,34 @@ def test_what_a_reader_imports_in_functions_is_imported_before_it_is_confined():
         name for name in wanted if not any(name == one or name.startswith(f"{one}.") for one in covered)
     }
     assert missing == {"PIL.Image"}  # which the formats of PIL import
+
+
+@pytest.mark.parametrize(
+    ("formats", "modules"),
+    [((), ()), ((".csv", ".json", ".txt"), ()), ((".csv", ".gz"), DECODERS[".gz"])],
+)
+def test_files_without_a_decoder_take_no_further_import(formats, modules):
+    assert ReaderSetup(FORM, ".", formats=formats).decoders(()) == modules
+
+
+def test_unknown_files_take_all_decoders():
+    for formats in (None, (".csv", ".unknown")):
+        found = set(ReaderSetup(FORM, ".", formats=formats).decoders(()))
+        assert found == KNOWN - {*submission_reader.LATE, *DetectionMap.late_modules}
+
+
+@pytest.mark.parametrize(("fields", "started"), [(["glaucoma_risk"], 1), (["segmentation"], 2)])
+def test_a_reader_that_needs_no_decoder_reads_on(tmp_path, monkeypatch, fields, started):
+    """It is replaced otherwise: whoever is confined cannot import."""
+    workers = []
+
+    def start(*given):
+        workers.append(start_worker(*given))
+        return workers[-1]
+
+    monkeypatch.setattr(pool, "start_worker", start)
+    task = "classification" if fields == ["glaucoma_risk"] else "segmentation"
+    phase = loaded_phase(tmp_path / "phase", keys={"tasks": [task]})
+    submission = refuge_submission(tmp_path / "submission", fields=fields)
+    assert not check(phase.form, submission, 1).faults
+    assert len(workers) == started

@@ -24,7 +24,7 @@ from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Valu
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import IN_FORM, Key
-from evaluation.core.metric import Aggregate, Metric, mean_metric, mean_of, one_stratum, sum_of
+from evaluation.core.metric import Aggregate, Metric, count_of, mean_metric, mean_of, one_stratum
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.box_files import Outside
 from evaluation.io.kinds.boxes import BoxLayout, BoxList, box_columns
@@ -100,7 +100,7 @@ def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
             Metric(
                 f"images_with_false_{of}",
                 f"Images without {of} in which it is predicted",
-                sum_of(f"false_{of}"),
+                count_of(f"false_{of}"),
                 best=0,
                 worst=inf,
             )

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from evaluation.cli.common import add_phase, tell
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.audit import (
-    VALUE,
     Disclosure,
     HiddenLabels,
-    LabelCountError,
+    LabelCount,
     PublishedFigure,
     audit,
     bits_of,
+    in_words,
 )
 from evaluation.phase.named import named_phase
 from evaluation.phase.phase import Phase
@@ -70,12 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
     return status
 
 
-def _size(text: str) -> tuple[str, LabelCountError]:
+def _size(text: str) -> tuple[str, LabelCount]:
     task, _, numbers = text.partition("=")
     positives, _, cases = numbers.partition("/")
     if not (positives.isdecimal() and cases.isdecimal() and 0 < int(positives) < int(cases)):
         raise PhaseError(f"--size: expected TASK=POSITIVES/CASES, found {text!r}")
-    return task, LabelCountError(int(positives), int(cases))
+    return task, LabelCount(int(positives), int(cases))
 
 
 def _console() -> Console:
@@ -105,10 +105,7 @@ def _print(phase: Phase, disclosure: Disclosure) -> None:
     console.print(table)
     if disclosure.labels:
         console.print(_table_of_labels(disclosure))
-    console.print(
-        "Fewer bits: digits, value_digits and spread_digits in phase.toml; resamples = 0 (no intervals); "
-        "fewer submissions on the platform.\n"
-    )
+    console.print(_answer(phase, disclosure))
 
 
 def _table_of_labels(disclosure: Disclosure) -> Table:
@@ -116,23 +113,39 @@ def _table_of_labels(disclosure: Disclosure) -> Table:
 
     title = "Hidden labels, and the fewest submissions that could tell all of them"
     table = Table("labels", title=title, title_justify="left")
-    for heading in ("of each class", "bits", "by values of these labels", "by all values", "by all numbers"):
+    for heading in ("of each class", "bits", "bits of one submission", "submissions", "by all figures"):
         table.add_column(heading, justify="right")
-    values = [figure for figure in disclosure.figures if figure.what == VALUE]
     for labels in disclosure.labels:
-        cells = (
-            " / ".join(_needed(labels, figures, digits) for digits in (None, *_DIGITS))
-            for figures in (disclosure.made_of(labels), values, disclosure.figures)
+        figures = disclosure.made_of(labels)
+        table.add_row(
+            labels.name,
+            " + ".join(map(str, sorted(labels.counts))),
+            f"{labels.bits:.1f}",
+            f"{bits_of(figures):.1f}",
+            " / ".join(_needed(labels, figures, digits) for digits in (None, *_DIGITS)),
+            _needed(labels, disclosure.figures, None),
         )
-        counts = " + ".join(map(str, sorted(labels.counts)))
-        table.add_row(labels.name, counts, f"{labels.bits:.1f}", *cells)
-    table.caption = "as published / with " + " / with ".join(map(_at, _DIGITS))
+    table.caption = "submissions: as published / with " + " / with ".join(map(_at, _DIGITS))
     return table
 
 
 def _needed(labels: HiddenLabels, figures: Sequence[PublishedFigure], digits: int | None) -> str:
     needed = labels.submissions(bits_of(figures, digits))
     return "–" if math.isinf(needed) else f"{needed:g}"
+
+
+def _answer(phase: Phase, disclosure: Disclosure) -> str:
+    """Return which labels the phase's own submissions could tell, and what would prevent it."""
+    told = disclosure.learnable()
+    accepted = [labels.name for labels in told if labels.accepted]
+    others = [labels for labels in told if not labels.accepted]
+    could = "could tell all labels of" if others else "cannot tell all labels of any"
+    kind = "" if others else " other kind" if accepted else " kind"
+    lines = [f"{phase.config.name}: with {in_words(disclosure.limit)}, results {could}{kind}"]
+    lines += [f"- {labels.name}. Would prevent it: {disclosure.remedies(labels)}." for labels in others]
+    if accepted:
+        lines.append(f"- They could tell these, which learnable_labels accepts: {', '.join(accepted)}")
+    return "\n".join(lines) + "\n"
 
 
 def _print_attacks(phase: Phase, allowed: int) -> None:

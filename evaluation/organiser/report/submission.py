@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -37,7 +38,7 @@ from evaluation.organiser.report.value_figures import (
     subgroups_section,
     values_section,
 )
-from evaluation.phase.leaderboard import digits_of, platform_metrics
+from evaluation.phase.leaderboard import digits_of, platform_metrics, rounded_estimates
 from evaluation.platform.result_file import LeaderboardPlace
 
 # --- The head of a report and the table of metrics, in the published digits ---
@@ -299,6 +300,9 @@ def organiser_page(
     ``values``: read from the submission's files, if they are at hand; ``chosen``: their pictures, by task and
     case.
     """
+    # All figures of the organiser's file, with the digits of published ones.
+    aggregates = rounded_estimates(results.estimates, results.phase.config)
+    results = replace(results, metrics=replace(results.metrics, aggregates=aggregates))
     return _page(
         results,
         BANNER,

@@ -305,6 +305,7 @@ class OnCluster:
         self._where, self._workers, self._tell = where, workers, tell
         self._scheduler = Scheduler(where, score, tell, reconnect_seconds)
         self._named: set[str] = set()
+        self._unsuited: set[str] = set()
         self._closing = contextlib.ExitStack()
 
     def __enter__(self) -> OnCluster:
@@ -348,12 +349,15 @@ class OnCluster:
     def _tries_elsewhere(self, given: _HandedOver, answer: Answer) -> bool:
         """Hand a task over again after a failure of the worker's own, if there are other workers.
 
-        The first failure of each worker is told, since the others hide it.
+        Workers that are unsuited, as those of another version, count for no attempt. The first failure of
+        each worker is told, since the others hide it.
         """
         failed_on = (*given.failed_on, answer.worker)
-        if not answer.elsewhere or len(failed_on) == ATTEMPTS:
+        if answer.unsuited:
+            self._unsuited.add(answer.worker)
+        if not answer.elsewhere or len(set(failed_on) - self._unsuited) == ATTEMPTS:
             return False
-        if others := self._scheduler.others_than(failed_on):
+        if others := self._scheduler.others_than((*failed_on, *self._unsuited)):
             self._scheduler.give(given.task, given.alone, failed_on, others)
             if answer.worker not in self._named:
                 self._tell(f"{answer.worker}: {answer.line}; tried on another worker")

@@ -88,9 +88,9 @@ class Scorer:
 
     def _answer(self, task: ScoringTask) -> Answer:
         if task.isolated and (missing := missing_confinement()):
-            return failed(f"--require-isolation: {missing}", elsewhere=True)
+            return failed(f"--require-isolation: {missing}", unsuited=True)
         if difference := task.environment.difference(environment()):
-            return failed(f"the worker has another environment: {difference}", elsewhere=True)
+            return failed(f"the worker has another environment: {difference}", unsuited=True)
         if task.scored:
             phase = self._phase(task)
             return _scored(result_of(phase, put_together(phase, task.scored)), "")

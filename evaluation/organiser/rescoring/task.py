@@ -110,7 +110,8 @@ class Answer:
 
     ``digest``: of the submission. ``lasting``: another run would give the same result, so that it may be
     kept; false where the machine ran out of time or memory. ``elsewhere``: another machine may not fail;
-    ``worker`` is the address of the cluster's worker that answered. ``outcomes``: of a scored slice.
+    ``unsuited``: the machine can do no task of this run. ``worker`` is the address of the cluster's worker
+    that answered. ``outcomes``: of a scored slice.
     """
 
     kind: Kind
@@ -119,13 +120,14 @@ class Answer:
     files: Mapping[str, bytes] = field(default_factory=dict)
     lasting: bool = False
     elsewhere: bool = False
+    unsuited: bool = False
     worker: str = ""
     outcomes: bytes = b""
 
 
-def failed(reason: str, elsewhere: bool = False) -> Answer:
+def failed(reason: str, elsewhere: bool = False, unsuited: bool = False) -> Answer:
     """Return the answer for a submission that was not scored, for a reason that is not its own fault."""
-    return Answer("failed", f"not scored: {reason}", elsewhere=elsewhere)
+    return Answer("failed", f"not scored: {reason}", elsewhere=elsewhere or unsuited, unsuited=unsuited)
 
 
 Answers = Generator[tuple[ScoringTask, Answer], None, None]

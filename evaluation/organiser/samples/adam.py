@@ -431,6 +431,10 @@ submission = "archive"
 seed = {arguments.seed}
 public_detail = "full"
 
+# Two submissions cannot tell which of 45 images have AMD or a whole disc. They can tell in which of them one
+# has lesions or no fovea: these are few, the images show them, and the ranking needs their figures.
+learnable_labels = ["lesions.*", "fovea.visible"]
+
 [[subgroups]]
 column = "camera"
 
@@ -439,4 +443,13 @@ column = "camera"
 column = "severity"
 compare = "positives"
 audience = "organiser"
+
+[metric_detail]
+"classification.*" = "value"
+"disc.*" = "value"
+"fovea.*" = "value"
+"fovea.distance_*" = "none"
+
+[submissions]
+limit = 2
 """

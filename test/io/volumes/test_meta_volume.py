@@ -68,6 +68,13 @@ def test_equal_keys_of_one_meaning_are_read():
         (mha(b"Data = True\nB", b"Data = False\nB"), ".mha", FaultKind.UNREADABLE, "written as text"),
         (mha(b"0.5 0.25 0.125", b"0.5 0 0.125"), ".mha", FaultKind.UNREADABLE, "not above 0"),
         (mha(b"0.5 0.25 0.125", b"0.5 -0.25 0.125"), ".mha", FaultKind.UNREADABLE, "not above 0"),
+        (mha(b"0.5 0.25 0.125", b"0.5 0.25 0.125\x0b"), ".mha", FaultKind.UNREADABLE, "an invalid header"),
+        (
+            mha(b"-0.59999999999999998 0.80000000000000004 0", b"0.8 0.6 0"),
+            ".mha",
+            FaultKind.UNREADABLE,
+            "axes lie in one plane",
+        ),
         (mha(b"0.5 0.25 0.125", b"0.5 0_1 0.125"), ".mha", FaultKind.UNREADABLE, "invalid numbers"),
         (mha(b"MET_FLOAT", b"MET_LONG"), ".mha", FaultKind.WRONG_VALUE, "another type of values"),
         *(
@@ -79,7 +86,7 @@ def test_equal_keys_of_one_meaning_are_read():
         (mha_body(b"no zlib stream"), ".mha", FaultKind.UNREADABLE, "damaged"),
         (mha_body(zlib.compress(PLAIN + bytes(1 << 24))), ".mha", FaultKind.UNREADABLE, "more voxels"),
         (b"\x89PNG" + bytes(100), ".mha", FaultKind.UNREADABLE, "an invalid header"),
-        (b"A = 1\n" * 100_000, ".mha", FaultKind.UNREADABLE, "an invalid header"),
+        (b"Comment = 1\n" * 100_000, ".mha", FaultKind.UNREADABLE, "an invalid header"),
     ],
 )
 def test_faults_of_a_file(data, extension, kind, found):

@@ -135,6 +135,18 @@ def test_structures_of_adam_from_the_f1_of_their_detection(tmp_path):
         assert found.recovered == found.cases == 45
 
 
+def test_images_with_a_class_from_the_numbers_of_images_with_false_pixels(tmp_path):
+    """Full masks in some images of EDD2020: those with false pixels are counted."""
+    keys = VALUES.format(digits=4) + '\ntasks = ["segmentation"]\n'
+    phase = bundled(tmp_path, "edd2020", keys)
+    results = attacked(phase)
+    for name in ("BE", "suspicious", "HGD", "cancer", "polyp"):
+        metric = f"segmentation.images_with_false_{name}"
+        found = results[f"cases of {metric}", metric]
+        assert found.recovered == found.cases == 30
+    assert found.submissions < 30
+
+
 SUBGROUP = '\n[[subgroups]]\ncolumn = "glaucoma"\n'
 PUBLISHED = 'publish_label_subgroups = ["glaucoma"]\ntasks = ["classification", "{task}"]\n' + VALUES
 

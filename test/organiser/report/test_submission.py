@@ -9,9 +9,10 @@ from evaluation.core.fault import PhaseError
 from evaluation.organiser.report.case_images import Request, read_cases
 from evaluation.organiser.report.page import SortableCaseTable, Table, Text, render_page
 from evaluation.organiser.report.pictures import chosen_cases
-from evaluation.organiser.report.results import metric_rows, read_submission_results, results_of
+from evaluation.organiser.report.results import read_submission_results, results_of
 from evaluation.organiser.report.submission import organiser_page, public_page
 from evaluation.organiser.report.value_figures import averaged_metrics
+from evaluation.phase.leaderboard import digits_of
 from evaluation.platform.result_file import LeaderboardPlace
 from test.charts.vega_lite import invalid
 from test.organiser.report.browser import WIDTHS, opened
@@ -62,10 +63,15 @@ def test_the_page_shows_the_numbers_of_the_files(chromium, tmp_path, bundled_pha
     rows = page.eval_on_selector_all(
         "#table-metrics tbody tr", "all => all.map(row => [...row.cells].map(cell => cell.textContent))"
     )
-    published = [(row.metric.title, row.estimate.value, row.digits) for row in metric_rows(results)]
-    assert [(row[1], float(row[2].replace("−", "-"))) for row in rows] == [
-        (title, round(value, digits)) for title, value, digits in published
+    # Those of the organiser's file, which metrics.json may lack.
+    expected = [
+        (metric.title, round(results.estimates[task.name][metric.name].value, digits.value))
+        for task in results.tasks
+        for metric in task.metrics
+        if metric.name in results.estimates[task.name]
+        and (digits := digits_of(results.phase.config, f"{task.name}.{metric.name}"))
     ]
+    assert [(row[1], float(row[2].replace("−", "-"))) for row in rows] == expected
 
 
 @pytest.mark.parametrize("name", PHASES)
@@ -157,9 +163,9 @@ def test_run_times_are_shown_where_they_are_known(bundled_phase):
 def test_the_first_screen_names_score_and_place_and_the_end_the_seal(bundled_phase):
     results = bundled_phase("refuge-onsite").results
     facts = dict(organiser_page(results).facts)
-    auc = results.metrics.aggregates["classification"]["auc"]
-    interval = auc.confidence_interval
-    assert facts["Score: AUC"] == f"{auc.value:.4f} ({interval.lower:.3f} to {interval.upper:.3f})"
+    # The organiser sees the interval that metrics.json leaves out.
+    assert results.metrics.aggregates["classification"]["auc"].confidence_interval is None
+    assert facts["Score: AUC"] == "0.9494 (0.703 to 0.994)"
     page = organiser_page(results)
     assert page.answer == (
         f"AUC: {facts['Score: AUC']}.",

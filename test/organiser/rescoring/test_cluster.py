@@ -8,13 +8,15 @@ import threading
 import time
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.rescoring.cluster import OnCluster
+from evaluation.organiser.rescoring.cluster import OnCluster, _HandedOver
 from evaluation.organiser.rescoring.run import score_all
 from evaluation.organiser.rescoring.slicing import Slicing
+from evaluation.organiser.rescoring.task import Answer, failed
 from evaluation.phase.phase import load_phase
 from test.repository import REPOSITORY
 
@@ -159,6 +161,54 @@ def test_what_a_worker_without_room_fails_is_scored_on_another(teams, tmp_path):
         engine = OnCluster(dask.address, None, tell, score=score_with_room)
         answers = [answer.line for _, answer in score_all(tasks[:2], tmp_path / "o", engine)]
     assert answers == ["not scored: No space left on device"] * 2
+
+
+class Workers:
+    """Stands in for a scheduler whose workers always give the same answer, the first one that may."""
+
+    def __init__(self, answers):
+        self.answers, self.given = answers, []
+
+    def has_room(self):
+        return self.is_idle()
+
+    def is_idle(self):
+        return not self.given
+
+    def others_than(self, failed_on):
+        return tuple(address for address in self.answers if address not in failed_on)
+
+    def give(self, task, alone=False, failed_on=(), only_on=()):
+        address = (only_on or tuple(self.answers))[0]
+        answer = replace(self.answers[address], worker=address)
+        future = SimpleNamespace(result=lambda: answer)
+        self.given.append(_HandedOver(task, future, alone, failed_on, only_on))
+
+    def next(self):
+        return self.given.pop()
+
+
+FULL, OTHER = failed("no space", elsewhere=True), failed("another version", unsuited=True)
+
+
+@pytest.mark.parametrize(
+    ("answers", "kind"),
+    [
+        ([OTHER] * 5, "scored"),  # as many as there may be before the right one
+        ([OTHER, FULL, OTHER, FULL, OTHER], "scored"),
+        ([FULL] * 2, "scored"),
+        ([FULL] * 3, "failed"),
+        ([OTHER, FULL, FULL, OTHER, FULL], "failed"),
+    ],
+)
+def test_a_worker_of_another_version_is_no_attempt(teams, answers, kind):
+    _, tell = told()
+    engine = OnCluster("tcp://nowhere", None, tell)
+    engine._scheduler = Workers(
+        {str(number): one for number, one in enumerate([*answers, Answer("scored", "")])}
+    )
+    tasks = tasks_of(*teams)[:2]
+    assert [answer.kind for _, answer in engine.run(iter(tasks))] == [kind] * 2
 
 
 def test_what_was_handed_over_is_handed_to_the_next_scheduler(teams, tmp_path):
