@@ -55,13 +55,28 @@ ENTRYPOINT ["/opt/evaluation/venv/bin/python", "-m", "evaluation"]
 FROM base AS builder
 COPY --from=package /organiser evaluation/organiser
 
+# --- extra: further packages, for a phase with a requirements.txt beside its phase.toml or challenge.py ------------
+FROM --platform=linux/amd64 $BASE AS extra
+ARG PHASE
+RUN test -n "$PHASE" || { echo 'Dockerfile: which phase? Add --build-arg PHASE=refuge-onsite' >&2; exit 2; }
+COPY --from=system /opt/evaluation /opt/evaluation
+COPY ground-truth/$PHASE/phase.toml ground-truth/$PHASE/requirements.tx[t] /wanted/
+# The package's own versions hold: another one of them is an error.
+RUN mkdir /extra && touch /before && if test -f /wanted/requirements.txt; then \
+      SOURCE_DATE_EPOCH=1 python -m pip --python /opt/evaluation/venv/bin/python --no-cache-dir --disable-pip-version-check \
+        install --quiet --require-hashes --constraint /opt/evaluation/requirements.txt --requirement /wanted/requirements.txt \
+      && find /opt/evaluation/venv -cnewer /before ! -type d -print0 | tar --create --null --files-from=- --absolute-names \
+         | tar --extract --absolute-names --transform='s,^/,/extra/,' \
+      && find /extra -exec touch --no-dereference --reference=/opt/evaluation/venv {} +; fi
+
 # --- phase: the reference, checked, sealed and rehearsed ------------------------------------------------------------
 FROM builder AS phase
+COPY --from=extra /extra /extra
 ARG PHASE
 USER root
-RUN test -n "$PHASE" || { echo 'Dockerfile: which phase? Add --build-arg PHASE=refuge-onsite' >&2; exit 2; }
 COPY ground-truth/$PHASE /phase/opt/evaluation/ground-truth
-RUN cd /phase/opt/evaluation && python -m evaluation seal ground-truth && python -m evaluation rehearse ground-truth \
+RUN cp -a /extra/. / && cp -a /extra/. /phase \
+ && cd /phase/opt/evaluation && python -m evaluation seal ground-truth && python -m evaluation rehearse ground-truth \
  && rm -f ground-truth/.nonce && chmod -R u=rwX,go=rX ground-truth \
  && find /phase -exec touch --reference=/opt/evaluation/venv {} +
 

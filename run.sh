@@ -5,8 +5,8 @@
 #   ./run.sh --audience PHASE SUBMISSION [SECONDS]
 #
 # PHASE          a folder of ground-truth/, by default refuge-onsite; its submission is test/input/PHASE/
-# OUTPUT_FOLDER  gets metrics.json; by default output/PHASE/. In the local environment also report.html, with figures of
-#                the submission, if the packages jinja2 and vl-convert-python are installed there
+# OUTPUT_FOLDER  gets metrics.json and report.html, a page with figures of the submission; by default output/PHASE/.
+#                The last line says where the page is. The local environment makes it, which gets the packages for it
 #
 # Runs in the container where a Docker engine answers, as the platform runs it (scripts/platform.sh); else in the local
 # environment .venv. EVALUATION_ENGINE=docker or EVALUATION_ENGINE=local chooses.
@@ -58,28 +58,46 @@ evaluate_in_container() {
 evaluate_locally() {
   say "evaluating in the local environment .venv"
   local_environment requirements.txt
-  # only a sealed phase is scored against; the one in the repository stays as it is
-  cp -R "ground-truth/$phase" "$scratch/ground-truth"
-  .venv/bin/python -m evaluation seal "$scratch/ground-truth" >/dev/null
+  seal_a_copy
   .venv/bin/python -m evaluation evaluate --input "$input" --ground-truth "$scratch/ground-truth" \
     --cases "$scratch/cases.json" --output "$output"
   .venv/bin/python -m evaluation summary "$output/metrics.json"
-  write_report
+  cp "$output/metrics.json" "$scratch/metrics.json"
+  results=(--results "$scratch")
+}
+
+# Only a sealed phase is scored against; the one in the repository stays as it is.
+seal_a_copy() {
+  [[ -d $scratch/ground-truth ]] || cp -R "ground-truth/$phase" "$scratch/ground-truth"
+  .venv/bin/python -m evaluation seal "$scratch/ground-truth" >/dev/null
+}
+
+can_report() { .venv/bin/python -c 'import jinja2, vl_convert' 2>/dev/null; }
+
+prepare_report() {
+  local_environment requirements.txt
+  can_report && return
+  say "installing the packages of reports into .venv"
+  awk '/^[a-z]/ { wanted = /^(jinja2|markupsafe|vl-convert-python)==/ } wanted' requirements-dev.txt >"$scratch/report.txt"
+  .venv/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile --require-hashes \
+    --requirement "$scratch/report.txt" && can_report
 }
 
 write_report() {
-  if ! .venv/bin/python -c 'import jinja2, vl_convert' 2>/dev/null; then
-    say "for a report with figures, .venv/bin/python -m pip install jinja2 vl-convert-python, then run this again"
+  if ! (prepare_report); then
+    say "there is no report: its packages jinja2 and vl-convert-python could not be installed"
     return
   fi
-  cp "$output/metrics.json" "$scratch/metrics.json"
+  seal_a_copy
   .venv/bin/python -m evaluation report submission --ground-truth "$scratch/ground-truth" --input "$input" \
-    --results "$scratch" --output "$output/report.html" >/dev/null
-  say "wrote $output/report.html, which holds labels"
+    ${results[@]+"${results[@]}"} --output "$output/report.html" >/dev/null
+  say "wrote $output/report.html, which holds labels: open it in a browser"
 }
 
+results=()
 case $engine in
   docker) evaluate_in_container ;;
   local) evaluate_locally ;;
 esac
 say "wrote $output/metrics.json"
+write_report

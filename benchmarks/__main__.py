@@ -47,6 +47,8 @@ _BENCHMARKS: Mapping[str, Callable[[int], list[Row]]] = {
 
 _INTRODUCTION = """# Speed
 
+*For contributors. 5 minutes.*
+
 Written by `python -m benchmarks`. Every time is the median of whole processes, from their start to
 `metrics.json`, with worker processes and all intervals, unless the row says otherwise; the commands of a
 table are run in turn, and one that takes more than 20 seconds only once. "Its time / ours" compares each

@@ -64,8 +64,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the public names beside those that are there."""
-    return sorted({*globals(), *__all__})
+    """Return the public names."""
+    return sorted(__all__)
 
 
 class _Package(ModuleType):

@@ -9,8 +9,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import warnings
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 # --- Results of the library's functions: typed, as plain dictionaries, and as pandas frames ---
 
 CASES_FILE = "cases.json"
+_SHOWN, _FIRST = 20, 3
+"""Most faults of a kind, and figures, that a notebook shows at once."""
 
 
 class SubmissionRejected(Exception):  # noqa: N818 - the platform's word
@@ -50,12 +54,31 @@ class SubmissionRejected(Exception):  # noqa: N818 - the platform's word
         return _frame_of_faults(self.faults)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CheckResult:
     """The faults of a submission, and remarks that are no faults."""
 
     faults: tuple[Fault, ...]
     notices: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the number of faults of each kind."""
+        counts = Counter(fault.kind.value for fault in self.faults)
+        found = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+        return f"<CheckResult: {f'{len(self.faults)} faults: {found}' if found else 'no faults'}>"
+
+    def _repr_html_(self) -> str:
+        """Return the faults by kind, for notebooks; the first of many."""
+        by_kind: dict[str, list[str]] = defaultdict(list)
+        for fault in self.faults:
+            by_kind[fault.kind.value].append(f"<li>{escape(str(fault))}</li>")
+        groups = (
+            f"<b>{escape(kind)} ({len(items)})</b><ul>{''.join(items[:_SHOWN])}"
+            f"{f'<li>… and {len(items) - _SHOWN} more</li>' if len(items) > _SHOWN else ''}</ul>"
+            for kind, items in sorted(by_kind.items())
+        )
+        notices = "".join(f"<p>{escape(notice)}</p>" for notice in self.notices)
+        return f"<p>{escape(repr(self)[1:-1])}</p>{''.join(groups)}{notices}"
 
     @property
     def passed(self) -> bool:
@@ -72,7 +95,7 @@ class CheckResult:
         return _frame_of_faults(self.faults)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """The result of a submission: the content of `metrics.json`, and the values of every case.
 
@@ -81,6 +104,23 @@ class Evaluation:
 
     metrics: MetricsFile
     records: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        """Return the phase, the cases, and the first figures with their intervals."""
+        content = self.to_dict()
+        phase, cases = content["phase"]["name"], content["cases"]
+        named = [
+            f"{task}.{name} {figure['value']:.4g}"
+            for task, figures in content["aggregates"].items()
+            for name, figure in figures.items()
+        ]
+        figures = ", ".join(named[:_FIRST]) + (", …" if len(named) > _FIRST else "")
+        return f"<Evaluation of {phase}: {cases['scored']} of {cases['expected']} cases scored; {figures}>"
+
+    def _repr_html_(self) -> str:
+        """Return the figures with their intervals as a table, for notebooks."""
+        head = repr(self)[1:-1].partition(";")[0]
+        return f"<p>{escape(head)}</p>{self.figures().to_html(float_format='{:.4f}'.format, na_rep='')}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `metrics.json` as plain values, rounded as the file is."""

@@ -8,6 +8,5 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
 local_environment requirements-docs.txt
-# keeps Material's notice on the next major version of MkDocs, which is not used, out of the output
-NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict "$@"
+.venv/bin/mkdocs build --quiet --strict "$@"
 say "wrote $PWD/site/index.html"

@@ -41,6 +41,7 @@ LIBRARIES = {
     "grand-challenge-metrics": "grand_challenge_metrics",
     "lifelines": "lifelines",
     "pingouin": "pingouin",
+    "scikit-image": "skimage",
 }
 _NAMED = re.compile(r"(?:, | and )`(\w+)`|" + "|".join(map(re.escape, (BY_HAND, *LIBRARIES))))
 _TESTS = Path(__file__).parent

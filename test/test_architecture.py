@@ -45,6 +45,7 @@ FLOORS_OF_THE_ORGANISER = (
         "justraigs_graders",
         "ranking",
         "submission_writer",
+        "case_files",
         "subset",
         "validate",
     ),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import evaluation
+from evaluation.core.fault import Fault, FaultKind
 from evaluation.phase.manifest import scan, seal
 from test.repository import REPOSITORY
 from test.started import run
@@ -144,6 +145,7 @@ def test_rank_is_that_of_the_run(phase, result, tmp_path):
 PROGRAM = """
 import gc, json, multiprocessing, os, signal, sys, tempfile, threading
 import evaluation
+from evaluation.core.fault import Fault, FaultKind
 
 def descriptors():
     found = {}
@@ -232,3 +234,31 @@ def test_the_function_keeps_its_name_beside_the_module():
         assert getattr(evaluation, name) is not None
     with pytest.raises(AttributeError, match="has no attribute 'evalute'"):
         evaluation.evalute  # noqa: B018
+
+
+def test_what_a_notebook_shows(phase, result, tmp_path):
+    assert repr(result).startswith(
+        "<Evaluation of refuge-onsite: 40 of 40 cases scored; classification.auc 0.9494, "
+    )
+    assert "<td>0.9494</td>" in result._repr_html_()
+    assert repr(evaluation.check(phase, SUBMISSION)) == "<CheckResult: no faults>"
+    faults = [Fault(FaultKind.MISSING, f"<i>{number}.png", "a file", "none") for number in range(120)]
+    checked = evaluation.CheckResult(tuple(faults))
+    assert repr(checked) == "<CheckResult: 120 faults: 120 missing>"
+    assert "<b>missing (120)</b><ul><li>&lt;i&gt;0.png" in checked._repr_html_()
+    assert "… and 100 more" in checked._repr_html_()
+    result.write(tmp_path / "results" / "<i>")
+    ranking = evaluation.rank(tmp_path / "results")
+    assert repr(ranking) == "<Ranking of refuge-onsite: <i>>"
+    assert "&lt;i&gt;" in ranking._repr_html_()
+    assert "<i>" not in ranking._repr_html_()
+    sealed = evaluation.seal(phase)
+    assert sealed.digest in sealed._repr_html_()
+    assert repr(sealed).startswith(f"<Seal of {phase}: {sealed.digest[:12]}")
+    report = evaluation.report_submission(phase, results=result)
+    assert repr(report).startswith("<Report: ")
+    assert report._repr_html_().startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
+
+
+def test_only_public_names_are_listed():
+    assert dir(evaluation) == sorted(evaluation.__all__)

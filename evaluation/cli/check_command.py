@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Only light imports: the worker server starts first and imports beside this process.
-from evaluation.cli.common import add_workers
+from evaluation.cli.common import add_json, add_workers
 from evaluation.platform import machine
 from evaluation.platform.messages import Streams
 
@@ -36,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a zip archive, a csv file, or a folder with what one of them holds",
     )
     add_workers(parser)
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -73,6 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
     except EXPECTED as error:
         streams.tell_participant("; ".join(problems_of(error)))
         return status_after(error)
+    if arguments.json:
+        from evaluation.library import CheckResult
+
+        content = CheckResult(tuple(checked.faults), checked.notices).to_dict()
+        sys.stdout.write(json.dumps(content, indent=2) + "\n")
+        return 1 if checked.faults else 0
     streams.tell_organiser(f"Note: {notice}" for notice in checked.notices)
     if checked.faults:
         streams.tell_organiser(messages.organiser_report(checked.faults))

@@ -37,6 +37,11 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Declare the argument --json."""
+    parser.add_argument("--json", action="store_true", help="print JSON for programs, no tables")
+
+
 def share_below_one(text: str) -> float:
     """Return an argument as a number from 0 to below 1; the ``type`` of an argument."""
     try:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
+import sys
 from pathlib import Path
 
+from evaluation.cli.common import add_json
 from evaluation.core.fault import PhaseError
 from evaluation.io.json_files import read_json
 
@@ -14,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "metrics", type=Path, metavar="METRICS_JSON", help="a metrics.json that evaluate wrote"
     )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -39,6 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
         title = f"{content['phase']['name']}: {cases['scored']} of {cases['expected']} cases scored"
     except (FileNotFoundError, KeyError, TypeError, AttributeError) as error:
         raise PhaseError(f"{arguments.metrics}: is not a metrics.json of this package ({error})") from None
+    if arguments.json:
+        names = ("task", "metric", "value", "confidence_interval", "standard_deviation")
+        figures = [dict(zip(names, row, strict=True)) for row in rows]
+        content = {"phase": content["phase"]["name"], "cases": cases, "figures": figures}
+        sys.stdout.write(json.dumps(content, indent=2) + "\n")
+        return 0
     from rich.table import Table
 
     from evaluation.cli.console import TableConsole

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,9 +22,12 @@ from evaluation.core.metric import (
 )
 from evaluation.metrics.arrays import Floats, ratio_or_nan, weighted_deviation, weighted_mean
 from evaluation.metrics.classification import (
+    PrecisionReading,
+    RocTable,
     weighted_average_precision,
     weighted_macro_auc,
     weighted_partial_auc,
+    weighted_sensitivity_at_precision,
 )
 from evaluation.metrics.confusion import Confusion, weighted_confusion
 from evaluation.metrics.probabilities import weighted_expected_calibration_error
@@ -74,25 +78,43 @@ def partial_auc_of(
     return Aggregate(values, strata=lambda table: strata_of_labels(table, label))
 
 
-def average_precision_of(score: str, label: str) -> Aggregate:
+def average_precision_of(score: str, label: str, reading: PrecisionReading = "step") -> Aggregate:
     """Return the average precision of a score column against a 0/1 label column (NaN: left out)."""
+    return _of_thresholds(score, label, partial(weighted_average_precision, reading=reading))
+
+
+def sensitivity_at_precision_of(score: str, label: str, target: Fraction) -> Aggregate:
+    """Return the sensitivity of a score column at a precision of at least ``target``."""
+    return _of_thresholds(score, label, partial(weighted_sensitivity_at_precision, target=target))
+
+
+def _of_thresholds(score: str, label: str, figure: Callable[[RocTable, ArrayLike], Floats]) -> Aggregate:
     return Aggregate(
-        values=lambda cases: weighted_average_precision(
-            roc_table_of(cases.table, score, label), labelled_weights(cases, label)
-        ),
+        values=lambda cases: figure(roc_table_of(cases.table, score, label), labelled_weights(cases, label)),
         strata=lambda table: strata_of_labels(table, label),
     )
 
 
 def calibration_error_of(probability: str, label: str, bins: int) -> Aggregate:
     """Return the expected calibration error of a column of probabilities (NaN labels: left out)."""
+    return mean_calibration_error_of([(probability, label)], label, bins)
+
+
+def mean_calibration_error_of(pairs: Sequence[tuple[str, str]], true: str, bins: int) -> Aggregate:
+    """Return the mean of the calibration errors of pairs of columns, of probabilities and of 0/1 labels.
+
+    ``true`` is the column of the true classes, within which cases are drawn; NaN labels leave a case out.
+    """
 
     def values(cases: WeightedCases) -> Floats:
-        column = cases.table[probability]
-        given = np.where(np.isfinite(column), column, np.nan)
-        return weighted_expected_calibration_error(given, cases.table[label], cases.weights, bins)
+        errors = np.zeros(len(cases.weights))
+        for probability, label in pairs:
+            column = cases.table[probability]
+            given = np.where(np.isfinite(column), column, np.nan)
+            errors += weighted_expected_calibration_error(given, cases.table[label], cases.weights, bins)
+        return errors / len(pairs)
 
-    return Aggregate(values, strata=lambda table: strata_of_labels(table, label))
+    return Aggregate(values, strata=lambda table: strata_of_labels(table, true))
 
 
 # --- Predicted numbers against true ones; NaN in a column of true values leaves a case out ---

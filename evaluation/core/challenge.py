@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf, isinf, nan
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -82,6 +83,16 @@ class Task:
     notices: Callable[[CaseTable], Sequence[str]] = lambda table: ()
     classifiers: tuple[str, ...] = ()
     unpublished: frozenset[str] = frozenset()
+
+    @cached_property
+    def number_columns(self) -> frozenset[str]:
+        """The columns that are a number for each case, as far as the metrics tell."""
+        columns: set[str | None] = set()
+        for aggregate in (metric.aggregate for metric in self.metrics):
+            columns |= {aggregate.spread_column, aggregate.share_column}
+            if aggregate.curve:
+                columns |= {aggregate.curve.score, aggregate.curve.label}
+        return frozenset(column for column in columns if column is not None)
 
     def fields_for(self, case: CaseForm) -> tuple[Field, ...]:
         """Return the fields that a case has; none where the case is not of this task."""

@@ -25,6 +25,10 @@ class FaultKind(StrEnum):
     TOO_LARGE = "too large"
 
 
+DECIMAL_POINT = "use a decimal point"
+"""The hint on a number with a decimal comma; many such faults are told in one line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One fault of a submission's form: its place, the expected and the found value.
@@ -117,7 +121,7 @@ def _first(faults: Iterable[Fault]) -> dict[Fault, None]:
 
 def _order(fault: Fault) -> tuple[object, ...]:
     place = fault.field or ""
-    return fault.file, fault.line or 0, fault.found, len(place), place, fault.expected
+    return fault.file, fault.line or 0, len(place), place, fault.found, fault.expected
 
 
 class FormFault(Exception):  # noqa: N818 - "fault" is the project's word

@@ -234,6 +234,11 @@ class Kind(ABC):
         """Return how many pixels a value of a case has; 0 if it is not an image."""
         return 0
 
+    @property
+    def case_columns(self) -> tuple[str, ...]:
+        """The columns of `cases.csv`, known to participants, that reading a value needs beside its size."""
+        return ()
+
     def items(self, value: Any) -> int:
         """Return the number of items in a value, which counts towards the limit of a submission."""
         return 1

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from evaluation.core.fault import FaultKind, ReadError, shorten
+from evaluation.core.fault import DECIMAL_POINT, FaultKind, ReadError, shorten
 
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _MAX_NUMBER_LENGTH = 100
 _MAX_CELLS = 10_000
 _MAX_LINES = 2_000_000
@@ -232,7 +233,9 @@ def parse_number(text: str) -> float:
         value = float(stripped)
         if math.isfinite(value):
             return value
-    raise ReadError(FaultKind.MALFORMED, "a finite number", f'"{shorten(text)}"' if stripped else "nothing")
+    hint = DECIMAL_POINT if _DECIMAL_COMMA.fullmatch(stripped[:_MAX_NUMBER_LENGTH]) else None
+    found = f'"{shorten(text)}"' if stripped else "nothing"
+    raise ReadError(FaultKind.MALFORMED, "a finite number", found, hint=hint)
 
 
 def is_number(text: str) -> bool:

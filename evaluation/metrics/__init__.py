@@ -47,12 +47,30 @@ else:
         public = {}
         for topic in topics:
             module = importlib.import_module(f"{__name__}.{topic}")
-            public |= {each: getattr(module, each) for each in getattr(module, "__all__", ())}
+            public |= {each: _telling(getattr(module, each)) for each in getattr(module, "__all__", ())}
         globals().update(public, __all__=sorted(public))
         try:
             return globals()[name]
         except KeyError:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
 
+    def _telling(function: Any) -> Any:
+        # A notebook that shows NaN would not tell why; `evaluate` calls the functions themselves.
+        import functools
+        import re
+        import warnings
+
+        @functools.wraps(function)
+        def told(*arguments: Any, **options: Any) -> Any:
+            value = function(*arguments, **options)
+            if isinstance(value, float) and value != value:
+                sentences = re.split(r"(?<=[.;])\s+", " ".join((function.__doc__ or "").split()))
+                why = next((one for one in sentences if re.search(r"\bNaN\b|undefined", one)), "")
+                warnings.warn(f"{function.__name__} is undefined for these values. {why}", stacklevel=2)
+            return value
+
+        told.__module__ = __name__  # where pickle finds it
+        return told
+
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__getattr__("__all__")})
+        return list(__getattr__("__all__"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,8 @@ from evaluation.metrics.arrays import (
 from evaluation.metrics.bootstrap import UnitWeights
 
 __all__ = ["auc", "average_precision", "macro_auc", "partial_auc", "roc_curve"]
+
+PrecisionReading = Literal["step", "trapezoid"]
 
 
 def auc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
@@ -106,10 +109,26 @@ def roc_curve(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None
     return roc_points(table, weights_row(weights, table.score.size)[0])
 
 
-def average_precision(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+def average_precision(
+    scores: ArrayLike,
+    labels: ArrayLike,
+    *,
+    reading: Literal["step", "trapezoid"] = "step",
+    weights: ArrayLike | None = None,
+) -> float:
     """Return the average precision: the sum over the thresholds of precision times gained recall.
 
-    Parameters and Raises: as for `auc`.
+    Parameters
+    ----------
+    scores, labels, weights
+        See `auc`.
+    reading : {"step", "trapezoid"}, optional
+        "trapezoid" takes the area below straight lines between the points of precision and recall.
+
+    Raises
+    ------
+    ValueError
+        As `auc`, and for another reading.
 
     Returns
     -------
@@ -118,7 +137,7 @@ def average_precision(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLik
 
     Notes
     -----
-    NaN without a positive case with weight, so also for empty input. There is no interpolation, as in
+    NaN without a positive case with weight, so also for empty input. A step is not interpolated, as in
     scikit-learn. Tied scores are one threshold. A positive case with the score −inf is never found.
 
     References
@@ -130,8 +149,10 @@ def average_precision(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLik
     >>> average_precision([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
     0.8333333333333333
     """
+    if reading not in get_args(PrecisionReading):
+        raise ValueError(f"reading: expected 'step' or 'trapezoid', found {reading!r}")
     table = labelled_roc_table(scores, labels)
-    return float(weighted_average_precision(table, weights_row(weights, table.score.size))[0])
+    return float(weighted_average_precision(table, weights_row(weights, table.score.size), reading)[0])
 
 
 def labelled_roc_table(scores: ArrayLike, labels: ArrayLike) -> RocTable:
@@ -462,8 +483,12 @@ def weighted_macro_auc(score: ArrayLike, truth: ArrayLike, weights: ArrayLike) -
     return ratio_or_nan(total, defined)
 
 
-def weighted_average_precision(table: RocTable, weights: ArrayLike) -> Floats:
+def weighted_average_precision(
+    table: RocTable, weights: ArrayLike, reading: PrecisionReading = "step"
+) -> Floats:
     """`average_precision` under each row of weights, shape (resamples, cases).
+
+    "trapezoid" joins the points of precision and recall by straight lines, from precision 1 at recall 0 on.
 
     A missing positive (−inf) is found at no threshold, a missing negative (+inf) comes before everything
     else. Returns shape (resamples,); NaN where no positive has weight.
@@ -472,9 +497,24 @@ def weighted_average_precision(table: RocTable, weights: ArrayLike) -> Floats:
     right, made = found_at_thresholds(table, matrix)
     precision = np.divide(right, made, out=np.zeros_like(right), where=made > 0)
     gained = np.diff(right, axis=1, prepend=0.0)
+    if reading == "trapezoid":
+        precision = (precision + np.column_stack([np.ones(len(right)), precision])[:, :-1]) / 2
     positives = matrix[:, table.positive].sum(axis=1)
     total = (precision * gained).sum(axis=1)
     return ratio_or_nan(total, positives)
+
+
+def weighted_sensitivity_at_precision(table: RocTable, weights: ArrayLike, target: Fraction) -> Floats:
+    """Highest sensitivity over the thresholds "score ≥ t" whose precision is at least ``target``.
+
+    weights: shape (resamples, cases), compared exactly where they are whole numbers. Returns shape
+    (resamples,), 0 where no threshold reaches the precision, NaN where no positive has weight. Missing scores
+    as of `weighted_average_precision`.
+    """
+    matrix = np.asarray(weights, dtype=np.float64)
+    right, made = found_at_thresholds(table, matrix)
+    reached = (made > 0) & (target.denominator * right >= target.numerator * made)
+    return ratio_or_nan((right * reached).max(axis=1, initial=0.0), matrix[:, table.positive].sum(axis=1))
 
 
 def found_at_thresholds(table: RocTable, weights: Floats) -> tuple[Floats, Floats]:

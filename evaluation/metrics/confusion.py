@@ -396,6 +396,44 @@ def precision_of_confusion(cases: Confusion, class_index: int = 1) -> Floats:
     return np.where(cases.truth[:, class_index] > 0, np.nan_to_num(value), np.nan)
 
 
+def negative_predictive_value_of_confusion(cases: Confusion, class_index: int = 1) -> Floats:
+    """Share of the cases not taken for a class that are not of it, in [0, 1].
+
+    0 where all are taken for it; NaN where the reference has no other class. A case of another class without
+    a result is taken for it, a case of the class is not.
+    """
+    truth = cases.truth
+    others = truth.sum(axis=1) - truth[:, class_index]
+    right = others - _false_alarms(cases)[:, class_index]
+    wrong = truth[:, class_index] - cases.correct[:, class_index]
+    return np.where(others > 0, np.nan_to_num(ratio_or_nan(right, right + wrong)), np.nan)
+
+
+def likelihood_ratio_of_confusion(cases: Confusion, positive: bool, most: float, class_index: int) -> Floats:
+    """Likelihood ratio of being taken for a class (``positive``) or not, from 0 to ``most``.
+
+    Sensitivity / (1 − specificity), or (1 − sensitivity) / specificity. ``most`` where the denominator alone
+    is 0, 1 where both are, since such answers say nothing; NaN where the reference has no such class or no
+    other. Source: Deeks and Altman 2004, BMJ 329:168.
+    """
+    found = sensitivity_of_confusion(cases, class_index)
+    spared = specificity_of_confusion(cases, class_index)
+    above, below = (found, 1 - spared) if positive else (1 - found, spared)
+    ratio = np.divide(above, below, out=np.where(above > 0, most, 1.0), where=below > 0)
+    return np.where(np.isnan(above + below), np.nan, np.minimum(ratio, most))
+
+
+def expected_cost_of_confusion(cases: Confusion, costs: Floats, normalised: bool) -> Floats:
+    """Mean cost of the answers, by true and decided class; a case without a result has its dearest answer.
+
+    costs: shape (classes, classes), indexed [true, decided]. ``normalised`` by the cost of the cheapest
+    answer that is the same for all cases; NaN where that costs nothing. Source: Ferrer, arXiv:2209.05355.
+    """
+    total = cases.truth.sum(axis=1)
+    cost = ratio_or_nan((cases.counts * costs).sum(axis=(1, 2)) + cases.missing @ costs.max(axis=1), total)
+    return ratio_or_nan(cost * total, (cases.truth @ costs).min(axis=1)) if normalised else cost
+
+
 def f_beta_of_confusion(cases: Confusion, beta: float = 1.0, class_index: int = 1) -> Floats:
     """F-beta of one class, in [0, 1]; NaN where the reference has none of it.
 
@@ -445,19 +483,19 @@ def matthews_correlation_of_confusion(cases: Confusion) -> Floats:
     return np.where(total > 0, np.clip(value, -1.0, 1.0), np.nan)
 
 
-def cohen_kappa_of_confusion(cases: Confusion, disagreement: Disagreement = "nominal") -> Floats:
+def cohen_kappa_of_confusion(cases: Confusion, disagreement: Disagreement | Floats = "nominal") -> Floats:
     """Cohen's κ of reference and prediction, at most 1; NaN where both have one and the same class only.
 
-    "linear" and "quadratic" weight a disagreement by the distance of the classes or its square. Cases
+    "linear" and "quadratic" weight a disagreement by the distance of the classes or its square, an array of
+    shape (classes, classes) by its entry [true, decided]. Cases
     without a result have the answers for which κ is lowest.
     Source: Cohen 1968, Psychological Bulletin 70:213.
     """
     classes = cases.counts.shape[1]
     index = np.arange(classes, dtype=np.float64)
     distance = np.abs(index[:, None] - index)
-    cost = {"nominal": (distance > 0).astype(np.float64), "linear": distance, "quadratic": distance**2}[
-        disagreement
-    ]
+    known = {"nominal": (distance > 0).astype(np.float64), "linear": distance, "quadratic": distance**2}
+    cost = known[disagreement] if isinstance(disagreement, str) else disagreement
     truth = cases.truth
     total = truth.sum(axis=1)
     # By predicted class, the share of a case in the expected disagreement.

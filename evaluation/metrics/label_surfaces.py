@@ -20,6 +20,7 @@ from evaluation.metrics.nearest import nearest_distances
 from evaluation.metrics.segmentation import LabelMap, Region, around, label_regions
 from evaluation.metrics.surfaces import (
     Directions,
+    DirectionsOfMean,
     Percentile,
     Surface,
     SurfaceConvention,
@@ -183,7 +184,7 @@ def label_average_surface_distance(
     spacing_mm: Sequence[float] | None = None,
     *,
     surface: Surface = "elements",
-    directions: Directions = "pooled",
+    directions: DirectionsOfMean = "pooled",
     worst: float | None = None,
 ) -> Floats:
     """Return the average symmetric surface distance of each label of two label maps.
@@ -196,9 +197,9 @@ def label_average_surface_distance(
     ----------
     prediction, reference, labels, spacing_mm, surface, worst
         See `label_hausdorff_distance`.
-    directions : {"pooled", "directed"}, optional
+    directions : {"pooled", "directed", "mean"}, optional
         "pooled" is the mean of the distances of both directions together, "directed" the larger of the two
-        means.
+        means, "mean" their mean (MASD).
 
     Notes
     -----
@@ -215,7 +216,8 @@ def label_average_surface_distance(
     >>> label_average_surface_distance(prediction, reference, labels=[2, 3], surface="voxels").tolist()
     [1.0, 0.0]
     """
-    _check_directions(directions)
+    if directions != "mean":
+        _check_directions(directions)
     compared = compared_labels(prediction, reference, labels, spacing_mm, surface)
     found = [label.average_distance(directions) for label in compared]
     return _with_worst(found, prediction, spacing_mm, worst)
@@ -382,13 +384,15 @@ class SurfaceComparison:
             return figure
         return max(distances.percentile(percent, percentile) for distances in self._directed(directions))
 
-    def average_distance(self, directions: Directions = "pooled") -> float:
-        """Return the mean distance in mm, at least 0: of both directions together or the larger of the two.
+    def average_distance(self, directions: DirectionsOfMean = "pooled") -> float:
+        """Return the mean distance in mm, at least 0: of both directions together, their larger or mean.
 
         "pooled" is the average symmetric surface distance (Heimann et al. 2009, IEEE TMI 28:1251).
         """
         if (figure := self._figure_of_empty()) is not None:
             return figure
+        if directions == "mean":
+            return (self.prediction.mean() + self.reference.mean()) / 2
         return max(distances.mean() for distances in self._directed(directions))
 
     def surface_dice(self, tolerance_mm: float) -> float:

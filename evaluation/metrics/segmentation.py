@@ -239,6 +239,15 @@ def recall_of_counts(
     return _ratio(counts.intersection, counts.reference, counts, both_empty)
 
 
+def volume_similarity_of_counts(counts: OverlapCounts[AnyIntegers], *, both_empty: float) -> Floats:
+    """1 − |difference| / sum of the two volumes, in [0, 1]; `both_empty` where both are empty.
+
+    Source: Taha and Hanbury 2015, BMC Medical Imaging 15:29.
+    """
+    total = counts.prediction + counts.reference
+    return np.asarray(_ratio(total - abs(counts.prediction - counts.reference), total, counts, both_empty))
+
+
 @overload
 def f_beta_of_counts(counts: OverlapCounts[int], beta: float, *, both_empty: float) -> float: ...
 @overload

@@ -30,6 +30,7 @@ __all__ = ["average_symmetric_surface_distance", "modified_hausdorff_distance"]
 Directed = tuple[Floats, Floats]
 Surface = Literal["voxels", "elements"]
 Directions = Literal["directed", "pooled"]
+DirectionsOfMean = Literal["directed", "pooled", "mean"]
 _PERCENT = 95
 MAX_WINDOW_VOXELS = 1 << 20
 """Up to here grand_challenge_metrics computes its own definition; it needs some 60 bytes per voxel."""

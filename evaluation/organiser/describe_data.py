@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -319,7 +319,9 @@ def _of_case_table(
             f"{name} of the image": ([str(getattr(form, name) or "") for form in forms], "pixels")
             for name in ("width", "height")
         }
-    described |= {name: (cells, "") for name, cells in columns.items() if name not in _NOT_DESCRIBED}
+    for name, cells in columns.items():
+        if name not in _NOT_DESCRIBED:
+            described |= {part: (values, "") for part, values in _by_axis(name, cells).items()}
     for name, (cells, unit) in described.items():
         filled = [position for position, cell in enumerate(cells) if cell]
         quantity = Quantity(name, unit, FILE_NAME)
@@ -332,6 +334,24 @@ def _of_case_table(
         else:
             classes.append(Classes(quantity, tuple(cells)))
     return numbers, classes
+
+
+def _by_axis(name: str, cells: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Return a column of vectors, such as origins, as a column for each axis; any other as it is.
+
+    Few different vectors stay classes.
+    """
+    filled = {cell: cell.split() for cell in cells if cell}
+    counts = {len(parts) for parts in filled.values()}
+    are_vectors = len(counts) == 1 and counts != {1} and all(map(is_number, chain(*filled.values())))
+    if not are_vectors or len(filled) <= MOST_CLASSES:
+        return {name: cells}
+    (count,) = counts
+    axes = "xyz"[:count] if count <= 3 else range(1, count + 1)
+    return {
+        f"{name}, {axis}": [filled[cell][at] if cell else "" for cell in cells]
+        for at, axis in enumerate(axes)
+    }
 
 
 def are_numbers(cells: Sequence[str]) -> bool:

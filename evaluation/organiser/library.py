@@ -9,6 +9,7 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,11 +26,24 @@ if TYPE_CHECKING:
     from evaluation.organiser.ranking.leaderboard_file import Leaderboard
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ranking:
     """A leaderboard of teams."""
 
     leaderboard: Leaderboard
+
+    def __repr__(self) -> str:
+        """Return the phases and the first teams."""
+        phases = ", ".join(phase.phase for phase in self.leaderboard.phases)
+        teams = [str(team) for team in self.teams().index]
+        return f"<Ranking of {phases}: {', '.join(teams[:5])}{', …' if len(teams) > 5 else ''}>"
+
+    def _repr_html_(self) -> str:
+        """Return the teams as a table, for notebooks; columns without any value are left out."""
+        table: str = (
+            self.teams().dropna(axis="columns", how="all").to_html(float_format="{:.4g}".format, na_rep="")
+        )
+        return f"<p>{escape(repr(self)[1:-1])}</p>{table}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `leaderboard.json` as plain values."""
@@ -54,13 +68,22 @@ class Ranking:
         return write_leaderboard(self.leaderboard, Path(folder))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Seal:
     """A phase that has been sealed: its folder, the digest of its manifest, and notices for its organiser."""
 
     folder: str
     digest: str
     notices: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Return the folder and the first digits of the digest."""
+        return f"<Seal of {self.folder}: {self.digest[:12]}…, {len(self.notices)} notices>"
+
+    def _repr_html_(self) -> str:
+        """Return folder, digest and notices, for notebooks."""
+        notices = "".join(f"<li>{escape(notice)}</li>" for notice in self.notices)
+        return f"<p>{escape(self.folder)} is sealed: <code>{self.digest}</code></p><ul>{notices}</ul>"
 
 
 def seal(phase: AnyPath, *, progress: Progress | None = None) -> Seal:

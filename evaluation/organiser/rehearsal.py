@@ -89,8 +89,8 @@ def problems_of(name: str, scale: MetricBounds, figures: Figures) -> Iterator[st
         yield f"{name}: the missing submission gets the same as the perfect one, {perfect:.6g}"
 
 
-_MAX_CASES = 400
-_MAX_PIXELS = 100_000_000
+MOST_CASES = 400
+MOST_PIXELS = 100_000_000
 
 Predictions = Mapping[str, Any]
 
@@ -144,7 +144,7 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
 def _choose(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
     """Return evenly spaced positions within the limits of cases and pixels."""
     pixels = sum(field.kind.pixels(case) for case in cases for field in fields if field.cases(case))
-    count = min(len(cases), max(2, min(_MAX_CASES, len(cases) * _MAX_PIXELS // max(1, pixels))))
+    count = min(len(cases), max(2, min(MOST_CASES, len(cases) * MOST_PIXELS // max(1, pixels))))
     return [position * len(cases) // count for position in range(count)]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -126,11 +127,19 @@ def leaderboard_in(folder: Path) -> tuple[Leaderboard, tuple[OrganiserPart, ...]
         return read_leaderboard(Path(written))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """A report that was made: its page, with all figures and tables."""
 
     page: Page
+
+    def __repr__(self) -> str:
+        """Return the title and the number of figures."""
+        return f"<Report: {self.page.title}, {len(self.charts())} figures>"
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame of its own, for notebooks."""
+        return f'<iframe srcdoc="{escape(self.to_html())}" width="100%" height="800"></iframe>'
 
     def to_html(self) -> str:
         """Return the page as one HTML file without any outside reference."""

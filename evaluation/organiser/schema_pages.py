@@ -100,6 +100,8 @@ Schema = Mapping[str, Any]
 _INTRODUCTION = """\
 # The keys of phase.toml
 
+*For organisers who write a phase.toml. 5 minutes to find a key.*
+
 `phase.toml` describes a phase. Four keys are required, all others have a default. A challenge that is not one
 of the package's is declared with the tables `[fields]` and `[tasks]` in place of the key `challenge`, see
 [kinds and metrics](catalogue.md).
@@ -234,6 +236,8 @@ def _each_paragraph_on_one_line(text: str) -> str:
 
 _CATALOGUE_INTRODUCTION = """\
 # Kinds and metrics
+
+*For organisers who declare a challenge. 10 minutes to choose metrics.*
 
 A challenge of the usual kinds needs no Python: `phase.toml` declares what is submitted and how it is scored.
 

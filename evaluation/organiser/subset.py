@@ -156,7 +156,8 @@ def write_subset(
         file = registry.find_file(phase.folder)
         beside = file is not None and file.parent == phase.folder.absolute()
         if file is not None and (beside or registry.find_file(output) is None):
-            shutil.copyfile(file, folder / registry.CHALLENGE_FILE)
+            for home in registry.files_at_home(file):
+                shutil.copyfile(home, folder / home.name)
     return [path for path in phase.manifest.files if path not in known]
 
 

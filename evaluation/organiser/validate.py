@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from evaluation.charts.published import has_curve
 from evaluation.core.aggregation import metric_values
-from evaluation.core.challenge import fields_of
+from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import OrganiserFault, Progress, Scored, no_progress, organisers_problems
 from evaluation.evaluate import run_reference, tables_of
+from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics.crops import Crop
 from evaluation.organiser.audit import disclosure_of, warnings_of
 from evaluation.organiser.labels import faults_of_splits
 from evaluation.phase.cases import subgroup_faults
 from evaluation.phase.leaderboard import needed_metrics
 from evaluation.phase.manifest import Manifest
 from evaluation.phase.phase import Phase, load_phase
+from evaluation.phase.reference import OpenReference
 from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import plain_key
 
@@ -35,11 +40,14 @@ def validate_phase(
     folder: Path, scanned: Manifest, workers: int, progress: Progress = no_progress
 ) -> Validation:
     """Return the phase in a folder after reading its whole reference. Raises `PhaseError` with all faults."""
-    phase = load_phase(folder, scanned)
+    problems: list[str] = []
+    phase = load_phase(folder, scanned, faults_of_files=problems)
+    if problems:
+        phase = _with_files(phase)
     if phase.form.submission == "algorithm" and any(f.socket.stacked for f in fields_of(phase.tasks)):
         _ = phase.form.stacks  # raises if the mapping is inconsistent
     outcomes = run_reference(phase, "validate", workers, progress)
-    problems = organisers_problems(outcomes)
+    problems += organisers_problems(outcomes)
     problems += [
         f"case {case.name}: its reference cannot be read (its reader crashes or takes too long)"
         for case, outcome in zip(phase.cases.forms, outcomes, strict=True)
@@ -69,7 +77,46 @@ def validate_phase(
     notices += [
         f"{task.name}: {notice}" for task in phase.tasks for notice in task.notices(tables[task.name])
     ]
-    return Validation(phase, tuple(notices))
+    return Validation(phase, (*notices, *_notices_of_empty(phase)))
+
+
+def _with_files(phase: Phase) -> Phase:
+    """Return the phase with the cases alone whose reference files are there."""
+    cases, files = phase.cases, phase.reference_paths
+    fields = [field for field in references_of(phase.tasks) if field.name in files]
+    kept = [
+        position
+        for position, case in enumerate(cases.forms)
+        if all(
+            case.name in files[field.name] or field.reference.optional or not field.cases(case)
+            for field in fields
+        )
+    ]
+    chosen = replace(
+        cases,
+        forms=tuple(cases.forms[position] for position in kept),
+        rows=tuple(cases.rows[position] for position in kept),
+    )
+    return replace(phase, cases=chosen)
+
+
+def _notices_of_empty(phase: Phase) -> Iterator[str]:
+    """Yield a notice for each field whose files are all empty: no case has what is to be found."""
+    for field in references_of(phase.tasks):
+        if not (paths := phase.reference_paths.get(field.name)):
+            continue
+        reference = OpenReference(phase.reference, [field])
+        cases = [pair for pair in zip(phase.cases.forms, phase.rows, strict=True) if pair[0].name in paths]
+        if all(_is_empty(reference.value(field, case, row, sealed=False)) for case, row in cases):
+            yield f"{field.name}: the reference of all {len(cases)} cases is empty, without any structure"
+
+
+def _is_empty(value: Any) -> bool:
+    if isinstance(value, LabelMapValue):
+        return not value.positions.size
+    if isinstance(value, tuple):
+        return bool(value) and all(map(_is_empty, value))
+    return isinstance(value, Crop) and not value.values.size
 
 
 def _faults_of_keys(phase: Phase) -> list[str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import io
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,13 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.challenge import Challenge, FormColumn, Options
-from evaluation.core.fault import PhaseError, ReadError
+from evaluation.core.fault import PhaseError, ReadError, most_similar
 from evaluation.core.form import CaseForm, CaseRow, name_key
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.tables import is_number, parse_number
 from evaluation.phase.config import Subgroup
 
 _DELIMITERS = (",", ";", "\t")
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(?:,[0-9]+)?(?: +[+-]?[0-9]*(?:,[0-9]+)?)*")
+_NAME, _OTHER_NAMES = "name", ("case", "caseid", "image", "imageid", "id", "file", "filename", "scan")
 _Texts = tuple[str, ...]
 
 
@@ -62,12 +67,16 @@ class TableRow(NamedTuple):
 
 @dataclass(frozen=True)
 class OrganiserTable:
-    """The columns of a table in order, the rows that could be read, and all faults found so far."""
+    """The columns of a table in order, the rows that could be read, and all faults found so far.
+
+    ``missing``: the fault that lists the wanted columns that are missing, else empty.
+    """
 
     file: str
     columns: tuple[str, ...]
     rows: tuple[TableRow, ...]
     faults: list[str]
+    missing: str = ""
 
 
 @contextmanager
@@ -76,24 +85,31 @@ def organiser_table(
     required: Sequence[str],
     optional: Sequence[str] = (),
     *,
+    wanted: Mapping[str, str] | None = None,
     holds: str | None = None,
-    exported: bool = False,
 ) -> Iterator[OrganiserTable]:
     """Yield the table in a csv file; on leaving, raise its faults and all that were added to it.
 
-    Further columns are allowed, also without a name. ``holds`` is the word for a row ("case") if at least one
-    row is needed. A file ``exported`` by other software may be delimited by semicolons or tabs and may write
-    the names of required and optional columns in any letter case. Blank rows are ignored. Raises `PhaseError`
-    with every fault, such as missing or duplicate columns and rows with a wrong number of cells.
+    The text is UTF-8, or UTF-16 with a byte order mark. Cells are delimited by commas; by semicolons or tabs
+    if the first line has no comma. With semicolons, 0,5 is the number 0.5. The names of required, optional
+    and wanted columns may have any letter case. Further columns are allowed, also without a name. Blank rows
+    are ignored. ``wanted`` are columns with the use of each, whose lack the table tells and does not raise.
+    ``holds`` is the word for a row ("case") if at least one row is needed. Raises `PhaseError` with every
+    fault, such as missing or duplicate columns and rows with a wrong number of cells.
     """
-    header, rows = _read(path, exported)
-    if exported:
-        by_key = {name.casefold(): name for name in (*required, *optional)}
-        header = [by_key.get(name.casefold(), name) for name in header]
+    uses = {**dict.fromkeys((*required, *optional), ""), **(wanted or {})}
+    header, rows = _read(path)
+    by_key = {name.casefold(): name for name in uses if name not in header}
+    header = [by_key.get(cell.casefold(), cell) for cell in header]
     counts = Counter(header)
     faults = [f"{path.name}: duplicate column {name!r}" for name in counts if name and counts[name] > 1]
-    missing = [f"{path.name}: column {name!r} is missing" for name in required if name not in header]
-    faults += missing
+    needed = {*required, *(wanted or ())}
+    missing = [name for name in uses if name in needed and name not in header]
+    others = [cell for cell in header if cell not in uses]
+    lack = _lack_of(path.name, {name: uses[name] for name in missing}, others)
+    cannot_be_read = any(name in required for name in missing)
+    if cannot_be_read:
+        faults.append(lack)
     faults += [
         f"{path.name}, line {line}: expected {len(header)} cells, found {len(cells)}"
         for line, cells in rows
@@ -101,7 +117,7 @@ def organiser_table(
     ]
     if holds is not None and not rows:
         faults.append(f"{path.name}: expected at least one {holds}, found none")
-    if missing:
+    if cannot_be_read:
         raise PhaseError(*faults)
     file = path.name
     found = [
@@ -110,29 +126,60 @@ def organiser_table(
         if len(cells) == len(header)
     ]
     try:
-        yield OrganiserTable(file, tuple(header), tuple(found), faults)
+        yield OrganiserTable(file, tuple(header), tuple(found), faults, lack)
     except PhaseError as error:
         raise PhaseError(*faults, *error.problems) from None
     if faults:
         raise PhaseError(*faults)
 
 
-def _read(path: Path, exported: bool) -> tuple[list[str], list[tuple[int, _Texts]]]:
+def _lack_of(file: str, missing: Mapping[str, str], others: Sequence[str]) -> str:
+    """Return one fault for all missing columns, with the use of each and the column that may be meant."""
+    words = []
+    for name, use in missing.items():
+        meant = most_similar(name, others)
+        if meant is None and name == _NAME:
+            meant = next((cell for cell in others if key_of(cell).replace("_", "") in _OTHER_NAMES), None)
+        hints = [use] * bool(use) + [f"did you mean {meant!r}?"] * bool(meant)
+        words.append(f"{name!r} ({'; '.join(hints)})" if hints else repr(name))
+    if not words:
+        return ""
+    return f"{file}: column{'s' * (len(words) > 1)} {', '.join(words)} {'are' if words[1:] else 'is'} missing"
+
+
+def _read(path: Path) -> tuple[list[str], list[tuple[int, _Texts]]]:
     """Return the stripped cells of the first row, and of each further row that is not blank with its line."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline() if exported else ""
-            file.seek(0)
-            delimiter = next((mark for mark in _DELIMITERS if mark in first), ",")
-            reader = csv.reader(file, delimiter=delimiter, strict=True)
-            header = [cell.strip() for cell in next(reader, [])]
-            rows = [(reader.line_num, tuple([cell.strip() for cell in cells])) for cells in reader]
+        data = path.read_bytes()
+        utf_16 = data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        text = data.decode("utf-16" if utf_16 else "utf-8-sig")
+        # Spreadsheets write which delimiter they used into a first line of its own.
+        first = text.partition("\n")[0]
+        told = re.fullmatch("sep=(.)", first.strip(), re.IGNORECASE)
+        marks = told[1] if told else next((mark for mark in _DELIMITERS if mark in first), ",")
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=marks, strict=True)
+        if told:
+            next(reader)
+        header = [cell.strip() for cell in next(reader, [])]
+        rows = [(reader.line_num, tuple([cell.strip() for cell in cells])) for cells in reader]
     except FileNotFoundError:
         raise PhaseError(f"{path.name}: not found in {path.parent}") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        hint = "in a spreadsheet, save it as CSV UTF-8"
+        raise PhaseError(
+            f"{path.name}, line {line}: expected text in UTF-8, found other bytes ({hint})"
+        ) from None
+    except (OSError, csv.Error) as error:
         raise_trouble_of(error, "read", path)
         raise PhaseError(f"{path}: cannot be read: {error}") from None
+    if marks == ";":
+        rows = [(line, tuple(map(_with_points, cells))) for line, cells in rows]
     return header, [(line, cells) for line, cells in rows if any(cells)]
+
+
+def _with_points(cell: str) -> str:
+    return cell.replace(",", ".") if "," in cell and _DECIMAL_COMMA.fullmatch(cell) else cell
 
 
 # --- `cases.csv`: one row per case; any doubt is a fault, since an organiser can correct it ---
@@ -143,31 +190,46 @@ _MAX_DIGITS = 6
 
 @dataclass(frozen=True)
 class Cases:
-    """The cases of a phase in the order of their names: form and row, side by side."""
+    """The cases of a phase in the order of their names: form and row, side by side.
+
+    ``missing``: the fault that lists the wanted columns that are missing, else empty.
+    """
 
     forms: tuple[CaseForm, ...]
     rows: tuple[CaseRow, ...]
     columns: tuple[str, ...]
+    missing: str = ""
 
 
-def read_cases(folder: Path, form_columns: Sequence[FormColumn]) -> Cases:
-    """Return the case table of a phase folder, sorted by name. Raises `PhaseError` listing every fault."""
-    needed = ("name", *(column.name for column in form_columns if not column.values))
-    with organiser_table(folder / FILE_NAME, needed, holds="case") as table:
+def read_cases(
+    folder: Path, form_columns: Sequence[FormColumn], wanted: Mapping[str, str] | None = None
+) -> Cases:
+    """Return the case table of a phase folder, sorted by name. Raises `PhaseError` listing every fault.
+
+    ``wanted``: further columns, with the use of each. With them, the lack of a column alone is not raised.
+    """
+    uses = dict.fromkeys((column.name for column in form_columns if not column.values), "")
+    with organiser_table(
+        folder / FILE_NAME, (_NAME,), ("width", "height"), wanted={**uses, **(wanted or {})}, holds="case"
+    ) as table:
         forms = [_case_form(row, form_columns) for row in table.rows]
         keys = [name_key(form.name) for form in forms]
         for key, count in Counter(keys).items():
             if count > 1:
                 lines = [str(row.line) for row, other in zip(table.rows, keys, strict=True) if other == key]
                 table.faults.append(f"{FILE_NAME}, lines {', '.join(lines)}: duplicate case {key!r}")
+        if table.missing and (table.faults or wanted is None):
+            table.faults.insert(0, table.missing)
     rows = [CaseRow(row.line, row.cells) for row in table.rows]
     names = [form.name for form in forms]
     order = sorted(range(len(forms)), key=names.__getitem__)
-    return Cases(tuple([forms[i] for i in order]), tuple([rows[i] for i in order]), table.columns)
+    return Cases(
+        tuple([forms[i] for i in order]), tuple([rows[i] for i in order]), table.columns, table.missing
+    )
 
 
 def _case_form(row: TableRow, form_columns: Sequence[FormColumn]) -> CaseForm:
-    name = row.cells["name"]
+    name = row.cells[_NAME]
     if not name or "/" in name or name.startswith(".") or not name.isprintable():
         row.faults.append(f"{row.place}, name: expected a file name without folders, found {name!r}")
     columns = {}
@@ -185,6 +247,8 @@ def _size(row: TableRow, column: str) -> int:
         return 0
     if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS:
         return int(text)
+    if whole := re.fullmatch(rf"([0-9]{{1,{_MAX_DIGITS}}})\.0*", text):
+        return int(whole[1])
     row.fault(column, f"expected a size in pixels, found {text!r}")
     return 0
 

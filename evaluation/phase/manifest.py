@@ -18,6 +18,7 @@ from evaluation.phase import cases, config, leaderboard
 FILE_NAME = "manifest.json"
 NONCE = ".nonce"
 _NONCE_DIGITS = 32
+_OF_WINDOWS = ("thumbs.db", "desktop.ini")
 _TABLES = (config.FILE_NAME, cases.FILE_NAME, leaderboard.FILE_NAME)
 
 
@@ -138,7 +139,7 @@ def _is_sealed(folder: Path, path: str, manifest: Manifest) -> bool:
 def list_phase(folder: Path) -> dict[str, int]:
     """Return the size of every file of a phase folder by its path, sorted.
 
-    The manifest and hidden files are left out.
+    The manifest, hidden files and those that Windows leaves in folders are left out.
     """
     sizes: dict[str, int] = {}
     pending = [""]
@@ -148,7 +149,7 @@ def list_phase(folder: Path) -> dict[str, int]:
             with os.scandir(folder / prefix) as entries:
                 for entry in entries:
                     path = prefix + entry.name
-                    if entry.name.startswith("."):
+                    if entry.name.startswith(".") or entry.name.casefold() in _OF_WINDOWS:
                         continue
                     if entry.is_dir():
                         pending.append(path + "/")

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from evaluation.core.challenge import (
@@ -20,8 +20,17 @@ from evaluation.core.challenge import (
     references_of,
 )
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import CaseColumns, Files, TableRows
-from evaluation.core.form import INPUT_VALUE, INTERFACE, CaseForm, CaseRow, Form, Interface, value_key
+from evaluation.core.field import CaseColumns, Field, Files, TableRows
+from evaluation.core.form import (
+    INPUT_VALUE,
+    INTERFACE,
+    CaseForm,
+    CaseRow,
+    Form,
+    Interface,
+    name_key,
+    value_key,
+)
 from evaluation.core.intervals import possible_methods
 from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.phase.cases import FILE_NAME as CASES
@@ -170,35 +179,47 @@ def _impossible_methods(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cas
     return problems
 
 
-def _missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
-    """Return a fault for every column that the case table lacks, and for sizes that are 0."""
+def _columns_in_use(
+    config: PhaseConfig, challenge: Challenge, options: Options, tasks: tuple[Task, ...]
+) -> dict[str, str]:
+    """Return the use of each column that the case table must have; the challenge derives others."""
     wanted = {
         column: f"the reference of {field.name}"
         for field in references_of(tasks)
         if isinstance(location := field.reference.location, CaseColumns)
         for column in location.columns
     }
-    wanted |= {subgroup.column: "a subgroup" for subgroup in config.subgroups}
-    needs_size = [
-        field for field in fields_of(tasks) if field.kind.needs_size or field.reference.kind.needs_size
-    ]
-    if needs_size:
+    derived = challenge.derived_columns(options)
+    wanted |= {group.column: _OF_SUBGROUP for group in config.subgroups if group.column not in derived}
+    if needs_size := _with_size(tasks):
         names = ", ".join(field.name for field in needs_size)
         wanted |= dict.fromkeys(("width", "height"), f"the size of the images of {names}")
-    problems = [
-        f"{CASES}: column {column!r} is missing, expected {reason}"
-        for column, reason in wanted.items()
-        if column not in cases.columns
+    return wanted
+
+
+_OF_SUBGROUP = "a subgroup"
+
+
+def _with_size(tasks: tuple[Task, ...]) -> list[Field]:
+    return [field for field in fields_of(tasks) if field.kind.needs_size or field.reference.kind.needs_size]
+
+
+def _faults_of_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
+    """Return the faults of columns that are missing, and of sizes that are 0."""
+    problems = [cases.missing] if cases.missing else []
+    problems += [
+        f"{CASES}: column {group.column!r} ({_OF_SUBGROUP}) is missing, and so are columns to derive it from"
+        for group in config.subgroups
+        if group.column not in cases.columns and repr(group.column) not in cases.missing
     ]
-    if needs_size:
-        problems += [
-            f"{CASES}, line {row.line}, {column}: expected a size in pixels, found {row.cells[column]!r}"
-            for case, row in zip(cases.forms, cases.rows, strict=True)
-            if any(field.cases(case) for field in needs_size)
-            for column in ("width", "height")
-            if column in row.cells and not int(row.cells[column])
-        ]
-    return problems
+    needs_size = _with_size(tasks)
+    return problems + [
+        f"{CASES}, line {row.line}, {column}: expected a size in pixels, found {row.cells[column]!r}"
+        for case, row in zip(cases.forms, cases.rows, strict=True)
+        if any(field.cases(case) for field in needs_size)
+        for column, size in (("width", case.width), ("height", case.height))
+        if column in row.cells and not size
+    ]
 
 
 # --- The reference file of every case, and faults of missing, duplicate and unmatched files ---
@@ -207,8 +228,12 @@ def _missing_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases)
 def _pair_files(
     tasks: tuple[Task, ...], cases: Cases, manifest: Manifest, problems: list[str]
 ) -> dict[str, dict[str, str]]:
-    """Return the reference file of every case by field; missing, duplicate and unmatched ones are faults."""
+    """Return the reference file of every case by field; missing, duplicate and unmatched ones are faults.
+
+    Extensions may have any letter case.
+    """
     paired: dict[str, dict[str, str]] = {}
+    with_extension: dict[str, None] = {}
     for field in references_of(tasks):
         location = field.reference.location
         cases_of_field = [case for case in cases.forms if field.cases(case)]
@@ -226,24 +251,51 @@ def _pair_files(
             for extension in location.extensions
         }
         paths = paired[field.name] = {}
+        unmatched: dict[str, list[str]] = {}
         for path in manifest.files:
-            folder, _, _ = path.rpartition("/")
+            folder, _, name = path.rpartition("/")
             if folder != location.folder:
                 continue
-            case = expected.get(path)
+            case = expected.get(path) or expected.get(_in_lower_case(path, location.extensions))
             if case is None:
                 if not _belongs_elsewhere(path, field.name, tasks, cases.forms):
-                    problems.append(f"{path}: matches no case of cases.csv")
+                    key = name_key(name)
+                    key = key if key != name.casefold() else PurePosixPath(key).stem
+                    unmatched.setdefault(key, []).append(path)
             elif case.name in paths:
                 problems.append(f"{path}: duplicate file for case {case.name}, beside {paths[case.name]}")
             else:
                 paths[case.name] = path
+        for case in cases_of_field:
+            if case.name in paths or field.reference.optional:
+                continue
+            if others := unmatched.pop(f"{case.name}{location.suffix}".casefold(), None):
+                also = f", found {' and '.join(others)} (read are {', '.join(location.extensions)})"
+            elif unmatched.pop(f"{name_key(case.name)}{location.suffix}", None):
+                with_extension[case.name] = None
+                continue
+            else:
+                also = ""
+            problems.append(
+                f"{location.path(case.name)}: is missing, expected the reference of case {case.name}{also}"
+            )
         problems += [
-            f"{location.path(case.name)}: is missing, expected the reference of case {case.name}"
-            for case in cases_of_field
-            if case.name not in paths and not field.reference.optional
+            f"{path}: matches no case of cases.csv" for paths_of in unmatched.values() for path in paths_of
         ]
+    if with_extension:
+        first, *more = with_extension
+        found = f"{first!r}" + (f" and {len(more)} like it" if more else "")
+        remedy = "evaluation cases writes them so"
+        problems.append(
+            f"{CASES}, name: expected names without the extension of files, found {found} ({remedy})"
+        )
     return paired
+
+
+def _in_lower_case(path: str, extensions: Sequence[str]) -> str:
+    """Return a path with the extension as it is listed, which may have another letter case."""
+    found = next((one for one in extensions if path.lower().endswith(one)), "")
+    return f"{path[: len(path) - len(found)]}{found}"
 
 
 def _belongs_elsewhere(path: str, name: str, tasks: tuple[Task, ...], cases: tuple[CaseForm, ...]) -> bool:
@@ -319,17 +371,24 @@ class Phase:
         return ReferenceFiles(str(self.folder), digests, self.reference_paths)
 
 
-def load_phase(folder: Path, manifest: Manifest | None = None, source: Source = "folder") -> Phase:
+def load_phase(
+    folder: Path,
+    manifest: Manifest | None = None,
+    source: Source = "folder",
+    faults_of_files: list[str] | None = None,
+) -> Phase:
     """Return the sealed phase in a folder; its seal is verified. Raises `PhaseError` listing every fault.
 
-    ``manifest`` replaces the one in the folder, for a phase that is about to be sealed.
+    ``manifest`` replaces the one in the folder, for a phase that is about to be sealed. ``faults_of_files``
+    gets the reference files that are missing or match no case, where nothing else is wrong, instead of their
+    being raised.
     """
     if not folder.is_dir():
         raise PhaseError(f"{folder}: is not a folder")
     if manifest is None:
         manifest = read_manifest(folder)
         verify(folder, manifest)
-    return _load(folder, manifest, source)
+    return _load(folder, manifest, source, faults_of_files)
 
 
 def load_phase_to_verify(folder: Path, source: Source = "folder") -> Phase:
@@ -347,7 +406,9 @@ def load_phase_to_verify(folder: Path, source: Source = "folder") -> Phase:
     return load_phase(folder, source=source)  # raises every fault
 
 
-def _load(folder: Path, manifest: Manifest, source: Source) -> Phase:
+def _load(
+    folder: Path, manifest: Manifest, source: Source, faults_of_files: list[str] | None = None
+) -> Phase:
     try:
         config = read_config(folder)
     except PhaseError as error:
@@ -376,7 +437,8 @@ def _load(folder: Path, manifest: Manifest, source: Source) -> Phase:
     problems += _unknown_tasks(config, tasks)
     problems += _faults_of_sockets(config, tasks)
     try:
-        cases = read_cases(folder, _form_columns(config, challenge, interfaces))
+        wanted = _columns_in_use(config, challenge, options, tasks)
+        cases = read_cases(folder, _form_columns(config, challenge, interfaces), wanted)
         if interfaces:
             faults: list[str] = []
             cases = _with_input_keys(cases, interfaces, faults)
@@ -386,8 +448,13 @@ def _load(folder: Path, manifest: Manifest, source: Source) -> Phase:
         raise PhaseError(*problems, *error.problems) from None
     cases = with_derived_columns(cases, challenge, options, [group.column for group in config.subgroups])
     problems += _impossible_methods(config, tasks, cases)
-    problems += _missing_columns(config, tasks, cases)
-    paths = _pair_files(tasks, cases, manifest, problems)
+    problems += _faults_of_columns(config, tasks, cases)
+    unpaired: list[str] = []
+    paths = _pair_files(tasks, cases, manifest, unpaired)
+    if problems or faults_of_files is None:
+        problems += unpaired
+    else:
+        faults_of_files += unpaired
     teams: tuple[TeamValues, ...] = ()
     if LEADERBOARD in manifest.files:
         try:

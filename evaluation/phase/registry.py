@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from evaluation.core.challenge import Challenge, Options, Task
+from evaluation.core.challenge import Challenge, FormColumn, Options, Task, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, HiddenField
 from evaluation.core.form import INTERFACE, Form, Interface, RunTime
@@ -39,6 +39,11 @@ def find_file(folder: Path) -> Path | None:
         if (place / CHALLENGE_FILE).is_file():
             return place / CHALLENGE_FILE
     return None
+
+
+def files_at_home(file: Path) -> list[Path]:
+    """Return the file that defines a challenge, and the modules beside it that it may import."""
+    return [file, *sorted(path for path in file.parent.glob("*.py") if path.name != file.name)]
 
 
 def load(file: Path) -> Challenge:
@@ -81,19 +86,34 @@ def _run(file: Path) -> Challenge:
     module.__file__ = str(file)
     # Dataclasses and pickles look their module up there.
     sys.modules[module_name] = module
+    _forget_modules_of_others(file)
+    writes_nothing, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # into the phase folder
+    sys.path.append(str(file.parent))
     try:
-        # Not by an importer, which would write byte code into the phase folder.
         exec(compile(file.read_bytes(), file, "exec"), vars(module))  # noqa: S102
     except Exception as error:
         del sys.modules[module_name]
         last = traceback.extract_tb(error.__traceback__)[-1]
-        place = f", line {last.lineno}" if Path(last.filename) == file else ""
-        raise PhaseError(f"{file}{place}: cannot be run: {type(error).__name__}: {error}") from None
+        of_home = Path(last.filename).parent == file.parent
+        place = f"{last.filename}, line {last.lineno}" if of_home else file
+        raise PhaseError(f"{place}: cannot be run: {type(error).__name__}: {error}") from None
+    finally:
+        sys.path.remove(str(file.parent))
+        sys.dont_write_bytecode = writes_nothing
     challenge = getattr(module, "CHALLENGE", None)
     if not isinstance(challenge, Challenge):
         found = "nothing of that name" if challenge is None else f"a {type(challenge).__name__}"
         raise PhaseError(f"{file}: CHALLENGE: expected a Challenge, found {found}")
     return challenge
+
+
+def _forget_modules_of_others(file: Path) -> None:
+    """Let modules beside a file be imported though those of the same names beside another file were."""
+    homes = {known.parent for known in _files.values()} - {file.parent}
+    for path in files_at_home(file)[1:]:
+        known = getattr(sys.modules.get(path.stem), "__file__", None)
+        if known is not None and Path(known).parent in homes:
+            del sys.modules[path.stem]
 
 
 # --- The run time of algorithms as a task of its own, for phases that score it ---
@@ -219,7 +239,13 @@ def rules_of(name: str, options: Mapping[str, Any]) -> Rules:
     """
     challenge = challenge_named(name)
     chosen = read_table(challenge.options, options)
-    return Rules(challenge.declare(chosen) if challenge.declare else challenge, chosen)
+    if challenge.declare:
+        challenge = challenge.declare(chosen)
+    columns = {column.name: column for column in challenge.form_columns}
+    for field in references_of(challenge.tasks(chosen)):
+        kinds = (field.kind, field.reference.kind) if isinstance(field, Field) else (field.reference.kind,)
+        columns |= {name: FormColumn(name) for kind in kinds for name in kind.case_columns}
+    return Rules(replace(challenge, form_columns=tuple(columns.values())), chosen)
 
 
 def select_tasks(

@@ -129,7 +129,7 @@ def tables_of(layout: TableColumns | TableRows, listing: Listing, alone: bool) -
 
 # --- Hints on likely mistakes of participants, derived from the names of the submitted files ---
 
-_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".7z", ".rar")
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".7z", ".rar")
 _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 _TABLES = (".csv", ".txt", ".tsv")
 _LOSSY = (".jpg", ".jpeg", ".webp")
@@ -147,7 +147,7 @@ def hint_of_absence(layout: Files | TableColumns | TableRows, files: Sequence[st
 
     ``files`` are the paths of all submitted files.
     """
-    archives = [path for path in files if path.casefold().endswith(_ARCHIVES)]
+    archives = [path for path in files if path.casefold().endswith(ARCHIVES)]
     if archives:
         return f"{printable(archives[0])} is an archive in the archive: upload what it holds"
     if isinstance(layout, Files):

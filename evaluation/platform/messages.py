@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from evaluation.core.fault import Fault, FaultKind, Faults, printable
+from evaluation.core.fault import DECIMAL_POINT, Fault, FaultKind, Faults, printable
 
 # --- The texts for participant and organiser about the faults of a submission ---
 
@@ -63,14 +63,14 @@ def _folded(faults: Sequence[Fault]) -> Iterator[tuple[str, int]]:
     """Yield lines, each with the number of its faults; many equal faults share one line."""
     equal: dict[str, list[Fault]] = defaultdict(list)
     for fault in faults:
-        equal[fault.complaint].append(fault)
-    for complaint, group in equal.items():
+        equal[fault.expected + fault.hint if fault.hint == DECIMAL_POINT else fault.complaint].append(fault)
+    for group in equal.values():
         if len(group) <= _MAX_EQUAL:
             yield from ((str(fault), 1) for fault in group)
         else:
             places = "; ".join(fault.place for fault in group[:_PLACES_NAMED])
             rest = len(group) - _PLACES_NAMED
-            yield f"{places}; and {rest} more ({len(group)} in all): {complaint}", len(group)
+            yield f"{places}; and {rest} more ({len(group)} in all): {group[0].complaint}", len(group)
 
 
 def _by_kind(faults: Faults) -> list[tuple[FaultKind, list[Fault]]]:

@@ -20,7 +20,7 @@ from evaluation.core.form import Form
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import MAX_ENTRIES
 from evaluation.platform.algorithm import index_algorithm
-from evaluation.platform.archive import index_archive
+from evaluation.platform.archive import ARCHIVES, index_archive
 from evaluation.platform.index import SubmissionIndex
 
 # --- The content of a zip, as the platform unpacks it ---
@@ -84,7 +84,10 @@ class ZipContent:
             is_zip = zipfile.is_zipfile(self._path)
             found = f"one that cannot be unpacked ({error})" if is_zip else "another file"
             expected = "a folder, a zip archive or a csv file"
-            raise FormFault(Fault(FaultKind.UNREADABLE, self._name, expected, found)) from None
+            others = tuple(set(ARCHIVES) - {".zip"})
+            is_other = self._name.casefold().endswith(others)
+            hint = "zip it: the platform unpacks zip archives alone" if is_other else None
+            raise FormFault(Fault(FaultKind.UNREADABLE, self._name, expected, found, hint=hint)) from None
         except (RuntimeError, OSError, ValueError, zlib.error) as error:
             raise_unpacking(error, self._name)
 

@@ -18,6 +18,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from evaluation.core.case_table import Row
 from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.core.fault import FormFault, PhaseError
 from evaluation.core.form import Form
@@ -116,7 +119,7 @@ class CaseScorer:
             if not names:
                 continue
             if names <= predictions.keys():
-                rows[task.name] = task.score(predictions, reference)
+                rows[task.name] = _checked(task.score(predictions, reference), task, job)
                 continue
             worst.append(task.name)
             row = task.worst_row(job.case, reference)
@@ -124,6 +127,28 @@ class CaseScorer:
                 row = {**row, **task.score(predictions, reference)}
             rows[task.name] = row
         return Scored(rows, tuple(worst))
+
+
+def _checked(row: Row, task: Task, job: CaseJob) -> Row:
+    """Return the columns of a case. Raises `PhaseError` for missing and infinite ones, and other values."""
+    wrong = dict.fromkeys(sorted(task.number_columns - row.keys()), "nothing")
+    wrong |= {name: repr(value) for name, value in row.items() if _is_no_number(name, value, task)}
+    if wrong:
+        place = f"case {job.case.name}: task {task.name!r}, column"
+        raise PhaseError(
+            *(f"{place} {name!r}: expected a number, found {found}" for name, found in wrong.items())
+        )
+    return row
+
+
+def _is_no_number(column: str, value: object, task: Task) -> bool:
+    if isinstance(value, float):  # numpy's of 64 bits is one
+        return math.isinf(value)
+    if isinstance(value, int):
+        return False
+    if isinstance(value, np.number | np.bool_):
+        return not np.isreal(value) or bool(np.isinf(value))
+    return value is None or isinstance(value, str | complex) or column in task.number_columns
 
 
 _CASES_TOGETHER = 128

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.cli.main import COMMANDS, main
+from evaluation.cli.main import COMMANDS, ROLES, main
 from evaluation.phase.manifest import scan, seal
 from test.repository import REPOSITORY
 from test.started import run, write_program
@@ -174,8 +174,71 @@ def test_three_runs_into_one_output_lose_nothing(phase, tmp_path):
 def test_unknown_command_is_refused_with_the_known_ones():
     done = run("evalute")
     assert done.returncode == 2
-    assert "unknown command 'evalute'" in done.stderr
+    assert done.stderr.startswith("unknown command 'evalute'; did you mean 'evaluate'?\n")
+    done = run("chess")
+    assert done.stderr.startswith("unknown command 'chess'\nusage: ")
     assert "seal" in done.stderr
+
+
+def test_the_overview_is_one_screen_and_has_each_command_once(overview):
+    listed = [name for names in ROLES.values() for name in names]
+    assert sorted(listed) == sorted(COMMANDS)
+    lines = overview.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    # A command without arguments scores /input in a container alone.
+    assert [run().stdout, run("help").stdout, run("-h").stdout] == [overview] * 3
+    assert run("-V").stdout == run("--version").stdout
+
+
+def test_help_names_the_program_as_it_was_called(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/evaluation"])
+    with pytest.raises(SystemExit):
+        main(["help", "seal"])
+    shown = capsys.readouterr().out
+    assert shown.startswith("usage: evaluation seal ")
+    assert "\n  evaluation new output/lesions" in shown
+    assert "python -m" not in shown
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_bash_completes_commands_and_options(shell):
+    program = (
+        run("completion", shell).stdout.replace("autoload", ":").replace(" && compinit && bashcompinit", "")
+    )
+    for words, expected in (("evaluation reh", "rehearse"), ("evaluation cases --im", "--images")):
+        ask = f"COMP_WORDS=({words}); COMP_CWORD={words.count(' ')}; _evaluation; echo ${{COMPREPLY[@]}}"
+        done = subprocess.run(
+            ["bash", "-c", f"{program}\n{ask}"], capture_output=True, text=True, timeout=20, check=True
+        )
+        assert done.stdout == f"{expected}\n"
+
+
+def test_fish_completes_commands_and_options():
+    lines = run("completion", "fish").stdout.splitlines()
+    assert "complete -c evaluation -n '__fish_seen_subcommand_from cases' -l images" in lines
+    assert len([line for line in lines if "__fish_use_subcommand" in line]) == len(COMMANDS)
+
+
+def test_json_for_programs(phase, tmp_path):
+    assert (
+        evaluate(phase, SUBMISSION, tmp_path / "a", "--cases", tmp_path / "a" / "cases.json").returncode == 0
+    )
+    found = json.loads(run("summary", "--json", tmp_path / "a" / "metrics.json").stdout)
+    assert found["figures"][0]["metric"] == "auc"
+    assert found["cases"]["scored"] == 40
+    assert len(json.loads(run("rank", tmp_path, "--json").stdout)["phases"]) == 1
+    assert json.loads(run("describe", phase, "--json").stdout)["format"] == "description/1"
+    assert run("form", phase, "--output", tmp_path / "form.json").returncode == 0
+    (tmp_path / "empty").mkdir()
+    for submission, passed in ((SUBMISSION, True), (tmp_path / "empty", False)):
+        done = run("check", "--json", "--form", tmp_path / "form.json", submission)
+        content = json.loads(done.stdout)
+        assert (content["passed"], bool(content["faults"]), done.returncode) == (
+            passed,
+            not passed,
+            1 - passed,
+        )
 
 
 def test_seal_lists_all_faults_and_writes_no_manifest(tmp_path):

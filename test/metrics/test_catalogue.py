@@ -43,6 +43,7 @@ OF_PHASES = {
 EXCEPTIONS = {
     ("bias", "worst"): "of a missing result",
     ("mean_absolute_error", "worst"): "of a missing result",
+    ("mean_radial_error", "unpredicted"): "of names",
     ("mean_radial_error", "worst"): "of a missing result",
     ("normalised_absolute_error", "worst"): "of a missing result",
     ("root_mean_squared_error", "worst"): "of a missing result",

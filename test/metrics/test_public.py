@@ -1,5 +1,7 @@
 """The public names of the package of metrics: all there, all described, none loaded before it is used."""
 
+import math
+import pickle
 import re
 import subprocess
 import sys
@@ -34,6 +36,13 @@ def test_every_public_function_is_described_with_an_example(name):
 def test_names_are_listed_once_and_in_order():
     assert sorted(set(metrics.__all__)) == metrics.__all__
     assert set(metrics.__all__) <= set(dir(metrics))
+
+
+def test_an_undefined_value_says_why():
+    with pytest.warns(UserWarning, match=r"^auc is undefined for these values\. .*(NaN|undefined)") as warned:
+        assert math.isnan(metrics.auc([0.1, 0.2], [1, 1]))
+    assert warned[0].filename == __file__
+    assert pickle.loads(pickle.dumps(metrics.auc)) is metrics.auc
 
 
 def test_an_unknown_name_is_an_attribute_error():

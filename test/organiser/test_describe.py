@@ -51,6 +51,18 @@ def test_distribution_of_a_column(phase):
     assert row.standard_deviation == pytest.approx((squares / 11) ** 0.5)
 
 
+def test_vectors_are_described_by_axis(tmp_path):
+    """Twelve spacings that differ, in x alone; few vectors, and texts beside numbers, stay classes."""
+    spacings = [f"0.{number} 0.5 3" for number in range(10, 22)]
+    columns = {"spacing_mm": spacings, "origin_mm": ["0 0 0"] * 12, "note": ["a 1"] * 12}
+    description = describe([loaded_phase(tmp_path / "phase", tiny_cases(12), columns=columns)])
+    row = rows(description, "spacing_mm, x")[""]
+    assert (row.cases, row.minimum, row.median, row.maximum) == (12, 0.1, pytest.approx(0.155), 0.21)
+    assert classes(description, "spacing_mm, z") == {("", "3"): (12, 12)}
+    assert classes(description, "origin_mm") == {("", "0 0 0"): (12, 12)}
+    assert not classes(description, "spacing_mm")
+
+
 def test_groups_are_the_subgroups_and_the_classes_of_the_reference(phase):
     description = describe([phase])
     assert [(one.name, one.groups) for one in description.groupings] == [

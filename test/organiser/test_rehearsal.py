@@ -130,8 +130,8 @@ def test_a_reference_that_cannot_be_read_is_named(tmp_path):
     ],
 )
 def test_a_large_phase_is_rehearsed_on_cases_spread_over_it(monkeypatch, count, size, chosen):
-    monkeypatch.setattr(run, "_MAX_PIXELS", 400)
-    monkeypatch.setattr(run, "_MAX_CASES", 7)
+    monkeypatch.setattr(run, "MOST_PIXELS", 400)
+    monkeypatch.setattr(run, "MOST_CASES", 7)
     cases = [CaseForm(f"C{number}", size, size) for number in range(count)]
     masks = [field for field in FIELDS if field.name in ("segmentation", "fovea")]
     assert run._choose(cases, masks) == chosen

@@ -54,6 +54,28 @@ def test_every_fault_of_the_reference_at_once(tmp_path):
     ]
 
 
+def test_faults_of_names_and_of_content_at_once(tmp_path):
+    folder = written(tmp_path)
+    masks = folder / "masks"
+    (masks / "V0001.png").rename(masks / "V0009.png")
+    (masks / "V0002.png").write_bytes(b"no image")
+    assert problems_of(folder) == [
+        "masks/V0001.png: is missing, expected the reference of case V0001",
+        "masks/V0009.png: matches no case of cases.csv",
+        "masks/V0002.png: expected a PNG image, found other content",
+    ]
+
+
+def test_a_reference_that_is_empty_in_all_cases_is_noted(tmp_path):
+    folder = written(tmp_path)
+    kind = LabelMask({0: "cup", 128: "disc"}, 255)
+    for mask in (folder / "masks").iterdir():
+        mask.write_bytes(kind.write_file(np.full((12, 16), 255, np.uint8), ".png"))
+    assert validated(folder).notices == (
+        "segmentation: the reference of all 4 cases is empty, without any structure",
+    )
+
+
 @pytest.mark.parametrize("positives", [0, 4])
 def test_a_score_that_cannot_exist_is_a_fault(tmp_path, positives):
     folder = written(tmp_path, tiny_cases(4, positives))

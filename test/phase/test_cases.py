@@ -40,6 +40,11 @@ def test_only_declared_columns_enter_the_form(tmp_path):
         GOOD + "\n,,,\n",
         GOOD.replace(",", " , "),
         GOOD.rstrip("\n"),
+        GOOD.replace(",", ";"),
+        GOOD.replace(",", "\t"),
+        "sep=;\n".replace("\n", "\r\n") + GOOD.replace(",", ";"),
+        GOOD.replace("name", "Name").replace("height", "HEIGHT"),
+        GOOD.replace(",16,", ",16.0,"),
     ],
 )
 def test_harmless_differences(tmp_path, text):
@@ -60,7 +65,7 @@ def test_sizes_are_optional(tmp_path):
     [
         ("", ["cases.csv: column 'name' is missing", "cases.csv: expected at least one case, found none"]),
         ("name,width,height\n", ["cases.csv: expected at least one case, found none"]),
-        ("case,width\nV1,3\n", ["cases.csv: column 'name' is missing"]),
+        ("case,width\nV1,3\n", ["cases.csv: column 'name' (did you mean 'case'?) is missing"]),
         ("name,label,label\nV1,0,1\n", ["cases.csv: duplicate column 'label'"]),
         ("name,label\nV1\nV2,1,2\n",
          ["cases.csv, line 2: expected 2 cells, found 1", "cases.csv, line 3: expected 2 cells, found 3"]),
@@ -104,7 +109,7 @@ def test_a_file_that_cannot_be_read(tmp_path):
     with pytest.raises(PhaseError, match=r"cases.csv: not found"):
         read_cases(tmp_path, ())
     (tmp_path / "cases.csv").write_bytes(b"name\nV\xff\n")
-    with pytest.raises(PhaseError, match=r"cases.csv: cannot be read"):
+    with pytest.raises(PhaseError, match=r"cases.csv, line 2: expected text in UTF-8"):
         read_cases(tmp_path, ())
     with pytest.raises(PhaseError, match=r"cases.csv: cannot be read"):
         read(tmp_path, 'name\n"V1\n')

@@ -3,10 +3,12 @@
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import evaluation
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.starter.sample import write_sample
 from evaluation.phase import registry
 from evaluation.phase.registry import read_configuration
 from test.challenges.declared.phases import write_table
@@ -186,3 +188,81 @@ def test_two_files_define_one_name(tmp_path):
     assert registry.load(files[0]).name == registry.load(files[1]).name == "ages"
     with pytest.raises(PhaseError, match="is also defined, differently, by"):
         registry.load(files[2])
+
+
+HELPED = CHALLENGE.replace(
+    'abs(submitted["age"] - reference["age"])', 'apart(submitted["age"], reference["age"])'
+)
+
+
+def test_modules_beside_the_file_are_imported_each_home_its_own(tmp_path):
+    for folder, factor in (("first", 1), ("second", 10)):
+        home = write_phase(tmp_path / folder / "phase", f"ages_{folder}").parent
+        text = f"from years import apart\n{HELPED}".replace('name="ages"', f'name="ages_{folder}"')
+        (home / "challenge.py").write_text(text, encoding="utf-8")
+        years = f"def apart(age, other):\n    return {factor} * abs(age - other)\n"
+        (home / "years.py").write_text(years, encoding="utf-8")
+        evaluation.seal(home / "phase")
+        result = evaluation.evaluate(home / "phase", submission(tmp_path / folder / "submission"), workers=2)
+        assert result.to_dict()["aggregates"]["age"]["error"]["value"] == 2.0 * factor
+        assert sorted(path.name for path in home.glob("*.py")) == ["challenge.py", "years.py"]
+        assert not (home / "__pycache__").exists()
+
+
+def test_a_fault_in_a_module_beside_the_file_names_its_line(tmp_path):
+    phase = write_phase(tmp_path / "phase")
+    (phase / "challenge.py").write_text(f"import years\n{CHALLENGE}", encoding="utf-8")
+    (phase / "years.py").write_text("YEARS = 1\nYEARS / 0\n", encoding="utf-8")
+    with pytest.raises(PhaseError) as caught:
+        read_configuration(phase)
+    assert (
+        str(caught.value)
+        == f"{phase / 'years.py'}, line 2: cannot be run: ZeroDivisionError: division by zero"
+    )
+
+
+@pytest.mark.parametrize(
+    ("figure", "found"),
+    [
+        ('{"error": float("inf")}', "column 'error': expected a number, found inf"),
+        ('{"error": np.float32("inf")}', f"column 'error': expected a number, found {np.float32('inf')!r}"),
+        ('{"error": "3"}', "column 'error': expected a number, found '3'"),
+        ('{"error": None}', "column 'error': expected a number, found None"),
+        ('{"error": [3.0]}', "column 'error': expected a number, found [3.0]"),
+        ('{"eror": 3.0}', "column 'error': expected a number, found nothing"),
+        ('{"error": 3, "other": -1e999}', "column 'other': expected a number, found -inf"),
+    ],
+)
+def test_a_figure_that_is_no_number_is_named_with_case_task_and_column(tmp_path, figure, found):
+    phase = write_phase(tmp_path / "phase")
+    text = CHALLENGE.replace('{"error": abs(submitted["age"] - reference["age"])}', figure)
+    (phase / "challenge.py").write_text(f"import numpy as np\n{text}", encoding="utf-8")
+    evaluation.seal(phase)
+    with pytest.raises(PhaseError) as caught:
+        evaluation.evaluate(phase, submission(tmp_path / "submission"), workers=0)
+    assert caught.value.problems[0] == f"case a: task 'age', {found}"
+
+
+VOLUMES = """\
+from evaluation.define import Challenge, Field, Files, LabelMap, Options, Reference, Socket, Task, mean_metric
+
+MAP = LabelMap({1: "organ"})
+FIELD = Field("organ", "Organ", MAP, Files("maps", (".mha",)), Socket("organ", "images/organ"),
+              Reference(MAP, Files("maps", (".mha",))))
+TASK = Task("organ", "Organ", (FIELD,), lambda submitted, true: {"voxels": float(true["organ"].shape[0])},
+            (mean_metric("voxels", "Planes", best=9, worst=0),))
+CHALLENGE = Challenge("organs", "Organs", Options, lambda options: (TASK,), ("organ.voxels",))
+"""
+
+
+def test_a_volume_brings_the_columns_of_its_geometry(tmp_path):
+    phase = write_phase(tmp_path / "phase", "organs")
+    (phase / "challenge.py").write_text(VOLUMES, encoding="utf-8")
+    write_table(phase / "cases.csv", {"name": ["a"], "width": [4], "height": [3]})
+    with pytest.raises(PhaseError, match=r"cases.csv: column 'depth' is missing"):
+        evaluation.seal(phase)
+    (phase / "cases.csv").unlink()
+    write_sample(phase, tmp_path / "submission")
+    evaluation.seal(phase)
+    result = evaluation.evaluate(phase, tmp_path / "submission", workers=0)
+    assert result.to_dict()["aggregates"]["organ"]["voxels"]["value"] == 12.0

@@ -45,7 +45,7 @@ def test_numbers(table):
     ("text", "problems"),
     [
         ("a\n1\n", ["t.csv: column 'b' is missing"]),
-        ("", ["t.csv: column 'a' is missing", "t.csv: column 'b' is missing"]),
+        ("", ["t.csv: columns 'a', 'b' are missing"]),
         ("a,b,b\n1,2,3\n", ["t.csv: duplicate column 'b'"]),
         ("a,b\n1\n1,2\n1,2,3\n", [
             "t.csv, line 2: expected 2 cells, found 1",
@@ -75,10 +75,36 @@ def test_rows_where_there_must_be_some(table):
         assert found.rows == ()
 
 
-@pytest.mark.parametrize("content", [b"a\n\xff\n", b'a\n"1\n'])
-def test_a_file_that_is_no_table(table, content):
-    (problem,) = problems_of(table(content), ("a",))
+def test_a_file_that_is_no_table(table):
+    (problem,) = problems_of(table(b'a\n"1\n'), ("a",))
     assert "t.csv: cannot be read: " in problem
+    assert problems_of(table("a\nu\nMünster\n".encode("latin-1")), ("a",)) == [
+        "t.csv, line 3: expected text in UTF-8, found other bytes (in a spreadsheet, save it as CSV UTF-8)"
+    ]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_table_in_utf_16(table, delimiter):
+    with organiser_table(table(f"a{delimiter}b\nü{delimiter}2\n".encode("utf-16")), ("a", "b")) as found:
+        assert [row.cells for row in found.rows] == [{"a": "ü", "b": "2"}]
+
+
+def test_decimal_commas_are_read_where_semicolons_delimit(table):
+    """A comma in any other cell, or between other delimiters, stays."""
+    cells = ["0,5", "-1,25 0 2", ",5", "1,2,3", "a,b", "1,"]
+    with organiser_table(table("a;b\n" + "".join(f"{cell};x\n" for cell in cells)), ("a",)) as found:
+        assert [row.cells["a"] for row in found.rows] == ["0.5", "-1.25 0 2", ".5", "1,2,3", "a,b", "1,"]
+    with organiser_table(table("a\tb\n0,5\tx\n"), ("a",)) as found:
+        assert found.rows[0].cells["a"] == "0,5"
+
+
+def test_wanted_columns_are_told_in_one_fault_with_their_use(table):
+    path = table("Agee,id\n1,2\n")
+    with organiser_table(path, (), wanted={"age": "a subgroup", "size": ""}) as found:
+        assert found.missing == "t.csv: columns 'age' (a subgroup; did you mean 'Agee'?), 'size' are missing"
+    assert problems_of(path, ("name",), wanted={"age": ""}) == [
+        "t.csv: columns 'name' (did you mean 'id'?), 'age' (did you mean 'Agee'?) are missing"
+    ]
 
 
 def test_a_file_that_is_not_there(tmp_path):
@@ -130,6 +156,5 @@ def test_a_file_of_other_software(table, delimiter):
     path = table(
         "\ufeff" + delimiter.join(["EYE ID", "grader", "Other"]) + "\n" + delimiter.join("xyz") + "\n"
     )
-    with organiser_table(path, ("Eye ID",), ("Grader",), exported=True) as found:
+    with organiser_table(path, ("Eye ID",), ("Grader",)) as found:
         assert found.rows[0].cells == {"Eye ID": "x", "Grader": "y", "Other": "z"}
-    assert problems_of(path, ("Eye ID",))[0] == "t.csv: column 'Eye ID' is missing"

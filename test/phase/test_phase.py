@@ -1,3 +1,4 @@
+import re
 import shutil
 
 import pytest
@@ -129,10 +130,27 @@ def test_reference_files_must_pair_with_the_cases(tmp_path):
     assert sorted(problems_of(folder)) == [
         "masks/V0001.png: is missing, expected the reference of case V0001",
         "masks/V0002.png: duplicate file for case V0002, beside masks/V0002.bmp",
-        "masks/V0003.jpg: matches no case of cases.csv",
-        "masks/V0003.png: is missing, expected the reference of case V0003",
+        "masks/V0003.png: is missing, expected the reference of case V0003, found masks/V0003.jpg (read are "
+        ".png, .bmp, .tif)",
         "masks/V0009.png: matches no case of cases.csv",
         "masks/notes.txt: matches no case of cases.csv",
+    ]
+
+
+def test_extensions_of_any_letter_case_and_what_windows_leaves(tmp_path):
+    folder = refuge_phase(tmp_path / "phase", sealed=False)
+    (folder / "masks" / "V0001.png").rename(folder / "masks" / "V0001.PNG")
+    (folder / "masks" / "Thumbs.db").write_bytes(b"thumbnails")
+    assert load_phase(folder, scan(folder)).reference_paths["segmentation"]["V0001"] == "masks/V0001.PNG"
+
+
+def test_names_with_the_extension_of_their_files_are_one_fault(tmp_path):
+    folder = refuge_phase(tmp_path / "phase", sealed=False)
+    table = folder / "cases.csv"
+    table.write_text(re.sub(r"(V\d{4})", r"\1.png", table.read_text()))
+    assert problems_of(folder) == [
+        "cases.csv, name: expected names without the extension of files, found 'V0001.png' and 3 like it "
+        "(evaluation cases writes them so)"
     ]
 
 
@@ -150,7 +168,7 @@ def test_sizes_are_needed_where_images_are_read(tmp_path):
     assert problems_of(folder) == ["cases.csv, line 3, width: expected a size in pixels, found '0'"]
     (folder / "cases.csv").write_text(text.replace("width", "breadth"))
     (found,) = problems_of(folder)
-    assert found.startswith("cases.csv: column 'width' is missing, expected the size of the images")
+    assert found.startswith("cases.csv: column 'width' (the size of the images of segmentation, fovea) is")
 
 
 def test_all_faults_at_once(tmp_path):
@@ -167,8 +185,7 @@ def test_all_faults_at_once(tmp_path):
         "phase.toml: unknown key options.unlisted",
         "phase.toml: score: 'classification.f1' is not a metric of this phase",
         "phase.toml: columns: 'auc' is not a metric of this phase",
-        "cases.csv: column 'fovea_y' is missing, expected the reference of fovea",
-        "cases.csv: column 'camera' is missing, expected a subgroup",
+        "cases.csv: columns 'fovea_y' (the reference of fovea",
         "masks/V0004.png: is missing, expected the reference of case V0004",
     ]
 

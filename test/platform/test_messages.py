@@ -1,9 +1,11 @@
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.core.fault import MAX_KEPT, Fault, FaultKind, Faults
+from evaluation.core.fault import DECIMAL_POINT, MAX_KEPT, Fault, FaultKind, Faults, ReadError
+from evaluation.io.tables import parse_number
 from evaluation.platform import messages
 
 TEXT = st.text(st.characters(), max_size=400)
@@ -146,3 +148,25 @@ def test_folded_faults_beyond_the_limit_are_counted():
     assert MAX_KEPT == 83 * 12 + 4
     assert len(report) == 1 + 83 + 4 + 2
     assert report[-2:] == [f"  … and {450 * 12 - 1000} more", "Rejected, 5400 faults: 5400 malformed"]
+
+
+def test_many_decimal_commas_are_one_line():
+    faults = [
+        Fault(FaultKind.MALFORMED, "a.csv", "a finite number", f'"0,{line}"', line, hint=DECIMAL_POINT)
+        for line in range(2, 122)
+    ]
+    _, line, _ = organiser_report(faults)
+    assert line == (
+        "  a.csv, line 2; a.csv, line 3; a.csv, line 4; and 117 more (120 in all): expected a finite number, "
+        'found "0,2" (use a decimal point)'
+    )
+    with pytest.raises(ReadError) as caught:
+        parse_number("-0,97")
+    assert caught.value.hint == DECIMAL_POINT
+
+
+def test_faults_of_one_list_stand_in_its_order():
+    faults = [
+        Fault(FaultKind.WRONG_VALUE, "a.json", "x", str(12 - n), field=f"points[{n}]") for n in range(12)
+    ]
+    assert [fault.field for fault in Faults(reversed(faults))] == [f"points[{n}]" for n in range(12)]

@@ -1,4 +1,4 @@
-"""Classes: fields that decide or weigh them, and the metrics of decisions and probabilities."""
+"""Classes: fields that decide or weigh them, and the metrics of decisions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import model_validator
@@ -19,15 +19,15 @@ from evaluation.challenges.declared.scalars import (
     TwoClassFieldTable,
     value_columns,
 )
-from evaluation.challenges.declared.scores import check_classes, check_probability
+from evaluation.challenges.declared.scores import check_classes
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
-from evaluation.core.aggregates import confusion_of, macro_auc_of
+from evaluation.core.aggregates import confusion_of
 from evaluation.core.case_table import CaseTable, Row
 from evaluation.core.challenge import Values
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
-from evaluation.core.metric import Metric, mean_of, proportion_of
+from evaluation.core.metric import Metric, proportion_of
 from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, ReferenceClass, problem_of_classes
 from evaluation.io.kinds.number import Label
 from evaluation.metrics.arrays import Floats
@@ -46,6 +46,17 @@ from evaluation.metrics.confusion import (
 _CLASSES = "The classes, in their order if they have one: texts, or whole numbers."
 _EXCLUDED = "Cells of the reference of cases that do not enter."
 _Figure = Callable[[Confusion], Floats]
+Costs = list[list[Annotated[float, Key(ge=0, allow_inf_nan=False)]]]
+
+
+def cost_matrix(costs: Costs, classes: int, key: str) -> Floats:
+    """Return costs by true and decided class. Raises ValueError unless they fit, and right answers are 0."""
+    if [len(row) for row in costs] != [classes] * classes:
+        raise ValueError(f"{key}: expected {classes} rows of {classes} costs")
+    matrix = np.array(costs, dtype=np.float64)
+    if np.diagonal(matrix).any() or not matrix.any():
+        raise ValueError(f"{key}: expected 0 for right answers, and a cost of a wrong one")
+    return matrix
 
 
 class DecisionField(TwoClassFieldTable):
@@ -199,16 +210,22 @@ class DecisionMetric(MetricTable, ABC):
         return Decided(tuple(map(str, table.classes)), predicted, true, index)
 
     def figure(
-        self, name: str, field_name: str, table: FieldTable, figure: _Figure, worst: float = 0.0
+        self,
+        name: str,
+        field_name: str,
+        table: FieldTable,
+        figure: _Figure,
+        worst: float = 0.0,
+        best: float = 1.0,
     ) -> Measure:
-        """Return a figure of the confusion matrix with the best value 1."""
+        """Return a figure of the confusion matrix."""
         decided = self.decided(name, field_name, table)
         aggregate = confusion_of(decided.predicted, decided.true, len(decided.classes), figure)
 
         def worst_row(case: CaseForm, references: Values) -> Row:
             return {decided.predicted: math.nan, decided.true: float(references[field_name])}
 
-        metric = Metric(name, self.title_of(name), aggregate, 1, worst)
+        metric = Metric(name, self.title_of(name), aggregate, best, worst)
         return Measure((metric,), decided.row, worst_row, decided.matrix)
 
     def share(
@@ -446,86 +463,26 @@ class CohenKappa(DecisionMetric):
     """Cohen's kappa: agreement of decided and true classes beyond chance, plain or weighted.
 
     From −1 to 1, higher is better; 0 is chance. With `linear` or `quadratic` a disagreement costs the
-    distance of the classes in their order, or its square. Cases without a result have the answers with the
-    lowest kappa. It does not exist if reference and decisions hold the same class alone.
+    distance of the classes in their order, or its square, or what a matrix says. Cases without a result have
+    the answers with the lowest kappa. It does not exist if reference and decisions hold the same class alone.
 
     Oracle: scikit-learn, `cohen_kappa_score`. Source: Cohen, Psychological Bulletin 70:213, 1968.
     """
 
     metric: Literal["cohen_kappa"]
     own_title: ClassVar[str] = "Cohen's kappa"
-    disagreement: Literal["nominal", "linear", "quadratic"] = Key(
-        default="nominal", description="What a disagreement costs."
+    disagreement: Literal["nominal", "linear", "quadratic"] | Costs = Key(
+        default="nominal",
+        description="What a disagreement costs: a word, or a row for each true class with the cost of each "
+        "decided class, at least 0 and 0 for the right one.",
     )
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the kappa."""
-        kappa = partial(cohen_kappa_of_confusion, disagreement=self.disagreement)
+        """Return the kappa. Raises ValueError for a matrix of another size, or with a cost of being right."""
+        costs = self.disagreement
+        if not isinstance(costs, str):
+            matrix = cost_matrix(costs, len(self.decided(name, field_name, table).classes), "disagreement")
+            kappa = partial(cohen_kappa_of_confusion, disagreement=matrix)
+        else:
+            kappa = partial(cohen_kappa_of_confusion, disagreement=costs)
         return self.figure(name, field_name, table, kappa, worst=-1.0)
-
-
-# --- Metrics of probabilities of classes: Brier score, and the AUC of each class against the rest ---
-
-
-class BrierScore(MetricTable):
-    """Brier score: mean squared difference of probability and truth.
-
-    Lower is better: from 0 to 1 for the probability of one of two classes, a number with `minimum = 0` and
-    `maximum = 1`; from 0 to 2 for several classes, whose squares are summed. A case without a result counts
-    1, or 2.
-
-    Oracle: scikit-learn, `brier_score_loss`. Source: Brier, Monthly Weather Review 78:1, 1950.
-    """
-
-    metric: Literal["brier_score"]
-    kinds = (ClassProbabilitiesField, NumberField)
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the score. Raises ValueError for a number that is no probability of a class."""
-        several = isinstance(table, ClassProbabilitiesField)
-        if not several:
-            check_probability(table)
-        worst = 2.0 if several else 1.0
-
-        def row(comparison: FieldComparison) -> Row:
-            true, submitted = comparison.reference, comparison.submitted
-            if not several:
-                return {name: (submitted - true) ** 2}
-            if math.isnan(true):
-                return {name: math.nan}
-            return {name: math.fsum((share - (index == true)) ** 2 for index, share in enumerate(submitted))}
-
-        def worst_row(case: CaseForm, references: Values) -> Row:
-            return {name: math.nan if math.isnan(references[field_name]) else worst}
-
-        return Measure((Metric(name, self.title_of(name), mean_of(name), 0, worst),), row, worst_row)
-
-
-class MacroAreaUnderCurve(MetricTable):
-    """Mean over the classes of the area under the ROC curve of one class against the rest.
-
-    From 0 to 1, higher is better; ties count half. A class without a case does not enter. A case without a
-    result loses against every other case.
-
-    Oracle: scikit-learn, `roc_auc_score` with `multi_class="ovr"`. Source: Provost and Domingos, CeDER
-    working paper IS-00-04, 2000.
-    """
-
-    metric: Literal["macro_auc"]
-    own_title: ClassVar[str] = "Macro AUC"
-    kinds = (ClassProbabilitiesField,)
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean of the areas."""
-        assert isinstance(table, ClassProbabilitiesField)
-        columns = tuple(f"{field_name}_probability_{index}" for index in range(len(table.classes)))
-        true = f"{field_name}_true"
-
-        def row(comparison: FieldComparison) -> Row:
-            return {**dict(zip(columns, comparison.submitted, strict=True)), true: comparison.reference}
-
-        def worst_row(case: CaseForm, references: Values) -> Row:
-            return {**dict.fromkeys(columns, math.nan), true: references[field_name]}
-
-        metric = Metric(name, self.title_of(name), macro_auc_of(columns, true), 1, 0)
-        return Measure((metric,), row, worst_row)

@@ -30,7 +30,6 @@ from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.io.volume_header import GEOMETRY_COLUMNS
 from evaluation.metrics.arrays import Bools
 from evaluation.metrics.crops import together
 from evaluation.metrics.label_surfaces import label_boxes
@@ -44,6 +43,7 @@ from evaluation.metrics.segmentation import (
     precision_of_counts,
     recall_of_counts,
     volume_difference,
+    volume_similarity_of_counts,
 )
 
 IMAGE_EXTENSIONS = (".png", ".bmp", ".tif", ".tiff", ".mha")
@@ -69,9 +69,8 @@ class ImageFieldTable(FileFieldTable):
     )
 
     def form_columns(self) -> tuple[FormColumn, ...]:
-        """Return the columns of the geometry."""
-        spacing = ("spacing_mm",) if self.has_spacing else ()
-        return tuple(map(FormColumn, GEOMETRY_COLUMNS if self.dimensions == 3 else spacing))
+        """Return the spacing of images of two dimensions; the kinds of volumes name their own columns."""
+        return (FormColumn("spacing_mm"),) if self.has_spacing and self.dimensions == 2 else ()
 
     @property
     def image_extensions(self) -> tuple[str, ...]:
@@ -429,6 +428,20 @@ class VoxelPrecision(_OverlapTable):
 
     metric: Literal["voxel_precision"]
     ratio: ClassVar[Callable[..., Any]] = staticmethod(precision_of_counts)
+
+
+class VolumeSimilarity(_OverlapTable):
+    """Volume similarity: 1 − the difference of two volumes by their sum, wherever the volumes are.
+
+    From 0 to 1, higher is better, for each label and as mean over labels. A label that neither map has
+    counts as 1, one that only one map has as 0. A case without a result counts as 0.
+
+    Oracle: SimpleITK, `LabelOverlapMeasuresImageFilter`. Source: Taha and Hanbury, BMC Medical Imaging 15:29,
+    2015.
+    """
+
+    metric: Literal["volume_similarity"]
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(volume_similarity_of_counts)
 
 
 class VolumeTable(LabelMetricTable):

@@ -21,7 +21,7 @@ from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.label_surfaces import SurfaceComparison, compare_surfaces
-from evaluation.metrics.surfaces import Directions, Percentile, Surface, SurfaceConvention
+from evaluation.metrics.surfaces import Directions, DirectionsOfMean, Percentile, Surface, SurfaceConvention
 
 Tolerance = Annotated[float, Key(ge=0, allow_inf_nan=False)]
 
@@ -64,7 +64,6 @@ class _SurfaceTable(LabelMetricTable):
 class _SurfaceDistanceTable(_SurfaceTable):
     """A distance between two surfaces."""
 
-    directions: Directions
     worst: float | None = Key(
         default=None,
         description="Distance of a case without a result, and of a label that only one map has. Default: the "
@@ -134,11 +133,11 @@ class AverageSurfaceDistance(_SurfaceDistanceTable):
     """
 
     metric: Literal["average_surface_distance"]
-    directions: Directions = Key(
+    directions: DirectionsOfMean = Key(
         default="pooled",
         description="The distances from prediction to reference and back. `pooled`: the mean of all "
         "distances together, the average symmetric surface distance. `directed`: the larger of the two "
-        "means.",
+        "means. `mean`: their mean (MASD).",
     )
 
     def value(self, compared: SurfaceComparison, structure: Structure) -> float:

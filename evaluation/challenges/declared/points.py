@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, ClassVar, Literal
@@ -29,10 +30,11 @@ from evaluation.challenges.declared.tables import FieldComparison, FieldTable, M
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.field import HiddenField
+from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.points import Keypoints, Points, PointSet
-from evaluation.metrics.arrays import Floats
+from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.points import MatchingRule, PointMatches, match_within, radial_errors
 
 
@@ -265,7 +267,7 @@ class PointField(SingleFieldTable):
 
 
 class KeypointsField(ListFieldTable):
-    """Named points, each exactly once per case.
+    """Named points, each exactly once per case, or with `partial` some of them.
 
     In an archive they are rows of a table: x, y, with three axes z, and the name; a case without any row is
     missing. In an algorithm phase they are the platform's `Multiple points` with names. The reference is a
@@ -276,29 +278,64 @@ class KeypointsField(ListFieldTable):
     names: Annotated[list[Name], AfterValidator(distinct)] = Key(
         description="The names of the points.", min_length=1
     )
+    partial: bool = Key(
+        default=False,
+        description="Whether a case has some of the points only, such as the vertebrae in its scan (VerSe). "
+        "What the reference lacks does not count, predicted or not.",
+    )
 
     def value_kind(self, submitted: bool) -> Keypoints:
         """Return the kind of both sides."""
-        return Keypoints(tuple(self.names), self.space)
+        return Keypoints(tuple(self.names), self.space, self.partial)
 
 
 class LandmarkMetric(MetricTable):
-    """A metric of the distances of landmarks from their references."""
+    """A metric of landmarks: a figure of each, by its distance from its reference, and their mean."""
 
-    kinds = (PointField, KeypointsField)
+    kinds: ClassVar[tuple[type[FieldTable], ...]] = (PointField, KeypointsField)
 
-    def figures(self, name: str, table: FieldTable) -> list[tuple[str, str]]:
-        """Return name and title of the figure of all landmarks and, where there are several, of each."""
+    @abstractmethod
+    def values(self, found: Floats, true: Floats) -> Floats:
+        """Return the figure of every landmark the reference has; others are ignored.
+
+        found, true: positions of all landmarks, shape (landmarks, axes), NaN where there is none. The result
+        has the shape (landmarks,).
+        """
+
+    def landmark_measure(
+        self, name: str, field_name: str, table: FieldTable, best: float, worst: float, unit: str = ""
+    ) -> Measure:
+        """Return the mean over the landmarks of each case and then over cases, and the mean of each."""
         landmarks = figure_names(table.names) if isinstance(table, KeypointsField) else ()
-        title = self.title_of(name)
-        return [(name, title), *((f"{name}_{of}", f"{title}, {of}") for of in landmarks)]
+        title, count = self.title_of(name), max(1, len(landmarks))
+        keys = [f"{name}_{of}" for of in landmarks]
+        names = {name: title, **{key: f"{title}, {of}" for key, of in zip(keys, landmarks, strict=True)}}
 
-    @staticmethod
-    def errors(comparison: FieldComparison) -> Floats:
-        """Return the distance of every landmark from its reference, shape (landmarks,)."""
-        return comparison.derive(
-            "radial errors", lambda of: radial_errors(of.submitted.positions, of.reference.positions)
+        def row(values: Floats, true: Floats) -> Row:
+            present = ~np.isnan(true).any(axis=1)
+            shown = np.where(present, np.nan_to_num(values, nan=worst), np.nan)
+            defined = values[present & ~np.isnan(values)]
+            whole = defined.mean() if defined.size else worst if present.any() else np.nan
+            return {name: float(whole), **dict(zip(keys, shown.tolist(), strict=bool(keys)))}
+
+        def scored(comparison: FieldComparison) -> Row:
+            true = _by_name(comparison.reference, count)
+            return row(self.values(_by_name(comparison.submitted, count), true), true)
+
+        def worst_row(case: CaseForm, references: Values) -> Row:
+            return row(np.full(count, worst), _by_name(references[field_name], count))
+
+        metrics = tuple(
+            Metric(key, words, mean_of(key), best, worst, unit=unit) for key, words in names.items()
         )
+        return Measure(metrics, scored, worst_row)
+
+
+def _by_name(points: PointSet, landmarks: int) -> Floats:
+    """Return the positions of all landmarks, shape (landmarks, axes), NaN for those that a case lacks."""
+    positions = np.full((landmarks, points.positions.shape[1]), np.nan)
+    positions[points.classes] = points.positions
+    return positions
 
 
 class MeanRadialError(LandmarkMetric):
@@ -308,23 +345,32 @@ class MeanRadialError(LandmarkMetric):
     cases, and a figure for each landmark. A greater distance than `worst`, and every landmark of a case
     without a result, counts as `worst`.
 
-    Oracle: SciPy, `cdist`. Source: Wang et al., Medical Image Analysis 31:63, 2016.
+    Oracle: SciPy, `cdist`. Source: Wang et al., Medical Image Analysis 31:63, 2016; Sekuboyina et al.,
+    Medical Image Analysis 73:102166, 2021 (VerSe), for landmarks that are left out.
     """
 
     metric: Literal["mean_radial_error"]
     worst: float = Key(description="The largest distance that counts.", gt=0, allow_inf_nan=False)
+    unpredicted: Literal["worst", "leave_out"] = Key(
+        default="worst",
+        description="Landmarks of a `partial` field that the reference of a case has and the prediction has "
+        "not. `worst`: they count as `worst`. `leave_out`: the mean is over the others (VerSe), so that it "
+        "pays to leave out difficult ones; they still count in the figures of single landmarks, and a case "
+        "where nothing is left counts as `worst`.",
+    )
+
+    def values(self, found: Floats, true: Floats) -> Floats:
+        """Return the distances."""
+        errors = radial_errors(found, true)
+        return np.minimum(
+            errors if self.unpredicted == "leave_out" else np.nan_to_num(errors, nan=np.inf), self.worst
+        )
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean over all landmarks, and the mean of each."""
         assert isinstance(table, SpaceTable)
         unit = "mm" if table.unit == "mm" else "pixels"
-        names = self.figures(name, table)
-
-        def row(comparison: FieldComparison) -> Row:
-            return _row(names, np.minimum(self.errors(comparison), self.worst))
-
-        metrics = (Metric(of, title, mean_of(of), 0, self.worst, unit=unit) for of, title in names)
-        return Measure(tuple(metrics), row)
+        return self.landmark_measure(name, field_name, table, 0, self.worst, unit)
 
 
 class SuccessDetectionRate(LandmarkMetric):
@@ -339,19 +385,39 @@ class SuccessDetectionRate(LandmarkMetric):
     metric: Literal["success_detection_rate"]
     radius: Radius = Key(description="The largest distance of a detected landmark, in the field's unit.")
 
+    def values(self, found: Floats, true: Floats) -> Floats:
+        """Return 1 for each landmark that is detected."""
+        return (radial_errors(found, true) <= self.radius).astype(np.float64)
+
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the share of all landmarks, and the share of each."""
-        names = self.figures(name, table)
-
-        def row(comparison: FieldComparison) -> Row:
-            return _row(names, (self.errors(comparison) <= self.radius).astype(np.float64))
-
-        metrics = (Metric(of, title, mean_of(of), best=1, worst=0) for of, title in names)
-        return Measure(tuple(metrics), row)
+        return self.landmark_measure(name, field_name, table, best=1, worst=0)
 
 
-def _row(names: list[tuple[str, str]], values: Floats) -> Row:
-    """Return the mean of the values of all landmarks, and each value if there are several."""
-    (whole, _), *parts = names
-    each = {of: float(value) for (of, _), value in zip(parts, values, strict=bool(parts))}
-    return {whole: float(values.mean()), **each}
+class IdentificationRate(LandmarkMetric):
+    """Share of named points that are identified: near their reference, which is the nearest one.
+
+    From 0 to 1, higher is better; the mean over a case's points, then over cases, and a figure for each
+    point. A point is identified if its prediction is less than `radius` away and no reference of another name
+    that both sides have is nearer. Points that are not predicted are not identified; predicted ones that the
+    reference lacks do not count. In a case without a result no point is identified.
+
+    Oracle: SciPy, `cdist`. Source: Sekuboyina et al., Medical Image Analysis 73:102166, 2021 (VerSe).
+    """
+
+    metric: Literal["identification_rate"]
+    radius: Radius = Key(default=20.0, description="In the field's unit; the distance is smaller.")
+    kinds: ClassVar[tuple[type[FieldTable], ...]] = (KeypointsField,)
+
+    def values(self, found: Floats, true: Floats) -> Floats:
+        """Return 1 for each point that is identified."""
+        distances = np.sqrt(((found[:, None] - true) ** 2).sum(axis=2))
+        own = np.diagonal(distances)
+        # Only of a name that both sides have is the reference point a candidate.
+        others = np.where(np.isnan(own), np.inf, np.nan_to_num(distances, nan=np.inf))
+        is_own: Bools = (own < self.radius) & (own <= others.min(axis=1))
+        return is_own.astype(np.float64)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the share of all points, and the share of each."""
+        return self.landmark_measure(name, field_name, table, best=1, worst=0)

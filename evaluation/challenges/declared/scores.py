@@ -9,12 +9,19 @@ from typing import ClassVar, Literal
 
 from evaluation.challenges.declared.scalars import NumberField
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
-from evaluation.core.aggregates import average_precision_of, calibration_error_of, partial_auc_of
+from evaluation.core.aggregates import (
+    average_precision_of,
+    calibration_error_of,
+    partial_auc_of,
+    ratio_of_sums,
+    sensitivity_at_precision_of,
+)
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
-from evaluation.core.metric import Aggregate, Metric, auc_of, sensitivity_at_specificity_of
+from evaluation.core.metric import Aggregate, Metric, auc_of, mean_of, sensitivity_at_specificity_of
+from evaluation.metrics.classification import PrecisionReading
 
 _FARTHEST = {1.0: -math.inf, 0.0: math.inf}
 
@@ -147,11 +154,72 @@ class AveragePrecision(ScoreMetric):
     """
 
     metric: Literal["average_precision"]
+    reading: PrecisionReading = Key(
+        default="step",
+        description="`step`: precision weighted by gained recall. `trapezoid`: the area below straight lines "
+        "between the points of precision and recall, which is too kind where there are few thresholds.",
+    )
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the average precision. Raises ValueError for a field without classes."""
-        aggregate = average_precision_of(*score_columns(field_name))
+        aggregate = average_precision_of(*score_columns(field_name), self.reading)
         return self.score_measure(name, field_name, table, aggregate, 1, 0)
+
+
+class SensitivityAtPrecision(ScoreMetric):
+    """Highest sensitivity over all thresholds with at least a given precision.
+
+    From 0 to 1, higher is better; 0 if no threshold has that precision. Cases of equal numbers are never
+    separated; precisions are compared exactly. It needs a positive case. A positive case without a result is
+    detected at no threshold, a negative one is a false positive at every threshold.
+
+    Oracle: scikit-learn, `precision_recall_curve`.
+    """
+
+    metric: Literal["sensitivity_at_precision"]
+    precision: float = Key(description="The precision that is required.", gt=0, le=1)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the sensitivity. Raises ValueError for a field without classes."""
+        aggregate = sensitivity_at_precision_of(*score_columns(field_name), _decimal(self.precision))
+        return self.score_measure(name, field_name, table, aggregate, 1, 0)
+
+
+class NetBenefit(ScoreMetric):
+    """Net benefit of treating all cases above a threshold: true positives minus false ones, by the positives.
+
+    The odds of the threshold weigh a false positive: at 0.2 it costs a quarter of what a true one gains. At
+    most 1, higher is better; 0 is to treat nobody. Not `standardised`, the difference is by all cases; its
+    best value is then the share of positive cases, so that it cannot rank. The field is a probability, with
+    `minimum = 0` and `maximum = 1`. A positive case without a result is not treated, a negative one is.
+
+    Oracle: shares of true and false positives by hand. Source: Vickers and Elkin, Medical Decision Making
+    26:565, 2006; Kerr et al., J. Clin. Oncol. 34:2534, 2016, for the standardised one.
+    """
+
+    metric: Literal["net_benefit"]
+    threshold: float = Key(description="Probability from which on a case is treated.", gt=0, lt=1)
+    standardised: bool = Key(
+        default=True, description="Whether it is divided by the share of positive cases."
+    )
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the benefit. Raises ValueError for a field that is no probability of a class."""
+        check_probability(table)
+        cost, label = self.threshold / (1 - self.threshold), f"{name}_positive"
+
+        def row(true: float, treated: bool) -> Row:
+            return {name: math.nan if math.isnan(true) else (1.0 if true else -cost) * treated, label: true}
+
+        if self.standardised:
+            metric = Metric(name, self.title_of(name), ratio_of_sums(name, label), 1, -math.inf)
+        else:
+            metric = Metric(name, self.title_of(name), mean_of(name), 1, -cost, ordered=False)
+        return Measure(
+            (metric,),
+            lambda comparison: row(comparison.reference, comparison.submitted >= self.threshold),
+            lambda case, references: row(references[field_name], not references[field_name]),
+        )
 
 
 class CalibrationError(ScoreMetric):

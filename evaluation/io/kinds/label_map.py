@@ -22,7 +22,7 @@ from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, Packed, pack_volume, unpack_volume
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import values_in_words
-from evaluation.io.volume_header import Geometry
+from evaluation.io.volume_header import GEOMETRY_COLUMNS, Geometry
 from evaluation.io.volumes import (
     SLAB_BYTES,
     Dimensions,
@@ -141,6 +141,11 @@ class MapKind(Kind):
 
     dimensions: Dimensions
     slab_bytes: int
+
+    @property
+    def case_columns(self) -> tuple[str, ...]:
+        """The columns of the geometry of volumes."""
+        return GEOMETRY_COLUMNS if self.dimensions == 3 else ()
 
     def pixels(self, case: CaseForm) -> int:
         """Return the number of pixels or voxels."""

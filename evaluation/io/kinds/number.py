@@ -175,7 +175,7 @@ def number_of_cell(source: CellsSource, position: int, expected: str) -> float:
         return parse_number(source.cells[position])
     except ReadError as error:
         one = CellsSource(source.cells, source.file, source.line, (source.columns[position],))
-        raise fault_at(one, expected, error.found, FaultKind.MALFORMED) from None
+        raise fault_at(one, expected, error.found, FaultKind.MALFORMED, error.hint) from None
 
 
 def number_of_json(source: JsonSource, value: object, expected: str) -> float:

@@ -384,8 +384,9 @@ def triple_of(position: NDArray[np.float64]) -> list[float]:
 class Keypoints(Kind):
     """Points with the given names; a row of a table holds coordinates and name.
 
-    The value is a `PointSet` with one point for each name, in the order of ``names``. A name that is missing,
-    duplicate or unknown is a fault.
+    The value is a `PointSet` with one point for each name, in the order of ``names``. A name that is
+    duplicate or unknown is a fault, and so is a missing one unless the points are ``partial``: a case then
+    has some of them.
     """
 
     may_have_no_rows: ClassVar[bool] = False
@@ -394,6 +395,7 @@ class Keypoints(Kind):
 
     names: tuple[str, ...]
     space: Space
+    partial: bool = False
 
     @cached_property
     def _points(self) -> Points:
@@ -422,7 +424,7 @@ class Keypoints(Kind):
     def _faults(self, found: PointSet, source: RowsSource | JsonSource, case: CaseForm) -> Iterator[Fault]:
         counts = np.bincount(found.classes, minlength=len(self.names))
         for name, count in zip(self.names, counts.tolist(), strict=True):
-            if count != 1:
+            if count > 1 or not (count or self.partial):
                 kind = FaultKind.DUPLICATE if count else FaultKind.MISSING
                 times = f"{count} times" if count else "none"
                 yield from fault_at(source, f"the point {name!r} of {case.name} once", times, kind).faults
@@ -436,9 +438,9 @@ class Keypoints(Kind):
         return self._points.pack(value)
 
     def unpack(self, packed: Packed, case: CaseForm) -> PointSet:
-        """Return a point of each name. Raises `HandoverError`."""
+        """Return a point of each name, or of some. Raises `HandoverError`."""
         value = self._points.unpack(packed, case)
-        if value.classes.tolist() != list(range(len(self.names))):
+        if (np.diff(value.classes) < 1).any() or not (self.partial or len(value) == len(self.names)):
             raise HandoverError(f"expected {len(self.names)} points, each once")
         return value
 
@@ -447,10 +449,10 @@ class Keypoints(Kind):
         return None if variant is Variant.EMPTY else moved_points(reference, self.space, case, variant)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> PointSet:
-        """Return a point of each name."""
-        rows = [
-            (*self.space.example(case, random), label, 1.0, float("nan")) for label in range(len(self.names))
-        ]
+        """Return a point of each name, or of the first half of the names and some others."""
+        half = len(self.names) // 2 if self.partial else len(self.names)
+        labels = [label for label in range(len(self.names)) if label <= half or random.random() < 0.5]
+        rows = [(*self.space.example(case, random), label, 1.0, float("nan")) for label in labels]
         return point_set(rows, self.space.axes)
 
     def write_rows(self, value: PointSet) -> list[tuple[str, ...]]:
@@ -463,12 +465,16 @@ class Keypoints(Kind):
 
     def describe(self) -> str:
         """Return the content of the rows."""
-        return f"one point a row: {self.space.in_words()}; name each once of {', '.join(self.names)}"
+        return f"one point a row: {self.space.in_words()}; name {self._times} of {', '.join(self.names)}"
+
+    @property
+    def _times(self) -> str:
+        return "at most once" if self.partial else "each once"
 
     def describe_json(self) -> str:
         """Return the platform's type and its content."""
         return (
-            f"the type `{self.socket_kind}`; {self.space.in_words_of_json()}; `name` each once of "
+            f"the type `{self.socket_kind}`; {self.space.in_words_of_json()}; `name` {self._times} of "
             f"{', '.join(self.names)}"
         )
 

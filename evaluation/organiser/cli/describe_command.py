@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation.cli.common import add_phase, progress_bar
+from evaluation.cli.common import add_json, add_phase, progress_bar
 from evaluation.core.fault import PhaseError
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="write description.json, csv files and description.tex there; they hold labels",
     )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -48,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.organiser.describe import describe
     from evaluation.organiser.describe_tables import write_description
     from evaluation.phase.named import named_phase
+    from evaluation.platform.result_file import render
 
     if not 0 < arguments.alpha < 1:
         raise PhaseError(f"--alpha: expected a number between 0 and 1, found {arguments.alpha:g}")
@@ -57,6 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
             phases, tuple(arguments.by), arguments.against, arguments.alpha, progress=progress
         )
     paths = write_description(description, arguments.output) if arguments.output else []
+    if arguments.json:
+        sys.stdout.write(render(description, organisers=True).decode("utf-8"))
+        return 0
     _print(description)
     sys.stdout.write("".join(f"{path}\n" for path in paths))
     return 0

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from evaluation.cli.common import whole_number
+from evaluation.cli.common import add_json, whole_number
 from evaluation.core.scheme import MethodName, Ties
 from evaluation.organiser.cli.rank_inputs import chosen_scheme, methods_tables, paths_of, read_all
 from evaluation.phase.places import PLATFORM_METHODS
@@ -35,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_organiser_part,
     )
     from evaluation.organiser.ranking.results import RankingError
+    from evaluation.platform.result_file import render
 
     choices = RankOptions(
         which=arguments.which,
@@ -83,6 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
             paths += write_organiser_part(phase.organiser, arguments.output, suffix)
             if role in grouped:
                 paths += write_methods(*grouped[role], arguments.output, suffix)
+    if arguments.json:
+        sys.stdout.write(render(board, organisers=True).decode("utf-8"))
+        return 0
     print_leaderboard(board)
     sys.stdout.write("".join(f"{path}\n" for path in paths))
     return 0
@@ -132,6 +136,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "for a ranking over several phases one each, for example offline=output/offline onsite=onsite.csv",
     )
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="where to write (default: only print)")
+    add_json(parser)
     repeated(
         "--metric",
         metavar="NAME=higher|lower[,KEY=VALUE…]",

@@ -20,6 +20,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     PhaseLeaderboard,
     Team,
 )
+from evaluation.organiser.ranking.methods import METHODS
 from evaluation.organiser.ranking.stability import PlaceDistribution
 
 _MOST_PAIRS = 15
@@ -94,6 +95,7 @@ def print_leaderboard(board: Leaderboard) -> None:
     """Print the leaderboards of all phases, the final one last, with notices."""
     console = TableConsole(_LOG_WIDTH)
     for phase in board.phases:
+        console.print(escape(_rule(phase)), soft_wrap=True)
         console.print(_places(phase))
         metrics = [name for name, metric in phase.metrics.items() if metric.in_ranking]
         if 0 < len(metrics) <= _MAX_METRICS:
@@ -158,6 +160,18 @@ def _print_across(console: Console, across: AcrossRankings) -> None:
     for merge in across.dendrogram:
         groups = " + ".join("{" + ", ".join(group) + "}" for group in (merge.first, merge.second))
         console.print(escape(f"  joined at 1 − τ-b = {merge.distance:.2f}: {groups}"))
+
+
+def _rule(phase: PhaseLeaderboard) -> str:
+    """Return the rule that made the places, and its metrics, in one line."""
+    method = phase.scheme["method"]
+    rule = METHODS.get(method["name"])
+    text = "Teams were ranked by the value of each metric"
+    if rule is not None:
+        text = rule.sentence.format(**method)
+    ranked = [metric for metric in phase.metrics.values() if metric.in_ranking]
+    named = ", ".join(f"{metric.title} ({metric.better} is better)" for metric in ranked)
+    return f"{text}: {named}"
 
 
 def _places(phase: PhaseLeaderboard) -> Table:

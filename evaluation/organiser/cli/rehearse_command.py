@@ -8,7 +8,7 @@ import sys
 
 from evaluation.cli.common import add_phase, progress_bar
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.rehearsal import Rehearsal, rehearse
+from evaluation.organiser.rehearsal import MOST_CASES, MOST_PIXELS, Rehearsal, rehearse
 from evaluation.phase.named import named_phase
 
 
@@ -23,6 +23,11 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bar("cases", len(phase.rows)) as progress:
         rehearsal = rehearse(phase, progress)
     _print(rehearsal, f"{phase.config.name}: rehearsed on {rehearsal.cases} of {len(phase.rows)} cases")
+    if rehearsal.cases < len(phase.rows):
+        most = f"{MOST_CASES} cases and {MOST_PIXELS // 1_000_000} million pixels"
+        sys.stdout.write(
+            f"note: the other cases were left out, evenly spaced: at most {most} are rehearsed\n"
+        )
     for name in rehearsal.untried:
         sys.stdout.write(f"note: {name} was not tested: no case enters it\n")
     if rehearsal.problems:

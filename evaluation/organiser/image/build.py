@@ -30,6 +30,7 @@ from evaluation.phase.manifest import NONCE
 PACKAGE = Path(evaluation.__file__).parent
 _DISTRIBUTED = Path(__file__).parent / "base"  # where a distribution has what the repository has on top
 _REFERENCE = "ground-truth"
+_PACKAGES = "requirements.txt"  # of the package, and of a phase that needs more
 # Without attestations the exported file holds one image and nothing else.
 _ENVIRONMENT = {"BUILDX_NO_DEFAULT_ATTESTATIONS": "1"}
 _LAST_LINES = 20
@@ -189,7 +190,9 @@ def _phase_files(phase: Path, place: str) -> Iterator[tuple[str, Path]]:
     yield from ((f"{place}/{path.relative_to(phase).as_posix()}", path) for path in _files_in(phase))
     file = registry.find_file(phase)
     if file is not None and file.parent != phase.absolute():
-        yield f"{place}/{registry.CHALLENGE_FILE}", file
+        yield from ((f"{place}/{path.name}", path) for path in registry.files_at_home(file))
+        if (packages := file.with_name(_PACKAGES)).exists() and not (phase / _PACKAGES).exists():
+            yield f"{place}/{_PACKAGES}", packages
 
 
 def _write_context(stream: IO[bytes], files: Iterable[tuple[str, Path]]) -> None:
@@ -214,7 +217,7 @@ def _build(
     """Build an image of the package and more files. Raises `PhaseError` with the last lines of the build."""
     if recipe.base:
         options = [*options, "--build-arg", f"BASE={recipe.base}"]
-    top = [("Dockerfile", _dockerfile_of(recipe)), ("requirements.txt", _source("requirements.txt"))]
+    top = [("Dockerfile", _dockerfile_of(recipe)), (_PACKAGES, _source(_PACKAGES))]
     lines: list[str] = []
     with (
         subprocess.Popen(  # noqa: S603

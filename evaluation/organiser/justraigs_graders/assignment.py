@@ -156,7 +156,7 @@ def hold_exam(table: Path, limits: GraderLimits = ENTRY_EXAM) -> list[Candidate]
     class.
     """
     gradings = []
-    with organiser_table(table, (NAME, FINAL_COLUMN), holds="image", exported=True) as answers:
+    with organiser_table(table, (NAME, FINAL_COLUMN), holds="image") as answers:
         candidates = [column for column in answers.columns if column and column not in (NAME, FINAL_COLUMN)]
         if not candidates:
             answers.faults.append(f"{answers.file}: expected a column for each candidate, found none")
@@ -220,7 +220,7 @@ def write_pairs(images: Path, graders: Path, output: Path, seed: int = 0, block:
 
 
 def _images(path: Path) -> list[str]:
-    with organiser_table(path, (), (_EYE, NAME), holds="image", exported=True) as table:
+    with organiser_table(path, (), (_EYE, NAME), holds="image") as table:
         key = next((column for column in (_EYE, NAME) if column in table.columns), None)
         if key is None:
             raise PhaseError(f"{table.file}: expected a column {_EYE!r} or {NAME!r}, found none")
@@ -230,7 +230,7 @@ def _images(path: Path) -> list[str]:
 
 
 def _graders(path: Path) -> list[str]:
-    with organiser_table(path, (_GRADER,), (PASSED,), holds="grader", exported=True) as table:
+    with organiser_table(path, (_GRADER,), (PASSED,), holds="grader") as table:
         names = []
         for row in table.rows:
             passed = row.cells.get(PASSED, _YES[0])

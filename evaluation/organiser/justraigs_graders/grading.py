@@ -92,7 +92,7 @@ def read_graders(path: Path) -> list[Eye]:
     label_columns = [f"Label {grader}" for grader in GRADERS]
     identity_columns = [f"Grader {grader}" for grader in GRADERS]
     required = (_EYE, _FINAL, _FELLOW, _AGE, *label_columns, *features)
-    with organiser_table(path, required, identity_columns, exported=True) as table:
+    with organiser_table(path, required, identity_columns) as table:
         named = [column for column in identity_columns if column in table.columns]
         if named and named != identity_columns:
             expected = ", ".join(identity_columns)

@@ -110,6 +110,7 @@ _NO, _YES = ("no", "false", "0"), ("", "yes", "true", "1")
 _NO_TASK = "results"
 _EMPTY = ("", "NA", "N/A", "NaN", "nan")
 _MAX_FAULTS = 20
+_CALLED_TEAM = (TEAM, "algorithm", "method", "model", "name")
 
 
 def _read(path: Path, definition: TableDefinition, problems: list[str]) -> pandas.DataFrame:
@@ -119,6 +120,9 @@ def _read(path: Path, definition: TableDefinition, problems: list[str]) -> panda
             header = file.readline()
         separator = max((",", ";", "\t"), key=header.count)
         names = [str(name).strip() for name in pandas.read_csv(path, sep=separator, nrows=0).columns]
+        called = [name for name in names if name.casefold() in _CALLED_TEAM]
+        if TEAM not in names and len(called) == 1:
+            names[names.index(called[0])] = TEAM
         texts = [name for name in names if not _is_value(name, definition)]
         table = pandas.read_csv(
             path,

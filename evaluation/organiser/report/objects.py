@@ -176,11 +176,17 @@ def _verdicts_by_overlap(found: NDArray[np.float64], true: NDArray[np.float64]) 
 
 def _landmarks(predicted: PointSet, reference: PointSet) -> Objects:
     """Return a ring at every reference and a cross at every prediction, joined, and numbered if several."""
-    pairs = list(zip(_positions(predicted.positions), _positions(reference.positions), strict=True))
-    labels = [str(number) for number in range(1, len(pairs) + 1)] if len(pairs) > 1 else [""]
-    rings = (Drawn("ring", at, at, AGREEMENT, label) for (_, at), label in zip(pairs, labels, strict=True))
-    crosses = (Drawn("cross", at, at, FALSE) for at, _ in pairs)
-    return Objects((*rings, *crosses), tuple(pairs))
+    true, found = (
+        dict(zip(side.classes.tolist(), _positions(side.positions), strict=True))
+        for side in (reference, predicted)
+    )
+    several = len({*true, *found}) > 1
+    rings = (
+        Drawn("ring", at, at, AGREEMENT, str(place + 1) if several else "") for place, at in true.items()
+    )
+    crosses = (Drawn("cross", at, at, FALSE) for at in found.values())
+    joined = tuple((found[place], at) for place, at in true.items() if place in found)
+    return Objects((*rings, *crosses), joined)
 
 
 def _pair_of_boxes(predicted: Boxes, reference: Boxes) -> Objects:

@@ -102,5 +102,6 @@ def _ingredients(task: ScoringTask) -> Ingredients:
     file = registry.find_file(folder)
     # A challenge that is programmed beside `phase.toml` is sealed with it, one in the folder above is not.
     if file is not None and file.parent != folder.absolute():
-        seal = f"{seal}, {registry.CHALLENGE_FILE} {sha256_of(file.read_bytes())}"
+        for path in registry.files_at_home(file):
+            seal = f"{seal}, {path.name} {sha256_of(path.read_bytes())}"
     return Ingredients(seal, task.source, task.environment)

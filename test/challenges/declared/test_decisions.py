@@ -23,19 +23,37 @@ ALL_CLASSES = {
     "linear": ['metric = "cohen_kappa"', 'disagreement = "linear"'],
     "quadratic": ['metric = "cohen_kappa"', 'disagreement = "quadratic"'],
 }
+# By true and decided class; the linear distance of three grades is written as a matrix.
+DISTANCES = {2: [[0, 1], [1, 0]], 3: [[0, 1, 2], [1, 0, 1], [2, 1, 0]]}
+PRICES = {2: [[0, 1], [5, 0]], 3: [[0, 1, 2], [3, 0, 1], [9, 4, 0]]}
+
+
+def of_matrices(classes):
+    """Return the metrics that take a matrix, for so many classes."""
+    return {
+        "of_distances": ['metric = "cohen_kappa"', f"disagreement = {DISTANCES[classes]}"],
+        "expected_cost": [f"costs = {PRICES[classes]}"],
+        "normalised_cost": ['metric = "expected_cost"', f"costs = {PRICES[classes]}", "normalised = true"],
+    }
+
+
 ONE_CLASS = {
     "sensitivity": [],
     "specificity": [],
     "precision": [],
     "f1": [],
     "f2": ['metric = "f_beta"', "beta = 2"],
+    "negative_predictive_value": [],
+    "positive_likelihood_ratio": [],
+    "negative_likelihood_ratio": [],
 }
 
 
-def metrics(of_all=(), of_one=()):
+def metrics(of_all=(), of_one=(), classes=2):
     """Return the tables of all metrics, with further options."""
+    of_several = ALL_CLASSES | of_matrices(classes)
     tables = {
-        **{name: [*options, *of_all] for name, options in ALL_CLASSES.items()},
+        **{name: [*options, *of_all] for name, options in of_several.items()},
         **{name: [*options, *of_all, *of_one] for name, options in ONE_CLASS.items()},
     }
     lines = [f"{name} = {{ {', '.join(options)} }}" for name, options in tables.items()]
@@ -49,7 +67,7 @@ classes = ["none", "mild", "severe"]
 excluded = ["ungradable"]
 
 """
-GRADING = FIELD + metrics(of_one=['of = "severe"'])
+GRADING = FIELD + metrics(of_one=['of = "severe"'], classes=3)
 REFERENCE = """\
 reference = "grade"
 positive = ["severe"]
@@ -85,7 +103,17 @@ def expected_values(true, made, of):
         for name, weights in (("cohen_kappa", None), ("linear", "linear"), ("quadratic", "quadratic"))
     }
     is_one, taken = true == of, made == of
+    prices = np.array(PRICES[max(2, int(true.max()) + 1)])
+    rise, fall = oracle.class_likelihood_ratios(is_one, taken)
+    cost = np.average(prices[true, made])
+    constant = min(np.average(prices[true, answer]) for answer in range(len(prices)))
     return kappas | {
+        "of_distances": kappas["linear"],
+        "expected_cost": cost,
+        "normalised_cost": cost / constant,
+        "negative_predictive_value": oracle.precision_score(~is_one, ~taken),
+        "positive_likelihood_ratio": rise,
+        "negative_likelihood_ratio": fall,
         "accuracy": oracle.accuracy_score(true, made),
         "balanced_accuracy": oracle.balanced_accuracy_score(true, made),
         "macro_f1": oracle.f1_score(true, made, average="macro"),
@@ -131,6 +159,10 @@ def submitted(kind, answers):
     precision="sklearn.metrics.precision_score",
     f1="sklearn.metrics.f1_score",
     f_beta="sklearn.metrics.fbeta_score",
+    negative_predictive_value="sklearn.metrics.precision_score",
+    positive_likelihood_ratio="sklearn.metrics.class_likelihood_ratios",
+    negative_likelihood_ratio="sklearn.metrics.class_likelihood_ratios",
+    expected_cost="numpy.average",
 )
 def test_as_scikit_learn(phases, cases, answers, kind, tmp_path):
     column, made = submitted(kind, answers)
@@ -151,7 +183,8 @@ def test_leaving_cases_out_never_pays(phases, cases, answers, kind, tmp_path):
     incomplete = values(phases[kind], tmp_path / "part", part)
     assert incomplete.keys() == complete.keys()
     for name, value in incomplete.items():
-        assert value <= complete[name] + 1e-9, name
+        lower = name.endswith("cost") or name.startswith("negative_like")
+        assert (-value if lower else value) <= (-1 if lower else 1) * complete[name] + 1e-9, name
     # By hand: of the cases that enter, those without a result are wrong.
     true = np.array(cases["grade"])
     right = np.array([GRADES[answer] for answer in answers]) == true
@@ -216,6 +249,8 @@ def test_intervals_and_shares(phases, cases, answers, tmp_path):
             GRADING.replace('["ungradable"]', '["mild"]'),
             "excluded: expected cells that are no class, found 'mild'",
         ),
+        (GRADING.replace("[[0, 1, 2], [3,", "[[3,"), "expected_cost: costs: expected 3 rows of 3 costs"),
+        (GRADING.replace("[[0, 1, 2], [1,", "[[1, 1, 2], [1,"), "disagreement: expected 0 for right answers"),
         (GRADING.replace("excluded", "boolean = true\nexcluded"), "boolean: expected two classes, found 3"),
     ],
 )

@@ -33,6 +33,7 @@ surface_dice = {{ tolerance_mm = {{ liver = 0.3, spleen = 0.6, aorta = 2.1 }} }}
 near = {{ metric = "surface_dice", tolerance_mm = 0.3, labels = ["aorta"] }}
 farthest = {{ metric = "hausdorff_distance", surface = "voxels" }}
 symmetric = {{ metric = "average_surface_distance", surface = "voxels" }}
+mean_of_both = {{ metric = "average_surface_distance", directions = "mean" }}
 
 [tasks.scans.metrics.linear]
 metric = "hausdorff_distance"
@@ -61,6 +62,7 @@ def elements_of(true, found, name):
     return {
         "hausdorff_95": oracle.compute_robust_hausdorff(distances, 95),
         "average_surface_distance": max(oracle.compute_average_surface_distance(distances)),
+        "mean_of_both": np.mean(oracle.compute_average_surface_distance(distances)),
         "surface_dice": oracle.compute_surface_dice_at_tolerance(distances, TOLERANCES_MM[name]),
         "near": oracle.compute_surface_dice_at_tolerance(distances, 0.3),
     }

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn import metrics as oracle
+from sklearn.calibration import calibration_curve
 
 import evaluation
 from evaluation.core.fault import PhaseError
@@ -17,7 +18,10 @@ classes = ["melanoma", "naevus", "other"]
 excluded = ["unknown"]
 
 [tasks.diagnosis]
-metrics = ["macro_auc", "brier_score", "accuracy", "cohen_kappa"]
+metrics = [
+    "macro_auc", "brier_score", "accuracy", "cohen_kappa", "log_loss", "top_label_calibration_error",
+    "class_wise_calibration_error",
+]
 """
 BINARY = """\
 [fields.lesion]
@@ -29,7 +33,7 @@ negative = ["naevus", "other"]
 excluded = ["unknown"]
 
 [tasks.diagnosis]
-metrics = ["brier_score"]
+metrics = ["brier_score", "log_loss"]
 """
 
 
@@ -53,9 +57,19 @@ def phase(cases, tmp_path_factory):
     return sealed(tmp_path_factory.mktemp("skin") / "phase", SKIN, cases, 'missing = "worst"\n')
 
 
+def calibration_error(label, share):
+    """Return the expected calibration error in ten bins from the points of scikit-learn's curve."""
+    observed, predicted = calibration_curve(label, share, n_bins=10)
+    sizes = np.bincount(np.searchsorted(np.linspace(0, 1, 11)[1:-1], share), minlength=10)
+    return np.average(np.abs(observed - predicted), weights=sizes[sizes > 0])
+
+
 @checked(
     macro_auc="sklearn.metrics.roc_auc_score",
     brier_score="sklearn.metrics.brier_score_loss",
+    log_loss="sklearn.metrics.log_loss",
+    top_label_calibration_error="sklearn.calibration.calibration_curve",
+    class_wise_calibration_error="sklearn.calibration.calibration_curve",
 )
 def test_as_scikit_learn(phase, cases, shares, tmp_path):
     found = values(phase, tmp_path, {"case": cases["name"], **dict(zip(CLASSES, shares.T, strict=True))})
@@ -70,6 +84,11 @@ def test_as_scikit_learn(phase, cases, shares, tmp_path):
             "brier_score": ((share - np.eye(3)[true]) ** 2).sum(axis=1).mean(),
             "accuracy": oracle.accuracy_score(true, top),
             "cohen_kappa": oracle.cohen_kappa_score(true, top),
+            "log_loss": oracle.log_loss(true, normalised),
+            "top_label_calibration_error": calibration_error(top == true, share.max(axis=1)),
+            "class_wise_calibration_error": np.mean(
+                [calibration_error(true == index, share[:, index]) for index in range(3)]
+            ),
         },
         abs=1e-4,
     )
@@ -84,6 +103,8 @@ def test_one_of_two_classes_as_scikit_learn(cases, shares, tmp_path):
     entering = lesion != "unknown"
     expected = oracle.brier_score_loss(lesion[entering] == "melanoma", shares[entering, 0], pos_label=True)
     assert found["brier_score"] == pytest.approx(expected, abs=1e-6)
+    loss = oracle.log_loss(lesion[entering] == "melanoma", shares[entering, 0])
+    assert found["log_loss"] == pytest.approx(loss, abs=1e-6)
     assert rehearsed(phase).problems == ()
 
 
@@ -97,6 +118,8 @@ def test_nothing_is_the_worst(phase, cases, shares, tmp_path):
         "accuracy": 0,
     }
     assert found["cohen_kappa"] < 0
+    assert found["log_loss"] == pytest.approx(15 * np.log(10), abs=1e-6)
+    assert found["top_label_calibration_error"] == found["class_wise_calibration_error"] == 1
 
 
 def test_a_rehearsal_finds_nothing(phase):

@@ -18,6 +18,10 @@ partial_auc = {{ min_specificity = 0.8 }}
 area = {{ metric = "partial_auc", min_specificity = 0.5, max_specificity = 0.9, standardised = false }}
 sensitivity_at_specificity = {{ specificity = 0.9 }}
 specificity_at_sensitivity = {{ sensitivity = 0.9 }}
+sensitivity_at_precision = {{ precision = 0.7 }}
+trapezoid = {{ metric = "average_precision", reading = "trapezoid" }}
+net_benefit = {{ threshold = 0.45 }}
+plain_benefit = {{ metric = "net_benefit", threshold = 0.45, standardised = false }}
 """
 
 
@@ -45,7 +49,14 @@ def phase(cases, tmp_path_factory):
 def expected_values(label, score):
     rates, sensitivities, _ = oracle.roc_curve(label, score, drop_intermediate=False)
     bins = np.minimum((score * 5).astype(int), 4)
+    precisions, recalls, _ = oracle.precision_recall_curve(label, score)
+    treated = score >= 0.45
+    benefit = np.mean(treated & label) - np.mean(treated & ~label) * 45 / 55
     return {
+        "sensitivity_at_precision": recalls[precisions >= 0.7].max(),
+        "trapezoid": oracle.auc(recalls, precisions),
+        "net_benefit": benefit / np.mean(label),
+        "plain_benefit": benefit,
         "auc": oracle.roc_auc_score(label, score),
         "average_precision": oracle.average_precision_score(label, score),
         "calibration_error": sum(
@@ -73,6 +84,8 @@ def area_below(rates, sensitivities, limit):
     partial_auc="sklearn.metrics.roc_auc_score",
     sensitivity_at_specificity="sklearn.metrics.roc_curve",
     specificity_at_sensitivity="sklearn.metrics.roc_curve",
+    sensitivity_at_precision="sklearn.metrics.precision_recall_curve",
+    net_benefit=BY_HAND,
 )
 def test_as_scikit_learn(phase, cases, likelihoods, tmp_path):
     found = values(phase, tmp_path, {"case": cases["name"], "likelihood": likelihoods})
@@ -92,7 +105,7 @@ def test_a_case_without_a_result_has_the_farthest_score(phase, cases, likelihood
     farthest = np.where(classes == "RG", -1.0, 2.0)
     expected = expected_values(label, np.where(missing, farthest, likelihoods)[entering])
     # A missing positive is found nowhere, which scikit-learn's curves do not know: at their last threshold.
-    for name in ("auc", "partial_auc", "area", "sensitivity_at_specificity"):
+    for name in ("auc", "partial_auc", "area", "sensitivity_at_specificity", "net_benefit"):
         assert found[name] == pytest.approx(expected[name], abs=1e-6)
     answered = entering & ~missing
     share = (entering & missing).sum() / entering.sum()

@@ -16,7 +16,7 @@ import pytest
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.image import build
-from evaluation.organiser.image.build import build_image
+from evaluation.organiser.image.build import _phase_files, build_image
 from evaluation.organiser.image.export import export_image
 from evaluation.organiser.image.provenance import provenance
 from evaluation.organiser.starter.repository import write_repository
@@ -233,3 +233,10 @@ def test_provenance_says_what_was_built_of_which_sources_and_when(engine, mine):
         materials = {part["name"]: part for part in definition["resolvedDependencies"]}
         assert materials["phase"]["digest"] == {"gitCommit": commit.strip()}
         assert materials["phase"]["annotations"] == {"uncommittedChanges": expected}
+
+
+def test_modules_and_packages_of_a_challenge_above_the_phase_are_sent(engine, mine):
+    for name in ("challenge.py", "overlap.py", "requirements.txt"):
+        (mine / name).write_text("", encoding="utf-8")
+    sent = dict(_phase_files(mine / "phase", "there"))
+    assert {f"there/{name}" for name in ("challenge.py", "overlap.py", "requirements.txt")} < sent.keys()

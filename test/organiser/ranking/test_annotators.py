@@ -88,7 +88,7 @@ def test_reading_the_table(tmp_path):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("case,a\nC1,1\n", "column 'name' is missing"),
+        ("case,a\nC1,1\n", "column 'name' (did you mean 'case'?) is missing"),
         ("name\nC1\n", "expected a column for each annotator, found 'name' alone"),
         ("name,a,a\nC1,1,1\n", "duplicate column 'a'"),
         ("name,a\nC9,1\n", "line 2, name: 'C9' is not a case of this phase"),

@@ -97,7 +97,7 @@ class Behaviour(Kind):
 def _score(prediction, reference):
     when, _, what = prediction["behaviour"].partition(":")
     if when == "score" and what in RESULTS:
-        return {"value": RESULTS[what]()}
+        return {"value": 1.0, "further": RESULTS[what]()}
     if when == "score":
         BEHAVIOURS[what]()
     return {"value": 1.0}

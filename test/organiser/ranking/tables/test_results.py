@@ -43,7 +43,9 @@ def problems(tmp_path, text, definition=BOTH):
     return "\n".join(problem.replace(f"{tmp_path}/", "") for problem in error.value.problems)
 
 
-@pytest.mark.parametrize("text", [WIDE, LONG, SEMICOLONS, "\ufeff" + WIDE.replace("\n", "\r\n")])
+@pytest.mark.parametrize(
+    "text", [WIDE, LONG, SEMICOLONS, WIDE.replace("team", "Algorithm"), "\ufeff" + WIDE.replace("\n", "\r\n")]
+)
 def test_long_and_wide_are_the_same(tmp_path, text):
     results = read(tmp_path, text)
     first, second = results.submissions

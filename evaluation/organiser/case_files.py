@@ -1,0 +1,215 @@
+"""The case table of a phase, made or completed from the files of its cases: names, sizes and positions."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from evaluation.core.challenge import fields_of, references_of
+from evaluation.core.fault import FaultKind, PhaseError, ReadError
+from evaluation.core.field import AnyField, CaseColumns, Files, TableRows
+from evaluation.core.form import name_key
+from evaluation.core.outcome import Progress, no_progress
+from evaluation.io.files import FileStream
+from evaluation.io.tables import parse_number, write_csv
+from evaluation.io.volume_header import B_SCANS, DEPTH, geometry_columns
+from evaluation.io.volumes import EXTENSIONS, open_volume
+from evaluation.phase import registry
+from evaluation.phase.cases import FILE_NAME, organiser_table
+from evaluation.phase.manifest import list_phase
+
+NAME = "name"
+_MAX_FILE_BYTES = 1 << 40
+
+
+@dataclass
+class CaseTable:
+    """A case table to be written, and what was done with it.
+
+    ``rows`` are the cells by column, by the key of the case's name. ``filled`` counts the cells that were
+    filled, by column. ``differing`` are the files, and the filled cells, that tell something else.
+    """
+
+    path: Path
+    columns: list[str]
+    rows: dict[str, dict[str, str]] = field(default_factory=dict)
+    added: int = 0
+    renamed: int = 0
+    filled: Counter[str] = field(default_factory=Counter)
+    differing: list[str] = field(default_factory=list)
+
+    def row_of(self, name: str) -> dict[str, str]:
+        """Return the row of a case, a new one if it has none."""
+        if (key := name_key(name)) not in self.rows:
+            self.rows[key] = {NAME: name}
+            self.added += 1
+        return self.rows[key]
+
+    def fill(self, name: str, cells: Mapping[str, tuple[str, str]]) -> None:
+        """Fill the empty cells of a case; ``cells``: the cell and the file that tells it, by column."""
+        row = self.rows[name_key(name)]
+        self.add_columns(cells)
+        for column, (cell, file) in cells.items():
+            if not row.get(column):
+                row[column] = cell
+                self.filled[column] += bool(cell)
+            elif cell and not _are_equal(row[column], cell):
+                self.differing.append(f"{FILE_NAME}, {name}, {column}: {row[column]}, found {cell} in {file}")
+
+    def add_columns(self, columns: Iterable[str]) -> None:
+        """Add the columns that the table lacks."""
+        self.columns += [column for column in dict.fromkeys(columns) if column not in self.columns]
+
+    @property
+    def empty(self) -> dict[str, int]:
+        """How many cells are empty, by column; columns without any are left out."""
+        found = {one: sum(not row.get(one) for row in self.rows.values()) for one in self.columns}
+        return {column: count for column, count in found.items() if count}
+
+    def write(self) -> None:
+        """Write the table. Raises `OSError`."""
+        rows = ([row.get(column, "") for column in self.columns] for row in self.rows.values())
+        write_csv(self.path, self.columns, rows)
+
+
+def table_from_files(
+    folder: Path, images: Path | None = None, labels: Path | None = None, progress: Progress = no_progress
+) -> CaseTable:
+    """Return the case table of a phase folder, completed from the reference and from further files.
+
+    Names are those of the images in the folder ``images``, of the reference files and of the rows in tables.
+    Sizes and positions are read from the headers of the images, else of the reference. ``labels`` is a table
+    of the organiser with a row for each case, whose columns are taken over. Filled cells stay as they are; a
+    name with the extension of a file loses it. ``progress`` is called with the number of files read. Raises
+    `PhaseError` with every file that cannot be read.
+    """
+    found = registry.read_configuration(folder)
+    references = references_of(found.tasks)
+    form_columns = found.challenge.form_columns_of(found.config.submission)
+    public = [column.name for column in form_columns]
+    depth = next((name for name in (B_SCANS, DEPTH) if name in public), "")
+    problems = [f"{path}: no such file or folder" for path in (images, labels) if path and not path.exists()]
+    if problems:
+        raise PhaseError(*problems)
+    kinds = [one.kind for one in fields_of(found.tasks)] + [one.reference.kind for one in references]
+    with_size = images is not None or any(kind.needs_size for kind in kinds)
+    table = _existing(folder)
+    told: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
+    files = [*_files_of_images(images), *_files_of_reference(folder, references)]
+    for done, (root, path, name) in enumerate(files, start=1):
+        cells = told[table.row_of(name)[NAME]]
+        try:
+            read = _geometry_cells(root, path, depth, "spacing_mm" in public) if with_size else {}
+        except (ReadError, OSError) as error:
+            problems.append(f"{path}: {error}")
+            continue
+        for column, cell in read.items():
+            kept, other = cells.setdefault(column, (cell, path))
+            if not _are_equal(kept, cell):
+                table.differing.append(f"{path}: {column} {cell}, found {kept} in {other}")
+        progress(done)
+    for name, cells in told.items():
+        table.fill(name, cells)
+    for file, key, columns in _tables(folder, references, labels):
+        with organiser_table(file, (key,)) as given:
+            for row in given.rows:
+                name = table.row_of(row.cells[key])[NAME]
+                taken = given.columns if columns is None else columns
+                table.fill(name, {one: (row.cells[one], file.name) for one in taken if one not in ("", key)})
+    if problems:
+        raise PhaseError(*problems)
+    if not table.rows:
+        raise PhaseError(f"{folder}: expected files of cases, found none; see --images and --labels")
+    of_labels = [one.reference.location for one in references]
+    needed = [
+        *(("width", "height") if with_size else ()),
+        *(one.name for one in form_columns if not one.values),
+    ]
+    needed += [column for one in of_labels if isinstance(one, CaseColumns) for column in one.columns]
+    table.add_columns([*needed, *(group.column for group in found.config.subgroups)])
+    return table
+
+
+def _existing(folder: Path) -> CaseTable:
+    table = CaseTable(folder / FILE_NAME, [NAME])
+    if table.path.exists():
+        with organiser_table(table.path, (NAME,)) as given:
+            table.columns = [column for column in given.columns if column]
+            for row in given.rows:
+                table.row_of(row.cells[NAME]).update(row.cells)
+                table.row_of(row.cells[NAME])[NAME] = _without_extension(row.cells[NAME])
+            table.renamed = sum(row.cells[NAME] != _without_extension(row.cells[NAME]) for row in given.rows)
+        table.added = 0
+    return table
+
+
+def _without_extension(name: str) -> str:
+    """Return a name without the extension of a file, in its own letter case."""
+    return name[: len(name_key(name))]
+
+
+_File = tuple[Path, str, str]
+"""A folder, the path of a file in it, and the name of its case."""
+
+
+def _files_of_images(images: Path | None) -> Iterator[_File]:
+    for path in list_phase(images) if images is not None else ():
+        yield images, path, _without_extension(PurePosixPath(path).name)  # type: ignore[misc]
+
+
+def _files_of_reference(folder: Path, references: Sequence[AnyField]) -> Iterator[_File]:
+    listed = list_phase(folder)
+    for location in (one.reference.location for one in references):
+        if not isinstance(location, Files):
+            continue
+        for path in listed:
+            parent, _, name = path.rpartition("/")
+            endings = [f"{location.suffix}{extension}" for extension in location.extensions]
+            ending = next((end for end in endings if name.lower().endswith(end.lower())), "")
+            if ending and parent == location.folder:
+                yield folder, path, name[: len(name) - len(ending)]
+
+
+def _tables(
+    folder: Path, references: Sequence[AnyField], labels: Path | None
+) -> Iterator[tuple[Path, str, tuple[str, ...] | None]]:
+    """Yield the tables that name cases: path, column of names, and columns to take over (None: all)."""
+    if labels is not None:
+        yield labels, NAME, None
+    for location in (one.reference.location for one in references):
+        if isinstance(location, TableRows) and (folder / location.files[0]).exists():
+            yield folder / location.files[0], location.key, ()
+
+
+def _geometry_cells(root: Path, path: str, depth: str, with_spacing: bool) -> dict[str, str]:
+    """Return what the header of a file tells, by column. Raises `ReadError` and `OSError`."""
+    if path.lower().endswith(EXTENSIONS if depth else (".mha", ".nii", ".nii.gz")):
+        with FileStream(str(root), path, _MAX_FILE_BYTES) as stream:
+            cells = geometry_columns(open_volume(stream, path).header.geometry, depth or DEPTH)
+    elif depth:
+        raise ReadError(
+            FaultKind.UNREADABLE, f"a volume, one of {', '.join(EXTENSIONS)}", "another extension"
+        )
+    else:
+        from PIL import Image
+
+        Image.MAX_IMAGE_PIXELS = None  # of an organiser's own files the header alone is read
+        with Image.open(root / path) as image:
+            cells = {"width": str(image.width), "height": str(image.height)}
+    if not depth:
+        spacing = " ".join(cells.get("spacing_mm", "").split()[:2])
+        cells = {"width": cells["width"], "height": cells["height"]}
+        cells |= {"spacing_mm": spacing} if with_spacing else {}
+    return {column: cell for column, cell in cells.items() if cell}
+
+
+def _are_equal(one: str, other: str) -> bool:
+    """Return whether two cells hold the same numbers, up to the rounding of headers in files."""
+    try:
+        pairs = zip(map(parse_number, one.split()), map(parse_number, other.split()), strict=True)
+        return all(math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-3) for a, b in pairs)
+    except (ReadError, ValueError):
+        return one == other

@@ -1,0 +1,44 @@
+"""`cases`: writes or completes the case table of a phase from its files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from evaluation.cli.common import add_phase, progress_bar
+from evaluation.organiser.case_files import NAME, table_from_files
+from evaluation.phase.named import phase_folder
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_phase(parser)
+    parser.add_argument(
+        "--images", type=Path, metavar="FOLDER", help="read names and sizes from the images in this folder"
+    )
+    parser.add_argument(
+        "--labels",
+        type=Path,
+        metavar="CSV",
+        help="take over the columns of this table, which has a column name and a row for each case",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the table and print what was done; return 1 where files disagree. Raises `PhaseError`."""
+    folder = phase_folder(arguments.phase)
+    with progress_bar("files", 0) as progress:
+        table = table_from_files(folder, arguments.images, arguments.labels, progress)
+    table.write()
+    lines = [f"{table.path}: {len(table.rows)} cases, {table.added} of them new"]
+    if table.renamed:
+        lines.append(f"written without the extension of files: {table.renamed} names")
+    if table.filled:
+        lines.append(f"filled: {', '.join(f'{name} ({count})' for name, count in table.filled.items())}")
+    if table.empty:
+        counts = ", ".join(f"{name} ({count})" for name, count in table.empty.items() if name != NAME)
+        lines.append(f"still empty: {counts}")
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stderr.write("".join(f"differs: {line}\n" for line in table.differing))
+    return 1 if table.differing else 0

@@ -1,0 +1,117 @@
+"""Case tables made from the files of a phase: equal to the sample's own, and what they keep."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from evaluation.core.fault import PhaseError
+from evaluation.io.volume_header import Geometry
+from evaluation.io.volumes import write_volume
+from evaluation.organiser.case_files import table_from_files
+from evaluation.organiser.starter.repository import write_repository
+from test.started import run
+
+
+@pytest.fixture(scope="module")
+def repositories(tmp_path_factory):
+    root = tmp_path_factory.mktemp("repositories")
+    for kind in ("ct-segmentation", "segmentation", "classification", "detection"):
+        write_repository(root / kind, kind, False)
+    return root
+
+
+@pytest.fixture
+def phase(repositories, tmp_path):
+    def copied(kind):
+        return shutil.copytree(repositories / kind / "phase", tmp_path / kind)
+
+    return copied
+
+
+@pytest.mark.parametrize("kind", ["ct-segmentation", "segmentation"])
+def test_the_table_of_a_sample_is_made_again_from_its_files(phase, kind):
+    folder = phase(kind)
+    expected = (folder / "cases.csv").read_bytes()
+    (folder / "cases.csv").unlink()
+    done = run("cases", folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "12 cases, 12 of them new\nfilled: width (12), height (12)" in done.stdout
+    assert (folder / "cases.csv").read_bytes() == expected
+
+
+def test_a_table_of_labels_is_taken_over(phase, tmp_path):
+    folder = phase("classification")
+    expected = (folder / "cases.csv").read_bytes()
+    (folder / "cases.csv").rename(tmp_path / "labels.csv")
+    table_from_files(folder, labels=tmp_path / "labels.csv").write()
+    assert (folder / "cases.csv").read_bytes() == expected
+    (tmp_path / "labels.csv").write_bytes(expected.replace(b",", b";").replace(b"name", b"Name"))
+    table_from_files(folder, labels=tmp_path / "labels.csv").write()
+    assert (folder / "cases.csv").read_bytes() == expected
+
+
+def test_cases_of_a_table_of_rows_are_found_and_their_images_measured(phase, tmp_path):
+    from PIL import Image
+
+    folder = phase("detection")
+    names = [line.partition(",")[0] for line in (folder / "cases.csv").read_text().splitlines()[1:]]
+    (folder / "cases.csv").unlink()
+    (tmp_path / "images").mkdir()
+    Image.new("RGB", (31, 17)).save(tmp_path / "images" / f"{names[0]}.jpg")
+    table = table_from_files(folder, images=tmp_path / "images")
+    assert table.rows[names[0]] == {"name": names[0], "width": "31", "height": "17"}
+
+
+def test_filled_cells_and_other_columns_stay_and_differences_are_told(phase):
+    folder = phase("ct-segmentation")
+    (folder / "cases.csv").write_text("Name;age;width\ncase02.nii.gz;3,5;64.0\ncase01;;65\n")
+    done = run("cases", folder)
+    assert done.returncode == 1
+    assert "differs: cases.csv, case01, width: 65, found 64 in labels/case01." in done.stderr
+    assert "written without the extension of files: 1 names" in done.stdout
+    assert "still empty: age (11)" in done.stdout
+    header, first, second = (folder / "cases.csv").read_text().splitlines()[:3]
+    assert header == "name,age,width,height,depth,spacing_mm,origin_mm,direction"
+    assert first == "case02,3.5,64.0,48,12,0.9 0.9 2.5,0 0 0,1 0 0 0 1 0 0 0 1"
+    assert second == "case01,,65,48,12,0.9 0.9 2.5,0 0 0,1 0 0 0 1 0 0 0 1"
+
+
+def test_image_and_reference_that_disagree(phase, tmp_path):
+    """The image's own header is taken; a difference within the rounding of headers is none."""
+    folder = phase("ct-segmentation")
+    (folder / "cases.csv").unlink()
+    images = tmp_path / "images"
+    images.mkdir()
+    for name, spacing in (("case01", 0.8), ("case02", 0.90001)):
+        geometry = Geometry((12, 48, 64), (spacing, 0.9, 2.5), (0.0, 0.0, 0.0))
+        data = write_volume(np.zeros((12, 48, 64), np.uint8), geometry, ".nii.gz")
+        (images / f"{name}.nii.gz").write_bytes(data)
+    table = table_from_files(folder, images=images)
+    (difference,) = table.differing
+    assert difference.startswith("labels/case01.")
+    assert "spacing_mm 0.9 0.9 2.5, found 0.8" in difference
+    assert [float(cell) for cell in table.rows["case01"]["spacing_mm"].split()] == pytest.approx(
+        [0.8, 0.9, 2.5]
+    )
+
+
+def test_every_file_that_cannot_be_read_is_named(phase):
+    folder = phase("ct-segmentation")
+    broken = sorted((folder / "labels").iterdir())[:2]
+    for path in broken:
+        path.write_bytes(b"no volume")
+    with pytest.raises(PhaseError) as caught:
+        table_from_files(folder)
+    assert [text.partition(":")[0] for text in caught.value.problems] == [
+        f"labels/{path.name}" for path in broken
+    ]
+
+
+def test_a_phase_without_files(phase, tmp_path):
+    folder = phase("classification")
+    (folder / "cases.csv").unlink()
+    with pytest.raises(PhaseError, match="expected files of cases, found none; see --images and --labels"):
+        table_from_files(folder)
+    with pytest.raises(PhaseError, match="none: no such file or folder"):
+        table_from_files(folder, images=tmp_path / "none")
