@@ -20,7 +20,7 @@ from PIL import Image, ImageDraw, ImageFont
 from evaluation.charts.chart import Chart, complete, layer, nominal
 from evaluation.charts.forest import ForestValue, forest_chart
 from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
-from evaluation.charts.roc import RocCurve, roc_chart
+from evaluation.charts.roc import RocCurve, coarse_roc_chart
 from evaluation.core.challenge import metrics_of
 from evaluation.core.metric import Metric
 from evaluation.metrics.classification import roc_table
@@ -115,7 +115,8 @@ def _subgroups(scores: Scores, metrics: MetricsFile) -> Chart:
 
 
 def _roc(scores: Scores, metrics: MetricsFile) -> Chart:
-    return roc_chart("roc", "Receiver operating characteristic", list(_curves(scores, metrics)))
+    title, curves = "Receiver operating characteristic", list(_curves(scores, metrics))
+    return coarse_roc_chart("roc", title, curves) if curves else _nothing("roc", title)
 
 
 def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[RocCurve]:
@@ -135,7 +136,8 @@ def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[RocCurve]:
             found = [weighted_sensitivity_at_specificity(roc, weights, 1 - rate)[0] for rate in rates]
             sensitivities = [round(float(one), digits) for one in found]
             ends = (np.array([0.0, *map(float, inner), 1.0]) for inner in (rates, sensitivities))
-            yield RocCurve(f"{task.title}: {metric.title}", *ends)
+            area = published[metric.name].value
+            yield RocCurve(f"{task.title}: {metric.title} {area:g}", *ends)
 
 
 def _page(scores: Scores, metrics: MetricsFile) -> bytes:

@@ -14,6 +14,7 @@ from evaluation.charts.chart import (
     lines_by_name,
     marks_of,
     nominal,
+    quantity,
     rows_of,
     share,
     tooltip,
@@ -83,12 +84,13 @@ def roc_chart(
     layers.append(layer("curves", {"type": "line", "interpolate": "linear"}, x=x, y=y, **drawn))
     if points:
         data["points"] = [vars(point) for point in points]
+        data["labels"] = _apart(points)
         diamond = {"type": "point", "filled": True, "size": 80, "color": GREY, "shape": "diamond"}
-        label = {"type": "text", "align": "left", "dx": 8, "dy": 8, "fontSize": 11, "limit": 200}
+        label = {"type": "text", "align": "left", "dx": 8, "fontSize": 11, "limit": 200}
         told = tooltip("name", numbers=("false_positive_rate", "sensitivity"))
         layers += [
             layer("points", diamond, x=x, y=y, tooltip=told),
-            layer("points", label, x=x, y=y, text=nominal("name")),
+            layer("labels", label, x=x, y=quantity("at", "sensitivity", (0, 1)), text=nominal("name")),
         ]
     described = "Sensitivity against 1 − specificity at every threshold; the dashed diagonal is chance."
     if band:
@@ -96,3 +98,49 @@ def roc_chart(
     if points:
         described += " Diamonds are operating points."
     return Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
+
+
+_LABEL_DISTANCE = 0.045
+_LABEL_WIDTH = 0.45
+"""Height and width of a label in the units of the axes, approximately."""
+
+
+def _apart(points: Sequence[MarkedPoint]) -> list[Record]:
+    """Return where the label of each point stands: ``at`` its sensitivity, or below labels in the way."""
+    placed: list[tuple[MarkedPoint, float]] = []
+    for point in sorted(points, key=lambda one: -one.sensitivity):
+        at = point.sensitivity - _LABEL_DISTANCE / 2
+        for other, taken in placed:
+            near = abs(other.false_positive_rate - point.false_positive_rate) < _LABEL_WIDTH
+            at = min(at, taken - _LABEL_DISTANCE) if near and abs(at - taken) < _LABEL_DISTANCE else at
+        placed.append((point, at))
+    lifted = max(0.0, 0.02 - min(at for _, at in placed))
+    return [{**vars(point), "at": round(at + lifted, 4)} for point, at in placed]
+
+
+def coarse_roc_chart(name: str, title: str, curves: Sequence[RocCurve]) -> Chart:
+    """Return the chart of curves of which only some points are known; ``name`` of a curve with its area.
+
+    A curve never falls, so between two points it lies in the box that they span.
+    """
+    points, boxes = list[Record](), list[Record]()
+    for curve in curves:
+        rates, found = curve.false_positive_rate, curve.sensitivity
+        points += rows_of({"false_positive_rate": rates, "sensitivity": found}, name=curve.name)
+        spanned = {"from": rates[:-1], "to": rates[1:], "lower": found[:-1], "upper": found[1:]}
+        boxes += rows_of(spanned, name=curve.name)
+    colour = {"color": lines_by_name(marks_of(curve.name for curve in curves), legend=True)["color"]}
+    x, y = share("false_positive_rate", "1 − specificity"), share("sensitivity", "sensitivity")
+    box = {"x": share("from", "1 − specificity"), "y": share("lower", "sensitivity")}
+    ends = {"x2": {"field": "to"}, "y2": {"field": "upper"}}
+    told = tooltip("name", numbers=("false_positive_rate", "sensitivity"))
+    layers = [
+        layer("between", {"type": "rect", "opacity": 0.2, "tooltip": None}, **box, **ends, **colour),
+        layer("curves", {"type": "point", "filled": True}, x=x, y=y, **colour, tooltip=told),
+    ]
+    described = (
+        "The phase publishes the sensitivity at nine false-positive rates alone, since every further point "
+        "would reveal more of the labels. The curve lies within the boxes; its area in the legend is exact."
+    )
+    data: dict[str, Sequence[Record]] = {"curves": points, "between": boxes}
+    return Chart(name, title, described, data, {"layer": layers, "height": 340})

@@ -12,6 +12,7 @@ from html import escape
 from os import fspath
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from evaluation.charts.chart import complete
 from evaluation.core.fault import PhaseError
@@ -59,7 +60,8 @@ def submission_page(
     if submission is None or not chosen:
         return organiser_page(results)
     wanted = {task: tuple(cases) for task, cases in chosen.items()}
-    request = Request(results.phase.folder, submission, wanted, images, machine.worker_count(workers))
+    number = machine.worker_count(workers)
+    request = Request(results.phase.folder, submission, wanted, images, number, views=True)
     return organiser_page(results, _read(request), chosen)
 
 
@@ -88,8 +90,10 @@ def board_page(
         shown = []
         for name, place in places.items():
             number = machine.worker_count(workers)
-            request = Request(phase.folder, place, hardest, images, number, only_pictures=True)
-            shown.append(Shown(name, {value.name: value.pictures for value in _read(request)}))
+            request = Request(phase.folder, place, hardest, images, number, only_pictures=True, views=True)
+            read = _read(request)
+            views = {value.name: value.views for value in read}
+            shown.append(Shown(name, {value.name: value.pictures for value in read}, views))
         pictures = {phase.manifest.digest: PhasePictures(phase.tasks, hardest, tuple(shown))}
     return leaderboard_page(board, parts, data, pictures)
 
@@ -146,9 +150,17 @@ class Report:
         return {chart.name: complete(chart, width=WIDTH) for chart in self.page.charts()}
 
     def write(self, path: AnyPath) -> Path:
-        """Write the HTML file and return its path. Raises `OSError`."""
+        """Write the HTML file and return its path. Raises `OSError`.
+
+        The images of many cases are written into a folder beside it, named after it with "-images".
+        """
         target = Path(path)
-        write_atomically(target, self.to_html().encode())
+        folder = target.with_name(f"{target.stem}-images") if self.page.is_large else None
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, data in self.page.files().items():
+                write_atomically(folder / name, data)
+        write_atomically(target, render_page(self.page, quote(folder.name) if folder else None).encode())
         return target
 
     def write_figures(self, folder: AnyPath) -> list[Path]:

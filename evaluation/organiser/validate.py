@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from evaluation.charts.published import has_curve
 from evaluation.core.aggregation import metric_values
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import PhaseError
@@ -119,10 +120,13 @@ def _is_empty(value: Any) -> bool:
 
 
 def _faults_of_keys(phase: Phase) -> list[str]:
-    """Return the faults of names that cannot be keys of metrics.json or would share one."""
+    """Return the faults of outputs: keys of metrics.json that cannot be or are shared, a chart of nothing."""
     problems = [
         fault for subgroup in phase.config.subgroups for fault in subgroup_faults(subgroup, phase.cases)
     ]
+    roc = "chart-roc" in phase.config.all_outputs.values()
+    if roc and not any(has_curve(metric) for task in phase.tasks for metric in task.metrics):
+        problems.append('phase.toml: the chart "roc" has no curve: no metric is an area under a ROC curve')
     if phase.config.publish_cases:
         names: dict[str, list[str]] = defaultdict(list)
         for case in phase.cases.forms:

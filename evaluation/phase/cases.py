@@ -283,12 +283,13 @@ _MAX_NUMBERS = 10
 def subgroup_masks(subgroup: Subgroup, cases: Cases, names: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
     """Return a mask over ``names`` for each value (or bin) of a column, by its key in metrics.json.
 
-    Cases with an empty cell are in no subgroup.
+    They have the order of `group_values`. Cases with an empty cell are in no subgroup.
     """
-    cells = {case.name: row.cells[subgroup.column] for case, row in zip(cases.forms, cases.rows, strict=True)}
-    key_of_cell = {cell: key_of(label_of(subgroup, cell)) for cell in set(cells.values())}
-    name_keys = np.array([key_of_cell[cells[name]] for name in names])
-    return {str(key): name_keys == key for key in sorted(set(name_keys.tolist())) if key}
+    labels = group_labels(subgroup, [row.cells[subgroup.column] for row in cases.rows])
+    key_of_case = dict(zip((case.name for case in cases.forms), map(key_of, labels), strict=True))
+    name_keys = np.array([key_of_case[name] for name in names])
+    masks = {key: name_keys == key for key in map(key_of, group_values(subgroup, labels))}
+    return {key: mask for key, mask in masks.items() if mask.any()}
 
 
 def group_labels(subgroup: Subgroup, cells: Sequence[str]) -> tuple[str, ...]:
@@ -298,10 +299,13 @@ def group_labels(subgroup: Subgroup, cells: Sequence[str]) -> tuple[str, ...]:
 
 
 def group_values(subgroup: Subgroup, labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the values or bins that occur among labels: bins in their order, values sorted."""
-    occurring = set(labels) - {""}
+    """Return the values or bins that occur among labels.
+
+    Bins and numbers ascend, other values have the order in which the labels first name them.
+    """
+    occurring = dict.fromkeys(label for label in labels if label)
     if not subgroup.bins:
-        return tuple(sorted(occurring))
+        return tuple(sorted(occurring, key=parse_number) if all(map(is_number, occurring)) else occurring)
     return tuple(label for label in _bin_labels(subgroup.bins) if label in occurring)
 
 

@@ -69,9 +69,9 @@ def board_examples() -> dict[str, Chart]:
         podium_chart(
             "podium-binned",
             "Podium",
-            np.array([np.full(700, 0.9), np.full(700, 0.1)]),
+            np.array([np.full(4_001, 0.9), np.full(4_001, 0.1)]),
             TEAMS,
-            [str(case) for case in range(700)],
+            [str(case) for case in range(4_001)],
             "higher",
             MARKS,
             "Dice",

@@ -7,7 +7,7 @@ import numpy as np
 from evaluation.charts.chart import Chart
 from evaluation.charts.forest import ForestValue, forest_chart
 from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
-from evaluation.charts.roc import Band, MarkedPoint, RocCurve, roc_chart
+from evaluation.charts.roc import Band, MarkedPoint, RocCurve, coarse_roc_chart, roc_chart
 from evaluation.organiser.charts.curves import (
     CalibrationBin,
     NamedBand,
@@ -55,6 +55,9 @@ def examples() -> dict[str, Chart]:
             [RocCurve("one", ENDS, ENDS), RocCurve("two", ENDS, np.array([0.5, 1.0]))],
             Band(ENDS, np.array([0.0, 0.9]), np.array([0.2, 1.0])),
             [MarkedPoint("reader", 0.1, 0.6)],
+        ),
+        coarse_roc_chart(
+            "roc-coarse", "ROC", [RocCurve("one", np.array([0.0, 0.1, 1.0]), np.array([0, 0.8, 1]))]
         ),
         precision_recall_chart(
             "precision-recall",

@@ -92,6 +92,8 @@ def test_a_thinned_curve_keeps_its_ends_and_its_area(points):
     assert kept[0] == 0
     assert kept[-1] == x.size - 1
     assert np.trapezoid(y[kept], x[kept]) == pytest.approx(np.trapezoid(y, x), abs=0.005)
+    # and that of steps: none of their corners lies on a straight line that is left out
+    assert (np.diff(x[kept]) * y[kept][:-1]).sum() == pytest.approx((np.diff(x) * y[:-1]).sum(), abs=0.01)
 
 
 def test_a_long_curve_becomes_short():

@@ -23,6 +23,14 @@ def test_few_cases_are_points():
     assert all(-0.6 <= row["offset"] <= 0.6 for row in few.data["points"])
 
 
+def test_a_lone_point_lies_on_its_line():
+    values = np.array([0.0, *np.linspace(0.9, 0.91, 30)])
+    one = distribution_chart("d", "D", [Distribution("x", values, list(map(str, range(31))))], "x")
+    offsets = [row["offset"] for row in one.data["points"]]
+    assert offsets[0] == 0
+    assert max(map(abs, offsets)) > 0.3
+
+
 def test_a_structure_without_a_value_is_left_out():
     empty = distribution_chart("d", "D", [Distribution("x", np.array([np.nan]), ["a"])], "x")
     assert empty.data["boxes"] == []

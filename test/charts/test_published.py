@@ -13,8 +13,10 @@ from sklearn.metrics import roc_curve
 
 from evaluation.charts.published import CURVE_NUMBERS, documents
 from evaluation.cli.main import main
+from evaluation.core.fault import PhaseError
 from evaluation.evaluate import evaluate
 from evaluation.organiser.audit import audit
+from evaluation.organiser.validate import validate_phase
 from evaluation.phase.config import PhaseConfig
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
@@ -73,6 +75,15 @@ def test_the_curve_is_that_of_scikit_learn_with_published_digits(scored, charts)
     expected = [max(sensitivities[rates <= step / 10 + 1e-12]) for step in range(1, 10)]
     assert [row["sensitivity"] for row in rows[1:-1]] == [round(value, 2) for value in expected]
     assert (rows[0]["sensitivity"], rows[-1]["sensitivity"]) == (0, 1)
+    # Between the points nothing is claimed but that the curve never falls, and the area is the published one.
+    boxes = charts["roc"]["datasets"]["between"]
+    for rate, sensitivity in zip(rates, sensitivities, strict=True):
+        assert any(
+            box["from"] <= rate <= box["to"] and box["lower"] - 0.005 <= sensitivity <= box["upper"] + 0.005
+            for box in boxes
+        )
+    auc = scored.metrics.aggregates["classification"]["auc"].value
+    assert {row["name"] for row in rows} == {f"Glaucoma classification: AUC {auc:g}"}
 
 
 def test_charts_hold_the_published_numbers_and_no_more_digits(scored, charts):
@@ -93,6 +104,15 @@ def test_charts_hold_the_published_numbers_and_no_more_digits(scored, charts):
     values = [row["value"] for row in charts["subgroups"]["datasets"]["subgroups"]]
     of_groups = [group["classification"]["auc"] for group in scored.metrics.subgroups["eye"].values()]
     assert values == [scored.metrics.aggregates["classification"]["auc"].value, *of_groups]
+
+
+def test_a_phase_without_a_curve_cannot_publish_one(tmp_path):
+    phase = tmp_path / "cysts"
+    shutil.copytree(REPOSITORY / "ground-truth" / "cysts", phase)
+    path = phase / "phase.toml"
+    path.write_text('charts = ["roc"]\n' + path.read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(PhaseError, match="no metric is an area under a ROC curve"):
+        validate_phase(phase, scan(phase), 0)
 
 
 def test_no_chart_names_a_case(scored, charts):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.charts.roc import Band, MarkedPoint, RocCurve, roc_chart
+from evaluation.charts.roc import Band, MarkedPoint, RocCurve, coarse_roc_chart, roc_chart
 from test.charts.drawing import drawn
 
 CURVE = RocCurve("likelihood", np.array([0, 0, 0.5, 1]), np.array([0, 0.5, 1, 1]))
@@ -15,6 +15,27 @@ def test_a_curve_is_drawn_with_its_band_and_its_points():
     assert chart.data["band"][1] == {"false_positive_rate": 1.0, "lower": 0.8, "upper": 1.0}
     assert "reader A" in drawn(chart)
     assert ">likelihood<" not in drawn(chart)  # one curve needs no legend
+
+
+def test_labels_of_points_in_one_place_do_not_lie_on_each_other():
+    near = [MarkedPoint(name, 0.1 + 0.01 * number, 0.6) for number, name in enumerate("abc")]
+    rows = roc_chart("roc", "ROC", [CURVE], None, [*near, MarkedPoint("far", 0.9, 0.6)]).data["labels"]
+    at = {row["name"]: row["at"] for row in rows}
+    assert min(abs(at[one] - at[other]) for one, other in ("ab", "bc", "ac")) >= 0.0449
+    assert at["far"] == at["a"]
+
+
+def test_a_curve_of_few_points_is_shown_as_the_boxes_that_hold_it():
+    chart = coarse_roc_chart(
+        "roc", "ROC", [RocCurve("AUC 0.9", np.array([0, 0.1, 1]), np.array([0, 0.8, 1]))]
+    )
+    assert chart.data["between"] == [
+        {"name": "AUC 0.9", "from": 0.0, "to": 0.1, "lower": 0.0, "upper": 0.8},
+        {"name": "AUC 0.9", "from": 0.1, "to": 1.0, "lower": 0.8, "upper": 1.0},
+    ]
+    assert not [one for one in chart.specification["layer"] if one["mark"]["type"] == "line"]
+    assert "every threshold" not in chart.description
+    assert ">AUC 0.9<" in drawn(chart)
 
 
 def test_several_curves_are_told_apart_by_a_legend():

@@ -2,19 +2,22 @@
 
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.charts.chart import OKABE_ITO, colour_scale, dash_scale, marks_of, shape_scale, theme
+from evaluation.charts.chart import PALETTE, colour_scale, dash_scale, marks_of, shape_scale, theme
 
 NAMES = [f"team {number}" for number in range(35)]
 
 
-def test_the_colours_are_those_of_okabe_and_ito():
-    # Okabe and Ito 2008, "Color Universal Design": the table of RGB values, without black.
-    published = {(0, 114, 178), (213, 94, 0), (0, 158, 115), (230, 159, 0)}
-    published |= {(204, 121, 167), (86, 180, 233), (240, 228, 66)}
-    assert {tuple(bytes.fromhex(colour[1:])) for colour in OKABE_ITO} == published
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_every_colour_of_a_team_can_be_seen_on_both_backgrounds(name):
+    # WCAG 2.2, 1.4.11: at least 3 : 1 for graphics.
+    ground = _luminance(theme(name)["background"])
+    for colour in PALETTE:
+        low, high = sorted((ground, _luminance(colour)))
+        assert (high + 0.05) / (low + 0.05) >= 3, colour
 
 
 @given(st.permutations(NAMES[:20]))

@@ -92,4 +92,6 @@ def test_labels_in_words_and_bins_in_their_order():
     assert group_values(binned, labels) == ("below minus 5", "minus 5 to 40", "60 and above")
     assert group_values(binned, ("60 and above", "")) == ("60 and above",)
     assert group_labels(AGE, ["b", "", "a"]) == ("b", "", "a")
-    assert group_values(AGE, ("b", "", "a")) == ("a", "b")
+    # numbers ascend, words stand as in the case table
+    assert group_values(AGE, ("severe", "", "mild", "severe")) == ("severe", "mild")
+    assert group_values(AGE, ("10", "9", "")) == ("9", "10")

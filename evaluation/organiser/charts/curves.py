@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evaluation.charts.chart import (
     BLUE,
     GREY,
+    PALETTE,
     Chart,
     MarkStyle,
     Record,
@@ -54,8 +55,17 @@ class NamedBand:
     upper: Floats
 
 
+_WIDTH = {"field": "width", "type": "quantitative", "scale": None, "legend": None}
+
+
 def _curve_rows(curves: Sequence[NamedCurve], x: str, y: str) -> list[Record]:
-    return [row for one in curves for row in rows_of({x: one.x, y: one.y}, name=one.name)]
+    """Return the points of all curves; of few, the first are the widest, so that none hides another."""
+    steps = len(curves) - 1 if len(curves) <= len(PALETTE) else 0
+    return [
+        row
+        for later, one in zip(range(steps, steps - len(curves), -1), curves, strict=True)
+        for row in rows_of({x: one.x, y: one.y}, name=one.name, width=2 + 1.8 * max(0, later))
+    ]
 
 
 def _band_rows(bands: Sequence[NamedBand], x: str, marks: Mapping[str, MarkStyle]) -> list[Record]:
@@ -83,10 +93,14 @@ def precision_recall_chart(
     hit.
     """
     marks = marks_of(curve.name for curve in curves)
-    data: dict[str, Sequence[Record]] = {"curves": _curve_rows(curves, "recall", "precision")}
+    # The first precision holds from recall 0 on.
+    begun = [NamedCurve(one.name, np.insert(one.x, 0, 0.0), one.y[[0, *range(one.y.size)]]) for one in curves]
+    data: dict[str, Sequence[Record]] = {"curves": _curve_rows(begun, "recall", "precision")}
     x, y = share("recall", "recall (sensitivity)"), share("precision", "precision")
     layers: list[Record] = []
-    described = "Precision against recall at every threshold."
+    described = (
+        "Precision against recall at every threshold, in the steps whose area is the average precision."
+    )
     if prevalence is not None:
         data["chance"] = [{"precision": prevalence}]
         layers.append(layer("chance", {"type": "rule", "color": GREY, "strokeDash": [3, 3]}, y=y))
@@ -97,7 +111,9 @@ def precision_recall_chart(
         described += " A band holds 95 % of the bootstrap's precisions at each recall."
     described += f" {hit}" if hit else ""
     drawn = lines_by_name(marks, legend=len(curves) > 1)
-    layers.append(layer("curves", {"type": "line"}, x=x, y=y, **drawn))
+    layers.append(
+        layer("curves", {"type": "line", "interpolate": "step-before"}, x=x, y=y, **drawn, strokeWidth=_WIDTH)
+    )
     return Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
 
 
@@ -126,7 +142,9 @@ def froc_chart(
         layers.append(band_layer(x, share("lower", "sensitivity"), len(bands)))
         described += " A band holds 95 % of the curves of the bootstrap."
     drawn = lines_by_name(marks, legend=len(curves) > 1)
-    layers.append(layer("curves", {"type": "line", "interpolate": "step-after"}, x=x, y=y, **drawn))
+    layers.append(
+        layer("curves", {"type": "line", "interpolate": "step-after"}, x=x, y=y, **drawn, strokeWidth=_WIDTH)
+    )
     return Chart(name, title, f"{described} {hit}", data, {"layer": layers, "height": 340}, follows)
 
 
@@ -220,7 +238,10 @@ def calibration_chart(
     """Return the reliability diagram with the expected calibration error and the Brier score."""
     x, y = share("predicted", "predicted probability"), share("observed", "share of positives")
     interval = {"y": share("lower", "share of positives"), "y2": {"field": "upper"}}
-    area = quantitative("cases", title="cases", scale={"range": [30, 350]})
+    counts = sorted({one.cases for one in bins})
+    shown = sorted({counts[0], counts[len(counts) // 2], counts[-1]}) if counts else []
+    legend = {"values": shown, "format": "d"}
+    area = quantitative("cases", title="cases", scale={"range": [30, 350]}, legend=legend)
     told = [quantitative("cases"), *tooltip(numbers=("predicted", "observed", "lower", "upper"))]
     layers = [
         layer("perfect", {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y),
@@ -324,10 +345,11 @@ def thinned(x: Floats, y: Floats, steps: int = _STEPS) -> NDArray[np.intp]:
     moved[1:] = (np.diff(cell, axis=0) != 0).any(axis=1)
     moved[-1] = True
     kept = np.flatnonzero(moved)
-    # inner points on a straight line are dropped
-    dx, dy = np.diff(x[kept]), np.diff(y[kept])
+    # inner points on a line along an axis are dropped; on any other one they are ends of steps
     turns = np.ones(kept.size, dtype=np.bool_)
-    turns[1:-1] = np.abs(dx[:-1] * dy[1:] - dx[1:] * dy[:-1]) > 1e-15
+    for along in (x, y):
+        same = np.diff(along[kept]) == 0
+        turns[1:-1] &= ~(same[:-1] & same[1:])
     return kept[turns]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ from evaluation.metrics.arrays import Floats
 
 MOST_POINTS = 500
 """Above so many cases a line, bins replace the points."""
+_FEW_POINTS = 100
 _BINS = 60
 
 
@@ -81,9 +83,10 @@ def distribution_chart(
             bins += rows_of({"value": middles[held], "cases": counts[held]}, name=one.name)
         else:
             names = [case for case, enters in zip(one.cases, entering.tolist(), strict=True) if enters]
+            rows = zip(names, values.tolist(), _offsets(values), strict=True)
             points += [
-                {"name": one.name, "case": case, "value": value, "offset": _offset(number)}
-                for number, (case, value) in enumerate(zip(names, values.tolist(), strict=True))
+                {"name": one.name, "case": case, "value": value, "offset": offset}
+                for case, value, offset in rows
             ]
     of_name = nominal("name", scale=colour_scale(marks or {}), legend=None)
     y = names_down("name")
@@ -103,7 +106,7 @@ def distribution_chart(
         data["bins"] = bins
         mark = {"type": "point", "filled": True, "color": BLUE, "opacity": 0.6}
         colour = {"color": of_name} if marks else {}
-        size = quantitative("cases", scale={"range": [4, 150]})
+        size = quantitative("cases", scale={"range": [14, 150]})
         layers.append(layer("bins", mark, x=x, **colour, size=size))
     if points:
         data["points"] = points
@@ -111,6 +114,9 @@ def distribution_chart(
             "x": x,
             "yOffset": quantitative("offset", scale={"domain": [-1, 1]}),
             **point_of_case(BLUE),
+            "size": if_selected(
+                "case", 220, {"value": 45 if len(points) <= _FEW_POINTS * len(boxes) else 16}
+            ),
             **({"color": if_selected("case", VERMILION, of_name)} if marks else {}),
             "tooltip": tooltip("case", "name", numbers=("value",)),
         }
@@ -129,10 +135,17 @@ def distribution_chart(
     )
 
 
-def _offset(number: int) -> float:
-    """Return where across its line the point of that number is drawn: −0.6 … 0.6, spread evenly."""
+def _offsets(values: NDArray[np.float64]) -> list[float]:
+    """Return where across its line each point is drawn, −0.5 … 0.5: the middle for one without neighbours."""
+    ordered, near = np.sort(values), 0.02 * float(np.ptp(values))
+    first, last = (np.searchsorted(ordered, values + sign * near, side) for sign, side in _SIDES)
+    spread = np.minimum(1.0, (last - first - 1) / 4)
     golden = 0.6180339887498949
-    return round(1.2 * ((number * golden) % 1) - 0.6, 3)
+    found: list[float] = np.round(spread * ((np.arange(values.size) * golden) % 1 - 0.5), 3).tolist()
+    return found
+
+
+_SIDES: tuple[tuple[int, Literal["left", "right"]], ...] = ((-1, "left"), (1, "right"))
 
 
 # --- Histogram of a value over the cases ---

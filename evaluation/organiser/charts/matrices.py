@@ -27,6 +27,7 @@ from evaluation.charts.chart import (
 
 _MOST_LABELLED = 13
 _ROW_HEIGHT = 26
+_EVERY_LABEL = {"labelAngle": -90, "labelLimit": 110, "labelOverlap": False}
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def heatmap_chart(
         for cell in cells
     ]
     order = list(columns or dict.fromkeys(cell.column for cell in cells))
-    axis = {"labelAngle": -45, "labelLimit": 110, "labelFontSize": 10}
+    axis = {**_EVERY_LABEL, "labelFontSize": 10}
     # A domain takes names unchanged; a sort order would put them into an expression.
     x = category(column, axes.columns, axis=axis, scale={"domain": order})
     # An interpolation between only two colours can be read in grey, too.
@@ -101,10 +102,16 @@ def heatmap_chart(
         "encoding": {"x": x, "y": names_down("row")},
         "layer": layers,
         "height": _ROW_HEIGHT * len(dict.fromkeys(cell.row for cell in cells)),
+        "usermeta": least_width(len(order)),
     }
     return Chart(
         name, title, description, {"cells": rows}, specification, follows, single_cases=columns_are_cases
     )
+
+
+def least_width(columns: int) -> dict[str, int]:
+    """Return the note to a page that a figure of columns needs a width in pixels, or is scrolled."""
+    return {"leastWidth": 300 + 13 * columns}
 
 
 def _label(white_where: str) -> Record:
@@ -143,13 +150,15 @@ def confusion_chart(
         {"mark": {"type": "rect", "stroke": GREY}, "encoding": cell},
         {"mark": {"type": "text", "fontSize": 13}, "encoding": _label("datum.share > 0.5")},
     ]
-    encoding, height = {"x": x, "y": y}, 44 * len(classes)
+    columns = len(classes) + len(further)
+    width = max(90, 8 * max(map(len, (*classes, *further)), default=0)) * columns
+    specification = {"encoding": {"x": x, "y": y}, "layer": layers, "height": 44 * len(classes)}
     return Chart(
         name,
         title,
         f"{what} Numbers of cases, and in brackets their share of the class in the reference.",
         {"cells": rows},
-        {"data": {"name": "cells"}, "encoding": encoding, "layer": layers, "height": height},
+        {"data": {"name": "cells"}, **specification, "usermeta": {"leastWidth": 120 + width}},
     )
 
 
@@ -196,7 +205,7 @@ def significance_chart(
     )
     # A domain takes names unchanged; a sort order would put them into an expression.
     scale = {"scale": {"domain": list(teams)}}
-    x = category("column", axis={"labelAngle": -45, "labelLimit": 110, "title": None})
+    x = category("column", axis={**_EVERY_LABEL, "title": None})
     layers = [
         {
             "mark": {"type": "rect", "stroke": GREY, "strokeWidth": 0.5},
@@ -214,7 +223,8 @@ def significance_chart(
         "data": {"name": "pairs"},
         "encoding": {"x": {**x, **scale}, "y": {**names_down("row"), **scale}},
         "layer": layers,
-        "height": 26 * len(teams),
+        "height": _ROW_HEIGHT * len(teams),
+        "usermeta": least_width(len(teams)),
     }
     return Chart(name, title, description, {"pairs": cells}, specification, follows)
 

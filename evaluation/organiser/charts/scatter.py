@@ -75,7 +75,7 @@ def scatter_chart(
     x, y = (_along(field, axis) for field, axis in (("x", x_axis), ("y", y_axis)))
     tables: dict[str, Sequence[Record]] = dict(data or {})
     grouped = len(marks) > 1
-    sizes = {"width": _SIDE, "height": _SIDE} if square else {"height": 340}
+    sizes = {"width": _SIDE, "height": _SIDE, "autosize": "pad"} if square else {"height": 340}
     if len(points) > MOST_POINTS:
         tables["cells"] = _cells(points)
         cells: Record = layer(
@@ -156,7 +156,7 @@ def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str, 
         for pair in pairs
     ]
     lines = [
-        {"y": value, "label": f"{text} {value:.3g}".replace("-", "−")}
+        {"y": value, "label": f"{text} {value:{',.0f' if abs(value) >= 1000 else '.3g'}}".replace("-", "−")}
         for text, value in (("bias", bias), ("−1.96 SD", bias - width), ("+1.96 SD", bias + width))
     ]
     in_unit = f" in {unit}" if unit else ""

@@ -76,7 +76,12 @@ def blob_chart(
         "The area of a blob is the share of the resamples in which the team takes the place; a cross is the "
         "median, a line the 95 % interval.",
         {"blobs": blobs, "spans": spans},
-        {"encoding": {"y": names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(places)},
+        {
+            "encoding": {"y": names_down("team")},
+            "layer": layers,
+            "height": ROW_HEIGHT * len(places),
+            "usermeta": {"leastWidth": 420},
+        },
         follows,
     )
 

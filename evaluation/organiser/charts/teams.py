@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evaluation.charts.chart import (
     BLUE,
     GREY,
-    ORANGE,
+    OCHRE,
     VERMILION,
     Chart,
     MarkStyle,
@@ -178,7 +178,7 @@ def subgroup_means_chart(
             "means",
             {"type": "point", "filled": True, "size": 90, "opacity": 1},
             x=quantity("value", axis_title),
-            color={**by_group, "scale": {"domain": list(groups), "range": [BLUE, ORANGE]}},
+            color={**by_group, "scale": {"domain": list(groups), "range": [BLUE, OCHRE]}},
             shape={**by_group, "scale": {"domain": list(groups), "range": ["circle", "diamond"]}},
             tooltip=tooltip("team", "group", numbers=("value", "p_value")),
         ),
@@ -212,34 +212,42 @@ def place_lines_chart(
         for team, place in of_teams.items()
     ]
     last = max(row["place"] for row in rows)
+    schemes = list(places)
     labels = {"title": None, "labelAngle": -40, "labelLimit": 300, "labelOverlap": False}
+    # Room for the names at both ends, in steps between two schemes.
+    room = {"type": "point", "padding": max(0.3, 0.3 * (len(schemes) - 1))}
     scale = {"domain": [0.5, last + 0.5], "reverse": True, "nice": False}
     ticks = {"values": list(range(1, last + 1)), "format": "d"}
     encoding = {
-        "x": category("scheme", axis=labels),
+        "x": category("scheme", axis=labels, scale={**room, "domain": schemes}),
         "y": quantitative("place", title="place", scale=scale, axis=ticks),
-        "color": team_colour(marks, legend=True),
-        "tooltip": tooltip("team", "scheme", "place"),
     }
+    drawn = {"color": team_colour(marks), "tooltip": tooltip("team", "scheme", "place")}
+    point = {"type": "point", "filled": True, "size": 55, "opacity": 1}
     layers = [
-        {"mark": {"type": "line", "opacity": 0.8}, "encoding": {"strokeDash": team_dash(marks, legend=True)}},
-        {
-            "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
-            "encoding": {"shape": team_shape(marks, legend=True)},
-        },
+        layer("places", {"type": "line", "opacity": 0.8}, **drawn, strokeDash=team_dash(marks)),
+        layer("places", point, **drawn, shape=team_shape(marks)),
     ]
-    specification = {
-        "data": {"name": "places"},
-        "encoding": encoding,
-        "layer": layers,
-        "height": max(220, 20 * last),
-    }
-    return Chart(name, title, description, {"places": rows}, specification, follows)
+    data: dict[str, Sequence[Record]] = {"places": rows}
+    for table, scheme, text in (
+        ("first", schemes[0], {"align": "right", "dx": -9}),
+        ("last", schemes[-1], {"align": "left", "dx": 9}),
+    ):
+        data[table] = [
+            {"scheme": scheme, "place": place, "names": ", ".join(team for team in of if of[team] == place)}
+            for of in [places[scheme]]
+            for place in sorted(set(of.values()))
+        ]
+        mark = {"type": "text", "limit": {"expr": "width * 0.17"}, "fontSize": 11, **text}
+        layers.append(layer(table, mark, text=nominal("names"), tooltip=nominal("names")))
+    least = {"leastWidth": 110 * len(schemes) if len(schemes) > 3 else 0}
+    specification = {"encoding": encoding, "layer": layers, "height": max(220, 20 * last), "usermeta": least}
+    return Chart(name, title, description, data, specification, follows)
 
 
 # --- Podium plot: the values of all teams in every case, arranged by their rank in that case ---
 
-MOST_POINTS = 1_200
+MOST_POINTS = 8_000
 """Above so many values, bins replace the points and lines."""
 _BINS = 24
 _WIDTH = 0.8
@@ -289,14 +297,14 @@ def podium_chart(
             detail=nominal("case"),
             order=quantitative("position"),
             color=if_selected("case", VERMILION, {"value": GREY}),
-            opacity=if_selected("case", 1, {"value": 0.2}),
+            opacity=if_selected("case", 1, {"value": round(max(0.04, min(0.2, 20 / len(cases))), 3)}),
         )
         points = layer(
             "values",
             {"type": "point", "filled": True, "cursor": "pointer", "opacity": 0.9},
             **encoding,
             shape=team_shape(marks, legend=True),
-            size=if_selected("case", 160, {"value": 40}),
+            size=if_selected("case", 160, {"value": round(max(8, min(40, 40_000 / values.size)))}),
             tooltip=tooltip("case", "team", "rank", numbers=("value",)),
         )
         layers: list[Record] = [separators, lines, points]
@@ -306,7 +314,7 @@ def podium_chart(
             "values",
             {"type": "circle", "opacity": 0.8},
             **encoding,
-            size=quantitative("cases", scale={"range": [3, 90]}, legend=None),
+            size=quantitative("cases", scale={"range": [12, 140]}, legend=None),
             tooltip=tooltip("team", "rank", "cases", numbers=("value",)),
         )
         layers = [separators, bins]
@@ -316,7 +324,7 @@ def podium_chart(
         "values": rows,
         "separators": [{"position": tick + 0.5} for tick in ticks[:-1]] or [{"position": 0.5}],
     }
-    specification = {"layer": layers, "height": 320}
+    specification = {"layer": layers, "height": 420, "usermeta": {"leastWidth": 26 * len(teams)}}
     return Chart(name, title, described, data, specification, follows, single_cases=few)
 
 
@@ -328,7 +336,7 @@ def _points(
             "team": team,
             "case": case,
             "rank": int(ranks[i, j]),
-            "position": float(places[i, j]),
+            "position": round(float(places[i, j]), 3),
             "value": float(values[i, j]),
         }
         for i, team in enumerate(teams)

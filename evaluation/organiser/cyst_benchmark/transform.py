@@ -133,6 +133,12 @@ class Supervisor:
             groups.setdefault(value, []).append(confidence)
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
+    def sharing(self, confidence: int) -> str:
+        """Return the other confidences of the same value or cysts, ascending and joined by spaces."""
+        same = {other for group in self.tied if confidence in group for other in group}
+        same |= {self.pooled_with.get(confidence, confidence)}
+        return " ".join(map(str, sorted(same - {confidence})))
+
 
 def moments_of(distinctions: ArrayLike) -> Moments:
     """Return the moments of distinctions of both runs together; NaN (an empty ring) is left out."""
@@ -344,7 +350,7 @@ def write_transforms(work: Path) -> dict[str, object]:
             rows.append((annotator, c, *figures, _USED_BY))
     write_rows(work / TRANSFORMS, _OF_TRANSFORM, rows)
     levels = [
-        (c, m.count, m.mean, m.variance, supervisor.pooled_with.get(c), supervisor.levels[c])
+        (c, m.count, m.mean, m.variance, supervisor.sharing(c), supervisor.levels[c])
         for c, m in supervisor.moments.items()
     ]
     write_rows(work / LEVELS, _OF_LEVEL, levels)

@@ -11,7 +11,7 @@ from typing import Any
 from evaluation.charts.chart import (
     BLUE,
     GREY,
-    ORANGE,
+    OCHRE,
     VERMILION,
     Chart,
     binned,
@@ -204,7 +204,9 @@ def _distributions(rows: Sequence[Record]) -> Chart:
             "encoding": {
                 **binned("distinction"),
                 "y": quantitative("cysts", title=None),
-                "row": nominal("annotator", title=None, sort=in_order),
+                "row": nominal(
+                    "annotator", title=None, sort=in_order, header={"labelAngle": 0, "labelAlign": "left"}
+                ),
                 "column": nominal("confidence", title=None),
                 "tooltip": tooltip("annotator", "confidence", numbers=("from", "to", "cysts")),
             },
@@ -231,7 +233,11 @@ def _means(rows: Sequence[Record]) -> Chart:
 
 def _intervals(rows: Sequence[Record]) -> Chart:
     bars = [
-        {**row, "pair": f"{row['from_confidence']:g} – {row['to_confidence']:g}"}
+        {
+            **row,
+            "pair": f"{row['from_confidence']:g} – {row['to_confidence']:g}",
+            "interval": _number(row, "to_mean") - _number(row, "from_mean"),
+        }
         for row in sorted(rows, key=lambda row: _number(row, "from_confidence"))
     ]
     encoding = {
@@ -244,8 +250,9 @@ def _intervals(rows: Sequence[Record]) -> Chart:
     return Chart(
         "intervals",
         "Intervals between neighbouring confidences",
-        "The difference of the mean distinctions of two confidences. Unequal bars of one annotator mean that "
-        "the confidences are no equal steps; unequal annotators use them differently.",
+        "The mean distinction of the higher confidence minus that of the lower one; a bar below zero: it "
+        "falls. intervals.csv holds the sizes, as the paper defines them. Unequal bars of one annotator mean "
+        "that the confidences are no equal steps; unequal annotators use them differently.",
         {"intervals": bars},
         layer("intervals", {"type": "bar"}, **encoding) | {"height": 260},
         "Fig. 7b of the cyst benchmark",
@@ -253,27 +260,47 @@ def _intervals(rows: Sequence[Record]) -> Chart:
 
 
 def _scale(rows: Sequence[Record]) -> Chart:
-    labels = [{**row, "label": f"{row['confidence']:g}"} for row in rows]
+    labels = list(_joined_labels(rows))
     colour = _by_reader(rows, shape=False)
     colour["color"]["legend"] = None
     mark = {"type": "text", "fontSize": 14, "fontWeight": "bold", "dy": -8}
-    told = tooltip("reader", "label", numbers=("mean", "cysts"))
+    told = tooltip("reader", "confidence", numbers=("mean", "cysts"))
     return Chart(
         "scale",
         "Confidences on the scale of distinctions",
-        "Every number is a confidence at the mean distinction of an annotator's cysts.",
-        {"labels": labels},
+        "Every number is a confidence, every tick the mean distinction of an annotator's cysts of it.",
+        {"means": rows, "labels": labels},
         {
-            "data": {"name": "labels"},
             "encoding": {"x": quantity("mean", "mean distinction"), "y": names_down("reader")},
             "layer": [
-                {"mark": {"type": "line", "opacity": 0.4}, "encoding": colour},
-                {"mark": mark, "encoding": {"text": nominal("label"), **colour, "tooltip": told}},
+                layer("means", {"type": "line", "opacity": 0.4}, **colour),
+                layer("means", {"type": "tick", "thickness": 2, "size": 10}, **colour, tooltip=told),
+                layer("labels", mark, text=nominal("label"), **colour),
             ],
             "height": 46 * len({str(row["reader"]) for row in rows}),
         },
         "Fig. 7c of the cyst benchmark",
     )
+
+
+def _joined_labels(rows: Sequence[Record]) -> Iterator[Record]:
+    """Yield the confidences of every annotator by ascending mean; those too near to be told apart as one."""
+    means = [_number(row, "mean") for row in rows]
+    nearest = 0.035 * (max(means) - min(means))
+    for reader in dict.fromkeys(row["reader"] for row in rows):
+        of_reader = sorted(
+            (row for row in rows if row["reader"] == reader), key=lambda row: _number(row, "mean")
+        )
+        groups: list[list[Record]] = []
+        for row in of_reader:
+            if groups and _number(row, "mean") - _number(groups[-1][-1], "mean") < nearest:
+                groups[-1].append(row)
+            else:
+                groups.append([row])
+        for group in groups:
+            middle = sum(_number(row, "mean") for row in group) / len(group)
+            label = ", ".join(f"{row['confidence']:g}" for row in group)
+            yield {"reader": reader, "mean": middle, "label": label}
 
 
 # --- Figures of accuracy by confidence (Table 4) and of combined annotators (Figs. 9 to 12) ---
@@ -282,7 +309,7 @@ _MEASURES = {
     "accuracy": "Similarity to the supervisor (Eq. 3), over the voxels that either marked so in any run.",
     "reproducibility": "Similarity of an annotator's two runs (Eq. 3), over the voxels marked so in one.",
 }
-_METHODS = {"alone": (GREY, "circle"), "average": (ORANGE, "diamond"), "weighted": (BLUE, "square")}
+_METHODS = {"alone": (GREY, "circle"), "average": (OCHRE, "diamond"), "weighted": (BLUE, "square")}
 
 
 def _accuracy_charts(tables: BenchmarkTables) -> Iterator[Chart]:

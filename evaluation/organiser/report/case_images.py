@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import io
 import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.metrics.boxes import iou_of_corners
 from evaluation.metrics.segmentation import VerticalDiameter, overlap_of
+from evaluation.organiser.report.case_views import CaseView, drawn_view, view_of
 from evaluation.organiser.report.objects import (
     HIT,
     VIEW_NAMES,
@@ -299,13 +301,14 @@ _PORTION = 16
 
 @dataclass(frozen=True)
 class CaseReading:
-    """The drawn values of one case: sizes, locations by field, and pictures by task."""
+    """The drawn values of one case: sizes, locations by field, and pictures and views by task."""
 
     name: str
     sizes: tuple[StructureSize, ...]
     ratios: tuple[Ratio, ...]
     locations: Mapping[str, Location]
     pictures: Mapping[str, CaseImage]
+    views: Mapping[str, CaseView] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -313,7 +316,7 @@ class Request:
     """A request for values of a phase and a submission, with the cases to draw by task.
 
     submission: None for the reference itself, which shows only fields submitted in the reference's form.
-    only_pictures: leave out the sizes and positions of all cases.
+    only_pictures: leave out the sizes and positions of all cases. views: also of every case, for the viewer.
     """
 
     phase: Path
@@ -322,6 +325,7 @@ class Request:
     images: Path | None
     workers: int
     only_pictures: bool = False
+    views: bool = False
 
 
 def read_cases(request: Request, progress: Progress) -> list[CaseReading]:
@@ -362,14 +366,14 @@ class _SubmissionReader:
         self._reference = OpenReference(self.phase.reference, references_of(self.phase.tasks))
         self._photographs = Photographs(request.images)
         self._wanted = request.pictures
-        self._only_pictures = request.only_pictures
+        self._only_pictures, self._views = request.only_pictures, request.views
         self._definition: VerticalDiameter = getattr(self.phase.options, "vertical_diameter", "column_count")
 
     def positions(self) -> Iterator[int]:
         """Yield the positions of the cases to read."""
         shown = {name for names in self._wanted.values() for name in names}
         for position, case in enumerate(self.phase.cases.forms):
-            if not self._only_pictures or case.name in shown:
+            if self._views or not self._only_pictures or case.name in shown:
                 yield position
 
     def read(self, position: int) -> CaseReading:
@@ -379,8 +383,9 @@ class _SubmissionReader:
         predicted = self._submitted(position, references)
         submitted = {name: value for name, value in predicted.items() if references[name] is not None}
         pictures = self._pictures(case, submitted, references)
+        views = self._views_of(case, submitted, references, pictures) if self._views else {}
         if self._only_pictures:
-            return CaseReading(case.name, (), (), {}, pictures)
+            return CaseReading(case.name, (), (), {}, pictures, views)
         pairs = {name: (value, references[name]) for name, value in submitted.items()}
         return CaseReading(
             case.name,
@@ -396,6 +401,7 @@ class _SubmissionReader:
                 if isinstance(pair[0], Point) and (location := location_of(self._fields[name], *pair))
             },
             pictures,
+            views,
         )
 
     def _of(self, folder: Path) -> Callable[[int, Values], Values]:
@@ -417,6 +423,23 @@ class _SubmissionReader:
             name for name, field in self._fields.items() if type(field.kind) is type(field.reference.kind)
         ]
         return {name: references[name] for name in same}
+
+    def _views_of(
+        self, case: CaseForm, submitted: Values, references: Values, pictures: Mapping[str, CaseImage]
+    ) -> dict[str, CaseView]:
+        """Return the views of a case by task; points and boxes are a picture that is drawn already."""
+        photograph, volume = self._photographs.of(case), partial(self._photographs.volume_of, case)
+        found: dict[str, CaseView] = {}
+        for task in self.phase.tasks:
+            view = view_of(task, case, submitted, references, photograph, volume)
+            if view is None and any(is_shown(field) for field in task.fields):
+                drawn = pictures.get(task.name) or picture_of(
+                    self.phase, task, case, submitted, references, photograph, volume
+                )
+                view = drawn_view(drawn.source) if drawn else None
+            if view:
+                found[task.name] = view
+        return found
 
     def _pictures(self, case: CaseForm, submitted: Values, references: Values) -> dict[str, CaseImage]:
         """Return the requested pictures of a case by task."""

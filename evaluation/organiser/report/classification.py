@@ -35,7 +35,7 @@ from evaluation.organiser.charts.curves import (
     roc_curve,
 )
 from evaluation.organiser.charts.matrices import confusion_chart
-from evaluation.organiser.report.page import Figure, Section, identifier
+from evaluation.organiser.report.page import Block, Figure, Section, Text, identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights
 from evaluation.organiser.report.sources import followed
 
@@ -228,8 +228,31 @@ class _LabelledScores:
 def classification_section(results: SubmissionResults) -> Section | None:
     """Return the section, None without a task that has scores or decisions."""
     charts = [chart for task in results.tasks for chart in _charts(results, task)]
-    figures = tuple(Figure(chart) for chart in charts)
-    return Section("classification", "Classification", figures) if figures else None
+    blocks: list[Block] = [Figure(chart) for chart in charts]
+    if left_out := tuple(_left_out(results)):
+        blocks.insert(0, Text(left_out))
+    return Section("classification", "Classification", tuple(blocks)) if charts else None
+
+
+_MOST_NAMES = 10
+
+
+def _left_out(results: SubmissionResults) -> Iterator[str]:
+    """Yield a sentence for each label that some cases of its task lack: which they are."""
+    for task in results.tasks:
+        table = results.tables[task.name]
+        given = [(metric.aggregate.curve, metric.aggregate.decision) for metric in task.metrics]
+        labels = [curve.label for curve, _ in given if curve] + [d.present for _, d in given if d]
+        for label in dict.fromkeys(labels):
+            absent = np.isnan(table[label])
+            names = [name for name, out in zip(table.names, absent.tolist(), strict=True) if out]
+            if 0 < len(names) < len(table):
+                more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+                yield (
+                    f"{task.title}: {len(table) - len(names)} of {len(table)} cases. Left out, since the "
+                    f"reference does not decide “{label.replace('_', ' ')}” for them: "
+                    f"{', '.join(names[:_MOST_NAMES])}{more}."
+                )
 
 
 def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:

@@ -107,10 +107,11 @@ class _Drawn:
             points = matched.precision_recall(ones, position, threshold)
             if not points.recall.size:
                 continue
-            shown = thinned(points.recall, points.precision)
-            curves.append(NamedCurve(name, points.recall[shown], points.precision[shown]))
+            best = _best_from(points.precision)
+            shown = thinned(points.recall, best)
+            curves.append(NamedCurve(name, points.recall[shown], best[shown]))
             rows = (matched.precision_recall(row, position, threshold) for block in weights for row in block)
-            blocks = [(one.recall[None], one.precision[None]) for one in rows if one.recall.size]
+            blocks = [(one.recall[None], _best_from(one.precision)[None]) for one in rows if one.recall.size]
             if blocks:
                 bands.append(precision_band(name, blocks))
         if curves:
@@ -120,7 +121,8 @@ class _Drawn:
                 f"Precision and recall, IoU from {at:g}. {self.title}",
                 curves,
                 bands,
-                hit=f"A hit has an intersection over union of at least {at:g}.",
+                hit="The precision is the best at that recall or above. A hit has an intersection over union "
+                f"of at least {at:g}.",
             )
 
     def _free_response(self, matched: DetectionTable, weights: list[Floats]) -> Iterator[Chart]:
@@ -137,6 +139,12 @@ class _Drawn:
         if lines:
             hit = f"A hit has an intersection over union of at least {thresholds[threshold]:g}."
             yield froc_chart(f"{self.name}-froc", f"FROC. {self.title}", lines, hit, bands=bands)
+
+
+def _best_from(precision: Floats) -> Floats:
+    """Return the best precision at each recall or a higher one; shape (points,), recall ascending."""
+    best: Floats = np.maximum.accumulate(precision[::-1])[::-1]
+    return best
 
 
 def froc_band(name: str, table: FrocTable, weights: Sequence[Floats]) -> NamedBand:

@@ -197,7 +197,7 @@ def region_panels(found: Sequence[Region], size: tuple[int, int], photograph: Co
         around = around.union(region.predicted.box).union(region.reference.box)
     part = _window(around, size)
     below = ground(part, photograph)
-    pairs = ((_cut(region.predicted, part), _cut(region.reference, part)) for region in found)
+    pairs = ((cut(region.predicted, part), cut(region.reference, part)) for region in found)
     return beside([fitted(_painted(pair, below)) for pair in pairs])
 
 
@@ -243,7 +243,7 @@ def ground(window: Box, photograph: Colours | None) -> Colours:
     return np.full((*window.shape, 3), BACKGROUND, np.uint8)
 
 
-def _cut(crop: Crop, window: Box) -> Mask:
+def cut(crop: Crop, window: Box) -> Mask:
     """Return a region in a window that contains its box."""
     if not crop.values.size:
         return np.zeros(window.shape, np.bool_)
@@ -260,18 +260,24 @@ def _painted(pair: tuple[Mask, Mask], ground: Colours) -> Colours:
         (FALSE, predicted & ~reference),
     )
     for colour, members in kinds:
-        rgb = np.array([int(colour[start : start + 2], 16) for start in (1, 3, 5)], dtype=np.float64)
-        painted[members] = (1 - _FILL) * painted[members] + _FILL * rgb
-        painted[_edge(members)] = rgb
+        full = np.array(rgb(colour), dtype=np.float64)
+        painted[members] = (1 - _FILL) * painted[members] + _FILL * full
+        painted[edge(members)] = full
     return painted.round().astype(np.uint8)
 
 
-def _edge(members: Mask) -> Mask:
+def rgb(colour: str) -> tuple[int, int, int]:
+    """Return the red, green and blue of a colour such as "#D55E00", 0 … 255."""
+    red, green, blue = bytes.fromhex(colour[1:])
+    return red, green, blue
+
+
+def edge(members: Mask) -> Mask:
     """Return the pixels of a region that have a neighbour outside of it."""
     padded = np.pad(members, 1)
     inner = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
-    edge: Mask = members & ~inner
-    return edge
+    found: Mask = members & ~inner
+    return found
 
 
 def fitted(colours: Colours, stretch: float = 1.0) -> Image.Image:

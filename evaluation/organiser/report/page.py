@@ -22,6 +22,7 @@ from evaluation import __version__
 from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, theme
 from evaluation.io.files import write_atomically
 from evaluation.organiser.output import plain_cell
+from evaluation.organiser.report.case_views import MOST_IN_PAGE, Viewer
 
 # --- The parts of a page: sections of figures, tables, pictures and paragraphs ---
 
@@ -124,27 +125,59 @@ class CopyableText:
     kind: ClassVar[str] = "listing"
 
 
-Block = Figure | Table | SortableCaseTable | Gallery | Text | CopyableText
+Block = Figure | Table | SortableCaseTable | Gallery | Viewer | Text | CopyableText
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page with an entry in the navigation; ``name`` is its identifier."""
+    """A part of the page with an entry in the navigation; ``name`` is its identifier.
+
+    The blocks after the first ones are folded until the reader asks for them.
+    """
 
     name: str
     title: str
     blocks: tuple[Block, ...]
 
+    @property
+    def headline(self) -> tuple[Block, ...]:
+        """The blocks that are shown at once: all, or where there are many up to the second."""
+        return self.blocks[: len(self.blocks) - len(self.folded)]
+
+    @property
+    def folded(self) -> tuple[Block, ...]:
+        """The other blocks."""
+        return self.blocks[_HEADLINE:] if len(self.blocks) > _HEADLINE + 1 else ()
+
+
+_HEADLINE = 2
+
 
 @dataclass(frozen=True)
 class Page:
-    """A page: title, facts below it (label and value), a warning on top, and sections."""
+    """A page: title, what it shows in sentences, facts (label and value), a warning on top, and sections."""
 
     title: str
     facts: tuple[tuple[str, str], ...]
     sections: tuple[Section, ...]
     subtitle: str = ""
     banner: str = ""
+    answer: tuple[str, ...] = ()
+
+    @property
+    def folded(self) -> bool:
+        """Whether a section has folded blocks."""
+        return any(section.folded for section in self.sections)
+
+    def files(self) -> dict[str, bytes]:
+        """Return the files of its viewer; with more than `MOST_IN_PAGE` bytes they belong beside the page."""
+        blocks = (block for section in self.sections for block in section.blocks)
+        return next((block.files for block in blocks if isinstance(block, Viewer)), {})
+
+    @property
+    def is_large(self) -> bool:
+        """Whether its files belong into a folder beside it."""
+        return sum(map(len, self.files().values())) > MOST_IN_PAGE
 
     def charts(self) -> Iterator[Chart]:
         """Yield the charts of all sections in their order."""
@@ -164,6 +197,11 @@ def shown(cell: Cell, digits: int | None = None) -> str:
     return str(cell)
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
 def identifier(text: str) -> str:
     """Return a text as the name of a figure: lower-case letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
@@ -178,9 +216,10 @@ _TEMPLATES = "templates"
 _UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
-def render_page(page: Page) -> str:
+def render_page(page: Page, folder: str | None = None) -> str:
     """Return the HTML of a page: figures, styles and programs included, every text escaped.
 
+    ``folder``: the name of the folder beside it that holds the files of its viewer; None to include them.
     The page's own policy (Content-Security-Policy) forbids any connection and any other program. Raises
     `ValueError` where two figures have one name.
     """
@@ -191,7 +230,8 @@ def render_page(page: Page) -> str:
     scripts = [*([_bundle()] if names else []), _source("page.js")]
     return environment.get_template("page.html").render(
         page=page,
-        policy=_policy(scripts),
+        policy=_policy(scripts, folder),
+        folder=folder,
         style=Markup(_source("page.css")),  # noqa: S704 - ours
         scripts=[Markup(script) for script in scripts],  # noqa: S704 - ours
         settings={
@@ -232,6 +272,7 @@ def _environment() -> Environment:
     )
     environment.filters["as_script"] = as_script
     environment.filters["specification"] = lambda chart: as_script(compact(layered(chart)))
+    environment.filters["viewed"] = lambda viewer, folder: as_script(compact(viewer.content(folder)))
     environment.filters["case_rows"] = lambda table: as_script(
         {"columns": [[column.title, column.digits] for column in table.columns], "rows": compact(table.rows)}
     )
@@ -251,14 +292,15 @@ def _source(name: str) -> str:
     return loader.get_source(_environment(), name)[0]
 
 
-def _policy(scripts: Sequence[str]) -> str:
-    """Return the content security policy: these scripts alone, pictures of the page itself, no connection."""
+def _policy(scripts: Sequence[str], folder: str | None) -> str:
+    """Return the content security policy: these scripts alone, pictures of the page and its folder."""
+    beside = "" if folder is None else " 'self' file:"
     digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
     return (
         # Vega compiles its expressions, which come from this package alone.
         f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src 'unsafe-inline'; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+        f"img-src data: blob:{beside}; base-uri 'none'; form-action 'none'"
     )
 
 

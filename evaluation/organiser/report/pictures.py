@@ -13,6 +13,7 @@ from evaluation.core.challenge import Task
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats, ratio_or_nan
 from evaluation.organiser.report.case_images import CaseImage, CaseReading, PictureKind, is_shown
+from evaluation.organiser.report.case_views import ViewedCase, Viewer
 from evaluation.organiser.report.objects import HIT, case_hits, inclusive_corners, matching_metric
 from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, LEGEND, MISSED
 from evaluation.organiser.report.page import Gallery, Picture, Section, shown
@@ -29,13 +30,19 @@ _SUMMED = ("true_positives", "false_positives", "false_negatives")
 
 
 def goodness_of_cases(results: SubmissionResults, task: Task) -> Floats:
-    """Return how good each case of a task is, higher is better, NaN if unknown.
+    """Return how good each case of a task is, higher is better, NaN if unknown or in no ordered metric.
 
     For detections, the F1 at any confidence. Else the mean over the task's averaged metrics of their position
     between worst and best; where none has a worst value, the first metric, with its sign such that higher is
     better.
     """
     table = results.tables[task.name]
+    ordered = [metric.aggregate.strata(table) >= 0 for metric in task.metrics if metric.ordered]
+    entering = np.any(ordered, axis=0) if ordered else np.ones(len(table), np.bool_)
+    return np.where(entering, _goodness(results, task, table), np.nan)
+
+
+def _goodness(results: SubmissionResults, task: Task, table: CaseTable) -> Floats:
     counts = next(_counts(results, task, table), None)
     if counts is not None:
         hits, false, objects = counts
@@ -213,6 +220,24 @@ def pictures_section(
             note = f"{_note(results, task, kind)}{follows}"
             galleries.append(Gallery(task.title, pictures, LEGENDS[kind], note))
     return Section("pictures", "Pictures", tuple(galleries)) if galleries else None
+
+
+def viewer_section(results: SubmissionResults, values: Sequence[CaseReading]) -> Section | None:
+    """Return the section with all cases in one viewer, None without any view."""
+    by_name, cases = {value.name: value.views for value in values}, []
+    for task in results.tasks:
+        table = results.tables[task.name]
+        columns = [(metric.title, table[column]) for metric, column in averaged_metrics(results, task)]
+        for row, name in enumerate(table.names):
+            if view := by_name.get(name, {}).get(task.name):
+                numbers = {title: (known_or_none(column[row]),) for title, column in columns[:_MOST_VALUES]}
+                cases.append(ViewedCase(name, task.title, (view,), numbers))
+    return Section("viewer", "All cases", (Viewer(("",), tuple(cases)),)) if cases else None
+
+
+def known_or_none(value: float | None) -> float | None:
+    """Return a number, None for one that is not known or not finite."""
+    return None if value is None or not math.isfinite(value) else float(value)
 
 
 def _note(results: SubmissionResults, task: Task, kind: PictureKind) -> str:

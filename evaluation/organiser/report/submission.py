@@ -27,9 +27,10 @@ from evaluation.organiser.report.page import (
     Table,
     Text,
     columns_of,
+    listed,
     shown,
 )
-from evaluation.organiser.report.pictures import pictures_section
+from evaluation.organiser.report.pictures import pictures_section, viewer_section
 from evaluation.organiser.report.results import CaseRecord, MetricRow, SubmissionResults, ends_of, metric_rows
 from evaluation.organiser.report.value_figures import (
     public_subgroups_section,
@@ -38,20 +39,44 @@ from evaluation.organiser.report.value_figures import (
     values_section,
 )
 from evaluation.phase.leaderboard import digits_of, platform_metrics, rounded_estimates
+from evaluation.platform.result_file import LeaderboardPlace
 
 # --- The head of a report and the table of metrics, in the published digits ---
 
 
 def facts(results: SubmissionResults) -> Iterator[tuple[str, str]]:
-    """Yield the facts in the head: phase, seal, cases, score, and the place among known teams."""
+    """Yield the facts in the head: phase, cases, score, and the place among known teams."""
     phase, published, cases = results.phase, results.metrics.phase, results.metrics.cases
     yield "Challenge", phase.challenge.title
     yield "Phase", f"{published.name}, version {published.version}"
-    yield "Seal", f"{published.manifest[:12]}…"
     yield "Cases", f"{cases.scored} of {cases.expected} scored, {cases.worst} with worst values"
     yield from _score(results)
-    for name, place in (results.metrics.ranking.places or {}).items():
+    for name, place in _places(results):
         yield f"Place, {name.replace('_', ' ')}", f"{place.place} of {place.teams} teams"
+
+
+def _answer(results: SubmissionResults) -> Iterator[str]:
+    """Yield in words: the score, the teams that it is better than, and failed and missing cases."""
+    for label, text in _score(results):
+        yield f"{label.removeprefix('Score: ')}: {text}."
+    parts = [
+        f"{place.teams - place.place} of {place.teams - 1} {'' if number else 'known teams '}{_where(name)}"
+        for number, (name, place) in enumerate(_places(results))
+    ]
+    if parts:
+        yield f"Better than {listed(parts)}."
+    cases = results.metrics.cases
+    lost = f"{cases.worst} {'case takes' if cases.worst == 1 else 'cases take'} worst values"
+    yield f"{cases.scored} of {cases.expected} cases were scored{f'; {lost}' if cases.worst else ''}."
+
+
+def _where(name: str) -> str:
+    return name if name == "overall" else f"in {name.replace('_', ' ')}"
+
+
+def _places(results: SubmissionResults) -> list[tuple[str, LeaderboardPlace]]:
+    """Return the places among known teams by leaderboard, overall before its parts."""
+    return sorted((results.metrics.ranking.places or {}).items(), key=lambda one: one[0] != "overall")
 
 
 def metrics_section(results: SubmissionResults) -> Section:
@@ -200,16 +225,16 @@ _MISSING = {
 }
 
 
-def troubles_section(results: SubmissionResults) -> Section:
-    """Return the section with every case that failed or takes worst values."""
+def troubles_section(results: SubmissionResults) -> Section | None:
+    """Return the section with every case that failed or takes worst values, None without any."""
     rows = tuple(
         (case.name, ", ".join(case.worst), case.failure or "missing") for case in _troubled_cases(results)
     )
-    block: Block = Text(("Every case was scored with the values that were submitted.",))
-    if rows:
-        columns = columns_of("case", "worst values in", "reason")
-        block = Table("failures", "Failed and missing cases", columns, rows)
-    return Section("failures", "Failed cases", (block,))
+    if not rows:
+        return None
+    columns = columns_of("case", "worst values in", "reason")
+    table = Table("failures", "Failed and missing cases", columns, rows)
+    return Section("failures", "Failed cases", (table,))
 
 
 def run_times_section(results: SubmissionResults) -> Section | None:
@@ -287,6 +312,7 @@ def organiser_page(
         values_section(results),
         sizes_section(results, values),
         detection_section(results),
+        viewer_section(results, values),
         pictures_section(results, chosen or {}, values),
         subgroups_section(results),
         troubles_section(results),
@@ -313,5 +339,6 @@ def _page(results: SubmissionResults, banner: str, *sections: Section | None) ->
         subtitle=f"Results of a submission to {name}",
         banner=banner,
         facts=tuple(facts(results)),
+        answer=tuple(_answer(results)),
         sections=tuple(section for section in sections if section),
     )

@@ -24,6 +24,35 @@ def require_browser() -> str:
     return EXECUTABLE
 
 
+# Texts that reach beyond the drawing, and neighbouring labels of an axis that lie on each other. Only upright
+# and level labels are compared, since a slanted one fills a small part of its box.
+_UNREADABLE = r"""() => {
+  const found = [], slanted = (text) => /rotate[(](?!-90)/.test(text.getAttribute("transform") ?? "");
+  for (const figure of document.querySelectorAll("figure.chart")) {
+    const svg = figure.querySelector(".drawing svg"), name = figure.dataset.chart;
+    if (!svg) continue;
+    const edge = svg.getBoundingClientRect();
+    const seen = (text) => text.textContent.trim() && text.getAttribute("opacity") !== "0";
+    for (const text of [...svg.querySelectorAll("text")].filter(seen)) {
+      const box = text.getBoundingClientRect();
+      const inside = box.left >= edge.left - 1 && box.right <= edge.right + 1
+        && box.top >= edge.top - 1 && box.bottom <= edge.bottom + 1;
+      if (!inside) found.push(`${name}: ${text.textContent} is cut off`);
+    }
+    for (const labels of svg.querySelectorAll(".role-axis-label")) {
+      const texts = [...labels.querySelectorAll("text")].filter((text) => seen(text) && !slanted(text));
+      texts.slice(1).forEach((text, i) => {
+        const [a, b] = [texts[i], text].map((one) => one.getBoundingClientRect());
+        const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        if (wide > 1 && high > 3) found.push(`${name}: ${texts[i].textContent}, ${text.textContent} collide`);
+      });
+    }
+  }
+  return found;
+}"""
+
+
 class OpenPage:
     """A report in the browser: Playwright's page, and its errors."""
 
@@ -41,9 +70,10 @@ class OpenPage:
             self.errors.append(message.text)
 
     def open(self, path: Path) -> None:
-        """Open a file and wait until all its figures are drawn or have failed."""
+        """Open a file, unfold it and wait until all its figures are drawn or have failed."""
         self.page.goto(path.resolve().as_uri())
         self.page.wait_for_selector("html[data-state=drawn]", state="attached", timeout=60_000)
+        self.page.evaluate("document.getElementById('unfold')?.click()")
 
     def states(self) -> dict[str, str]:
         """Return the state of every figure by name: drawn, failed or waiting."""
@@ -58,6 +88,11 @@ class OpenPage:
         wider: int = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         return wider
 
+    def unreadable(self) -> list[str]:
+        """Return the texts that a figure's edge cuts off, and labels of one axis that collide."""
+        found: list[str] = self.page.evaluate(_UNREADABLE)
+        return found
+
     def problems(self, figures: int) -> list[str]:
         """Return the problems of an opened report with a number of figures."""
         states = self.states()
@@ -66,7 +101,7 @@ class OpenPage:
         found += [
             f"requested {url}" for url in self.requests if not url.startswith(("file:", "data:", "blob:"))
         ]
-        return found + self.errors
+        return found + self.unreadable() + self.errors
 
 
 @contextmanager

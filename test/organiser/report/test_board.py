@@ -284,4 +284,4 @@ def test_twenty_teams_with_400_cases_stay_small_and_fast(tmp_path):
     start = time.process_time()
     html = render_page(leaderboard_page(*read_leaderboard(twenty.folder)))
     assert time.process_time() - start < 8
-    assert len(html.encode()) < 3_000_000
+    assert len(html.encode()) < 4_500_000  # with every value of the podiums

@@ -80,6 +80,9 @@ def test_cases_that_moved_are_those_of_most_submissions_first():
     (table,) = blocks(changes_page([CHANGES]), "cases", Table)
     assert table.rows == (("V2", "task", 2, "one and two", "dice"), ("V1", "task", 1, "one", "dice"))
     assert changes_page([CHANGES]).banner == BANNER
+    assert changes_page([CHANGES]).answer == (
+        "tiny: 3 of 4 submissions have changed, in 2 cases; the winner was one and is two.",
+    )
 
 
 def test_of_very_many_teams_the_figures_show_forty():
@@ -96,9 +99,12 @@ def test_of_very_many_teams_the_figures_show_forty():
 
 def test_without_a_change_the_page_says_so_and_needs_no_banner():
     page = changes_page([replace(CHANGES, submissions=CHANGES.submissions[2:3], places={})])
-    assert [block for section in page.sections for block in section.blocks] == [
+    *sections, seals = page.sections
+    assert [block for section in sections for block in section.blocks] == [
         Text(("Nothing has changed.",))
     ] * 3
+    assert seals.blocks == (Text(("tiny: aa → bb",)),)
+    assert page.answer == ("tiny: 0 of 1 submissions have changed, in 0 cases.",)
     assert page.banner == ""
 
 
@@ -111,7 +117,7 @@ def test_sections_of_several_phases_and_hostile_names_stay_apart():
     names = [section.name for section in page.sections]
     assert names == [
         *("tiny-places", "tiny-values", "tiny-cases"),
-        *("other-places", "other-values", "other-cases"),
+        *("other-places", "other-values", "other-cases", "seals"),
     ]
     charts = [chart.name for chart in page.charts()]
     assert len(set(charts)) == len(charts)

@@ -6,6 +6,7 @@ from sklearn import metrics
 
 import evaluation
 from evaluation.organiser.report.classification import classification_section
+from evaluation.organiser.report.page import Figure
 from evaluation.organiser.report.results import results_of
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
@@ -49,7 +50,11 @@ def graded(tmp_path_factory):
     write_table(folder / "submission" / "sides.csv", {"case": names, "side": sides})
     scored = evaluation.evaluate(phase, folder / "submission", workers=0)
     results = results_of(load_phase(phase), scored.to_dict(), scored.records)
-    charts = {block.chart.name: block.chart for block in classification_section(results).blocks}
+    charts = {
+        block.chart.name: block.chart
+        for block in classification_section(results).blocks
+        if isinstance(block, Figure)
+    }
     return grade, shares, charts
 
 

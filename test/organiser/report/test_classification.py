@@ -7,11 +7,15 @@ import pytest
 from sklearn import metrics
 
 from evaluation.organiser.report.classification import classification_section
-from evaluation.organiser.report.page import identifier
+from evaluation.organiser.report.page import Figure, Text, identifier
 
 
 def charts(results):
-    return {block.chart.name: block.chart for block in classification_section(results).blocks}
+    return {
+        block.chart.name: block.chart
+        for block in classification_section(results).blocks
+        if isinstance(block, Figure)
+    }
 
 
 def test_the_figures_of_a_likelihood(bundled_phase):
@@ -88,3 +92,12 @@ def test_a_phase_without_scores_has_no_section(bundled_phase):
 
 def test_names_of_figures_are_plain():
     assert identifier('a_b "<ü>" C.d') == "a-b-c-d"
+
+
+def test_cases_without_a_label_are_named_once(bundled_phase):
+    results = bundled_phase("justraigs-phase1").results
+    (text,) = (block for block in classification_section(results).blocks if isinstance(block, Text))
+    (sentence,) = (one for one in text.paragraphs if "referable" in one)
+    undecided = [case.name for case in results.cases if case.cells["final_label"] not in ("RG", "NRG")]
+    assert f"{len(results.cases) - 1} of {len(results.cases)} cases" in sentence
+    assert sentence.endswith(f": {undecided[0]}.")

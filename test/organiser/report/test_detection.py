@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from evaluation.metrics.froc import Candidates, FrocTable
 from evaluation.organiser.report.detection import detection_section, froc_band
@@ -39,7 +40,7 @@ def test_declared_hits_are_a_free_response_curve_and_one_of_precision_and_recall
     points = [(row["false_positives_per_case"], row["sensitivity"]) for row in froc]
     np.testing.assert_allclose(points, [(0, 0), (0, 2 / 3), (1 / 3, 2 / 3)])
     curve = [(row["recall"], row["precision"]) for row in figures["nodules-precision-recall"].data["curves"]]
-    np.testing.assert_allclose(curve, [(1 / 3, 1), (2 / 3, 1), (2 / 3, 2 / 3)])
+    np.testing.assert_allclose(curve, [(0, 1), (1 / 3, 1), (2 / 3, 1), (2 / 3, 2 / 3)])
 
 
 def test_declared_boxes_have_a_curve_for_each_class_and_threshold(tmp_path):
@@ -48,6 +49,7 @@ def test_declared_boxes_have_a_curve_for_each_class_and_threshold(tmp_path):
     # Both polyps are found, the cancer is missed at a false box, so that it has no point of precision.
     curve = figures["polyps-precision-recall-50"].data["curves"]
     assert [(row["name"], row["recall"], row["precision"]) for row in curve] == [
+        ("polyp", 0, 1),
         ("polyp", 0.5, 1),
         ("polyp", 1, 1),
     ]
@@ -91,6 +93,22 @@ def test_curves_have_bands_unless_the_phase_draws_no_resamples(bundled_phase):
         assert all(row["lower"] <= row["upper"] for row in band)
     without = figures_of(replace(results, resampling=replace(results.resampling, resamples=0)))
     assert not any("band" in chart.data for chart in without.values())
+
+
+def test_the_area_below_the_steps_is_the_average_precision_and_no_class_is_hidden(bundled_phase):
+    results = bundled_phase("edd2020").results
+    rows = figures_of(results)["detection-precision-recall-50"].data["curves"]
+    widths = {row["name"]: row["width"] for row in rows}
+    assert len(widths) == 5
+    assert sorted(widths.values(), reverse=True) == list(widths.values())  # later ones lie on wider ones
+    assert len(set(widths.values())) == 5
+    for name in widths:
+        recall, precision = (
+            np.array([row[c] for row in rows if row["name"] == name]) for c in ("recall", "precision")
+        )
+        area = float((np.diff(recall) * precision[1:]).sum())
+        # the three thresholds of the bundled phase give one AP
+        assert area == pytest.approx(results.estimates["detection"][f"ap_{name}"].value, abs=0.005)
 
 
 def test_a_phase_without_boxes_has_no_section(bundled_phase):

@@ -35,6 +35,15 @@ def test_the_worst_and_the_best_are_those_of_the_task(bundled_phase):
     assert by_rank["best"] == table.names[int(np.argmin(table["distance"]))]
 
 
+def test_cases_of_another_set_are_not_shown_for_a_task(bundled_phase):
+    results = bundled_phase("edd2020").results
+    table = results.tables["generalisation"]
+    outside = {name for name, out in zip(table.names, table["out_of_sample"], strict=True) if out}
+    chosen = chosen_cases(results)["generalisation"]
+    assert len(chosen) > 1
+    assert set(chosen) <= outside < set(table.names)
+
+
 def test_of_two_cases_one_is_the_worst_and_one_the_best(bundled_phase):
     results = bundled_phase("refuge-onsite").results
     two = {name: CaseTable(table.names[:2], table.rows[:2]) for name, table in results.tables.items()}

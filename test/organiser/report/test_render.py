@@ -171,7 +171,7 @@ def test_figures_are_downloaded(chromium, tmp_path, form, ending, start):
     path = tmp_path / "page.html"
     path.write_text(render_page(page_of(["=1+1", *USUAL])), encoding="utf-8")
     page = opened(chromium, path).page
-    page.click("#figure-points summary")
+    page.click("#figure-points .downloads summary")
     with page.expect_download() as found:
         page.click(f"#figure-points [data-format='{form}']")
     data = found.value.path().read_bytes()

@@ -7,7 +7,7 @@ import pytest
 from evaluation.core.case_table import CaseTable as CaseColumns
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.report.case_images import Request, read_cases
-from evaluation.organiser.report.page import SortableCaseTable, Table, render_page
+from evaluation.organiser.report.page import SortableCaseTable, Table, Text, render_page
 from evaluation.organiser.report.pictures import chosen_cases
 from evaluation.organiser.report.results import read_submission_results, results_of
 from evaluation.organiser.report.submission import organiser_page, public_page
@@ -160,13 +160,20 @@ def test_run_times_are_shown_where_they_are_known(bundled_phase):
     assert "run-times" not in sections["refuge-onsite"]
 
 
-def test_the_head_names_score_seal_and_place(bundled_phase):
+def test_the_first_screen_names_score_and_place_and_the_end_the_seal(bundled_phase):
     results = bundled_phase("refuge-onsite").results
     facts = dict(organiser_page(results).facts)
     # The organiser sees the interval that metrics.json leaves out.
     assert results.metrics.aggregates["classification"]["auc"].confidence_interval is None
     assert facts["Score: AUC"] == "0.9494 (0.703 to 0.994)"
-    assert facts["Seal"] == f"{results.phase.manifest.digest[:12]}…"
+    page = organiser_page(results)
+    assert page.answer == (
+        f"AUC: {facts['Score: AUC']}.",
+        "Better than 9 of 12 known teams overall, 5 of 12 in classification and 11 of 12 in segmentation.",
+        "40 of 40 cases were scored.",
+    )
+    (text,) = (block for block in page.sections[-1].blocks if isinstance(block, Text))
+    assert results.phase.manifest.digest in text.paragraphs[-1]
     assert facts["Place, overall"] == "4 of 13 teams"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from evaluation.organiser.charts.stability import CaseInfluence, influence_chart
 from evaluation.organiser.report.board.metrics import complete_values
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
 from evaluation.organiser.report.case_images import CaseImage, is_shown
+from evaluation.organiser.report.case_views import CaseView, ViewedCase, Viewer
 from evaluation.organiser.report.page import (
     Block,
     Cell,
@@ -28,7 +30,7 @@ from evaluation.organiser.report.page import (
     SortableCaseTable,
     columns_of,
 )
-from evaluation.organiser.report.pictures import LEGENDS
+from evaluation.organiser.report.pictures import LEGENDS, known_or_none
 from evaluation.organiser.report.sources import followed
 from evaluation.phase.phase import Phase
 
@@ -128,10 +130,11 @@ _EXTENSIONS = ("", ".zip", ".csv")
 
 @dataclass(frozen=True)
 class Shown:
-    """Pictures of the reference or of a team's submission, by case and task."""
+    """Pictures and views of the reference or of a team's submission, by case and task."""
 
     name: str
     pictures: Mapping[str, Mapping[str, CaseImage]]
+    views: Mapping[str, Mapping[str, CaseView]] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -196,7 +199,32 @@ def pictures_section(reported: ReportedPhase, pictures: PhasePictures | None) ->
     """Return the section; None without any picture."""
     if pictures is None:
         return None
-    return reported.section("pictures", "Pictures of the hardest cases", _galleries(reported, pictures))
+    blocks = [*_galleries(reported, pictures), *_viewer(reported, pictures)]
+    return reported.section("pictures", "Pictures of the hardest cases", blocks)
+
+
+def _viewer(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Viewer]:
+    """Yield the viewer of all cases, the best teams side by side."""
+    teams = [one for one in pictures.shown if one.name != REFERENCE]
+    cases = []
+    for task in pictures.tasks:
+        of_task = [name for name in reported.ranked_metrics if name.startswith(f"{task.name}.")]
+        given = {reported.title_of(name): reported.organiser.values.get(name) for name in of_task}
+        columns = {
+            title: {team: dict(zip(of.cases, values, strict=True)) for team, values in of.teams.items()}
+            for title, of in given.items()
+            if of
+        }
+        for case in dict.fromkeys(case for one in teams for case in one.views):
+            views = tuple(one.views.get(case, {}).get(task.name) for one in teams)
+            if any(views):
+                values = {
+                    title: tuple(known_or_none(of.get(one.name, {}).get(case)) for one in teams)
+                    for title, of in columns.items()
+                }
+                cases.append(ViewedCase(case, task.title, views, values))
+    if cases:
+        yield Viewer(tuple(one.name for one in teams), tuple(cases))
 
 
 def _galleries(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Block]:

@@ -6,8 +6,18 @@ from collections.abc import Iterator, Sequence
 
 from evaluation.charts.chart import marks_of
 from evaluation.organiser.charts.teams import TeamMarks, ValueChange, place_lines_chart, value_changes_chart
-from evaluation.organiser.report.board.reading import identifier, listed, words_of
-from evaluation.organiser.report.page import Block, Cell, Figure, Page, Section, Table, Text, columns_of
+from evaluation.organiser.report.board.reading import identifier, words_of
+from evaluation.organiser.report.page import (
+    Block,
+    Cell,
+    Figure,
+    Page,
+    Section,
+    Table,
+    Text,
+    columns_of,
+    listed,
+)
 from evaluation.organiser.rescoring.changes import Change, Changes, SubmissionChange
 
 BANNER = "Names the cases that moved, which reveals labels: for the organisers of the challenge alone."
@@ -21,16 +31,46 @@ def changes_page(phases: Sequence[Changes]) -> Page:
         title="What has changed",
         subtitle=listed([phase.phase for phase in phases]),
         banner=BANNER if any(one.cases for phase in phases for one in phase.submissions) else "",
-        facts=tuple(fact for phase in phases for fact in _facts(phase)),
-        sections=tuple(section for phase in phases for section in _sections(phase, several=len(phases) > 1)),
+        facts=(),
+        answer=tuple(f"{phase.phase}: {_answer(phase)}" for phase in phases),
+        sections=(
+            *(section for phase in phases for section in _sections(phase, several=len(phases) > 1)),
+            Section("seals", "Seals", (Text(tuple(map(_seals, phases))),)),
+        ),
     )
 
 
-def _facts(phase: Changes) -> Iterator[tuple[str, str]]:
+def _answer(phase: Changes) -> str:
+    """Return in words how much has changed, and whether the winner has."""
     changed = sum(one.is_one for one in phase.submissions)
-    yield phase.phase, f"{changed} of {len(phase.submissions)} submissions have changed"
+    moved = len({case.case for one in phase.submissions for cases in one.cases.values() for case in cases})
+    text = f"{changed} of {len(phase.submissions)} submissions have changed, in {moved} cases"
+    places = phase.places.get(phase.overall or "") or next(iter(phase.places.values()), {})
+    before, now = (
+        sorted(team for team, place in places.items() if getattr(place, when) == 1)
+        for when in ("before", "now")
+    )
+    if not (before or now):
+        return f"{text}."
+    if before == now:
+        return f"{text}; the winner has not: {listed(now)}."
+    return f"{text}; the winner was {listed(before or ['nobody'])} and is {listed(now or ['nobody'])}."
+
+
+def _seals(phase: Changes) -> str:
     same = phase.seal.before == phase.seal.now
-    yield f"{phase.phase}: seal", "the same" if same else f"{phase.seal.before} → {phase.seal.now}"
+    return f"{phase.phase}: " + (
+        f"{phase.seal.now}, the same" if same else f"{phase.seal.before} → {phase.seal.now}"
+    )
+
+
+def _in_order(phase: Changes) -> dict[str, dict[str, Change]]:
+    """Return the places by leaderboard: the overall one first, then by the number of teams that moved."""
+    moved = {board: sum(p.before != p.now for p in places.values()) for board, places in phase.places.items()}
+    return {
+        board: dict(phase.places[board])
+        for board in sorted(phase.places, key=lambda one: (one != phase.overall, -moved[one]))
+    }
 
 
 def _sections(phase: Changes, several: bool) -> Iterator[Section]:
@@ -49,7 +89,7 @@ _UNCHANGED = Text(("Nothing has changed.",))
 
 
 def _places(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
-    for board, places in phase.places.items():
+    for board, places in _in_order(phase).items():
         moved = {team: place for team, place in places.items() if place.before != place.now}
         if not moved:
             continue
@@ -68,11 +108,11 @@ def _places(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
             )
         )
     columns = columns_of("team")
-    for board in phase.places:
+    for board in _in_order(phase):
         columns += columns_of(f"{words_of(board)}: before", "now")
     rows: list[tuple[Cell, ...]] = []
     for team in dict.fromkeys(team for places in phase.places.values() for team in places):
-        of_boards = [places.get(team, _NONE) for places in phase.places.values()]
+        of_boards = [places.get(team, _NONE) for places in _in_order(phase).values()]
         if any(place.before != place.now for place in of_boards):
             cells = [cell for place in of_boards for cell in (place.before, place.now)]
             rows.append((team, *cells))

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from evaluation.charts.chart import marks_of
 from evaluation.organiser.output import tabular
+from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
 from evaluation.organiser.report.board.methods import methods_paragraphs
@@ -19,7 +20,7 @@ from evaluation.organiser.report.board.rankings import (
     significance_section,
     stability_section,
 )
-from evaluation.organiser.report.board.reading import ReportedPhase, listed
+from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.page import (
     Block,
     CopyableText,
@@ -29,6 +30,7 @@ from evaluation.organiser.report.page import (
     SortableCaseTable,
     Table,
     Text,
+    listed,
 )
 
 # --- Tables of a report for LaTeX ---
@@ -86,8 +88,52 @@ def leaderboard_page(
         subtitle=listed([phase.phase for phase in board.phases]),
         banner=BANNER if secret else "",
         facts=tuple(_facts(phases)),
+        answer=tuple(_answer(board, phases)),
         sections=tuple(_with_unique_names([*found, *_latex(found)])),
     )
+
+
+def _answer(board: Leaderboard, phases: Sequence[ReportedPhase]) -> Iterator[str]:
+    """Yield who is first and who cannot be told from the first, of the final ranking and of each phase."""
+    if first := [team.team for team in board.final or () if team.place == 1]:
+        yield f"Over all phases, {listed(first)} {_is_first(first)}."
+    for phase in phases:
+        name = phase.boards[0]
+        placed = phase.in_order_of(name)
+        first = [team.team for team, one in placed if one.place == 1]
+        if not first:
+            continue
+        prefix = f"{phase.board.role}: " if phase.board.role and len(phases) > 1 else ""
+        shares = [
+            one.distribution.probabilities.get(1, 0.0)
+            for _, one in placed
+            if one.place == 1
+            if one.distribution
+        ]
+        often = f" in {shares[0]:.0%} of the resamples" if len(first) == len(shares) == 1 else ""
+        yield f"{prefix}{listed(first)} {_is_first(first)}{often}, of {len(placed)} teams."
+        if len(first) == 1 and (found := phase.board.superiority.get(name)):
+            yield from _told_apart(first[0], [team.team for team, _ in placed], found)
+
+
+def _is_first(teams: Sequence[str]) -> str:
+    return "is first" if len(teams) == 1 else "share the first place"
+
+
+_CLEARLY = 0.975
+"""The share of resamples from which a team is called worse: both ends outside leave 95 %."""
+
+
+def _told_apart(first: str, ordered: Sequence[str], found: Superiority) -> Iterator[str]:
+    ahead = dict(zip(found.teams, found.probabilities[found.teams.index(first)], strict=True))
+    near = [team for team in ordered if team != first and ahead.get(team, 1.0) < _CLEARLY]
+    behind = [team for team in ordered if team != first and ahead.get(team, 0.0) >= _CLEARLY]
+    if near:
+        yield f"{listed([first, *near])} cannot be told apart by these cases."
+    if behind:
+        others = listed(behind) if len(behind) <= 6 else f"The other {len(behind)} teams"
+        verb = "is" if len(behind) == 1 else "are"
+        yield f"{others} {verb} worse than {first} in at least {_CLEARLY:.1%} of the resamples."
 
 
 def _facts(phases: Sequence[ReportedPhase]) -> Iterator[tuple[str, str]]:

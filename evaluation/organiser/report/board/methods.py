@@ -15,8 +15,8 @@ from evaluation.organiser.describe import QuantityValues as Values
 from evaluation.organiser.describe_tables import tables_of
 from evaluation.organiser.ranking.methods import METHODS
 from evaluation.organiser.report.board.rankings import methods_of
-from evaluation.organiser.report.board.reading import ReportedPhase, identifier, listed, words_of
-from evaluation.organiser.report.page import Block, Figure, Section, Table, Text, columns_of
+from evaluation.organiser.report.board.reading import ReportedPhase, identifier, words_of
+from evaluation.organiser.report.page import Block, Figure, Section, Table, Text, columns_of, listed
 from evaluation.organiser.report.sources import CITATIONS, followed
 
 # --- The methods paragraph: the analysis in sentences that a paper can use, with citations ---

@@ -13,7 +13,6 @@ from evaluation.organiser.charts.curves import NamedCurve, froc_chart, thinned
 from evaluation.organiser.charts.distributions import Distribution, distribution_chart
 from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
 from evaluation.organiser.charts.teams import (
-    MOST_POINTS,
     SubgroupMeans,
     TeamValue,
     podium_chart,
@@ -34,7 +33,7 @@ def metrics_section(phase: ReportedPhase) -> Section | None:
     """Return the section of all metrics."""
     blocks: list[Block] = [_metrics_table(phase)]
     for name in phase.board.metrics:
-        blocks += (Figure(chart) for chart in _charts(phase, name))
+        blocks += (Figure(chart, wide="podium" in chart.name) for chart in _charts(phase, name))
     return phase.section("metrics", "Metrics", blocks)
 
 
@@ -107,6 +106,10 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         yield _rank_heatmap(phase, name, title, teams, ranks_by_case(matrix, metric.better))
 
 
+_MOST_POINTS = 1_200
+"""Above so many values of all teams, bins replace the points beside the boxes."""
+
+
 def _boxes(phase: ReportedPhase, name: str, title: str, axis: str, points: int) -> Chart:
     given = phase.organiser.values[name]
     ordered = [team.team for team in phase.by_value(name) if team.team in given.teams]
@@ -119,7 +122,7 @@ def _boxes(phase: ReportedPhase, name: str, title: str, axis: str, points: int) 
             phase.board.challenge, f"values of {name.partition('.')[0]}", wiesenfarth("dot- and boxplot")
         ),
         marks=phase.marks,
-        most_points=MOST_POINTS if points <= MOST_POINTS else 0,
+        most_points=_MOST_POINTS if points <= _MOST_POINTS else 0,
     )
 
 

@@ -23,8 +23,8 @@ from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, FinalTeam, Leaderboard
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import PlaceDistribution
-from evaluation.organiser.report.board.reading import ReportedPhase, identifier, listed, words_of
-from evaluation.organiser.report.page import Block, Cell, Column, Figure, Section, Table, columns_of
+from evaluation.organiser.report.board.reading import ReportedPhase, identifier, words_of
+from evaluation.organiser.report.page import Block, Cell, Column, Figure, Section, Table, columns_of, listed
 from evaluation.organiser.report.sources import wiesenfarth
 
 # --- The sections of the final ranking and of each phase: places with intervals, and tiers ---

@@ -7,7 +7,7 @@ import dataclasses
 import re
 import types
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -202,11 +202,6 @@ def identifier(*words: str) -> str:
 def words_of(name: str) -> str:
     """Return the name of a board or group as words."""
     return name.replace("_", " ")
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as a list in a sentence."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 # --- Reading of `changes.json`, which `evaluate --each --since` writes ---

@@ -18,11 +18,18 @@
     const name = figure.dataset.chart;
     try {
       views.get(name)?.finalize();
-      const specification = complete(contentOf(figure), root.dataset.theme, {
-        width: "container", autosize: { type: "fit-x", contains: "padding" },
-      });
+      const content = contentOf(figure);
       const drawing = figure.querySelector(".drawing");
-      const result = await vegaEmbed(drawing, specification, { mode: "vega-lite", renderer: "svg", actions: false });
+      const available = drawing.clientWidth || 480;
+      const width = Math.max(available, content.usermeta?.leastWidth ?? 0); // a wider one is scrolled
+      const narrow = available < 500; // a phone: one name a line
+      const legend = { ...settings.themes[root.dataset.theme].legend, columns: narrow ? 1 : 2, labelLimit: narrow ? available - 90 : 260 };
+      const specification = complete(content, root.dataset.theme, { width, autosize: { type: "fit-x", contains: "padding" } });
+      const many = Object.values(content.datasets).some((rows) => rows.length > 3000);
+      const renderer = many ? "canvas" : "svg";
+      specification.config = { ...specification.config, legend };
+      const result = await vegaEmbed(drawing, specification, { mode: "vega-lite", renderer, actions: false });
+      drawing.querySelector("svg, canvas")?.setAttribute("aria-label", figure.querySelector("h3").textContent);
       views.set(name, result);
       if (settings.selectedCase in result.view.getState().signals) {
         result.view.addEventListener("click", (_event, item) => {
@@ -39,7 +46,9 @@
   }
 
   async function drawAll() {
-    for (const figure of document.querySelectorAll("figure.chart")) await draw(figure);
+    const figures = [...document.querySelectorAll("figure.chart")];
+    const folded = (figure) => figure.closest("[hidden]") !== null;
+    for (const figure of [...figures.filter((one) => !folded(one)), ...figures.filter(folded)]) await draw(figure);
     root.dataset.state = "drawn";
   }
 
@@ -89,6 +98,200 @@
       const specification = { $schema: settings.schema, ...complete(contentOf(figure), "light", sizes) };
       save(`${name}.vl.json`, JSON.stringify(specification, null, 1), "application/json");
     }
+  }
+
+  // The data of a figure as a table for those who cannot see it, made when it is asked for.
+  const MOST_ROWS = 200;
+  function showData(details) {
+    if (details.querySelector("table")) return;
+    for (const [name, rows] of Object.entries(contentOf(details.closest("figure")).datasets)) {
+      if (!rows.length) continue;
+      const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+      const box = document.createElement("div");
+      box.className = "scroll long";
+      box.tabIndex = 0;
+      const table = document.createElement("table");
+      const shownRows = rows.slice(0, MOST_ROWS);
+      table.createCaption().textContent = rows.length > MOST_ROWS ? `${name}: ${MOST_ROWS} of ${rows.length} rows; the CSV holds all` : name;
+      const head = table.createTHead().insertRow();
+      for (const column of columns) {
+        const cell = document.createElement("th");
+        cell.scope = "col";
+        cell.textContent = column.replaceAll("_", " ");
+        head.append(cell);
+      }
+      const body = table.createTBody();
+      for (const row of shownRows) {
+        const line = body.insertRow();
+        for (const column of columns) line.insertCell().textContent = row[column] ?? "–";
+      }
+      box.append(table);
+      details.append(box);
+    }
+  }
+
+  // --- Folded parts and the search -------------------------------------------------------------------------
+
+  function fold(more, closed) {
+    if (closed) more.setAttribute("hidden", "until-found"); else more.removeAttribute("hidden");
+    const button = document.querySelector(`[aria-controls="${more.id}"]`);
+    button.setAttribute("aria-expanded", String(!closed));
+  }
+
+  function reveal(element) {
+    const more = element?.closest(".more[hidden]");
+    if (more) fold(more, false);
+  }
+
+  function makeSearch() {
+    const input = document.getElementById("find");
+    const cases = [...document.querySelectorAll(".table.cases")].flatMap((block) => contentOf(block).rows.map((row) => String(row[0])));
+    const cells = [...document.querySelectorAll("table.sortable")].flatMap((table) => {
+      const position = [...table.tHead.rows[0].cells].findIndex((head) => head.textContent === "team");
+      return position < 0 ? [] : [...table.tBodies[0].rows].map((row) => row.cells[position]);
+    });
+    const teams = [...new Set(cells.map((cell) => cell.textContent))];
+    const names = [...teams, ...new Set(cases)];
+    if (!names.length) return;
+    input.hidden = false;
+    document.getElementById("names").replaceChildren(...names.slice(0, 2000).map((name) => {
+      const option = document.createElement("option");
+      option.value = name;
+      return option;
+    }));
+    input.addEventListener("change", () => {
+      const wanted = input.value.trim().toLowerCase();
+      const matches = (name) => name.toLowerCase() === wanted;
+      for (const cell of cells) cell.parentElement.toggleAttribute("data-found", wanted !== "" && matches(cell.textContent));
+      const name = cases.find(matches);
+      if (name !== undefined) { choose(name, true); return; }
+      const found = cells.filter((cell) => wanted && matches(cell.textContent));
+      reveal(found[0]);
+      found[0]?.scrollIntoView({ block: "center" });
+      say(found.length ? `${found.length} rows of ${input.value} are marked.` : "Nothing is called so.");
+    });
+  }
+
+  // --- Case viewer: layers of one case by team, moved together ---------------------------------------------
+
+  function makeViewer(block) {
+    const { sides, cases } = contentOf(block);
+    const part = Object.fromEntries([...block.querySelectorAll("[data-part]")].map((one) => [one.dataset.part, one]));
+    const stage = block.querySelector(".stage");
+    const view = { zoom: 1, x: 0, y: 0, plane: 0 };
+    let order = [];
+    let at = 0;
+    const option = (text, value = text) => Object.assign(document.createElement("option"), { textContent: text, value });
+    part.task.replaceChildren(...[...new Set(cases.map((one) => one.task))].map((task) => option(task)));
+
+    function fillOrder() {
+      const members = cases.filter((one) => one.task === part.task.value);
+      const metrics = [...new Set(members.flatMap((one) => Object.keys(one.values)))];
+      part.order.replaceChildren(option("as in the phase", ""), ...metrics.flatMap((metric) => [option(`${metric}, rising`, `+${metric}`), option(`${metric}, falling`, `-${metric}`)]));
+      sort(members[0]?.case);
+    }
+
+    function sort(name) {
+      const members = cases.filter((one) => one.task === part.task.value);
+      const [sign, metric] = [part.order.value[0], part.order.value.slice(1)];
+      const mean = (one) => {
+        const known = (one.values[metric] ?? []).filter((value) => value !== null);
+        return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
+      };
+      order = metric ? sorted(members, mean, sign === "-") : members;
+      show(Math.max(0, order.findIndex((one) => one.case === name)));
+    }
+
+    function show(position) {
+      at = (position + order.length) % order.length;
+      const one = order[at];
+      if (!one) return;
+      view.plane = Math.floor(one.planes.length / 2);
+      part.plane.max = one.planes.length - 1;
+      part.plane.closest("label").hidden = one.planes.length < 2;
+      const ground = one.sides.map((side) => side[0]).find((source) => source);
+      const rows = Math.ceil(one.planes.length / one.columns);
+      stage.replaceChildren(...one.sides.map(([image, areas, outlines], number) => {
+        const figure = document.createElement("figure");
+        const frame = document.createElement("div");
+        frame.className = "frame";
+        frame.style.aspectRatio = `${one.size[1]} / ${one.size[0] * one.aspect}`;
+        const moved = document.createElement("div");
+        moved.className = "moved";
+        for (const [name, source] of Object.entries({ image: areas ? image ?? ground : image, areas, outlines })) {
+          if (!source) continue;
+          const layer = document.createElement("div");
+          layer.className = `layer ${name}`;
+          layer.style.backgroundImage = `url("${source}")`;
+          layer.style.backgroundSize = `${100 * one.columns}% ${100 * rows}%`;
+          moved.append(layer);
+        }
+        frame.append(moved);
+        const caption = document.createElement("figcaption");
+        const values = Object.entries(one.values).map(([metric, of]) => `${metric} ${of[number] === null || of[number] === undefined ? "–" : shown(of[number], 3)}`);
+        caption.textContent = [sides[number], ...values].filter((text) => text).join(" · ");
+        figure.append(frame, caption);
+        return figure;
+      }));
+      block.dataset.case = one.case;
+      move();
+    }
+
+    function move() {
+      const one = order[at];
+      const rows = Math.ceil(one.planes.length / one.columns);
+      view.plane = Math.max(0, Math.min(one.planes.length - 1, view.plane));
+      part.plane.value = view.plane;
+      const [column, row] = [view.plane % one.columns, Math.floor(view.plane / one.columns)];
+      const share = (position, count) => (count > 1 ? (100 * position) / (count - 1) : 0);
+      for (const layer of stage.querySelectorAll(".layer")) layer.style.backgroundPosition = `${share(column, one.columns)}% ${share(row, rows)}%`;
+      for (const moved of stage.querySelectorAll(".moved")) moved.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.zoom})`;
+      for (const layer of stage.querySelectorAll(".areas")) layer.style.opacity = part.opacity.value / 100;
+      for (const layer of stage.querySelectorAll(".outlines")) layer.hidden = !part.outlines.checked;
+      const plane = one.ofPlanes > 1 ? `, plane ${one.planes[view.plane] + 1} of ${one.ofPlanes} (${one.planes.length} are shown)` : "";
+      block.querySelector(".caption").textContent = `${one.case}, ${at + 1} of ${order.length}${plane}`;
+    }
+
+    const step = (by) => { show(at + by); choose(order[at].case, false); };
+    const planeBy = (by) => { view.plane += by; move(); };
+    const zoomBy = (factor) => {
+      const zoom = Math.max(1, Math.min(20, view.zoom * factor));
+      Object.assign(view, zoom === 1 ? { x: 0, y: 0 } : { x: (view.x * zoom) / view.zoom, y: (view.y * zoom) / view.zoom }, { zoom });
+      move();
+    };
+    const areasBy = (by) => { part.opacity.value = Number(part.opacity.value) + by; move(); };
+    const whole = () => { Object.assign(view, { zoom: 1, x: 0, y: 0 }); move(); };
+    const keys = {
+      ArrowLeft: () => step(-1), ArrowRight: () => step(1), ArrowUp: () => planeBy(-1), ArrowDown: () => planeBy(1),
+      "+": () => zoomBy(1.25), "-": () => zoomBy(0.8), "[": () => areasBy(-10), "]": () => areasBy(10), 0: whole,
+      o: () => { part.outlines.checked = !part.outlines.checked; move(); },
+    };
+    stage.addEventListener("keydown", (event) => {
+      if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
+    });
+    stage.addEventListener("wheel", (event) => {
+      if (event.ctrlKey) { event.preventDefault(); zoomBy(event.deltaY < 0 ? 1.25 : 0.8); }
+      else if (order[at].planes.length > 1) { event.preventDefault(); planeBy(Math.sign(event.deltaY)); }
+    }, { passive: false });
+    stage.addEventListener("pointermove", (event) => {
+      if (event.buttons !== 1) return;
+      view.x += event.movementX;
+      view.y += event.movementY;
+      move();
+    });
+    part.task.addEventListener("change", fillOrder);
+    part.order.addEventListener("change", () => sort(order[at].case));
+    part.previous.addEventListener("click", () => step(-1));
+    part.next.addEventListener("click", () => step(1));
+    part.reset.addEventListener("click", whole);
+    part.plane.addEventListener("input", () => { view.plane = Number(part.plane.value); move(); });
+    for (const one of [part.opacity, part.outlines]) one.addEventListener("input", move);
+    document.addEventListener("case", () => {
+      const position = order.findIndex((one) => one.case === chosenCase);
+      if (position >= 0 && position !== at) show(position);
+    });
+    fillOrder();
+    block.dataset.state = "ready";
   }
 
   // --- Tables ----------------------------------------------------------------------------------------------
@@ -210,6 +413,7 @@
       fill();
       const line = [...table.tBodies[0].rows].find((row) => row.dataset.case === chosenCase);
       if (detail.show && line) {
+        reveal(block);
         block.scrollIntoView({ block: "nearest" });
         line.scrollIntoView({ block: "nearest" });
         line.querySelector("button").focus({ preventScroll: true });
@@ -240,6 +444,20 @@
       button.addEventListener("click", () => download(figure, button.dataset.format));
     }
   }
+  for (const details of document.querySelectorAll("details.data")) details.addEventListener("toggle", () => showData(details));
+  for (const more of document.querySelectorAll(".more")) {
+    document.querySelector(`[aria-controls="${more.id}"]`).addEventListener("click", () => fold(more, !more.hidden));
+    more.addEventListener("beforematch", () => fold(more, false));
+  }
+  document.getElementById("unfold")?.addEventListener("click", ({ target }) => {
+    const open = target.getAttribute("aria-pressed") !== "true";
+    target.setAttribute("aria-pressed", String(open));
+    target.textContent = open ? "Fold" : "Show all";
+    for (const more of document.querySelectorAll(".more")) fold(more, !open);
+  });
+  addEventListener("hashchange", () => reveal(document.getElementById(location.hash.slice(1))));
+  makeSearch();
+  for (const block of document.querySelectorAll(".viewer")) makeViewer(block);
   document.getElementById("theme").addEventListener("click", () => {
     chosenTheme = root.dataset.theme === "dark" ? "light" : "dark";
     setTheme(chosenTheme);

@@ -3,6 +3,7 @@
 import csv
 import shutil
 
+import numpy as np
 import pytest
 
 from evaluation.cli.main import main
@@ -72,6 +73,27 @@ def test_the_distributions_hold_every_cyst_twice_but_the_supervisors_once(work, 
     of_supervisor = sum(row["reader"] == "supervisor" for row in cysts)
     drawn_cysts = sum(bar["cysts"] for bar in charts["distributions"].data["bars"])
     assert drawn_cysts == 2 * len(cysts) - of_supervisor
+
+
+def test_an_interval_of_a_falling_mean_is_below_zero(charts):
+    bars = {(row["reader"], row["pair"]): row for row in charts["intervals"].data["intervals"]}
+    falling = bars["rough", "3 – 4"]
+    assert falling["to_mean"] < falling["from_mean"]
+    assert falling["interval"] == falling["to_mean"] - falling["from_mean"]
+
+
+def test_confidences_too_near_to_be_told_apart_have_one_label(charts):
+    labels = [(row["reader"], row["label"]) for row in charts["scale"].data["labels"]]
+    assert ("supervisor", "4, 3") in labels
+    means = sorted(row["mean"] for row in charts["scale"].data["means"])
+    for reader in {reader for reader, _ in labels}:
+        at = [row["mean"] for row in charts["scale"].data["labels"] if row["reader"] == reader]
+        assert np.diff(at).min() > 0.03 * (means[-1] - means[0])
+
+
+def test_confidences_of_one_value_name_each_other(work):
+    shared = {row["confidence"]: row["pooled_with"] for row in rows(work / "levels.csv")}
+    assert shared == {"1": "", "2": "", "3": "4", "4": "3", "5": ""}
 
 
 def test_intervals_stand_in_the_order_of_the_confidences(charts):

@@ -1,0 +1,109 @@
+"""The viewer of cases: what its layers show, how large it is, and that it can be used by keyboard."""
+
+import io
+import time
+
+import numpy as np
+from PIL import Image
+
+from evaluation.organiser.report.case_views import MOST_IN_PAGE, CaseView, ViewedCase, Viewer, _view
+from evaluation.organiser.report.page import Page, Section
+from evaluation.organiser.report_library import Report, submission_page
+from test.organiser.report.browser import opened
+
+CASES = 200
+
+
+def ball(shape, centre, radius):
+    axes = np.ogrid[tuple(slice(0, side) for side in shape)]
+    return sum((axis - at) ** 2 for axis, at in zip(axes, centre, strict=True)) <= radius**2
+
+
+def ct_view(seed=0):
+    """A view as of a CT of 512 × 512 × 120: 24 planes with noise around an organ."""
+    generator = np.random.default_rng(seed)
+    planes = np.arange(30, 102, 3)
+    shape = (24, 512, 512)
+    body = ball(shape, (12, 256, 256), 200)
+    organ, found = ball(shape, (12, 240, 240), 60), ball(shape, (12, 250, 244), 60)
+    ground = (90 * body + 40 * organ + generator.normal(20, 12, shape)).clip(0, 255).astype(np.uint8)
+    return _view([(found, organ)], ground, tuple(planes.tolist()), 120, 1.0, 256)
+
+
+def report_of(cases):
+    section = Section("viewer", "All cases", (Viewer(("A", "B"), tuple(cases)),))
+    return Report(Page("Cases", (), (section,)))
+
+
+def test_areas_and_outlines_by_hand():
+    reference, predicted = np.zeros((1, 5, 6), bool), np.zeros((1, 5, 6), bool)
+    reference[0, 1:4, 1:4] = True
+    predicted[0, 1:4, 3:5] = True
+    view = _view([(predicted, reference)], None, (0,), 1, 2.0, 256)
+    areas = np.array(Image.open(io.BytesIO(view.areas)))
+    np.testing.assert_array_equal(areas[1:4], [[0, 2, 2, 1, 3, 0]] * 3)
+    assert not areas[[0, 4]].any()
+    outlines = np.array(Image.open(io.BytesIO(view.outlines)))
+    np.testing.assert_array_equal(outlines[2], [0, 1, 0, 2, 2, 0])
+    assert (view.image, view.size, view.aspect) == (None, (5, 6), 2.0)
+
+
+def test_every_case_of_a_submission_is_in_the_viewer_with_its_values(bundled_phase):
+    bundled = bundled_phase("refuge-onsite")
+    page = submission_page(bundled.results, bundled.submission, None, 0)
+    (viewer,) = (block for section in page.sections for block in section.blocks if isinstance(block, Viewer))
+    of_task = [one for one in viewer.cases if one.task == "Segmentation of optic disc and cup"]
+    assert [one.case for one in of_task] == list(bundled.results.tables["segmentation"].names)
+    dice = bundled.results.tables["segmentation"]["dice_cup"]
+    assert [one.values["Dice of the cup"][0] for one in of_task] == dice.tolist()
+    assert not page.is_large
+
+
+def test_200_ct_cases_are_files_beside_the_page_that_opens_at_once(chromium, tmp_path):
+    views = [ct_view(seed) for seed in range(3)]
+    cases = [
+        ViewedCase(
+            f"CT{number:03d}", "Liver", (views[number % 3], views[number % 3]), {"Dice": (number / 200, 0.5)}
+        )
+        for number in range(CASES)
+    ]
+    path = report_of(cases).write(tmp_path / "a report.html")
+    folder = tmp_path / "a report-images"
+    assert MOST_IN_PAGE < sum(file.stat().st_size for file in folder.iterdir()) <= 60_000_000
+    assert path.stat().st_size < 1_000_000
+    started = time.monotonic()
+    shown = opened(chromium, path)
+    assert time.monotonic() - started < 2
+    page = shown.page
+    assert page.inner_text(".viewer .caption") == "CT000, 1 of 200, plane 67 of 120 (24 are shown)"
+    page.select_option("[data-part=order]", "-Dice")
+    page.focus(".stage")
+    # The case in sight stays in sight: with the lowest Dice it is the last one, before the first.
+    for key, text in (
+        ("ArrowLeft", "CT001, 199 of 200, plane 67"),
+        ("ArrowRight", "CT000, 200 of 200, plane 67"),
+        ("ArrowRight", "CT199, 1 of 200, plane 67"),
+        ("ArrowDown", "CT199, 1 of 200, plane 70"),
+    ):
+        page.keyboard.press(key)
+        assert page.inner_text(".viewer .caption").startswith(text)
+    page.keyboard.press("+")
+    page.keyboard.press("o")
+    assert "scale(1.25)" in page.locator(".moved").nth(1).get_attribute("style")  # both teams at one scale
+    assert page.locator(".outlines:visible").count() == 0
+    loaded = page.evaluate(
+        """async () => {
+          const url = document.querySelector(".layer.areas").style.backgroundImage.slice(5, -2);
+          const image = new Image(); image.src = url; await image.decode(); return image.naturalWidth; }"""
+    )
+    assert loaded == 5 * 256
+    assert shown.errors == []
+
+
+def test_few_small_cases_stay_in_the_page(tmp_path):
+    view = CaseView(b"jpeg", None, None, (0,), 1, (1, 1))
+    report = report_of([ViewedCase("a", "task", (view, None), {})])
+    path = report.write(tmp_path / "r.html")
+    assert list(tmp_path.iterdir()) == [path]
+    assert "data:image/jpeg;base64,anBlZw==" in path.read_text()
+    assert "file:" not in path.read_text().partition("<style>")[0]
