@@ -36,7 +36,7 @@ from evaluation.challenges.declared.detections import (
 from evaluation.core.aggregates import (
     agreement_of,
     average_precision_of,
-    calibration_band,
+    calibration_metric,
     concordance_of,
     confusion_of,
     limit_of_agreement_of,
@@ -354,19 +354,11 @@ def _of_scores() -> Iterator[Population]:
             _metric("macro AUC", macro), f"three classes {distance:g} apart", partial(_three, distance)
         )
     for high in (1.0, 3.0):
-        band = calibration_band("probability", "label", 10)
-        plain = Aggregate(partial(_calibration_error), one_stratum)
-        metric = replace(_metric("calibration error", plain), fixed_intervals=band, resampled=False)
+        metric = calibration_metric(
+            "calibration error", "Calibration error", [("probability", "label")], "label", 10
+        )
         what = f"calibrated, probabilities from beta(1, {high:g}): the value is in its band"
         yield Population(metric, what, partial(_calibrated, high), lambda cases: 0.0)
-
-
-def _calibration_error(cases: WeightedCases) -> NDArray[np.float64]:
-    from evaluation.metrics.probabilities import weighted_expected_calibration_error
-
-    return weighted_expected_calibration_error(
-        cases.table["probability"], cases.table["label"], cases.weights
-    )
 
 
 def _calibrated(high: float, rng: np.random.Generator, cases: int) -> Columns:

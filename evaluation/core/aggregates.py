@@ -15,6 +15,7 @@ from evaluation.core.metric import (
     Aggregate,
     Mean,
     MethodInterval,
+    Metric,
     Strata,
     labelled_weights,
     roc_counts_of,
@@ -122,31 +123,42 @@ def _of_thresholds(score: str, label: str, figure: Callable[[RocTable, ArrayLike
     )
 
 
-NO_CALIBRATION_INTERVAL = "the estimate is biased upwards: see under_calibration"
 _CALIBRATED_SETS = 1000
 
 
-def calibration_band(
-    probability: str, label: str, bins: int
-) -> Callable[[CaseTable, int], dict[str, MethodInterval]]:
-    """Return the range of 95 % of the calibration errors that these probabilities have where they are right.
+def calibration_metric(
+    name: str, title: str, pairs: Sequence[tuple[str, str]], true: str, bins: int
+) -> Metric:
+    """Return the mean calibration error of pairs of columns, see `mean_calibration_error_of`.
 
-    Labels are drawn with the probabilities of the cases, 1,000 times. A case without a result counts 1 then,
-    too. Source: Bröcker and Smith 2007, Weather Forecast. 22:651 (consistency bars).
+    Beside it stands the range of 95 % of the errors that these probabilities have where they are right: 1,000
+    times, the class of each case is drawn with its probabilities. A case without a result counts 1 then, too.
+    Source: Bröcker and Smith 2007, Weather Forecast. 22:651 (consistency bars).
     """
 
     def band(table: CaseTable, seed: int) -> dict[str, MethodInterval]:
-        entering = ~np.isnan(table[label])
-        column = table[probability][entering]
-        given = np.where(np.isfinite(column), column, np.nan)
+        columns = np.column_stack([table[probability] for probability, _ in pairs])
+        given = np.where(np.isfinite(columns), columns, np.nan)[~np.isnan(table[true])]
         errors = expected_calibration_errors_when_right(given, bins, _CALIBRATED_SETS, seed)
         return {"under_calibration": MethodInterval(percentile_interval(errors), "calibration-band")}
 
-    return band
+    return Metric(
+        name,
+        title,
+        mean_calibration_error_of(pairs, true, bins),
+        best=0,
+        worst=1,
+        fixed_intervals=band,
+        resampled=False,
+        no_interval="the estimate is biased upwards: see under_calibration",
+    )
 
 
 def calibration_error_of(probability: str, label: str, bins: int) -> Aggregate:
-    """Return the expected calibration error of a column of probabilities (NaN labels: left out)."""
+    """Return the expected calibration error of a column of probabilities (NaN labels: left out).
+
+    It is estimated too high, so that no interval about it holds the true value: see `calibration_metric`.
+    """
     return mean_calibration_error_of([(probability, label)], label, bins)
 
 
@@ -214,18 +226,27 @@ def mean_of_means(columns: Sequence[str], by_reference: bool) -> Aggregate:
 
 
 def ratio_of_sums(
-    numerator: str, denominator: str, of_nothing: float = math.nan, is_share: bool = True
+    numerator: str,
+    denominator: str,
+    of_nothing: float = math.nan,
+    is_share: bool = True,
+    of_failure: float | None = None,
 ) -> Aggregate:
     """Return the ratio of the sums of two columns, over the cases for which both are defined.
 
     ``of_nothing`` is the ratio where the sum of the denominators is 0. ``is_share``: it is a share, from 0 to
-    1, not any ratio.
+    1, not any ratio. ``of_failure``: the numerator of a failed case, whose denominator is 0, if failures may
+    be so rare that a sample holds none.
     """
 
     def linearised(table: CaseTable) -> Floats:
         above, below = table[numerator], table[denominator]
         ratio = np.nansum(above) / np.nansum(below)
         return np.asarray(ratio + (above - ratio * below) / np.nanmean(below))
+
+    def unseen(table: CaseTable) -> float:
+        above, below = np.nansum(table[numerator]), table[denominator]
+        return float(above / np.nansum(below) + (of_failure or 0.0) / np.nanmean(below))
 
     def values(cases: WeightedCases) -> Floats:
         above, below = (weighted_mean(cases.table[name], cases.weights) for name in (numerator, denominator))
@@ -234,7 +255,8 @@ def ratio_of_sums(
     return Aggregate(
         values,
         strata=lambda table: strata_of_column(table, numerator),
-        mean=None if is_share else Mean(linearised),
+        mean=None if is_share else Mean(linearised, unseen=None if of_failure is None else unseen),
+        rare_failures=of_failure is not None,
     )
 
 

@@ -225,14 +225,9 @@ def _means(sample: Sample, values: Values) -> dict[str, list[Interval]]:
     if not metrics:
         return {}
     number, cases = len(sample.tables), len(sample.group.members)
-    failures = [
-        _mean_of(one).value(one.worst, cases)
-        if one.aggregate.rare_failures and math.isfinite(one.worst)
-        else math.inf
-        for one in metrics.values()
-    ]
+    failures = [_of_failure(one, table) for one in metrics.values() for table in sample.tables]
     ratios = np.concatenate([values[name] for name in metrics], axis=1)
-    found = sample.means.intervals(ratios, np.repeat(failures, number))
+    found = sample.means.intervals(ratios, failures)
     intervals: dict[str, list[Interval]] = {}
     for position, (name, metric) in enumerate(metrics.items()):
         figure, bounds = _mean_of(metric).figure, (metric.worst, metric.best)
@@ -243,6 +238,15 @@ def _means(sample: Sample, values: Values) -> dict[str, list[Interval]]:
             for one in found[position * number : (position + 1) * number]
         ]
     return intervals
+
+
+def _of_failure(metric: Metric, table: CaseTable) -> float:
+    """Return the value that a rare failure would have, infinite without one."""
+    mean = _mean_of(metric)
+    if mean.unseen:
+        return mean.unseen(table)
+    bounded = metric.aggregate.rare_failures and math.isfinite(metric.worst)
+    return mean.value(metric.worst, len(table)) if bounded else math.inf
 
 
 def _mean_of(metric: Metric) -> Mean:

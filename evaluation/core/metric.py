@@ -175,12 +175,14 @@ class Mean:
     """How a figure follows from the mean of a value of each case (NaN: left out), for its interval.
 
     ``values``: of the cases, shape (cases,). ``figure``: of the mean and the number of cases, increasing.
-    ``value``: the mean that gives a figure, its inverse.
+    ``value``: the mean that gives a figure, its inverse. ``unseen``: the value of a case that fails, if it
+    follows from the cases and not from the metric's worst value.
     """
 
     values: Callable[[CaseTable], Floats]
     figure: Callable[[float, int], float] = lambda mean, cases: mean
     value: Callable[[float, int], float] = lambda figure, cases: figure
+    unseen: Callable[[CaseTable], float] | None = None
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,8 @@ def _reason(name: str, metric: Metric, table: CaseTable, resampling: Resampling)
     """Return why a metric that can be resampled has no interval."""
     if not metric.resampled:
         return metric.no_interval
-    unbounded = metric.aggregate.rare_failures and math.isinf(metric.worst)
+    mean = metric.aggregate.mean
+    unbounded = metric.aggregate.rare_failures and math.isinf(metric.worst) and not (mean and mean.unseen)
     if unbounded and len(table) < FEWEST_UNBOUNDED and name not in resampling.methods:
         return f"fewer than {FEWEST_UNBOUNDED} cases, and no largest value that a failure could have"
     return None

@@ -164,20 +164,26 @@ def weighted_expected_calibration_error(
 def expected_calibration_errors_when_right(probability: ArrayLike, bins: int, sets: int, seed: int) -> Floats:
     """Return `expected_calibration_error` for labels that are drawn with the probabilities, shape (sets,).
 
-    probability: shape (cases,), NaN for a case without one, which counts 1. NaN without a case.
+    probability: shape (cases,), or (cases, classes) of classes of which one is drawn, for the mean of their
+    errors; a row with NaN counts 1. NaN without a case.
     """
-    predicted = np.asarray(probability, dtype=np.float64)
-    answered = predicted[~np.isnan(predicted)]
+    given = np.asarray(probability, dtype=np.float64)
+    predicted: Floats = np.atleast_2d(given.T).T
+    answered = predicted[~np.isnan(predicted).any(axis=1)]
+    (cases, classes), missing = answered.shape, len(given) - len(answered)
     generator = np.random.Generator(np.random.PCG64(seed))
-    of_bin = np.minimum((answered * bins).astype(np.int64), bins - 1)
-    wanted = np.bincount(of_bin, answered, bins)
-    if not predicted.size:
+    of_bin = np.minimum((answered * bins).astype(np.int64), bins - 1) + bins * np.arange(classes)
+    wanted = np.bincount(of_bin.ravel(), answered.ravel(), bins * classes)
+    if not len(given):
         return np.full(sets, np.nan)
+    ends = answered.cumsum(axis=1)
+    starts = ends - answered
     found = np.empty(sets)
     for row in range(sets):
-        drawn = generator.random(answered.size) < answered
-        distance = np.abs(np.bincount(of_bin, drawn, bins) - wanted).sum()
-        found[row] = (distance + predicted.size - answered.size) / predicted.size
+        place = generator.random((cases, 1))
+        drawn = (place >= starts) & (place < ends)
+        distance = np.abs(np.bincount(of_bin.ravel(), drawn.ravel(), bins * classes) - wanted).sum()
+        found[row] = (distance / classes + missing) / len(given)
     return found
 
 

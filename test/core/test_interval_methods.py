@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, t
 
 from evaluation.core import side_by_side
-from evaluation.core.aggregates import average_precision_of, confusion_of, partial_auc_of
+from evaluation.core.aggregates import average_precision_of, confusion_of, partial_auc_of, ratio_of_sums
 from evaluation.core.case_table import CaseTable
 from evaluation.core.intervals import default_method, intervals, possible_methods
 from evaluation.core.metric import (
@@ -118,6 +118,16 @@ def test_each_interval_is_that_of_its_method(clusters):
         f1, Evidence(value, (0, 1), np.unique(units_or_cases(units)[positive]).size)
     )
     assert found["t.f1"][0].interval.lower == pytest.approx(expected.lower)
+
+
+def test_a_ratio_counts_a_failure_that_the_sample_does_not_hold():
+    rows = [{"benefit": float(case % 3 == 0), "label": float(case % 3 == 0)} for case in range(CASES)]
+    benefit = ratio_of_sums("benefit", "label", is_share=False, of_failure=-0.25)
+    metrics = {"t.benefit": Metric("benefit", "", benefit, 1, -np.inf)}
+    (found,) = intervals(metrics, [CaseTable(list(CLUSTERS), rows)], Resampling(3, 200, 10)).found["t.benefit"]
+    # 60 cases of 1 and one of 1 − ¼ · 3: the mean and Student's t interval of the 61.
+    lower = 1 - 0.75 * (1 + t.ppf(0.975, CASES)) / (CASES + 1)
+    assert (found.interval.lower, found.interval.upper) == (pytest.approx(lower), 1)
 
 
 def units_or_cases(units):

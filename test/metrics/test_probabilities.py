@@ -192,6 +192,9 @@ def test_calibration_errors_where_the_probabilities_are_right():
     found = expected_calibration_errors_when_right(np.full(10, 0.5), 10, 4000, seed=1)
     chances = binom.pmf(np.arange(11), 10, 0.5)
     assert found.mean() == pytest.approx(chances @ np.abs(np.arange(11) - 5) / 10, abs=0.005)
+    # Of two classes, the error of one is the error of the other.
+    of_two = expected_calibration_errors_when_right(np.full((10, 2), 0.5), 10, 4000, seed=1)
+    np.testing.assert_allclose(of_two, found)
     certain = np.array([0.0, 1.0, np.nan])
     assert expected_calibration_errors_when_right(certain, 10, 3, seed=1) == pytest.approx([1 / 3] * 3)
     assert np.isnan(expected_calibration_errors_when_right(np.zeros(0), 10, 2, seed=1)).all()

@@ -11,10 +11,8 @@ from typing import ClassVar, Literal
 from evaluation.challenges.declared.scalars import NumberField
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
 from evaluation.core.aggregates import (
-    NO_CALIBRATION_INTERVAL,
     average_precision_of,
-    calibration_band,
-    calibration_error_of,
+    calibration_metric,
     partial_auc_of,
     ratio_of_sums,
     sensitivity_at_precision_of,
@@ -215,7 +213,8 @@ class NetBenefit(ScoreMetric):
             return {name: math.nan if math.isnan(true) else (1.0 if true else -cost) * treated, label: true}
 
         if self.standardised:
-            metric = Metric(name, self.title_of(name), ratio_of_sums(name, label), 1, -math.inf)
+            benefit = ratio_of_sums(name, label, is_share=False, of_failure=-cost)
+            metric = Metric(name, self.title_of(name), benefit, 1, -math.inf)
         else:
             metric = Metric(name, self.title_of(name), mean_of(name), 1, -cost, ordered=False)
         return Measure(
@@ -241,14 +240,9 @@ class CalibrationError(ScoreMetric):
         """Return the error. Raises ValueError for a field that is no probability of a class."""
         check_probability(table)
         columns = score_columns(field_name)
-        found = self.score_measure(name, field_name, table, calibration_error_of(*columns, self.bins), 0, 1)
-        without = replace(
-            found.metrics[0],
-            resampled=False,
-            no_interval=NO_CALIBRATION_INTERVAL,
-            fixed_intervals=calibration_band(*columns, self.bins),
-        )
-        return replace(found, metrics=(without,))
+        metric = calibration_metric(name, self.title_of(name), [columns], columns[1], self.bins)
+        found = self.score_measure(name, field_name, table, metric.aggregate, metric.best, metric.worst)
+        return replace(found, metrics=(metric,))
 
 
 def score_columns(field_name: str) -> tuple[str, str]:
