@@ -124,7 +124,8 @@ def test_a_ratio_counts_a_failure_that_the_sample_does_not_hold():
     rows = [{"benefit": float(case % 3 == 0), "label": float(case % 3 == 0)} for case in range(CASES)]
     benefit = ratio_of_sums("benefit", "label", is_share=False, of_failure=-0.25)
     metrics = {"t.benefit": Metric("benefit", "", benefit, 1, -np.inf)}
-    (found,) = intervals(metrics, [CaseTable(list(CLUSTERS), rows)], Resampling(3, 200, 10)).found["t.benefit"]
+    cases = CaseTable(list(CLUSTERS), rows)
+    (found,) = intervals(metrics, [cases], Resampling(3, 200, 10)).found["t.benefit"]
     # 60 cases of 1 and one of 1 − ¼ · 3: the mean and Student's t interval of the 61.
     lower = 1 - 0.75 * (1 + t.ppf(0.975, CASES)) / (CASES + 1)
     assert (found.interval.lower, found.interval.upper) == (pytest.approx(lower), 1)
