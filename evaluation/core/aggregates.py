@@ -235,8 +235,8 @@ def ratio_of_sums(
     """Return the ratio of the sums of two columns, over the cases for which both are defined.
 
     ``of_nothing`` is the ratio where the sum of the denominators is 0. ``is_share``: it is a share, from 0 to
-    1, not any ratio. ``of_failure``: the numerator of a failed case, whose denominator is 0, if failures may
-    be so rare that a sample holds none.
+    1, not any ratio. ``of_failure``: the numerator of a failed case whose denominator is 0, if failures may
+    be so rare that a sample holds none; one whose denominator is 1 has the numerator 0.
     """
 
     def linearised(table: CaseTable) -> Floats:
@@ -245,8 +245,8 @@ def ratio_of_sums(
         return np.asarray(ratio + (above - ratio * below) / np.nanmean(below))
 
     def unseen(table: CaseTable) -> float:
-        above, below = np.nansum(table[numerator]), table[denominator]
-        return float(above / np.nansum(below) + (of_failure or 0.0) / np.nanmean(below))
+        ratio = np.nansum(table[numerator]) / np.nansum(table[denominator])
+        return float(ratio + min(of_failure or 0.0, -ratio) / np.nanmean(table[denominator]))
 
     def values(cases: WeightedCases) -> Floats:
         above, below = (weighted_mean(cases.table[name], cases.weights) for name in (numerator, denominator))

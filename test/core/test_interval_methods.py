@@ -126,8 +126,9 @@ def test_a_ratio_counts_a_failure_that_the_sample_does_not_hold():
     metrics = {"t.benefit": Metric("benefit", "", benefit, 1, -np.inf)}
     cases = CaseTable(list(CLUSTERS), rows)
     (found,) = intervals(metrics, [cases], Resampling(3, 200, 10)).found["t.benefit"]
-    # 60 cases of 1 and one of 1 − ¼ · 3: the mean and Student's t interval of the 61.
-    lower = 1 - 0.75 * (1 + t.ppf(0.975, CASES)) / (CASES + 1)
+    # Every third case is positive and treated. One more that is not lowers the benefit by 3 / 61, more than a
+    # false positive: the mean and Student's t interval of 60 cases of 1 and of one of 1 − 3.
+    lower = 1 - 3 * (1 + t.ppf(0.975, CASES)) / (CASES + 1)
     assert (found.interval.lower, found.interval.upper) == (pytest.approx(lower), 1)
 
 
