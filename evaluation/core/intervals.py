@@ -230,11 +230,9 @@ def _means(sample: Sample, values: Values) -> dict[str, list[Interval]]:
     found = sample.means.intervals(ratios, failures)
     intervals: dict[str, list[Interval]] = {}
     for position, (name, metric) in enumerate(metrics.items()):
-        figure, bounds = _mean_of(metric).figure, (metric.worst, metric.best)
+        figure, (low, high) = _mean_of(metric).figure, sorted((metric.worst, metric.best))
         intervals[name] = [
-            Interval(
-                *np.clip([figure(end, cases) for end in (one.lower, one.upper)], min(bounds), max(bounds))
-            )
+            Interval(*(float(min(max(figure(end, cases), low), high)) for end in (one.lower, one.upper)))
             for one in found[position * number : (position + 1) * number]
         ]
     return intervals

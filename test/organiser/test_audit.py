@@ -243,7 +243,7 @@ def test_remedies_keep_the_labels(tmp_path):
     ],
 )
 def test_every_published_number_is_counted(tmp_path, lines, tables):
-    """Against the numbers in metrics.json; half-widths follow from the ends, methods and reasons are words."""
+    """Against the numbers in metrics.json; half-widths follow from the ends, methods, reasons are words."""
     phase = changed(tmp_path, lines + "\n", tables)
     result = evaluate(phase, REPOSITORY / "test" / "input" / "refuge-onsite", 0)
     content = json.loads(render(asdict(result.metrics)))
