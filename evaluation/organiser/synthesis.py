@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import reduce
 from math import ceil, cos, exp, floor, hypot, isfinite, log10, pi, sin, sqrt
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evaluation.io.kinds.points import Point
+from evaluation.metrics.crops import NOTHING, Box, Crop
 
 # --- Tilted ellipses on a pixel grid: rasterising, jittering, majority vote ---
 
@@ -52,30 +54,11 @@ class Ellipse:
         return replace(self, center_x=self.center_x + x, center_y=self.center_y + y)
 
 
-@dataclass(frozen=True)
-class Patch:
-    """A rectangle of a mask, boolean (y, x); its first pixel lies at row `top` and column `left`."""
-
-    values: NDArray[np.bool_]
-    top: int
-    left: int
-
-    @property
-    def bottom(self) -> int:
-        """The first row below the patch."""
-        return self.top + int(self.values.shape[0])
-
-    @property
-    def right(self) -> int:
-        """The first column to the right of the patch."""
-        return self.left + int(self.values.shape[1])
-
-
-def rasterise(ellipse: Ellipse, width: int, height: int) -> Patch:
+def rasterise(ellipse: Ellipse, width: int, height: int) -> Crop:
     """Mark the pixels with centres in the ellipse or on its border.
 
-    The patch is the bounding box, clipped to the image of `width` × `height` pixels; an ellipse outside
-    the image, or one that contains no pixel centre of any row or column, gives a patch without pixels.
+    The crop is the bounding box, clipped to the image of `width` × `height` pixels; an ellipse outside
+    the image, or one that contains no pixel centre of any row or column, gives a crop without pixels.
     """
     half_width, half_height = ellipse.half_width, ellipse.half_height
     top, bottom = _pixel_span(ellipse.center_y, half_height, height)
@@ -94,20 +77,13 @@ def rasterise(ellipse: Ellipse, width: int, height: int) -> Patch:
     )
     columns = np.arange(left, right)
     values = (columns >= (middle - half_chord)[:, None]) & (columns <= (middle + half_chord)[:, None])
-    return Patch(values=values, top=top, left=left)
+    return Crop(values, top, left)
 
 
-def intersection(first: Patch, second: Patch) -> Patch:
-    """Return the pixels that both patches mark, in the box that they share."""
-    top, bottom = max(first.top, second.top), min(first.bottom, second.bottom)
-    left, right = max(first.left, second.left), min(first.right, second.right)
-    if top >= bottom or left >= right:
-        return Patch(values=np.zeros((0, 0), dtype=np.bool_), top=first.top, left=first.left)
-    one, other = (
-        patch.values[top - patch.top : bottom - patch.top, left - patch.left : right - patch.left]
-        for patch in (first, second)
-    )
-    return Patch(values=one & other, top=top, left=left)
+def intersection(first: Crop, second: Crop) -> Crop:
+    """Return the pixels that both crops mark, in the box around them."""
+    box = first.box.union(second.box)
+    return Crop(first.within(box) & second.within(box), box.top, box.left)
 
 
 def jitter(ellipse: Ellipse, rng: Generator, relative: float) -> Ellipse:
@@ -147,32 +123,28 @@ def inner_ellipse(outer: Ellipse, ratio: float, rng: Generator) -> Ellipse:
     )
 
 
-def majority_vote(patches: Sequence[Patch], width: int, height: int, graders: int) -> NDArray[np.bool_]:
+def majority_vote(crops: Sequence[Crop], width: int, height: int, graders: int) -> NDArray[np.bool_]:
     """Mark the pixels that more than half of the graders mark.
 
-    Returns a boolean mask (height, width). A grader without a patch marked nothing; exactly half of the
-    graders is not a majority. Raises ValueError if there are more patches than graders or a patch leaves the
+    Returns a boolean mask (height, width). A grader without a crop marked nothing; exactly half of the
+    graders is not a majority. Raises ValueError if there are more crops than graders or a crop leaves the
     image.
 
     Source: REFUGE, section 3.1 (majority voting of seven experts).
     """
-    if len(patches) > graders:
+    if len(crops) > graders:
         expected = f"at most {graders} patches, one a grader"
-        raise ValueError(f"majority vote: expected {expected}, found {len(patches)}")
-    inside = [p.top >= 0 and p.left >= 0 and p.bottom <= height and p.right <= width for p in patches]
-    if not all(inside):
+        raise ValueError(f"majority vote: expected {expected}, found {len(crops)}")
+    whole = Box(0, height, 0, width)
+    if any(whole.union(crop.box) != whole for crop in crops):
         expected = f"patches inside {width} × {height} pixels"
         raise ValueError(f"majority vote: expected {expected}, found one outside")
     majority = np.zeros((height, width), dtype=np.bool_)
-    marked = [patch for patch in patches if patch.values.size]
-    if not marked:
-        return majority
-    top, bottom = min(patch.top for patch in marked), max(patch.bottom for patch in marked)
-    left, right = min(patch.left for patch in marked), max(patch.right for patch in marked)
-    votes = np.zeros((bottom - top, right - left), dtype=np.int32)
-    for patch in marked:
-        votes[patch.top - top : patch.bottom - top, patch.left - left : patch.right - left] += patch.values
-    majority[top:bottom, left:right] = 2 * votes > graders
+    around = reduce(Box.union, (crop.box for crop in crops), NOTHING)
+    votes = np.zeros(around.shape, dtype=np.int32)
+    for crop in crops:
+        votes += crop.within(around)
+    majority[around.slices] = 2 * votes > graders
     return majority
 
 

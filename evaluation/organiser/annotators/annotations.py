@@ -313,7 +313,7 @@ def mask_of(kind: LabelMask, ellipses: Ellipses, case: CaseForm) -> NDArray[np.u
         ellipse = ellipses.get(kind.labels[label])
         if ellipse is not None:
             patch = rasterise(ellipse, case.width, case.height)
-            image[patch.top : patch.bottom, patch.left : patch.right][patch.values] = label
+            image[patch.box.slices][patch.values] = label
     return image
 
 

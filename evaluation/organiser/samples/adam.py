@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from evaluation.challenges.adam import CHALLENGE, ELSEWHERE, LESIONS, STRUCTURE, AdamOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
+from evaluation.metrics.crops import crop
 from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
 from evaluation.organiser.synthesis import (
     AUC,
@@ -237,10 +238,7 @@ def roughen(mask: NDArray[np.uint8], share: float, rng: Generator) -> NDArray[np
     """
     if not share:
         return mask
-    rows, columns = np.flatnonzero((mask == 0).any(axis=1)), np.flatnonzero((mask == 0).any(axis=0))
-    if not rows.size:
-        return mask
-    box = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))
+    box = crop(mask, ELSEWHERE_VALUE).box.slices
     rough = mask.copy()
     rough[box] ^= np.where(rng.random(rough[box].shape) < share, np.uint8(255), np.uint8(0))
     return rough if (rough[box] == 0).any() else mask

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from evaluation.challenges.edd2020.rules import CHALLENGE, SET, Edd2020Options
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.boxes import Boxes
+from evaluation.metrics.crops import Crop, box_of_content
 from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
-from evaluation.organiser.synthesis import Ellipse, Patch, Quality, jitter, rasterise
+from evaluation.organiser.synthesis import Ellipse, Quality, jitter, rasterise
 
 CLASSES = Edd2020Options().classes
 # Annotations of each class in the table of the paper's section III.
@@ -167,17 +168,14 @@ def _values(frame: Frame, found: Sequence[tuple[Lesion, float]], boxes_only: boo
         return {"detection_boxes": boxes}
     mask: NDArray[np.bool_] = np.zeros((len(CLASSES), frame.height, frame.width), dtype=np.bool_)
     for label, _, patch in drawn:
-        mask[label, patch.top : patch.bottom, patch.left : patch.right] |= patch.values
+        mask[label][patch.box.slices] |= patch.values
     return {"detection_boxes": boxes, "masks": mask}
 
 
-def _corners(patch: Patch) -> tuple[int, int, int, int]:
+def _corners(patch: Crop) -> tuple[int, int, int, int]:
     """Return the first and last pixel of a region as x1, y1, x2, y2, both inclusive."""
-    rows = np.flatnonzero(patch.values.any(axis=1))
-    columns = np.flatnonzero(patch.values.any(axis=0))
-    x1, x2 = (patch.left + int(columns[end]) for end in (0, -1))
-    y1, y2 = (patch.top + int(rows[end]) for end in (0, -1))
-    return x1, y1, x2, y2
+    box = box_of_content(patch.values)
+    return patch.left + box.left, patch.top + box.top, patch.left + box.right - 1, patch.top + box.bottom - 1
 
 
 _DETAIL = """

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluation.metrics.crops import Crop
 from evaluation.organiser.synthesis import (
     Ellipse,
-    Patch,
     intersection,
     jitter,
     majority_vote,
@@ -27,12 +27,6 @@ ellipses = st.builds(
 
 def mask_of(text):
     return np.array([[character == "#" for character in row] for row in text.split()])
-
-
-def in_image(patch, width, height):
-    mask = np.zeros((height, width), dtype=bool)
-    mask[patch.top : patch.bottom, patch.left : patch.right] = patch.values
-    return mask
 
 
 def quadratic_form(ellipse, width, height):
@@ -78,14 +72,14 @@ BY_HAND = {
 @pytest.mark.parametrize(("ellipse", "width", "height", "expected"), BY_HAND.values(), ids=BY_HAND.keys())
 def test_rasterise_by_hand(ellipse, width, height, expected):
     np.testing.assert_array_equal(
-        in_image(rasterise(ellipse, width, height), width, height), mask_of(expected)
+        rasterise(ellipse, width, height).in_image(height, width), mask_of(expected)
     )
 
 
 @settings(max_examples=150)
 @given(ellipse=ellipses, width=st.integers(1, 50), height=st.integers(1, 50))
 def test_rasterise_agrees_with_the_quadratic_form(ellipse, width, height):
-    mask = in_image(rasterise(ellipse, width, height), width, height)
+    mask = rasterise(ellipse, width, height).in_image(height, width)
     form = quadratic_form(ellipse, width, height)
     assert mask[form < 1 - 1e-6].all()
     assert not mask[form > 1 + 1e-6].any()
@@ -114,8 +108,8 @@ def test_ellipse_refuses(values):
 @given(first=ellipses, second=ellipses)
 def test_intersection_is_that_of_the_masks(first, second):
     patches = rasterise(first, 40, 30), rasterise(second, 40, 30)
-    common = in_image(patches[0], 40, 30) & in_image(patches[1], 40, 30)
-    np.testing.assert_array_equal(in_image(intersection(*patches), 40, 30), common)
+    common = patches[0].in_image(30, 40) & patches[1].in_image(30, 40)
+    np.testing.assert_array_equal(intersection(*patches).in_image(30, 40), common)
 
 
 def test_jitter_of_nothing_changes_nothing():
@@ -140,10 +134,10 @@ def test_jitter_is_determined_by_the_seed():
 
 
 ROW = {
-    "left": Patch(mask_of("##"), top=0, left=0),
-    "middle": Patch(mask_of("##"), top=0, left=1),
-    "all": Patch(mask_of("####"), top=0, left=0),
-    "none": Patch(np.zeros((0, 0), dtype=bool), top=0, left=3),
+    "left": Crop(mask_of("##"), top=0, left=0),
+    "middle": Crop(mask_of("##"), top=0, left=1),
+    "all": Crop(mask_of("####"), top=0, left=0),
+    "none": Crop(np.zeros((0, 0), dtype=bool), top=0, left=3),
 }
 
 
@@ -166,7 +160,7 @@ def test_majority_vote_by_hand(names, graders, expected):
 
 
 def test_majority_vote_places_the_patch():
-    voted = majority_vote([Patch(mask_of("## .#"), top=2, left=1)], 5, 6, 1)
+    voted = majority_vote([Crop(mask_of("## .#"), top=2, left=1)], 5, 6, 1)
     np.testing.assert_array_equal(voted, mask_of("..... ..... .##.. ..#.. ..... ....."))
 
 
