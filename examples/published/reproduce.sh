@@ -99,6 +99,8 @@ final "ADAM Eq. 6, with a made-up online set" adam online --scheme adam.toml "${
 for phase in edd2020 justraigs-phase1; do
   rm -rf "$output/ground-truth"
   cp -r "$repository/ground-truth/$phase" "$output/ground-truth"
+  # The parts are for the organiser alone there: here all are shown.
+  sed -i '/^\[metric_detail\]/,/^$/d' "$output/ground-truth/phase.toml"
   "$python" -m evaluation seal "$output/ground-truth" >"$output/seal.txt" 2>&1
   "$python" -m evaluation evaluate --input "$repository/test/input/$phase" \
     --ground-truth "$output/ground-truth" --output "$output/$phase" --workers 0 >"$output/evaluate.txt" 2>&1

@@ -460,6 +460,9 @@ def test_unpack_refuses_another_file_and_a_folder_that_is_not_empty(tmp_path):
     done = run("unpack", "README.md", tmp_path / "new")
     assert done.returncode == 1
     assert done.stderr == ("README.md: expected a folder, a zip archive or a csv file, found another file\n")
+    (tmp_path / "mine.tar.gz").write_bytes(b"\x1f\x8b")
+    done = run("unpack", tmp_path / "mine.tar.gz", tmp_path / "new")
+    assert done.stderr.endswith("(zip it: the platform unpacks zip archives alone)\n")
     (tmp_path / "a").touch()
     done = run("unpack", SUBMISSION, tmp_path)
     assert done.returncode == 1

@@ -97,7 +97,8 @@ def test_the_hardest_cases_are_shown_as_the_reference_and_the_best_teams_have_th
     assert all(captions == ["Reference", *best] for captions in galleries.values())
     html = page.read_text(encoding="utf-8")
     assert "Follows figure 9 of Orlando et al. 2020 (REFUGE)." in html
-    assert html.count("data:image/jpeg;base64,") == 24
+    galleries_alone = re.sub(r'<div class="viewer".*?</script>', "", html, flags=re.DOTALL)
+    assert galleries_alone.count("data:image/jpeg;base64,") == 24
     # By hand from the organiser's file: the three largest mean distances of the fovea.
     values = json.loads((ranked / "organiser.json").read_bytes())["values"]["fovea.distance"]
     means = [sum(of_case) / len(of_case) for of_case in zip(*values["teams"].values(), strict=True)]

@@ -259,7 +259,9 @@ def test_a_volume_brings_the_columns_of_its_geometry(tmp_path):
     phase = write_phase(tmp_path / "phase", "organs")
     (phase / "challenge.py").write_text(VOLUMES, encoding="utf-8")
     write_table(phase / "cases.csv", {"name": ["a"], "width": [4], "height": [3]})
-    with pytest.raises(PhaseError, match=r"cases.csv: column 'depth' is missing"):
+    with pytest.raises(
+        PhaseError, match=r"cases.csv: columns 'depth', 'spacing_mm', 'origin_mm', 'direction' are missing"
+    ):
         evaluation.seal(phase)
     (phase / "cases.csv").unlink()
     write_sample(phase, tmp_path / "submission")

@@ -22,9 +22,13 @@ def test_the_goodness_of_boxes_is_their_f1(bundled_phase):
     box = [0.0, 1.0, 0.0, 0.0, 10.0, 10.0]
     other = [1.0, 0.9, 50.0, 50.0, 60.0, 60.0]
     rows = [
-        {"predicted": np.array([box, other]), "reference": np.array([box])},  # one hit, one false
-        {"predicted": np.empty((0, 6)), "reference": np.array([box])},
-        {"predicted": np.empty((0, 6)), "reference": np.empty((0, 6))},
+        {
+            "predicted": np.array([box, other]),
+            "reference": np.array([box]),
+            "missing": 0,
+        },  # one hit, one false
+        {"predicted": np.empty((0, 6)), "reference": np.array([box]), "missing": 0},
+        {"predicted": np.empty((0, 6)), "reference": np.empty((0, 6)), "missing": 0},
     ]
     changed = type(results)(**{**vars(results), "tables": {"detection": CaseTable(list("abc"), rows)}})
     np.testing.assert_allclose(goodness_of_cases(changed, task), [2 / 3, 0, np.nan])

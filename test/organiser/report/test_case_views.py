@@ -4,6 +4,7 @@ import io
 import time
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, CaseView, ViewedCase, Viewer, _view
@@ -76,6 +77,10 @@ def test_200_ct_cases_are_files_beside_the_page_that_opens_at_once(chromium, tmp
     assert time.monotonic() - started < 2
     page = shown.page
     assert page.inner_text(".viewer .caption") == "CT000, 1 of 200, plane 67 of 120 (24 are shown)"
+    # In a low window, too, the sides of a frame are those of the plane.
+    page.set_viewport_size({"width": 1440, "height": 300})
+    box = page.locator(".frame").first.bounding_box()
+    assert box["width"] == pytest.approx(box["height"], abs=0.5)
     page.select_option("[data-part=order]", "-Dice")
     page.focus(".stage")
     # The case in sight stays in sight: with the lowest Dice it is the last one, before the first.

@@ -115,7 +115,7 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
                 values,
                 phase.marks,
                 "place",
-                domain=(0.5, len(phase.teams) + 0.5),
+                places=len(phase.teams),
             )
 
 

@@ -215,7 +215,9 @@
         const figure = document.createElement("figure");
         const frame = document.createElement("div");
         frame.className = "frame";
-        frame.style.aspectRatio = `${one.size[1]} / ${one.size[0] * one.aspect}`;
+        // A limit of the height would change the ratio of the sides: the width follows from it instead.
+        const ratio = one.size[1] / (one.size[0] * one.aspect);
+        Object.assign(frame.style, { aspectRatio: ratio, width: `min(100%, calc(70vh * ${ratio}))` });
         const moved = document.createElement("div");
         moved.className = "moved";
         for (const [name, source] of Object.entries({ image: areas ? image ?? ground : image, areas, outlines })) {
