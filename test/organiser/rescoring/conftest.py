@@ -1,4 +1,4 @@
-"""Keeps the challenges of other tests away from processes started here, and connections away from other tests."""
+"""Keeps challenges of other tests away from processes started here, and connections from other tests."""
 
 import gc
 import os
