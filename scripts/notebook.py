@@ -1,6 +1,6 @@
 """Runs the cells of a notebook and writes what they show into it, as Jupyter does, without Jupyter.
 
-    .venv/bin/python scripts/notebook.py examples/arrays-to-leaderboard.ipynb
+    .venv/bin/python -m scripts.notebook examples/arrays-to-leaderboard.ipynb
 
 Run in an empty folder of its own. A cell shows what it prints, and its last expression as text, HTML and PNG.
 """

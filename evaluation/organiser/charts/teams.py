@@ -87,7 +87,7 @@ def team_values_chart(
     ``places`` is the last place where the values are places, for an axis of whole numbers.
     """
     domain = None if places is None else (0.5, places + 0.5)
-    axis = None if places is None else {"values": list(range(1, places + 1)), "format": "d"}
+    whole = {} if places is None else {"axis": {"values": list(range(1, places + 1)), "format": "d"}}
     y = {**names_down("team"), "scale": {"domain": [one.team for one in values]}}
     told = tooltip("team", numbers=("value", "lower", "upper"))
     data: dict[str, Sequence[Record]] = {"teams": [vars(one) for one in values]}
@@ -96,12 +96,12 @@ def team_values_chart(
     if intervals := [vars(one) for one in values if one.lower is not None]:
         data["intervals"] = intervals
         # Below the points, so that these get the tooltip.
-        between = {"x": quantity("lower", axis_title, domain, axis=axis), "x2": {"field": "upper"}}
+        between = {"x": quantity("lower", axis_title, domain, **whole), "x2": {"field": "upper"}}
         layers.append(
             layer("intervals", {"type": "rule", "strokeWidth": 2}, **between, **shared, tooltip=told)
         )
     mark = {"type": "point", "filled": True, "size": 90, "opacity": 1}
-    x = quantity("value", axis_title, domain, axis=axis)
+    x = quantity("value", axis_title, domain, **whole)
     layers.append(layer("teams", mark, x=x, **shared, shape=team_shape(marks), tooltip=told))
     return Chart(
         name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(values)}, follows
