@@ -26,7 +26,7 @@ _MAX_FILE_BYTES = 1 << 40
 
 
 @dataclass
-class CaseTable:
+class CompletedTable:
     """A case table to be written, and what was done with it.
 
     ``rows`` are the cells by column, by the key of the case's name. ``filled`` counts the cells that were
@@ -77,7 +77,7 @@ class CaseTable:
 
 def table_from_files(
     folder: Path, images: Path | None = None, labels: Path | None = None, progress: Progress = no_progress
-) -> CaseTable:
+) -> CompletedTable:
     """Return the case table of a phase folder, completed from the reference and from further files.
 
     Names are those of the images in the folder ``images``, of the reference files and of the rows in tables.
@@ -133,15 +133,15 @@ def table_from_files(
     return table
 
 
-def _existing(folder: Path) -> CaseTable:
-    table = CaseTable(folder / FILE_NAME, [NAME])
+def _existing(folder: Path) -> CompletedTable:
+    table = CompletedTable(folder / FILE_NAME, [NAME])
     if table.path.exists():
         with organiser_table(table.path, (NAME,)) as given:
             table.columns = [column for column in given.columns if column]
             for row in given.rows:
-                table.row_of(row.cells[NAME]).update(row.cells)
-                table.row_of(row.cells[NAME])[NAME] = _without_extension(row.cells[NAME])
-            table.renamed = sum(row.cells[NAME] != _without_extension(row.cells[NAME]) for row in given.rows)
+                name = _without_extension(row.cells[NAME])
+                table.row_of(row.cells[NAME]).update({**row.cells, NAME: name})
+                table.renamed += row.cells[NAME] != name
         table.added = 0
     return table
 
