@@ -1,6 +1,5 @@
-"""Keeps challenges of other tests away from processes started here, and connections from other tests."""
+"""Keeps challenges of other tests away from processes started here."""
 
-import gc
 import os
 from collections.abc import Iterator
 
@@ -13,10 +12,3 @@ def _own_challenges_alone() -> Iterator[None]:
         if "EVALUATION_CHALLENGES" in os.environ:
             patch.delenv("EVALUATION_CHALLENGES")
         yield
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _connections_are_collected() -> Iterator[None]:
-    """Collect here what Dask leaves open: elsewhere its warning would be the fault of another test."""
-    yield
-    gc.collect()
