@@ -187,7 +187,8 @@ class Metric:
     ``fixed_intervals`` returns further intervals by name, such as Wilson's for a proportion. ``ordered`` is
     false if the value alone does not separate good submissions from useless ones (a spread, a difference, a
     number of false objects), or if it compares with another reference than the task's. ``unit`` is empty for
-    a plain number. If the reference leaves nothing to average, the metric does not exist: its value is NaN
+    a plain number. ``reached`` is false if no submission need have the best value, since a case has several
+    references. If the reference leaves nothing to average, the metric does not exist: its value is NaN
     and it is omitted from all output.
     """
 
@@ -200,6 +201,7 @@ class Metric:
     resampled: bool = True
     ordered: bool = True
     unit: str = ""
+    reached: bool = True
 
     @property
     def better(self) -> Literal["higher", "lower"]:

@@ -232,6 +232,8 @@ class _PartTable(LesionTable):
             return super().measure(name, field_name, table)
         if self.mean == "of_labels":
             raise ValueError("mean: expected none for a pooled share, which is of the lesions of all labels")
+        if isinstance(table, LabelMapField) and table.annotators:
+            raise ValueError("reading: expected no pooled share of a field with annotators")
         assert isinstance(table, LabelMapField)
         structures = self.scored(table)
         figure, title = self.figure(table, structures), self.title_of(name)
@@ -249,23 +251,21 @@ class _PartTable(LesionTable):
             }
 
         def values(comparison: FieldComparison) -> Row:
+            enters = self.entering_unanswered(field_name, comparison.references, table, structures)
             return row(
                 [
-                    self.part(self.lesions(comparison, table, each).found)
-                    if self.enters(comparison.reference, each)
-                    else Part(0, 0)
-                    for each in structures
+                    self.part(self.lesions(comparison, table, each).found) if entered else Part(0, 0)
+                    for each, entered in zip(structures, enters, strict=True)
                 ]
             )
 
         def worst(case: CaseForm, references: Values) -> Row:
             reference: LabelMapValue = references[field_name]
+            enters = self.entering_unanswered(field_name, references, table, structures)
             return row(
                 [
-                    self.missing(self.lesions_of(reference, each))
-                    if self.enters(reference, each)
-                    else Part(0, 0)
-                    for each in structures
+                    self.missing(self.lesions_of(reference, each)) if entered else Part(0, 0)
+                    for each, entered in zip(structures, enters, strict=True)
                 ]
             )
 
