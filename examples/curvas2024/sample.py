@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1]))
-from volume_sample import Volumes, ellipsoid, write_volumes  # noqa: E402
+from volume_sample import Volumes, ellipsoid, write_volumes
 
 SHAPE = (20, 40, 48)
 SPACING_MM = (3.0, 2.0, 2.0)
@@ -21,7 +21,7 @@ BODIES = {
 
 
 def write_sample(folder: Path, scans: int = 5, seed: int = 0) -> None:
-    """Write ``folder/phase`` and ``folder/submission``; annotators and prediction differ in size and place."""
+    """Write ``folder/phase`` and ``folder/submission``; annotators and prediction differ in size."""
     random = np.random.Generator(np.random.PCG64(seed))
     drawn = (draw(random) for _ in range(scans))
     write_volumes(folder, Path(__file__).with_name("phase.toml"), SPACING_MM, drawn)

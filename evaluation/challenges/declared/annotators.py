@@ -26,7 +26,6 @@ from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
-from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.probability_map import ProbabilityMapValue
 from evaluation.metrics.crops import together
 from evaluation.metrics.probabilities import normal_crps, voxel_calibration_errors
@@ -128,10 +127,6 @@ class ConsensusConfidence(_LabelProbabilityTable):
 
     metric: Literal["consensus_confidence"]
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
-        """Return the range."""
-        return LabelFigure(best=1, worst=0)
-
     def is_reached(self, table: LabelMapField) -> bool:
         """Return true: the annotators' disagreement does not count."""
         return True
@@ -194,14 +189,6 @@ class VolumeCrps(_LabelProbabilityTable, VolumeTable):
         gt=0,
         allow_inf_nan=False,
     )
-
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
-        """Return the range."""
-        return LabelFigure(best=0, worst=math.inf, unit=self.extent_unit(table))
-
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
-        """Return the volume of the image, or the stated worst."""
-        return self.worst or math.prod(reference.shape) * self.voxel_extent(reference)
 
     def case_values(
         self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]

@@ -301,9 +301,9 @@ class StructureMetricTable(MetricTable):
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (LabelMapField,)
 
-    @abstractmethod
     def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
         """Return the properties of a figure. Raises ValueError for options that do not fit the field."""
+        return LabelFigure(best=1, worst=0)
 
     @abstractmethod
     def case_values(
@@ -525,10 +525,6 @@ class _OverlapTable(LabelMetricTable):
     ratio: ClassVar[Callable[..., Any]]
     """The ratio of each label, 1 where it is in neither map."""
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
-        """Return a share."""
-        return LabelFigure(best=1, worst=0)
-
     def values(
         self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
     ) -> Figures:
@@ -609,11 +605,20 @@ class VolumeTable(StructureMetricTable):
         default=None, description="Unit of volumes: `ml`. Default: mm³; mm² or pixels in two dimensions."
     )
 
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+        """Return the range. Raises ValueError for a unit that does not fit."""
+        return LabelFigure(best=0, worst=math.inf, unit=self.extent_unit(table))
+
     def extent_unit(self, table: LabelMapField) -> str:
         """Return the unit. Raises ValueError for ml of images of two dimensions."""
         if self.unit and table.dimensions == 2:
             raise ValueError("unit: expected none for images of two dimensions, found 'ml'")
         return self.unit or table.extent_unit
+
+    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+        """Return the volume of the image, or the stated worst of the metrics that have one."""
+        worst: float | None = getattr(self, "worst", None)
+        return worst or math.prod(reference.shape) * self.voxel_extent(reference)
 
     def voxel_extent(self, value: LabelMapValue) -> float:
         """Return the volume of a voxel in that unit; in two dimensions its area, 1 without a spacing."""
@@ -653,10 +658,6 @@ class VolumeDifference(VolumeTable, LabelMetricTable):
         unit = self.extent_unit(table)
         best = -math.inf if self.signed else 0.0  # bounds of the figure, which then has no best value
         return LabelFigure(best, math.inf, "" if self.relative else unit, ordered=not self.signed)
-
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
-        """Return the volume of the image, or the stated worst."""
-        return self.worst or math.prod(reference.shape) * self.voxel_extent(reference)
 
     def values(
         self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]

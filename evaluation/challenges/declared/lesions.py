@@ -76,10 +76,6 @@ class LesionTable(LabelMetricTable):
         "(8) that share a face or an edge, or `faces` the 6 (4) that share a face.",
     )
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
-        """Return range and unit."""
-        return LabelFigure(best=1, worst=0)
-
     @abstractmethod
     def value(self, label: LabelLesions) -> float:
         """Return the figure of one label; NaN only by the reference."""
@@ -110,9 +106,6 @@ class LesionTable(LabelMetricTable):
 class _LesionVolumeTable(LesionTable, VolumeTable):
     """A volume of lesions, an area in two dimensions."""
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
-        return LabelFigure(best=0, worst=math.inf, unit=self.extent_unit(table))
-
 
 class FalsePositiveVolume(_LesionVolumeTable):
     """Volume of the predicted lesions that touch no lesion of the reference; an area in two dimensions.
@@ -128,10 +121,6 @@ class FalsePositiveVolume(_LesionVolumeTable):
     def value(self, label: LabelLesions) -> float:
         """Return the volume."""
         return false_positive_voxels(label.found) * self.voxel_extent(label.reference)
-
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
-        """Return the volume of the image."""
-        return math.prod(reference.shape) * self.voxel_extent(reference)
 
 
 class FalseNegativeVolume(_LesionVolumeTable):
@@ -524,10 +513,6 @@ class LesionWiseDice(_LesionWiseTable):
     """
 
     metric: Literal["lesion_wise_dice"]
-
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
-        """Return a share."""
-        return LabelFigure(best=1, worst=0)
 
     def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
         """Return the Dice coefficients."""
