@@ -59,7 +59,7 @@ def test_the_page_and_its_figures_are_written(tmp_path, capsys):
     assert files["a.html"].read_bytes() == files["b.html"].read_bytes()
     assert str(files["a.html"]) in capsys.readouterr().out
     for extension in ("svg", "pdf", "png", "csv", "vl.json"):
-        assert (figures / f"overall-places.{extension}").stat().st_size > 100
+        assert (figures / f"results-dice-boxes.{extension}").stat().st_size > 100
 
 
 def test_the_data_of_a_phase_are_a_section_of_the_page(ranked, tmp_path):
