@@ -376,7 +376,7 @@ def _task(name: str, metrics: Mapping[str, _MetricValues], one_of_several: bool)
             Metric(
                 metric,
                 prefix + (entry.definition.title or metric),
-                mean_of(metric),
+                replace(mean_of(metric), rare_failures=False),
                 *((math.inf, -math.inf) if entry.definition.better == "higher" else (-math.inf, math.inf)),
                 unit=entry.definition.unit,
             )
