@@ -272,7 +272,8 @@ def test_clusters_of_the_case_table_widen_the_interval(tmp_path):
         content["aggregates"]["segmentation"]["dice_disc"]["confidence_interval"]["half_width"]
         for content in (single, paired)
     ]
-    assert widths[1] / widths[0] == pytest.approx(2**0.5, rel=0.15)
+    # √2 by the clusters; more by one further person, not case, with the worst value.
+    assert 2**0.5 < widths[1] / widths[0] < 2
 
 
 def test_an_empty_cluster_cell_is_a_cluster_of_its_own(tmp_path):

@@ -31,12 +31,13 @@ def run(arguments: argparse.Namespace) -> int:
                 estimate["value"],
                 estimate.get("confidence_interval"),
                 estimate.get("standard_deviation"),
+                estimate.get("interval"),
             )
             for task, metrics in content["aggregates"].items()
             for name, estimate in metrics.items()
         ]
         rows += [
-            ("composite", name, value, None, None)
+            ("composite", name, value, None, None, None)
             for name, value in content["ranking"].get("composites", {}).items()
         ]
         cases = content["cases"]
@@ -56,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     table = Table("task", "metric", title=title, title_justify="left")
     for heading in ("value", "95 % interval", "standard deviation"):
         table.add_column(heading, justify="right")
-    for task, name, value, interval, deviation in rows:
+    for task, name, value, interval, deviation, _ in rows:
         table.add_row(
             task,
             name.replace("_", " "),
@@ -65,5 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
             "" if deviation is None else f"{deviation:.4f}",
         )
     # A log has no width, and a folded table is unreadable.
-    TableConsole(120, highlight=True).print(table)
+    console = TableConsole(120, highlight=True)
+    console.print(table)
+    for task, name, *_, reason in rows:
+        if reason:
+            console.print(f"no interval of {task}.{name}: {reason}")
     return 0

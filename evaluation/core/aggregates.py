@@ -13,6 +13,9 @@ from numpy.typing import ArrayLike
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import (
     Aggregate,
+    Mean,
+    MethodInterval,
+    Metric,
     Strata,
     labelled_weights,
     roc_counts_of,
@@ -20,7 +23,7 @@ from evaluation.core.metric import (
     strata_of_column,
     strata_of_labels,
 )
-from evaluation.metrics.arrays import Floats, ratio_or_nan, weighted_deviation, weighted_mean
+from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan, weighted_deviation, weighted_mean
 from evaluation.metrics.classification import (
     PrecisionReading,
     RocTable,
@@ -30,15 +33,27 @@ from evaluation.metrics.classification import (
     weighted_sensitivity_at_precision,
 )
 from evaluation.metrics.confusion import Confusion, weighted_confusion
-from evaluation.metrics.probabilities import weighted_expected_calibration_error
-from evaluation.metrics.regression import weighted_concordance_index
+from evaluation.metrics.intervals import percentile_interval
+from evaluation.metrics.probabilities import (
+    expected_calibration_errors_when_right,
+    weighted_expected_calibration_error,
+)
+from evaluation.metrics.regression import concordance_influence, weighted_concordance_index
 
 
-def confusion_of(predicted: str, true: str, classes: int, figure: Callable[[Confusion], Floats]) -> Aggregate:
+def confusion_of(
+    predicted: str,
+    true: str,
+    classes: int,
+    figure: Callable[[Confusion], Floats],
+    of: int | None = None,
+    by_class: bool = False,
+) -> Aggregate:
     """Return a figure of the confusion matrix of two columns of class indices; figures share the matrix.
 
     NaN as a true class leaves a case out; NaN as a prediction is a case without a result, which takes the
-    answer that is worst for the figure.
+    answer that is worst for the figure. of: the index of the class that is meant, if it is one. by_class:
+    whether the figure is a mean of shares within the classes, and so the same for any shares of the classes.
     """
 
     def count(cases: WeightedCases) -> Confusion:
@@ -47,7 +62,18 @@ def confusion_of(predicted: str, true: str, classes: int, figure: Callable[[Conf
     return Aggregate(
         values=lambda cases: figure(cases.derive(("confusion", predicted, true), count)),
         strata=lambda table: strata_of_labels(table, true),
+        is_share=by_class,
+        decisive=_entering(true) if of is None and by_class else _of_class(true, of),
+        drawn_together=not by_class,
     )
+
+
+def _entering(true: str) -> Callable[[CaseTable], Bools]:
+    return lambda table: ~np.isnan(table[true])
+
+
+def _of_class(true: str, of: int | None) -> Callable[[CaseTable], Bools] | None:
+    return None if of is None else lambda table: table[true] == of
 
 
 def macro_auc_of(scores: Sequence[str], true: str) -> Aggregate:
@@ -92,11 +118,46 @@ def _of_thresholds(score: str, label: str, figure: Callable[[RocTable, ArrayLike
     return Aggregate(
         values=lambda cases: figure(roc_table_of(cases.table, score, label), labelled_weights(cases, label)),
         strata=lambda table: strata_of_labels(table, label),
+        decisive=_of_class(label, 1),
+        drawn_together=True,
+    )
+
+
+_CALIBRATED_SETS = 1000
+
+
+def calibration_metric(
+    name: str, title: str, pairs: Sequence[tuple[str, str]], true: str, bins: int
+) -> Metric:
+    """Return the mean calibration error of pairs of columns, see `mean_calibration_error_of`.
+
+    Beside it stands the range of 95 % of the errors that these probabilities have where they are right: 1,000
+    times, the class of each case is drawn with its probabilities. A case without a result counts 1 then, too.
+    Source: Bröcker and Smith 2007, Weather Forecast. 22:651 (consistency bars).
+    """
+
+    def band(table: CaseTable, seed: int) -> dict[str, MethodInterval]:
+        columns = np.column_stack([table[probability] for probability, _ in pairs])
+        given = np.where(np.isfinite(columns), columns, np.nan)[~np.isnan(table[true])]
+        errors = expected_calibration_errors_when_right(given, bins, _CALIBRATED_SETS, seed)
+        return {"under_calibration": MethodInterval(percentile_interval(errors), "calibration-band")}
+
+    return Metric(
+        name,
+        title,
+        mean_calibration_error_of(pairs, true, bins),
+        best=0,
+        worst=1,
+        fixed_intervals=band,
+        no_interval="the estimate is biased upwards: see under_calibration",
     )
 
 
 def calibration_error_of(probability: str, label: str, bins: int) -> Aggregate:
-    """Return the expected calibration error of a column of probabilities (NaN labels: left out)."""
+    """Return the expected calibration error of a column of probabilities (NaN labels: left out).
+
+    It is estimated too high, so that no interval about it holds the true value: see `calibration_metric`.
+    """
     return mean_calibration_error_of([(probability, label)], label, bins)
 
 
@@ -122,7 +183,7 @@ def mean_calibration_error_of(pairs: Sequence[tuple[str, str]], true: str, bins:
 Figure = Callable[[ArrayLike, ArrayLike, ArrayLike], Floats]
 
 _LIMIT = 1.96
-_MAX_PAIRED_CASES = 2000  # for figures whose time is quadratic in the cases
+_MAX_PAIRED_CASES = 20_000  # for figures whose time is quadratic in the cases
 
 
 def root_mean_square_of(column: str) -> Aggregate:
@@ -130,6 +191,7 @@ def root_mean_square_of(column: str) -> Aggregate:
     return Aggregate(
         values=lambda cases: np.sqrt(weighted_mean(cases.table[column] ** 2, cases.weights)),
         strata=lambda table: strata_of_column(table, column),
+        mean=Mean(lambda table: table[column] ** 2, lambda mean, cases: math.sqrt(max(0.0, mean))),
     )
 
 
@@ -148,20 +210,49 @@ def mean_of_means(columns: Sequence[str], by_reference: bool) -> Aggregate:
         absent = np.all([np.isnan(table[column]) for column in columns], axis=0)
         return np.where(by_reference & absent, -1, 0)
 
-    return Aggregate(values, strata)
+    def linearised(table: CaseTable) -> Floats:
+        given = np.array([column for name in columns if not np.isnan(column := table[name]).all()])
+        defined = ~np.isnan(given)
+        means = np.nanmean(given, axis=1, keepdims=True)
+        shares = np.where(defined, given - means, 0.0) / defined.mean(axis=1, keepdims=True)
+        return np.asarray(means.mean() + shares.mean(axis=0))
+
+    return Aggregate(values, strata, mean=Mean(linearised), rare_failures=True)
 
 
-def ratio_of_sums(numerator: str, denominator: str, of_nothing: float = math.nan) -> Aggregate:
+def ratio_of_sums(
+    numerator: str,
+    denominator: str,
+    of_nothing: float = math.nan,
+    is_share: bool = True,
+    of_failure: float | None = None,
+) -> Aggregate:
     """Return the ratio of the sums of two columns, over the cases for which both are defined.
 
-    ``of_nothing`` is the ratio where the sum of the denominators is 0.
+    ``of_nothing`` is the ratio where the sum of the denominators is 0. ``is_share``: it is a share, from 0 to
+    1, not any ratio. ``of_failure``: the numerator of a failed case whose denominator is 0, if failures may
+    be so rare that a sample holds none; one whose denominator is 1 has the numerator 0.
     """
+
+    def linearised(table: CaseTable) -> Floats:
+        above, below = table[numerator], table[denominator]
+        ratio = np.nansum(above) / np.nansum(below)
+        return np.asarray(ratio + (above - ratio * below) / np.nanmean(below))
+
+    def unseen(table: CaseTable) -> float:
+        ratio = np.nansum(table[numerator]) / np.nansum(table[denominator])
+        return float(ratio + min(of_failure or 0.0, -ratio) / np.nanmean(table[denominator]))
 
     def values(cases: WeightedCases) -> Floats:
         above, below = (weighted_mean(cases.table[name], cases.weights) for name in (numerator, denominator))
         return np.where(below == 0, of_nothing, ratio_or_nan(above, below))
 
-    return Aggregate(values, strata=lambda table: strata_of_column(table, numerator))
+    return Aggregate(
+        values,
+        strata=lambda table: strata_of_column(table, numerator),
+        mean=None if is_share else Mean(linearised, unseen=None if of_failure is None else unseen),
+        rare_failures=of_failure is not None,
+    )
 
 
 def limit_of_agreement_of(difference: str, upper: bool) -> Aggregate:
@@ -177,7 +268,15 @@ def limit_of_agreement_of(difference: str, upper: bool) -> Aggregate:
         width = _LIMIT * np.sqrt(variance)
         return weighted_mean(column, weights) + (width if upper else -width)
 
-    return Aggregate(values, strata=lambda table: strata_of_column(table, difference))
+    def linearised(table: CaseTable) -> Floats:
+        column = table[difference]
+        centred, deviation = column - np.nanmean(column), np.nanstd(column, ddof=1)
+        width = np.divide(
+            centred**2 + deviation**2, 2 * deviation, out=np.zeros_like(column), where=deviation > 0
+        )
+        return np.asarray(column + (_LIMIT if upper else -_LIMIT) * width)
+
+    return Aggregate(values, strata=lambda table: strata_of_column(table, difference), mean=Mean(linearised))
 
 
 def agreement_of(predicted: str, true: str, figure: Figure) -> Aggregate:
@@ -207,4 +306,14 @@ def concordance_of(predicted: str, time: str, event: str, risk: bool) -> Aggrega
         order = -table[predicted] if risk else table[predicted]
         return weighted_concordance_index(order, table[time], table[event], cases.weights)
 
-    return Aggregate(values, strata=lambda table: strata_of_labels(table, event), max_cases=_MAX_PAIRED_CASES)
+    def influence(table: CaseTable) -> Floats:
+        order = -table[predicted] if risk else table[predicted]
+        return concordance_influence(order, table[time], table[event])
+
+    return Aggregate(
+        values,
+        strata=lambda table: strata_of_labels(table, event),
+        max_cases=_MAX_PAIRED_CASES,
+        influence=influence,
+        decisive=lambda table: table[event] > 0,
+    )

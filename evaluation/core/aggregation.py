@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import Task
-from evaluation.core.intervals import MethodInterval, intervals_of
-from evaluation.core.metric import IntervalMethod, Metric
+from evaluation.core.intervals import intervals_of
+from evaluation.core.metric import IntervalMethod, MethodInterval, Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.arrays import spread
-from evaluation.metrics.intervals import Interval
 
 Mask = NDArray[np.bool_]
 
@@ -43,17 +42,18 @@ def estimates(
         for task in tasks
     }
     parts = [
-        ({f"{name}.{metric.name}": metric for metric in metrics if metric.resampled}, [tables[name]])
+        ({f"{name}.{metric.name}": metric for metric in metrics}, [tables[name]])
         for name, metrics in existing.items()
     ]
-    found = [of_task.found for of_task in intervals_of(parts, resampling)]
+    found = intervals_of(parts, resampling)
     return {
         name: {
             metric.name: _estimate(
                 metric,
                 tables[name],
                 values[name][metric.name],
-                of_task.get(f"{name}.{metric.name}"),
+                of_task.found.get(f"{name}.{metric.name}", of_task.missing.get(f"{name}.{metric.name}")),
+                resampling.seed,
                 full_detail,
             )
             for metric in metrics
@@ -95,19 +95,20 @@ def _estimate(
     metric: Metric,
     table: CaseTable,
     value: float,
-    found: tuple[MethodInterval, ...] | None,
+    found: tuple[MethodInterval, ...] | str | None,
+    seed: int,
     full_detail: bool,
 ) -> Estimate:
-    further = metric.fixed_intervals(table) if metric.fixed_intervals else {}
+    further = metric.fixed_intervals(table, seed) if metric.fixed_intervals else {}
     column = metric.aggregate.spread_column
     spread_over_cases = spread(table[column]) if column else None
     deviation = spread_over_cases.standard_deviation if spread_over_cases else math.nan
     detail = spread_over_cases if full_detail else None
     return Estimate(
         value=value,
-        confidence_interval=_confidence_interval(found[0].interval, found[0].method) if found else None,
-        further_intervals={name: _confidence_interval(other, "Wilson") for name, other in further.items()}
-        or None,
+        confidence_interval=_confidence_interval(found[0]) if isinstance(found, tuple) else None,
+        interval=found if isinstance(found, str) else None,
+        further_intervals={name: _confidence_interval(other) for name, other in further.items()} or None,
         standard_deviation=None if math.isnan(deviation) else deviation,
         median=detail.median if detail else None,
         first_quartile=detail.first_quartile if detail else None,
@@ -115,8 +116,9 @@ def _estimate(
     )
 
 
-def _confidence_interval(interval: Interval, method: IntervalMethod) -> ConfidenceInterval:
-    return ConfidenceInterval(interval.lower, interval.upper, interval.half_width, method)
+def _confidence_interval(found: MethodInterval) -> ConfidenceInterval:
+    interval = found.interval
+    return ConfidenceInterval(interval.lower, interval.upper, interval.half_width, found.method)
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,10 @@ class ConfidenceInterval:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A metric's value, with its interval and, where it is a mean over cases, its spread over them."""
+    """A metric's value, with its interval and, where it is a mean over cases, its spread over them.
+
+    ``interval``: the reason why there is no confidence interval, which follows from the reference alone.
+    """
 
     value: float
     confidence_interval: ConfidenceInterval | None = None
@@ -143,6 +148,7 @@ class Estimate:
     median: float | None = None
     first_quartile: float | None = None
     third_quartile: float | None = None
+    interval: str | None = None
 
 
 Estimates = dict[str, dict[str, Estimate]]

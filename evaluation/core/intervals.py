@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -9,16 +10,19 @@ from functools import cached_property, partial
 import numpy as np
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.metric import IntervalMethod, Metric
+from evaluation.core.metric import IntervalMethod, Mean, MethodInterval, Metric
 from evaluation.core.resampling import Group, Resampling, groups_of, values_under
 from evaluation.core.side_by_side import side_by_side
-from evaluation.metrics.arrays import Floats
+from evaluation.metrics.arrays import Floats, distinct
 from evaluation.metrics.bootstrap import Bootstrap, resampled_shares
 from evaluation.metrics.intervals import (
+    Evidence,
     Interval,
     StudentisedMeans,
+    Unseen,
     area_interval,
     components,
+    effective_interval,
     percentile_interval,
     wilson_bootstrap_interval,
     wilson_interval,
@@ -29,37 +33,36 @@ def default_method(metric: Metric, clustered: bool) -> IntervalMethod:
     """Return the default interval method of a metric, chosen by simulated coverage (see docs/intervals.md).
 
     logit-DeLong: areas under a ROC curve, with DeLong's standard error on the logit scale, or Obuchowski's
-    where cases belong together. Studentised: means over cases, by the bootstrap of the studentised mean.
-    Wilson: shares of cases, by Wilson's score interval. Wilson-bootstrap: sensitivities at a specificity, and
-    shares where cases belong together, by Wilson's interval with the variance of the bootstrap. Percentile:
-    any other metric.
+    where cases belong together. Studentised: means over cases and figures of them, by the bootstrap of the
+    studentised mean. Wilson: shares of cases, by Wilson's score interval. Wilson-jackknife: the concordance
+    index, by Wilson's interval with the variance of the infinitesimal jackknife. Wilson-bootstrap: any other
+    bounded metric, by Wilson's interval with the variance of the bootstrap. Percentile: any other.
     """
     aggregate = metric.aggregate
-    if aggregate.curve:
-        return "logit-DeLong" if aggregate.curve.is_area else "Wilson-bootstrap"
-    if aggregate.share_column:
-        return "Wilson-bootstrap" if clustered else "Wilson"
-    return "studentised" if aggregate.spread_column else "percentile"
+    if aggregate.curve and aggregate.curve.is_area:
+        return "logit-DeLong"
+    if aggregate.share_column and not clustered:
+        return "Wilson"
+    if aggregate.mean:
+        return "studentised"
+    if not _is_bounded(metric):
+        return "percentile"
+    return "Wilson-jackknife" if aggregate.influence else "Wilson-bootstrap"
 
 
 def possible_methods(metric: Metric, clustered: bool) -> tuple[IntervalMethod, ...]:
     """Return the methods that a phase may choose for a metric, the default first."""
-    default = default_method(metric, clustered)
     others: tuple[IntervalMethod, ...] = ("percentile",)
-    if metric.aggregate.share_column and not clustered:
-        others = ("Wilson-bootstrap", "percentile")
-    return tuple(dict.fromkeys((default, *others)))
+    if _is_bounded(metric):
+        others = ("Wilson-bootstrap", *others)
+    return tuple(dict.fromkeys((default_method(metric, clustered), *others)))
+
+
+def _is_bounded(metric: Metric) -> bool:
+    return math.isfinite(metric.best) and math.isfinite(metric.worst)
 
 
 # --- Intervals of metrics of equal strata, by the method of each ---
-
-
-@dataclass(frozen=True)
-class MethodInterval:
-    """A confidence interval and its method."""
-
-    interval: Interval
-    method: IntervalMethod
 
 
 Found = dict[str, tuple[MethodInterval, ...]]
@@ -122,9 +125,21 @@ class Sample:
     @cached_property
     def means(self) -> StudentisedMeans:
         """The means over cases."""
-        columns = [metric.aggregate.spread_column or "" for metric in self.by("studentised").values()]
-        values = np.stack([table[column] for column in columns for table in self.tables])
+        means = [_mean_of(metric).values for metric in self.by("studentised").values()]
+        values = np.stack([values(table) for values in means for table in self.tables])
         return StudentisedMeans(values, self.bootstrap.unit_of_case)
+
+    def evidence(self, metric: Metric, table: CaseTable) -> Evidence:
+        """Return what a bounded metric of a table rests on."""
+        units = np.arange(len(table)) if self.group.units is None else self.group.units
+        decisive = metric.aggregate.decisive
+        if decisive:
+            number = distinct(units[decisive(table)]).size
+        else:
+            strata = metric.aggregate.strata(table)
+            number = min(distinct(units[strata == one]).size for one in distinct(strata))
+        low, high = sorted((metric.best, metric.worst))
+        return Evidence(value_of(metric, table), (low, high), number, metric.aggregate.is_share)
 
     def share_columns(self) -> list[Floats]:
         """Return the columns of the shares that are resampled, of each table."""
@@ -158,9 +173,13 @@ def _intervals_of_sample(sample: Sample, values: Values) -> Found:
         column = metric.aggregate.share_column or ""
         found[name] = [wilson_interval(float(table[column].sum()), len(table)) for table in sample.tables]
     found |= _means(sample, values)
+    for name, metric in sample.by("Wilson-jackknife").items():
+        found[name] = [_by_influence(metric, table, sample) for table in sample.tables]
     for name in (*sample.shares, *sample.others):
-        if not np.isnan(values[name]).any():
-            found[name] = _from_values(name, values[name].T, sample)
+        found[name] = [
+            _from_values(sample.group.metrics[name], sample.methods[name], of_table, table, sample)
+            for of_table, table in zip(values[name].T, sample.tables, strict=True)
+        ]
     return {
         name: tuple(MethodInterval(interval, sample.methods[name]) for interval in of_tables)
         for name, of_tables in found.items()
@@ -173,15 +192,24 @@ def _by_metric(values: Floats, metrics: Iterable[str], tables: Sequence[CaseTabl
     return {name: of_metrics[:, position] for position, name in enumerate(metrics)}
 
 
-def _from_values(name: str, values: Floats, sample: Sample) -> list[Interval]:
-    """Return the intervals of bootstrap values of shape (tables, resamples)."""
-    if sample.methods[name] == "percentile":
-        return [percentile_interval(of_table) for of_table in values]
-    metric = sample.group.metrics[name]
-    return [
-        wilson_bootstrap_interval(of_table, _value(metric, table), _cases(metric, table))
-        for of_table, table in zip(values, sample.tables, strict=True)
-    ]
+def _from_values(
+    metric: Metric, method: IntervalMethod, values: Floats, table: CaseTable, sample: Sample
+) -> Interval:
+    """Return the interval of bootstrap values, shape (resamples,)."""
+    evidence = sample.evidence(metric, table)
+    if method == "percentile":
+        defined = values[~np.isnan(values)]
+        return percentile_interval(defined if defined.size else [evidence.value])
+    return wilson_bootstrap_interval(values, evidence)
+
+
+def _by_influence(metric: Metric, table: CaseTable, sample: Sample) -> Interval:
+    influence = metric.aggregate.influence
+    assert influence is not None
+    of_units = np.bincount(sample.bootstrap.unit_of_case, influence(table))
+    evidence = sample.evidence(metric, table)
+    variance = float(of_units @ of_units) * of_units.size / (of_units.size - 1)
+    return effective_interval(evidence.value, variance, evidence)
 
 
 def _areas(metric: Metric, sample: Sample) -> list[Interval]:
@@ -197,23 +225,40 @@ def _means(sample: Sample, values: Values) -> dict[str, list[Interval]]:
     metrics = sample.by("studentised")
     if not metrics:
         return {}
-    number = len(sample.tables)
-    worst_and_best = np.sort([(metric.worst, metric.best) for metric in metrics.values()], axis=1)
-    lowest, highest = np.repeat(worst_and_best, number, axis=0).T
+    number, cases = len(sample.tables), len(sample.group.members)
+    failures = [_of_failure(one, table) for one in metrics.values() for table in sample.tables]
     ratios = np.concatenate([values[name] for name in metrics], axis=1)
-    found = sample.means.intervals(ratios, (lowest, highest))
-    return {name: found[position * number : (position + 1) * number] for position, name in enumerate(metrics)}
+    found = sample.means.intervals(ratios, failures)
+    intervals: dict[str, list[Interval]] = {}
+    for position, (name, metric) in enumerate(metrics.items()):
+        figure, (low, high) = _mean_of(metric).figure, sorted((metric.worst, metric.best))
+        intervals[name] = [
+            Interval(*(float(min(max(figure(end, cases), low), high)) for end in (one.lower, one.upper)))
+            for one in found[position * number : (position + 1) * number]
+        ]
+    return intervals
 
 
-def _value(metric: Metric, table: CaseTable) -> float:
+def _of_failure(metric: Metric, table: CaseTable) -> Unseen:
+    mean = _mean_of(metric)
+    if mean.unseen:
+        return Unseen(mean.unseen(table))
+    if not metric.aggregate.rare_failures or math.isinf(metric.worst):
+        return Unseen(math.inf)
+    # The penalty of a failed distance is far from all values. A failure between 0 and 1 counts half: the
+    # least with which intervals hold where one to five per cent fail.
+    return Unseen(metric.worst, 1.0 if metric.worst > 1 else 0.5)
+
+
+def _mean_of(metric: Metric) -> Mean:
+    assert metric.aggregate.mean is not None
+    return metric.aggregate.mean
+
+
+def value_of(metric: Metric, table: CaseTable) -> float:
+    """Return the value of a metric for all cases of a table."""
     ones = np.ones((1, len(table)), dtype=np.int64)
     return float(metric.aggregate.values(WeightedCases(table, ones))[0])
-
-
-def _cases(metric: Metric, table: CaseTable) -> int:
-    """Return the number of cases that enter a proportion."""
-    curve = metric.aggregate.curve
-    return int(np.count_nonzero(table[curve.label] > 0)) if curve else len(table)
 
 
 _MANY_DRAWS = 3_000_000  # fewer are not worth a second process
@@ -232,8 +277,7 @@ def intervals(
 ) -> Intervals:
     """Return the intervals of metrics in one or more tables of the same cases and strata.
 
-    Left out, with the reason: metrics that cannot be resampled (see `groups_of`), and metrics that do not
-    exist in every resample of every table.
+    Left out, with the reason: metrics that cannot be resampled (see `groups_of`), whatever the predictions.
     """
     return intervals_of([(metrics, tables)], resampling)[0]
 
@@ -254,15 +298,7 @@ def intervals_of(
     for number, sample, values in zip(part_of_sample, samples, _values_of(samples, resampling), strict=True):
         found[number] |= _intervals_of_sample(sample, values)
     return [
-        Intervals(
-            {name: of_part[name] for name in metrics if name in of_part},
-            reasons
-            | {
-                name: "it does not exist in every resample"
-                for name in metrics
-                if name not in of_part and name not in reasons
-            },
-        )
+        Intervals({name: of_part[name] for name in metrics if name in of_part}, reasons)
         for (metrics, _), of_part, reasons in zip(parts, found, missing, strict=True)
     ]
 

@@ -100,8 +100,26 @@ def roc_counts_of(cases: WeightedCases, score: str, label: str) -> WeightedCount
 
 
 Strata = NDArray[np.int64]
-IntervalMethod = Literal["logit-DeLong", "studentised", "Wilson", "Wilson-bootstrap", "percentile"]
+IntervalMethod = Literal[
+    "logit-DeLong",
+    "studentised",
+    "Wilson",
+    "Wilson-bootstrap",
+    "Wilson-jackknife",
+    "percentile",
+    "calibration-band",
+]
 """How a confidence interval is computed, see `core.intervals`."""
+
+
+@dataclass(frozen=True)
+class MethodInterval:
+    """A confidence interval and its method."""
+
+    interval: Interval
+    method: IntervalMethod
+
+
 SensitivityAtSpecificity = Literal["step", "interpolated", "first_kept_point", "between_kept_points"]
 
 
@@ -153,6 +171,20 @@ class DetectionCurves:
 
 
 @dataclass(frozen=True)
+class Mean:
+    """How a figure follows from the mean of a value of each case (NaN: left out), for its interval.
+
+    ``values``: of the cases, shape (cases,). ``figure``: of the mean and the number of cases, increasing.
+    ``unseen``: the value of a case that fails, if it follows from the cases and not from the metric's worst
+    value.
+    """
+
+    values: Callable[[CaseTable], Floats]
+    figure: Callable[[float, int], float] = lambda mean, cases: mean
+    unseen: Callable[[CaseTable], float] | None = None
+
+
+@dataclass(frozen=True)
 class Aggregate:
     """A function of weighted cases to one value per row of weights.
 
@@ -164,6 +196,12 @@ class Aggregate:
     ``detections``: the detections from which the first figure of a detection metric is computed. Above
     ``max_cases`` cases an interval is computed only if the phase asks for it. ``resolution`` tells how much a
     figure of 0/1 labels reveals about them.
+
+    For intervals: ``mean`` of a figure of a mean over cases. ``is_share``: a mean of shares of cases.
+    ``decisive``: the cases whose number decides how certain the figure is, from the reference only, shape
+    (cases,); by default those of the smallest stratum. ``influence`` returns the derivative of the figure by
+    each case's weight. ``drawn_together``: the shares of the strata are no part of the design, so that all
+    cases are drawn together. ``rare_failures``: so few cases are worst that a sample may hold none.
     """
 
     values: Callable[[WeightedCases], Floats]
@@ -177,18 +215,24 @@ class Aggregate:
     detections: DetectionCurves | None = None
     resolution: Callable[[CaseTable], Resolution] | None = None
     case_figure: CaseFigure | None = None
+    mean: Mean | None = None
+    is_share: bool = False
+    decisive: Callable[[CaseTable], NDArray[np.bool_]] | None = None
+    influence: Callable[[CaseTable], Floats] | None = None
+    drawn_together: bool = False
+    rare_failures: bool = False
 
 
 @dataclass(frozen=True)
 class Metric:
     """One figure of a task; ``best`` and ``worst`` bound it, and their order says which way is better.
 
-    ``worst`` may be infinite (a distance). A metric with ``resampled`` has a bootstrap interval;
-    ``fixed_intervals`` returns further intervals by name, such as Wilson's for a proportion. ``ordered`` is
-    false if the value alone does not separate good submissions from useless ones (a spread, a difference, a
-    number of false objects), or if it compares with another reference than the task's. ``unit`` is empty for
-    a plain number. If the reference leaves nothing to average, the metric does not exist: its value is NaN
-    and it is omitted from all output.
+    ``worst`` may be infinite (a distance). ``no_interval``: why there is no confidence interval;
+    ``fixed_intervals`` returns further intervals by name, from the cases and the seed of the phase.
+    ``ordered`` is false if the value alone does not separate good submissions from useless ones (a spread, a
+    difference, a number of false objects), or if it compares with another reference than the task's.
+    ``unit`` is empty for a plain number. If the reference leaves nothing to average, the metric does not
+    exist: its value is NaN and it is omitted from all output.
     """
 
     name: str
@@ -196,8 +240,8 @@ class Metric:
     aggregate: Aggregate
     best: float
     worst: float
-    fixed_intervals: Callable[[CaseTable], dict[str, Interval]] | None = None
-    resampled: bool = True
+    fixed_intervals: Callable[[CaseTable, int], dict[str, MethodInterval]] | None = None
+    no_interval: str | None = None
     ordered: bool = True
     unit: str = ""
 
@@ -220,6 +264,8 @@ def mean_of(column: str) -> Aggregate:
         values=lambda cases: weighted_mean(cases.table[column], cases.weights),
         strata=lambda table: strata_of_column(table, column),
         spread_column=column,
+        mean=Mean(lambda table: table[column]),
+        rare_failures=True,
     )
 
 
@@ -232,7 +278,11 @@ def sum_of(column: str) -> Aggregate:
             return np.full(len(cases.weights), np.nan)
         return np.asarray(cases.weights @ np.nan_to_num(column_values), dtype=np.float64)
 
-    return Aggregate(values, strata=lambda table: strata_of_column(table, column))
+    return Aggregate(
+        values,
+        strata=lambda table: strata_of_column(table, column),
+        mean=Mean(lambda table: table[column], figure=lambda mean, cases: mean * cases),
+    )
 
 
 def count_of(column: str) -> Aggregate:
@@ -242,17 +292,27 @@ def count_of(column: str) -> Aggregate:
 
 def proportion_of(column: str) -> Aggregate:
     """Return the share of ones in a column of zeros and ones (NaN: left out)."""
-    return replace(mean_of(column), spread_column=None, share_column=column)
+    return replace(
+        mean_of(column),
+        spread_column=None,
+        share_column=column,
+        mean=None,
+        is_share=True,
+        rare_failures=False,
+    )
 
 
-def wilson_at_threshold(sensitivity: Aggregate, label: str) -> Callable[[CaseTable], dict[str, Interval]]:
+def wilson_at_threshold(
+    sensitivity: Aggregate, label: str
+) -> Callable[[CaseTable, int], dict[str, MethodInterval]]:
     """Return the Wilson interval of a sensitivity as if its threshold were given, not found on the cases."""
 
-    def intervals(table: CaseTable) -> dict[str, Interval]:
+    def intervals(table: CaseTable, seed: int) -> dict[str, MethodInterval]:
         positives = int(np.count_nonzero(table[label] == 1))
         cases = WeightedCases(table, np.ones((1, len(table)), dtype=np.int64))
         detected = round(float(sensitivity.values(cases)[0]) * positives)
-        return {"wilson_threshold_held_fixed": wilson_interval(detected, positives)}
+        interval = MethodInterval(wilson_interval(detected, positives), "Wilson")
+        return {"wilson_threshold_held_fixed": interval}
 
     return intervals
 
@@ -297,6 +357,8 @@ def sensitivity_at_specificity_of(
         values=values,
         strata=lambda table: strata_of_labels(table, label),
         curve=Curve(score, label, is_area=False, specificity=target if definition == "step" else None),
+        is_share=True,
+        decisive=lambda table: table[label] > 0,
         resolution=resolution_of(label, possible),
     )
 
@@ -309,6 +371,7 @@ def f1_of_presence_of(predicted: str, present: str) -> Aggregate:
         ),
         strata=one_stratum,
         decision=Decision(predicted, present),
+        decisive=lambda table: table[present] > 0,
         # The number of predicted structures is the submission's own; only the true positives are not.
         resolution=resolution_of(present, lambda positives, negatives: min(positives, negatives) + 1),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from evaluation.core.metric import IntervalMethod, Metric, Strata
 from evaluation.metrics.arrays import Floats, distinct, weighted_means
 from evaluation.metrics.bootstrap import Bootstrap, UnitWeights, bootstrap_of, bootstrap_weights
 
+FEWEST_UNBOUNDED = 200  # if one case of 50 fails, 98 of 100 samples show it
 CLUSTER_COLUMN = "cluster"
 """The column of the case table that says which cases belong together, such as the eyes of a person."""
 
@@ -86,7 +88,7 @@ def groups_of(
     """Return the metrics that can be resampled, in groups of equal strata, and the reasons for the others.
 
     Left out are metrics with fewer units in a stratum than the phase asks for, and those with more cases than
-    can be resampled in time.
+    can be resampled in time. The reasons follow from the reference alone.
     """
     units = resampling.units(table.names)
     missing: dict[str, str] = {}
@@ -94,9 +96,13 @@ def groups_of(
     strata_of: dict[bytes, Strata] = {}
     for name, metric in metrics.items():
         strata = strata_or_reason(metric, table, units, resampling)
+        if not isinstance(strata, str):
+            strata = _reason(name, metric, table, resampling) or strata
         if isinstance(strata, str):
             missing[name] = strata
         else:
+            if metric.aggregate.drawn_together:
+                strata = np.where(strata >= 0, 0, -1)
             strata_of[strata.tobytes()] = strata
             groups[strata.tobytes()][name] = metric
     found = []
@@ -106,6 +112,15 @@ def groups_of(
         members = np.flatnonzero(strata >= 0)
         found.append(Group(group, members, strata[members], None if units is None else units[members]))
     return found, missing
+
+
+def _reason(name: str, metric: Metric, table: CaseTable, resampling: Resampling) -> str | None:
+    """Return why a metric that can be resampled has no interval."""
+    mean = metric.aggregate.mean
+    unbounded = metric.aggregate.rare_failures and math.isinf(metric.worst) and not (mean and mean.unseen)
+    if unbounded and len(table) < FEWEST_UNBOUNDED and name not in resampling.methods:
+        return f"fewer than {FEWEST_UNBOUNDED} cases, and no largest value that a failure could have"
+    return metric.no_interval
 
 
 def strata_or_reason(
@@ -121,10 +136,14 @@ def strata_or_reason(
     if not resampling.resamples:
         return "no resamples were asked for"
     unit_of_case = np.arange(len(strata)) if units is None else units
-    sizes = [distinct(unit_of_case[strata == stratum]).size for stratum in distinct(strata[strata >= 0])]
-    smallest, what = min(sizes, default=0), "cases" if units is None else "clusters"
-    if smallest < resampling.interval_minimum:
-        return f"{smallest} {what} in a stratum, fewer than {resampling.interval_minimum}"
+    what = "cases" if units is None else "clusters"
+    present = distinct(strata[strata >= 0]).tolist()
+    chosen = {f" of class {stratum}" if len(present) > 1 else "": strata == stratum for stratum in present}
+    if metric.aggregate.decisive:
+        chosen[" of the positive class"] = metric.aggregate.decisive(table)
+    for of, cases in (chosen or {"": strata >= 0}).items():
+        if distinct(unit_of_case[cases]).size < resampling.interval_minimum:
+            return f"fewer than {resampling.interval_minimum} {what}{of}"
     return strata
 
 

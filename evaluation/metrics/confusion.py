@@ -182,7 +182,8 @@ def mean_f1(
     predicted, reference, weights
         See `accuracy`.
     averaging : {"macro", "weighted"}, optional
-        "macro" gives each class the same weight, "weighted" its share of the reference.
+        "macro" gives each class the same weight, "weighted" its share of the reference. A class whose cases
+        all have weight 0 is left out.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -19,6 +19,7 @@ __all__ = ["auc_sample_size", "wilson_interval", "wilson_sample_size"]
 _BISECTIONS = 60
 _NEARLY_NORMAL = 1e6
 _NO_SPREAD = 1e-12
+_FEW_UNITS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +38,15 @@ class Interval:
 def percentile_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     """Percentile interval of bootstrap values: the quantiles (1 ∓ level) / 2, by linear interpolation.
 
-    values: shape (resamples,). Raises ValueError for no value, a NaN among them, or a level outside (0, 1).
+    values: shape (resamples,); NaN where a resample has no value, which is left out. Raises ValueError for no
+    value, or a level outside (0, 1).
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3.
     """
     _check_level(level)
     column = np.asarray(values, dtype=np.float64)
-    undefined = int(np.isnan(column).sum())
-    if undefined or not column.size:
-        raise ValueError(f"values: expected numbers, found {undefined} NaN among {column.size} resamples")
+    column = column[~np.isnan(column)]
+    if not column.size:
+        raise ValueError("values: expected numbers, found none")
     lower, upper = quantiles(column, ((1 - level) / 2, (1 + level) / 2)).tolist()
     return Interval(lower, upper)
 
@@ -91,43 +93,103 @@ def wilson_interval(successes: float, total: float, level: float = 0.95) -> Inte
         raise ValueError(
             f"successes of total: expected 0 ≤ successes ≤ total > 0, found {successes} of {total}"
         )
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    proportion = successes / total
+    return _score_bounds(successes / total, total, NormalDist().inv_cdf((1 + level) / 2))
+
+
+def _score_bounds(proportion: float, total: float, quantile: float) -> Interval:
+    z = quantile
     shrinkage = 1 + z * z / total
     centre = (proportion + z * z / (2 * total)) / shrinkage
     half = z / shrinkage * math.sqrt(proportion * (1 - proportion) / total + (z / (2 * total)) ** 2)
     # With no success or no failure, the bound is exactly 0 or 1; rounding could miss it by one digit.
-    lower = 0.0 if successes == 0 else max(0.0, centre - half)
-    upper = 1.0 if successes == total else min(1.0, centre + half)
+    lower = 0.0 if proportion == 0 else max(0.0, centre - half)
+    upper = 1.0 if proportion == 1 else min(1.0, centre + half)
     return Interval(lower, upper)
 
 
-def wilson_bootstrap_interval(
-    values: ArrayLike, value: float, successes_of: int, level: float = 0.95
-) -> Interval:
-    """Wilson interval of a proportion with the variance of its bootstrap; it contains the value.
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a bounded figure rests on, for `effective_interval`.
 
-    For a proportion that is more than a count of independent cases: a sensitivity whose threshold is found on
-    the same cases, or cases that belong together. The score interval is taken about the mean of the bootstrap
-    values, with as many cases as would give their variance, at most those that there are; the variance of a
-    single case is taken at the proportion shrunk by z²/2 successes and failures (Agresti and Coull 1998).
+    value: the figure. bounds: its lowest and its highest value. units: the number of independent units that
+    decide, such as those of the rarest class. is_share: whether the figure is a share of so many units, whose
+    variance is at least that of their binomial distribution.
+    """
 
-    values: shape (resamples,), in [0, 1]. value: the proportion. successes_of: the number of cases of which
-    it is the share. Raises ValueError for NaN, no value, and a level outside (0, 1).
+    value: float
+    bounds: tuple[float, float]
+    units: int
+    is_share: bool = False
+
+
+def effective_interval(centre: float, variance: float, evidence: Evidence, level: float = 0.95) -> Interval:
+    """Wilson's interval of any bounded figure with a known variance; it contains the value.
+
+    The figure is scaled to [0, 1] and treated as a share of as many cases as give its variance, where the
+    variance of a single case is taken at the share shrunk by z²/2 successes and failures (Agresti and Coull
+    1998). These are at most the units or, for a figure that is no share, as many as the unshrunk share would
+    give: so a variance of 0 leaves an interval. The quantile is Student's with one degree of freedom fewer
+    than units.
+
+    centre: about which the interval is taken, for example the mean of bootstrap values; variance: at least 0,
+    both in the figure's unit.
     """
     _check_level(level)
+    low, high = evidence.bounds
+    units, width = evidence.units, high - low
+    quantile = student_quantile((1 + level) / 2, max(1, units - 1))
+    share = min(1.0, max(0.0, (centre - low) / width))
+    scaled = variance / width**2
+    square = quantile * quantile
+    shrunk = (units * share + square / 2) / (units + square)
+    effective = float(units)
+    if scaled > 0:
+        most = effective if evidence.is_share else max(effective, share * (1 - share) / scaled)
+        effective = min(most, shrunk * (1 - shrunk) / scaled)
+    found = _score_bounds(share, effective, quantile)
+    lower, upper = (low + width * end for end in (found.lower, found.upper))
+    return Interval(max(low, min(lower, evidence.value)), min(high, max(upper, evidence.value)))
+
+
+def wilson_bootstrap_interval(values: ArrayLike, evidence: Evidence, level: float = 0.95) -> Interval:
+    """Return `effective_interval` about the mean of bootstrap values, with their variance.
+
+    values: shape (resamples,), within the bounds; NaN where a resample has no value, which is left out. With
+    fewer than two values the interval is about the figure itself.
+    """
     column = np.asarray(values, dtype=np.float64)
-    if not column.size or np.isnan(column).any():
-        raise ValueError(f"values: expected numbers, found {int(np.isnan(column).sum())} NaN")
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    centre = min(1.0, max(0.0, float(column.mean())))
-    shrunk = (successes_of * centre + z * z / 2) / (successes_of + z * z)
-    variance = float(column.var(ddof=1)) if column.size > 1 else 0.0
-    effective = float(successes_of)
-    if variance > 0:
-        effective = min(effective, shrunk * (1 - shrunk) / variance)
-    found = wilson_interval(centre * effective, effective, level)
-    return Interval(min(found.lower, value), max(found.upper, value))
+    column = column[~np.isnan(column)]
+    if column.size < 2:
+        return effective_interval(evidence.value, 0.0, evidence, level)
+    return effective_interval(float(column.mean()), float(column.var(ddof=1)), evidence, level)
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """A failure that a sample may not hold: its value, infinite without one, and its share of a unit."""
+
+    value: float
+    units: float = 1.0
+
+
+def with_unseen_case(
+    found: Interval, value: float, variance: float, units: int, unseen: Unseen, level: float = 0.95
+) -> Interval:
+    """Extend the interval of a mean towards the worst value by what an unseen failure would give.
+
+    The bound on that side is at least that of Student's t interval of the units and the failure. Without a
+    failure among n units, 1 more bounds their share at about 3 / n (rule of three), ½ (Jeffreys' prior) at
+    1.9 / n. value, variance: the mean and its squared standard error.
+    """
+    if math.isinf(unseen.value):
+        return found
+    total, distance = units + unseen.units, unseen.value - value
+    mean = value + unseen.units / total * distance
+    squares = (units - 1) * units * variance + units * unseen.units / total * distance**2
+    half = student_quantile((1 + level) / 2, total - 1) * math.sqrt(squares / (total - 1) / total)
+    if distance < 0:
+        return Interval(max(unseen.value, min(found.lower, mean - half)), found.upper)
+    return Interval(found.lower, min(unseen.value, max(found.upper, mean + half)))
 
 
 def _check_level(level: float) -> None:
@@ -141,18 +203,23 @@ def area_interval(parts: Components, level: float = 0.95) -> Interval:
     The quantile is Student's with the degrees of freedom of Welch and Satterthwaite, which matters where one
     class has few cases. Where the area is 0 or 1 or its variance 0, that estimate says nothing, and the
     interval is the score interval of Hanley and McNeil's variance, with numbers of units for those of cases:
-    an area of 1 gets a lower bound below 1.
+    an area of 1 gets a lower bound below 1. With fewer than 50 units in a class that has less than a fifth of
+    all, the interval contains this one, too.
     Source: Pepe 2003, The Statistical Evaluation of Medical Tests, section 5.2.5 (logit); variance, see
     `area_variance`; Newcombe 2006, Stat. Med. 25:559, method 5 (score interval).
     """
     area, found = float(parts.area), area_variance(parts)
+    positives, negatives = distinct(parts.positive_units).size, distinct(parts.negative_units).size
     if found.variance == 0 or not 0 < area < 1:
-        positives, negatives = distinct(parts.positive_units).size, distinct(parts.negative_units).size
         return score_interval(area, positives, negatives, level)
     quantile = student_quantile((1 + level) / 2, found.degrees_of_freedom)
     centre = math.log(area / (1 - area))
     half = quantile * math.sqrt(found.variance) / (area * (1 - area))
     lower, upper = (_logistic(centre + side * half) for side in (-1, 1))
+    if min(positives, negatives) < min(_FEW_UNITS, (positives + negatives) / 5):
+        # DeLong's variance of so few and unbalanced units misses rare errors.
+        score = score_interval(area, positives, negatives, level)
+        return Interval(min(lower, score.lower), max(upper, score.upper))
     return Interval(lower, upper)
 
 
@@ -178,6 +245,7 @@ def score_interval(area: float, positives: int, negatives: int, level: float = 0
     )
 
 
+@cache
 def student_quantile(probability: float, degrees_of_freedom: float) -> float:
     """Return a quantile of Student's t distribution above its median; the normal one for infinite freedom.
 
@@ -276,17 +344,20 @@ class StudentisedMeans:
             ratios.append(np.divide(moved, error, out=np.zeros_like(moved), where=error > 0))
         return np.concatenate(ratios)
 
-    def intervals(
-        self, ratios: Floats, bounds: tuple[ArrayLike, ArrayLike], level: float = 0.95
-    ) -> list[Interval]:
-        """Return the interval of each mean.
+    def intervals(self, ratios: Floats, unseen: Sequence[Unseen], level: float = 0.95) -> list[Interval]:
+        """Return the interval of each mean, which contains Student's t interval.
 
-        ratios: of all resamples. bounds: the lowest and the highest value of each mean, where intervals are
-        cut off.
+        ratios: of all resamples. unseen: see `with_unseen_case`.
         """
-        lower, upper = quantiles(ratios, ((1 + level) / 2, (1 - level) / 2))
-        ends = [self._means - lower * self._error, self._means - upper * self._error]
-        return [Interval(*end) for end in np.clip(ends, bounds[0], bounds[1]).T.tolist()]
+        units = len(self._sample.cases)
+        student = student_quantile((1 + level) / 2, units - 1)
+        high, low = quantiles(ratios, ((1 + level) / 2, (1 - level) / 2))
+        ends = (self._means - np.maximum(high, student) * self._error).tolist()
+        others = (self._means - np.minimum(low, -student) * self._error).tolist()
+        columns = zip(
+            map(Interval, ends, others), self._means.tolist(), self._error.tolist(), unseen, strict=True
+        )
+        return [with_unseen_case(one, mean, error**2, units, of, level) for one, mean, error, of in columns]
 
 
 def _by_unit(centred: Floats, unit_of_case: NDArray[np.intp], units: int) -> _UnitSums:
@@ -386,9 +457,10 @@ def area_variance(parts: Components) -> AreaVariance:
     with_negative = distinct(parts.negative_units).size
     with_any = distinct(np.concatenate((parts.positive_units, parts.negative_units))).size
     scale = 1 / (2 * positives * negatives) ** 2
-    first = scale * with_positive / (with_positive - 1) * float(of_positives @ of_positives)
-    second = scale * with_negative / (with_negative - 1) * float(of_negatives @ of_negatives)
-    shared = scale * with_any / (with_any - 1) * float(of_positives @ of_negatives)
+    # Products of whole numbers are exact, so that the order of the cases is nowhere in the result.
+    first = scale * with_positive / (with_positive - 1) * float(of_positives @ of_positives) / positives**2
+    second = scale * with_negative / (with_negative - 1) * float(of_negatives @ of_negatives) / negatives**2
+    shared = scale * with_any / (with_any - 1) * float(of_positives @ of_negatives) / positives / negatives
     variance = max(0.0, first + second + 2 * shared)
     spent = first**2 / (with_positive - 1) + second**2 / (with_negative - 1)
     freedom = variance**2 / spent if spent > 0 else 1.0
@@ -403,10 +475,8 @@ def _twice_below(scores: Floats, others: Floats) -> Floats:
 
 
 def _unit_sums(counts: Floats, units: Integers, number: int) -> Floats:
-    """Return the sums over units of each case's deviation from the mean of all."""
-    # The deviation times the number of cases is whole, so that equal counts give zero exactly.
-    deviation = counts * counts.size - counts.sum()
-    return np.bincount(units, deviation, number) / counts.size
+    """Return the sums over units of each case's deviation from the mean of all, times the cases: whole."""
+    return np.bincount(units, counts * counts.size - counts.sum(), number).astype(np.float64)
 
 
 # --- How many cases an interval of a wanted half-width needs, and the half-width that cases give ---

@@ -161,6 +161,32 @@ def weighted_expected_calibration_error(
     return ratio_or_nan(distance, total)
 
 
+def expected_calibration_errors_when_right(probability: ArrayLike, bins: int, sets: int, seed: int) -> Floats:
+    """Return `expected_calibration_error` for labels that are drawn with the probabilities, shape (sets,).
+
+    probability: shape (cases,), or (cases, classes) of classes of which one is drawn, for the mean of their
+    errors; a row with NaN counts 1. NaN without a case.
+    """
+    given = np.asarray(probability, dtype=np.float64)
+    predicted: Floats = np.atleast_2d(given.T).T
+    answered = predicted[~np.isnan(predicted).any(axis=1)]
+    (cases, classes), missing = answered.shape, len(given) - len(answered)
+    generator = np.random.Generator(np.random.PCG64(seed))
+    of_bin = np.minimum((answered * bins).astype(np.int64), bins - 1) + bins * np.arange(classes)
+    wanted = np.bincount(of_bin.ravel(), answered.ravel(), bins * classes)
+    if not len(given):
+        return np.full(sets, np.nan)
+    ends = answered.cumsum(axis=1)
+    starts = ends - answered
+    found = np.empty(sets)
+    for row in range(sets):
+        place = generator.random((cases, 1))
+        drawn = (place >= starts) & (place < ends)
+        distance = np.abs(np.bincount(of_bin.ravel(), drawn.ravel(), bins * classes) - wanted).sum()
+        found[row] = (distance / classes + missing) / len(given)
+    return found
+
+
 def voxel_brier_score(probability: Probabilities, positive: Bools, voxels: int) -> float:
     """Mean squared difference of probability and truth over all voxels, in [0, 1], lower is better.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from evaluation.metrics.arrays import (
     Bools,
     Floats,
+    Integers,
     booleans,
     ratio_or_nan,
     value_of,
@@ -405,13 +406,40 @@ def weighted_concordance_index(
     predicted_time, time, event: shape (cases,). A case with the predicted time NaN loses every comparable
     pair, one with the time NaN is left out. Returns shape (resamples,); NaN without a comparable pair.
     """
-    predicted, observed = (np.asarray(column, dtype=np.float64) for column in (predicted_time, time))
     matrix = np.asarray(weights, dtype=np.float64)
+    won, comparable = np.zeros(len(matrix)), np.zeros(len(matrix))
+    for first, others, later, worth in _comparable_pairs(predicted_time, time, event):
+        comparable += np.einsum("ij,ij->i", matrix[:, first], matrix[:, others] @ later.T)
+        won += np.einsum("ij,ij->i", matrix[:, first], matrix[:, others] @ worth.T)
+    return ratio_or_nan(won, comparable)
+
+
+def concordance_influence(predicted_time: ArrayLike, time: ArrayLike, event: ArrayLike) -> Floats:
+    """Return the derivative of `concordance_index` by the weight of each case, shape (cases,), sum 0.
+
+    The sum of their squares estimates the variance of the index (infinitesimal jackknife). Arguments as of
+    `weighted_concordance_index`; 0 for every case without a comparable pair.
+    Source: Efron 1982, The Jackknife, the Bootstrap and Other Resampling Plans, section 6.
+    """
+    won, comparable = np.zeros((2, np.size(time)))
+    for first, others, later, worth in _comparable_pairs(predicted_time, time, event):
+        for total, of_pairs in ((won, worth), (comparable, later)):
+            total[first] += of_pairs.sum(axis=1)
+            total[others] += of_pairs.sum(axis=0)
+    # Every pair is in the sums of both of its cases.
+    in_all = comparable.sum() / 2
+    index = won.sum() / 2 / in_all if in_all else 0.0
+    return np.asarray((won - index * comparable) / (in_all or 1.0))
+
+
+def _comparable_pairs(
+    predicted_time: ArrayLike, time: ArrayLike, event: ArrayLike
+) -> Iterator[tuple[Integers, Integers, Floats, Floats]]:
+    """Yield some cases with an event, all that enter, and which pairs are comparable and won, as floats."""
+    predicted, observed = (np.asarray(column, dtype=np.float64) for column in (predicted_time, time))
     entering = np.flatnonzero(~np.isnan(observed))
     predicted, observed = predicted[entering], observed[entering]
     happened = np.asarray(event, dtype=np.float64)[entering] > 0
-    matrix = matrix[:, entering]
-    won, comparable = np.zeros(len(matrix)), np.zeros(len(matrix))
     events = np.flatnonzero(happened)
     portion = max(1, _ENTRIES_AT_ONCE // max(1, len(entering)))
     for start in range(0, len(events), portion):
@@ -420,6 +448,4 @@ def weighted_concordance_index(
         later |= (observed[first, None] == observed) & ~happened
         with np.errstate(invalid="ignore"):
             worth = (predicted[first, None] < predicted) + 0.5 * (predicted[first, None] == predicted)
-        comparable += np.einsum("ij,ij->i", matrix[:, first], matrix @ later.T.astype(np.float64))
-        won += np.einsum("ij,ij->i", matrix[:, first], matrix @ (worth * later).T)
-    return ratio_or_nan(won, comparable)
+        yield entering[first], entering, later.astype(np.float64), worth * later

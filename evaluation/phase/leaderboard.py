@@ -211,10 +211,16 @@ def _rounded(figure: Any, digits: int) -> Any:
     if isinstance(figure, dict):
         return {name: _rounded(item, digits) for name, item in figure.items()}
     if isinstance(figure, ConfidenceInterval):
-        lower, upper = -_rounded_up(-figure.lower, digits), _rounded_up(figure.upper, digits)
+        lower, upper = rounded_outwards(figure.lower, figure.upper, digits)
         # Half of the published length: the exact one would reveal more digits of both ends.
         return replace(figure, lower=lower, upper=upper, half_width=round((upper - lower) / 2, digits))
     return figure
+
+
+def rounded_outwards(lower: float, upper: float, digits: int) -> tuple[float, float]:
+    """Return the ends of an interval with so many decimals, none of them further inside than before."""
+    # Adding 0 makes −0 a 0.
+    return 0.0 - _rounded_up(-lower, digits), _rounded_up(upper, digits) + 0.0
 
 
 def _rounded_up(value: float, digits: int) -> float:

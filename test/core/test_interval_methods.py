@@ -5,9 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, t
 
 from evaluation.core import side_by_side
+from evaluation.core.aggregates import average_precision_of, confusion_of, partial_auc_of, ratio_of_sums
 from evaluation.core.case_table import CaseTable
 from evaluation.core.intervals import default_method, intervals, possible_methods
 from evaluation.core.metric import (
@@ -21,10 +22,17 @@ from evaluation.core.metric import (
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.metrics.classification import roc_table
+from evaluation.metrics.confusion import (
+    balanced_accuracy_of_confusion,
+    cohen_kappa_of_confusion,
+    f_beta_of_confusion,
+    matthews_correlation_of_confusion,
+    precision_of_confusion,
+)
 from evaluation.metrics.intervals import (
+    Evidence,
     area_interval,
     components,
-    percentile_interval,
     wilson_bootstrap_interval,
 )
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
@@ -42,7 +50,7 @@ DEFAULTS = {
     "t.sensitivity": "Wilson-bootstrap",
     "t.dice": "studentised",
     "t.share": "Wilson",
-    "t.f1": "percentile",
+    "t.f1": "Wilson-bootstrap",
 }
 CASES = 60
 CLUSTERS = {f"V{case:03}": f"P{case // 2}" for case in range(CASES)}
@@ -70,7 +78,7 @@ def test_defaults():
 def test_a_phase_may_always_choose_percentiles():
     found = {name: possible_methods(metric, False) for name, metric in METRICS.items()}
     assert found["t.share"] == ("Wilson", "Wilson-bootstrap", "percentile")
-    assert found["t.f1"] == ("percentile",)
+    assert found["t.f1"] == ("Wilson-bootstrap", "percentile")
     assert all(methods[-1] == "percentile" for methods in found.values())
     chosen = Resampling(3, 200, 10, methods=dict.fromkeys(METRICS, "percentile"))
     assert {one.method for (one,) in intervals(METRICS, [table(1)], chosen).found.values()} == {"percentile"}
@@ -90,8 +98,12 @@ def test_each_interval_is_that_of_its_method(clusters):
     roc = roc_table(cases["score"], positive)
     expected = wilson_bootstrap_interval(
         weighted_sensitivity_at_specificity(roc, weights, TARGET),
-        weighted_sensitivity_at_specificity(roc, np.ones((1, CASES)), TARGET)[0],
-        positive.sum(),
+        Evidence(
+            weighted_sensitivity_at_specificity(roc, np.ones((1, CASES)), TARGET)[0],
+            (0, 1),
+            20 if clusters is None else np.unique(units[positive]).size,
+            is_share=True,
+        ),
     )
     assert found["t.sensitivity"][0].interval == expected
     if clusters is None:
@@ -101,7 +113,27 @@ def test_each_interval_is_that_of_its_method(clusters):
     weights = np.concatenate(list(bootstrap_weights(np.zeros(CASES, int), units, 3, 200)))
     hits = weights @ (cases["right"] * positive)
     f1 = 2 * hits / (weights @ cases["right"] + weights @ positive)
-    assert found["t.f1"][0].interval.lower == pytest.approx(percentile_interval(f1).lower)
+    value = 2 * (cases["right"] * positive).sum() / (cases["right"].sum() + positive.sum())
+    expected = wilson_bootstrap_interval(
+        f1, Evidence(value, (0, 1), np.unique(units_or_cases(units)[positive]).size)
+    )
+    assert found["t.f1"][0].interval.lower == pytest.approx(expected.lower)
+
+
+def test_a_ratio_counts_a_failure_that_the_sample_does_not_hold():
+    rows = [{"benefit": float(case % 3 == 0), "label": float(case % 3 == 0)} for case in range(CASES)]
+    benefit = ratio_of_sums("benefit", "label", is_share=False, of_failure=-0.25)
+    metrics = {"t.benefit": Metric("benefit", "", benefit, 1, -np.inf)}
+    cases = CaseTable(list(CLUSTERS), rows)
+    (found,) = intervals(metrics, [cases], Resampling(3, 200, 10)).found["t.benefit"]
+    # Every third case is positive and treated. One more that is not lowers the benefit by 3 / 61, more than a
+    # false positive: the mean and Student's t interval of 60 cases of 1 and of one of 1 − 3.
+    lower = 1 - 3 * (1 + t.ppf(0.975, CASES)) / (CASES + 1)
+    assert (found.interval.lower, found.interval.upper) == (pytest.approx(lower), 1)
+
+
+def units_or_cases(units):
+    return np.arange(CASES) if units is None else units
 
 
 @pytest.mark.parametrize("clusters", [None, CLUSTERS])
@@ -139,7 +171,62 @@ def test_two_processes_have_the_intervals_of_one(monkeypatch, clusters):
 
 def test_whatever_the_method_there_must_be_enough_cases():
     found = intervals(METRICS, [table(1)], Resampling(3, 100, 21))
-    assert set(found.found) == {"t.dice", "t.share", "t.f1"}
-    assert found.missing["t.auc"] == "20 cases in a stratum, fewer than 21"
+    assert set(found.found) == {"t.dice", "t.share"}
+    assert found.missing["t.auc"] == "fewer than 21 cases of class 1"
+    assert found.missing["t.f1"] == "fewer than 21 cases of the positive class"
     nothing = intervals(METRICS, [table(1)], Resampling(3, 0, 2))
     assert nothing.missing == dict.fromkeys(METRICS, "no resamples were asked for")
+
+
+def classes(predicted, true):
+    return CaseTable(
+        [f"C{case}" for case in range(len(true))],
+        [{"predicted": made, "true": wanted} for made, wanted in zip(predicted, true, strict=True)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "worst"),
+    [
+        (confusion_of("predicted", "true", 2, precision_of_confusion, of=1), 0),
+        (confusion_of("predicted", "true", 2, f_beta_of_confusion, of=1), 0),
+        (confusion_of("predicted", "true", 2, balanced_accuracy_of_confusion, by_class=True), 0),
+        (confusion_of("predicted", "true", 2, matthews_correlation_of_confusion), -1),
+        (confusion_of("predicted", "true", 2, cohen_kappa_of_confusion), -1),
+        (average_precision_of("predicted", "true"), 0),
+        (partial_auc_of("predicted", "true", Fraction(9, 10), Fraction(1), True), 0),
+        (sensitivity_at_specificity_of("predicted", "true", TARGET), 0),
+        (f1_of_presence_of("predicted", "true"), 0),
+    ],
+)
+def test_a_perfect_submission_has_a_bound_below_the_best_value(aggregate, worst):
+    true = [1.0] * 15 + [0.0] * 25
+    metric = Metric("m", "", aggregate, 1, worst)
+    ((one,),) = intervals({"t.m": metric}, [classes(true, true)], Resampling(3, 100, 10)).found.values()
+    assert one.interval.upper == 1
+    assert worst < one.interval.lower < 0.97
+
+
+def test_whether_a_metric_has_an_interval_depends_on_the_reference_alone():
+    # Kappa does not exist where a resample and its answers hold the same class alone.
+    rng = np.random.default_rng(4)
+    metric = Metric("m", "", confusion_of("predicted", "true", 3, cohen_kappa_of_confusion), 1, -1)
+    true = np.repeat([0.0, 1.0, 2.0], 12)
+    for predicted in (true, np.zeros(36), np.full(36, np.nan), rng.integers(0, 3, 36) * 1.0):
+        assert "t.m" in intervals({"t.m": metric}, [classes(predicted, true)], Resampling(3, 100, 10)).found
+    true[0] = 1.0
+    for predicted in (true, np.zeros(36)):
+        missing = intervals({"t.m": metric}, [classes(predicted, true)], Resampling(3, 100, 12)).missing
+        assert missing == {"t.m": "fewer than 12 cases of class 0"}
+
+
+@pytest.mark.parametrize(
+    ("cases", "chosen", "exists"),
+    [(199, {}, False), (199, {"t.m": "studentised"}, True), (200, {}, True)],
+)
+def test_a_mean_without_a_largest_value_needs_enough_cases_to_show_failures(cases, chosen, exists):
+    distances = CaseTable([f"C{i}" for i in range(cases)], [{"value": 1.0 + i % 7} for i in range(cases)])
+    metric = Metric("m", "", mean_of("value"), 0, float("inf"))
+    found = intervals({"t.m": metric}, [distances], Resampling(3, 50, 10, methods=chosen))
+    assert ("t.m" in found.found) == exists
+    assert exists or found.missing["t.m"].startswith("fewer than 200 cases")

@@ -55,13 +55,13 @@ def test_metrics_of_equal_strata_share_their_draws():
     ("resampling", "reasons"),
     [
         # 8 positives and 32 negatives; of the 40 cases 30 have a Dice.
-        (Resampling(0, 20, 9), {"auc": "8 cases in a stratum, fewer than 9"}),
+        (Resampling(0, 20, 9), {"auc": "fewer than 9 cases of class 1"}),
         (Resampling(0, 20, 31), {
-            "auc": "8 cases in a stratum, fewer than 31",
-            "dice": "30 cases in a stratum, fewer than 31",
+            "auc": "fewer than 31 cases of class 1",
+            "dice": "fewer than 31 cases",
         }),
         (Resampling(0, 20, 5, clusters={name: str(i // 8) for i, name in enumerate(NAMES)}), {
-            "auc": "1 clusters in a stratum, fewer than 5",
+            "auc": "fewer than 5 clusters of class 0",
         }),
         (Resampling(0, 0, 1), dict.fromkeys(METRICS, "no resamples were asked for")),
         (Resampling(0, 20, 1), {}),

@@ -80,7 +80,7 @@ def test_the_figures_are_those_of_the_plain_rules(sample):
     figures = [entry["value"] for entry in result["aggregates"]["detection"].values()]
     assert figures == pytest.approx([expected.mean(), *expected], abs=5e-5)
     interval = result["aggregates"]["detection"]["score"]["confidence_interval"]
-    assert interval["method"] == "percentile"
+    assert interval["method"] == "Wilson-bootstrap"
 
 
 def test_the_findings_that_are_ignored_matter(sample):

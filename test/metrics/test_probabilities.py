@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 from sklearn import metrics as oracle
 from sklearn.metrics import average_precision_score, brier_score_loss
 
 from evaluation.metrics import brier_score, expected_calibration_error, macro_auc
 from evaluation.metrics.classification import roc_table, weighted_average_precision
 from evaluation.metrics.probabilities import (
+    expected_calibration_errors_when_right,
     voxel_average_precision,
     voxel_brier_score,
     weighted_brier_score,
@@ -183,3 +185,16 @@ def test_nothing_given():
     nothing = np.zeros((0, 0, 0), np.float32)
     assert voxel_brier_score(nothing, nothing > 0, 7) == 0
     assert math.isnan(voxel_average_precision(nothing, nothing > 0, 7))
+
+
+def test_calibration_errors_where_the_probabilities_are_right():
+    # One bin with ten cases of probability ½: the error is |positives − 5| / 10.
+    found = expected_calibration_errors_when_right(np.full(10, 0.5), 10, 4000, seed=1)
+    chances = binom.pmf(np.arange(11), 10, 0.5)
+    assert found.mean() == pytest.approx(chances @ np.abs(np.arange(11) - 5) / 10, abs=0.005)
+    # Of two classes, the error of one is the error of the other.
+    of_two = expected_calibration_errors_when_right(np.full((10, 2), 0.5), 10, 4000, seed=1)
+    np.testing.assert_allclose(of_two, found)
+    certain = np.array([0.0, 1.0, np.nan])
+    assert expected_calibration_errors_when_right(certain, 10, 3, seed=1) == pytest.approx([1 / 3] * 3)
+    assert np.isnan(expected_calibration_errors_when_right(np.zeros(0), 10, 2, seed=1)).all()

@@ -9,7 +9,9 @@ from scipy import stats
 
 from evaluation import metrics
 from evaluation.metrics.regression import (
+    concordance_influence,
     weighted_bias,
+    weighted_concordance_index,
     weighted_intraclass_correlation,
     weighted_mean_absolute_error,
     weighted_normalised_absolute_error,
@@ -202,3 +204,15 @@ def test_refuses_columns_that_do_not_fit():
 def test_intraclass_correlation_as_pingouin(seed):
     found = weighted_intraclass_correlation(*rated_pairs(seed), np.ones((1, 25)))
     assert found[0] == pytest.approx(INTRACLASS[seed], abs=1e-9)
+
+
+def test_the_influence_of_a_case_on_the_concordance_index_is_its_derivative():
+    rng = np.random.default_rng(5)
+    time, predicted = rng.integers(1, 9, (2, 25)) * 1.0
+    event = rng.random(25) < 0.6
+    time[3], predicted[4] = np.nan, np.nan
+    step = 1e-6
+    moved = np.ones((25, 25)) + step * np.eye(25)
+    value = weighted_concordance_index(predicted, time, event, np.ones((1, 25)))
+    slopes = (weighted_concordance_index(predicted, time, event, moved) - value) / step
+    assert concordance_influence(predicted, time, event) == pytest.approx(slopes, abs=1e-5)

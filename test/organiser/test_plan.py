@@ -2,10 +2,23 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.plan import Aim, cases_in_all, cases_needed, intervals_given
+from evaluation.organiser.plan import (
+    Aim,
+    cases_in_all,
+    cases_needed,
+    intervals_given,
+)
+from evaluation.organiser.ranking.difference_plan import (
+    Simulation,
+    difference_of_means,
+    difference_of_pilot,
+)
+from evaluation.organiser.ranking.results import read_results
+from test.organiser.ranking.teams import write_team
 
 SENSITIVITY, SPECIFICITY = Aim("sensitivity", 0.8, 0.02), Aim("specificity", 0.95, 0.005)
 
@@ -61,3 +74,32 @@ def test_a_set_of_one_class(prevalence):
         cases_needed([SENSITIVITY], Fraction(prevalence))
     with pytest.raises(PhaseError, match="at least one case of each class"):
         intervals_given([SENSITIVITY], 3, Fraction(1, 100))
+
+
+# Normal differences: n = ((z₀.₉₇₅ + z₀.₈) · σ√(2(1 − ρ)) / d)² = 16 and 79 cases.
+@pytest.mark.parametrize(("correlation", "cases"), [(0.9, 16), (0.5, 79)])
+def test_as_many_cases_show_a_difference_as_the_formula_says(correlation, cases):
+    simulation = Simulation(sets=60, permutations=199)
+    found = difference_of_means(0.02, 0.0635, correlation, simulation)
+    assert found.method == "permutation of the mean"
+    assert found.needed == pytest.approx(max(cases, 20), rel=0.25)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_a_pilot_of_two_teams_says_how_many_cases_or_clusters_show_their_difference(tmp_path, clustered):
+    rng = np.random.default_rng(3)
+    label = np.arange(60) < 20
+    table = {"cluster": [f"P{case // 2}" for case in range(60)]} if clustered else None
+    for team, distance in (("a", 2.5), ("b", 1.0)):
+        columns = {"glaucoma": label * 1.0, "likelihood": rng.normal(size=60) + distance * label}
+        write_team(tmp_path / team, {"classification": columns}, table)
+    simulation = Simulation(sets=40, permutations=99)
+    found = difference_of_pilot(read_results(tmp_path), ("a", "b"), "classification.auc", simulation)
+    # Where fewer than ten persons of a class are drawn, areas are tested by randomisation.
+    assert found.method in ({"DeLong, clustered", "randomisation"} if clustered else {"DeLong"})
+    assert found.clustered == clustered
+    assert found.needed is not None
+    by_size = list(found.tried.values())
+    assert by_size[-1] >= 0.8 > by_size[0] or found.needed == 20
+    with pytest.raises(PhaseError, match="c: has no results per case"):
+        difference_of_pilot(read_results(tmp_path), ("a", "c"), "classification.auc", simulation)

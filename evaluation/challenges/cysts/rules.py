@@ -148,7 +148,7 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
         _POOLED_HIGHEST,
         best=1,
         worst=0,
-        resampled=False,
+        no_interval="it is not resampled",
         ordered=False,
     )
     return (

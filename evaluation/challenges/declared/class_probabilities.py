@@ -11,7 +11,7 @@ from evaluation.challenges.declared.classes import ClassProbabilitiesField
 from evaluation.challenges.declared.scalars import NumberField
 from evaluation.challenges.declared.scores import check_probability
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
-from evaluation.core.aggregates import macro_auc_of, mean_calibration_error_of
+from evaluation.core.aggregates import calibration_metric, macro_auc_of
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
@@ -119,9 +119,8 @@ class _ClassCalibration(MetricTable, ABC):
                 cells |= dict.fromkeys([label for _, label in columns], math.nan)
             return {**cells, true: reference}
 
-        aggregate = mean_calibration_error_of(columns, true, self.bins)
         return Measure(
-            (Metric(name, self.title_of(name), aggregate, 0, 1),),
+            (calibration_metric(name, self.title_of(name), columns, true, self.bins),),
             lambda comparison: row(comparison.submitted, comparison.reference),
             lambda case, references: row([math.nan] * classes, references[field_name]),
         )

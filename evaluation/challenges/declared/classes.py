@@ -217,10 +217,12 @@ class DecisionMetric(MetricTable, ABC):
         figure: _Figure,
         worst: float = 0.0,
         best: float = 1.0,
+        of: int | None = None,
+        by_class: bool = False,
     ) -> Measure:
-        """Return a figure of the confusion matrix."""
+        """Return a figure of the confusion matrix; of, by_class: see `confusion_of`."""
         decided = self.decided(name, field_name, table)
-        aggregate = confusion_of(decided.predicted, decided.true, len(decided.classes), figure)
+        aggregate = confusion_of(decided.predicted, decided.true, len(decided.classes), figure, of, by_class)
 
         def worst_row(case: CaseForm, references: Values) -> Row:
             return {decided.predicted: math.nan, decided.true: float(references[field_name])}
@@ -314,7 +316,7 @@ class BalancedAccuracy(DecisionMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean of the sensitivities."""
-        return self.figure(name, field_name, table, balanced_accuracy_of_confusion)
+        return self.figure(name, field_name, table, balanced_accuracy_of_confusion, by_class=True)
 
 
 class Sensitivity(OneClassMetric):
@@ -368,7 +370,7 @@ class Precision(OneClassMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the precision."""
         of = self.class_index(name, field_name, table)
-        return self.figure(name, field_name, table, lambda cases: precision_of_confusion(cases, of))
+        return self.figure(name, field_name, table, lambda cases: precision_of_confusion(cases, of), of=of)
 
 
 class FBeta(OneClassMetric):
@@ -387,7 +389,9 @@ class FBeta(OneClassMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the F-beta."""
         of = self.class_index(name, field_name, table)
-        return self.figure(name, field_name, table, lambda cases: f_beta_of_confusion(cases, self.beta, of))
+        return self.figure(
+            name, field_name, table, lambda cases: f_beta_of_confusion(cases, self.beta, of), of=of
+        )
 
 
 class FOne(OneClassMetric):
@@ -404,7 +408,7 @@ class FOne(OneClassMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the F1."""
         of = self.class_index(name, field_name, table)
-        return self.figure(name, field_name, table, lambda cases: f_beta_of_confusion(cases, 1.0, of))
+        return self.figure(name, field_name, table, lambda cases: f_beta_of_confusion(cases, 1.0, of), of=of)
 
 
 class _MeanFOne(DecisionMetric, ABC):

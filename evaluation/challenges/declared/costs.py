@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from evaluation.challenges.declared.classes import Costs, DecisionMetric, OneClassMetric, cost_matrix
@@ -47,7 +48,7 @@ class _LikelihoodRatio(OneClassMetric, ABC):
         """Return the ratio."""
         of = self.class_index(name, field_name, table)
         best, worst = (self.most, 0.0) if self.positive else (0.0, self.most)
-        return self.figure(
+        found = self.figure(
             name,
             field_name,
             table,
@@ -55,6 +56,7 @@ class _LikelihoodRatio(OneClassMetric, ABC):
             worst,
             best,
         )
+        return _without_interval(found, "its denominator may be 0: see sensitivity and specificity")
 
 
 class PositiveLikelihoodRatio(_LikelihoodRatio):
@@ -105,7 +107,7 @@ class ExpectedCost(DecisionMetric):
         """Return the cost. Raises ValueError for costs that do not fit the classes."""
         costs = cost_matrix(self.costs, len(self.decided(name, field_name, table).classes), "costs")
         worst = float("inf") if self.normalised else float(costs.max())
-        return self.figure(
+        found = self.figure(
             name,
             field_name,
             table,
@@ -113,3 +115,10 @@ class ExpectedCost(DecisionMetric):
             worst,
             0.0,
         )
+        return _without_interval(found, "no largest value") if self.normalised else found
+
+
+def _without_interval(found: Measure, reason: str) -> Measure:
+    """Return a figure of which no interval holds where no case of a sample is decided wrongly."""
+    metrics = (replace(metric, no_interval=reason) for metric in found.metrics)
+    return replace(found, metrics=tuple(metrics))

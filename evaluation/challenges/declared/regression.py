@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC
 from collections.abc import Callable
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from evaluation.challenges.declared.scalars import NumberField, value_columns
@@ -20,12 +21,17 @@ from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
-from evaluation.core.metric import Metric, mean_of
+from evaluation.core.metric import Aggregate, Metric, mean_of
 from evaluation.metrics.regression import (
     weighted_intraclass_correlation,
     weighted_pearson_correlation,
     weighted_spearman_correlation,
 )
+
+
+def _mean_error(column: str) -> Aggregate:
+    # The worst error is that of a missing number alone, far from all others, and numbers are rarely missing.
+    return replace(mean_of(column), rare_failures=False)
 
 
 class ErrorMetric(MetricTable, ABC):
@@ -73,7 +79,7 @@ class MeanAbsoluteError(ErrorMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean of the absolute differences. Raises ValueError without a worst error."""
         difference, worst, unit = self.difference(table)
-        metric = Metric(name, self.title_of(name), mean_of(name), best=0, worst=worst, unit=unit)
+        metric = Metric(name, self.title_of(name), _mean_error(name), best=0, worst=worst, unit=unit)
         return Measure((metric,), lambda comparison: {name: abs(difference(comparison))})
 
 
@@ -121,7 +127,8 @@ class NormalisedAbsoluteError(ErrorMetric):
         def worst_row(case: CaseForm, references: Values) -> Row:
             return {error: worst, size: abs(references[field_name])}
 
-        metric = Metric(name, self.title_of(name), ratio_of_sums(error, size), best=0, worst=math.inf)
+        aggregate = ratio_of_sums(error, size, is_share=False)
+        metric = Metric(name, self.title_of(name), aggregate, best=0, worst=math.inf)
         return Measure((metric,), row, worst_row)
 
 
@@ -155,7 +162,7 @@ class Bias(ErrorMetric):
             )
             for end in ("lower", "upper")
         )
-        mean = Metric(name, title, mean_of(name), best=-worst, worst=worst, ordered=False, unit=unit)
+        mean = Metric(name, title, _mean_error(name), best=-worst, worst=worst, ordered=False, unit=unit)
         return Measure((mean, *limits), lambda comparison: {name: difference(comparison)})
 
 

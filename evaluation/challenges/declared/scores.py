@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Literal
 
@@ -11,7 +12,7 @@ from evaluation.challenges.declared.scalars import NumberField
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
 from evaluation.core.aggregates import (
     average_precision_of,
-    calibration_error_of,
+    calibration_metric,
     partial_auc_of,
     ratio_of_sums,
     sensitivity_at_precision_of,
@@ -212,7 +213,8 @@ class NetBenefit(ScoreMetric):
             return {name: math.nan if math.isnan(true) else (1.0 if true else -cost) * treated, label: true}
 
         if self.standardised:
-            metric = Metric(name, self.title_of(name), ratio_of_sums(name, label), 1, -math.inf)
+            benefit = ratio_of_sums(name, label, is_share=False, of_failure=-cost)
+            metric = Metric(name, self.title_of(name), benefit, 1, -math.inf)
         else:
             metric = Metric(name, self.title_of(name), mean_of(name), 1, -cost, ordered=False)
         return Measure(
@@ -237,8 +239,10 @@ class CalibrationError(ScoreMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the error. Raises ValueError for a field that is no probability of a class."""
         check_probability(table)
-        aggregate = calibration_error_of(*score_columns(field_name), self.bins)
-        return self.score_measure(name, field_name, table, aggregate, 0, 1)
+        columns = score_columns(field_name)
+        metric = calibration_metric(name, self.title_of(name), [columns], columns[1], self.bins)
+        found = self.score_measure(name, field_name, table, metric.aggregate, metric.best, metric.worst)
+        return replace(found, metrics=(metric,))
 
 
 def score_columns(field_name: str) -> tuple[str, str]:

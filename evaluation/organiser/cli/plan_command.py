@@ -1,4 +1,4 @@
-"""`plan`: the number of cases that a test set needs for intervals of a given width."""
+"""`plan`: the number of cases that a test set needs for intervals of a width, or to show a difference."""
 
 from __future__ import annotations
 
@@ -48,10 +48,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also the intervals on so many cases; then a half-width may be left out",
     )
     parser.add_argument("--output", type=Path, metavar="CSV", help="also write what is needed as a table")
+    parser.add_argument(
+        "--pilot",
+        type=Path,
+        metavar="FOLDER",
+        help="results of teams, as evaluate --each writes them: how many cases show the difference of two "
+        "teams, by simulation with the test of rank; needs --teams and --metric",
+    )
+    parser.add_argument("--teams", nargs=2, metavar="TEAM", help="of --pilot: the two teams")
+    parser.add_argument("--metric", metavar="TASK.METRIC", help="of --pilot: the metric")
+    parser.add_argument(
+        "--difference",
+        nargs=3,
+        type=float,
+        metavar=("DIFFERENCE", "SPREAD", "CORRELATION"),
+        help="without a pilot: of two means over cases, the standard deviation over the cases, and the "
+        "correlation between two teams",
+    )
+    parser.add_argument(
+        "--power", type=share, default=Fraction(4, 5), metavar="SHARE", help="(default: 0.8, of 200 sets)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the needed numbers of cases. Raises `PhaseError` for arguments that do not fit together."""
+    if arguments.pilot is not None or arguments.difference is not None:
+        sys.stdout.write("\n".join(_difference(arguments)) + "\n")
+        return 0
     aims = _aims(arguments)
     prevalence: Fraction | None = arguments.prevalence
     needed = cases_needed(aims, prevalence, _LEVEL)
@@ -65,6 +88,38 @@ def run(arguments: argparse.Namespace) -> int:
     lines = [*_lines_needed(needed, prevalence), *_lines_given(given)]
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
+
+
+def _difference(arguments: argparse.Namespace) -> list[str]:
+    from evaluation.organiser.ranking.difference_plan import (
+        Simulation,
+        difference_of_means,
+        difference_of_pilot,
+    )
+    from evaluation.organiser.ranking.results import read_results
+
+    simulation = Simulation(power=float(arguments.power))
+    if arguments.pilot is None:
+        difference, spread, correlation = arguments.difference
+        plan = difference_of_means(difference, spread, correlation, simulation)
+    else:
+        if arguments.teams is None or arguments.metric is None:
+            raise PhaseError("--pilot: expected --teams and --metric, too")
+        results = read_results(arguments.pilot)
+        plan = difference_of_pilot(
+            results, (arguments.teams[0], arguments.teams[1]), arguments.metric, simulation
+        )
+    if arguments.output is not None:
+        rows = [(plan.metric, plan.difference, plan.method, *one) for one in plan.tried.items()]
+        write_rows(arguments.output, ("metric", "difference", "test", "units", "power"), rows)
+    unit = "clusters" if plan.clustered else "cases"
+    needs = "more than 20,000" if plan.needed is None else f"{plan.needed:,}"
+    power = f"{100 * simulation.power:g} % power"
+    return [
+        f"{plan.metric}: {needs} {unit} show a difference of {plan.difference:.4g} with {power} "
+        f"({plan.method})",
+        *(f"  {size:,} {unit}: {100 * reached:.0f} %" for size, reached in plan.tried.items()),
+    ]
 
 
 def _aims(arguments: argparse.Namespace) -> list[Aim]:

@@ -22,6 +22,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
 )
 from evaluation.organiser.ranking.methods import METHODS
 from evaluation.organiser.ranking.stability import PlaceDistribution
+from evaluation.phase.leaderboard import rounded_outwards
 
 _MOST_PAIRS = 15
 _MOST_ROWS = 60
@@ -87,6 +88,7 @@ def subgroup_table(phase: PhaseLeaderboard) -> Table:
 
 
 _MAX_METRICS = 6
+_INTERVAL_DIGITS = 3
 _MAX_TEAMS = 12
 _LOG_WIDTH = 160
 
@@ -206,7 +208,11 @@ def _legend(phase: PhaseLeaderboard) -> list[str]:
         "; – (n): not ranked, would take place n" if any(board.would_be_place for board in boards) else ""
     )
     interval = " (95 % interval)" if any(metric.lower is not None for metric in metrics) else ""
-    return [f"cells: place{places} · score, lower is better{joined}", f"       value{interval} · rank"]
+    lines = [f"cells: place{places} · score, lower is better{joined}", f"       value{interval} · rank"]
+    method = phase.scheme["method"]
+    if rule := METHODS.get(method["name"]):
+        lines.append(f"{rule.sentence.format(**method)}, not by the values shown.")
+    return lines
 
 
 def _conclusions(phase: PhaseLeaderboard) -> list[str]:
@@ -266,7 +272,10 @@ def _board(board: BoardOfTeam) -> str:
 def _metric(metric: MetricOfTeam | None) -> str:
     if metric is None:
         return ""
-    interval = "" if metric.lower is None else f" ({metric.lower:.3f}–{metric.upper:.3f})"
+    interval = ""
+    if metric.lower is not None and metric.upper is not None:
+        lower, upper = rounded_outwards(metric.lower, metric.upper, _INTERVAL_DIGITS)
+        interval = f" ({lower:.{_INTERVAL_DIGITS}f}–{upper:.{_INTERVAL_DIGITS}f})"
     rank = "–" if metric.rank is None else f"{metric.rank:g}"
     return f"{metric.value:.4f}{interval} · {rank}"
 

@@ -28,7 +28,8 @@ class Comparison:
     contradict the order by the mean. ``significant``: they differ, whichever is better.
     ``detectable_difference`` is the smallest one found with 80 % power at this sample size (two-sided 5 %); a
     pair that is not significant is a tie only where that is small. ``cases``: the number of
-    cases in a test of means, n₁ = n₂ in a rank-sum test.
+    cases in a test of means, n₁ = n₂ in a rank-sum test. ``p_is_bound``: the exact p is at most ``p_value``,
+    Hoeffding's bound, since none of the random exchanges reached the difference.
     """
 
     first: str
@@ -42,6 +43,7 @@ class Comparison:
     detectable_difference: float | None
     note: str | None = None
     cases: int | None = None
+    p_is_bound: bool = False
 
     @property
     def contradicts_order(self) -> bool:
@@ -133,6 +135,7 @@ def _compare_pairs(
             detectable_difference=None if error is None else detectable_difference(error),
             note=test.note,
             cases=of_mean,
+            p_is_bound=test.p_is_bound,
         )
         if found.contradicts_order:
             order = f"the metric is better for {a}" if difference else "the metric is equal"

@@ -183,10 +183,10 @@ class _Row:
             reached.tolist(), self.bound, self.total, self.tolerance, self.standard_error, strict=True
         ):
             p = chosen.p_value(hits)
-            if not hits and not chosen.complete:
-                p = min(p, float(bound))
+            is_bound = not hits and not chosen.complete and float(bound) < p
             direction = sign(float(total)) if abs(total) > tolerance else 0
-            yield PairTest(PERMUTATION_OF_MEANS, p, float(error), direction)
+            p = float(bound) if is_bound else p
+            yield PairTest(PERMUTATION_OF_MEANS, p, float(error), direction, p_is_bound=is_bound)
 
 
 def _reached(rows: Sequence[_Row], sums: Floats, chosen: Exchanges) -> list[NDArray[np.int64]]:

@@ -20,7 +20,7 @@ from evaluation.organiser.ranking.exchanges import (
     mean_tests,
     randomisation_tests,
 )
-from evaluation.organiser.ranking.pairwise import PairTest, clustered_test, delong_table
+from evaluation.organiser.ranking.pairwise import PairTest, area_test
 from evaluation.organiser.ranking.rank_statistics import (
     published_difference,
     rank_sum_test,
@@ -212,11 +212,8 @@ def _tests_of_areas(
         return {}
     at = {team: row for row, team in enumerate(finite)}
     stacked = np.stack([scores[team] for team in finite])
-    if units is None:
-        table = delong_table(stacked, positive)
-        return {(a, b): table.test(at[a], at[b]) for a, b in testable}
     parts = components(stacked, positive, unit_of_case)
-    return {(a, b): clustered_test(parts.of(at[a]), parts.of(at[b])) for a, b in testable}
+    return {(a, b): area_test(parts.of(at[a]), parts.of(at[b]), units is not None) for a, b in testable}
 
 
 def _standard_errors(resampled: Floats | None, pairs: Sequence[Pair]) -> dict[Pair, float | None]:

@@ -111,9 +111,8 @@ class SchemeMetrics:
         return {name: metric for name, metric in self.of_scheme().items() if self._is_given(name)}
 
     def with_intervals(self) -> dict[str, Metric]:
-        """Return the metrics of the phase with a bootstrap interval that any ranked team has."""
-        metrics = self.results.metrics
-        return {name: one for name, one in metrics.items() if one.resampled and self._is_given(name)}
+        """Return the metrics of the phase that any ranked team has."""
+        return {name: one for name, one in self.results.metrics.items() if self._is_given(name)}
 
     def are_complete(self, names: Sequence[str]) -> bool:
         """Return whether all ranked teams with these metrics or composites also have them per case."""

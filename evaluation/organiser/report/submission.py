@@ -269,7 +269,7 @@ def definitions_section(results: SubmissionResults) -> Section:
             _end(metric.best),
             _end(metric.worst),
             metric.unit or None,
-            estimate.confidence_interval.method if estimate.confidence_interval else None,
+            estimate.confidence_interval.method if estimate.confidence_interval else estimate.interval,
             "yes" if f"{task.name}.{metric.name}" in ranked else None,
         )
         for task in results.tasks

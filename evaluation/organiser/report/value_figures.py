@@ -234,7 +234,7 @@ def _with_intervals(results: SubmissionResults, task: Task, metric: Metric) -> I
             if value is None:
                 continue
             lower = upper = None
-            if subgroup.compare == "cases" and metric.resampled:
+            if subgroup.compare == "cases" and metric.no_interval is None:
                 part = table.take(np.flatnonzero(members))
                 name = f"{task.name}.{metric.name}"
                 if found := intervals({name: metric}, [part], results.resampling).found.get(name):

@@ -133,9 +133,8 @@ def test_intervals_and_units(phase, cases, guesses, tmp_path):
     for name, figure in figures(phase, tmp_path).items():
         interval = figure["confidence_interval"]
         assert interval["lower"] <= figure["value"] <= interval["upper"], name
-        assert interval["method"] == (
-            "studentised" if name in {"bias", "mean_absolute_error"} else "percentile"
-        )
+        is_agreement = name.endswith("correlation")
+        assert interval["method"] == ("Wilson-bootstrap" if is_agreement else "studentised")
 
 
 @pytest.mark.parametrize(

@@ -118,12 +118,16 @@ def test_a_case_without_a_result_has_the_farthest_score(phase, cases, likelihood
 
 def test_every_figure_has_an_interval_that_holds_it(phase, cases, likelihoods, tmp_path):
     values(phase, tmp_path, {"case": cases["name"], "likelihood": likelihoods})
-    for name, figure in figures(phase, tmp_path).items():
+    found = figures(phase, tmp_path)
+    calibration = found.pop("calibration_error")
+    for name, figure in found.items():
         interval = figure["confidence_interval"]
         assert interval["lower"] <= figure["value"] <= interval["upper"], name
-    methods = {name: f["confidence_interval"]["method"] for name, f in figures(phase, tmp_path).items()}
-    assert methods["specificity_at_sensitivity"] == "Wilson-bootstrap"
-    assert methods["partial_auc"] == "percentile"
+        methods = {"auc": "logit-DeLong", "net_benefit": "studentised", "plain_benefit": "studentised"}
+        assert interval["method"] == methods.get(name, "Wilson-bootstrap")
+    assert calibration["interval"] == "the estimate is biased upwards: see under_calibration"
+    band = calibration["further_intervals"]["under_calibration"]
+    assert 0 < band["lower"] < band["upper"] < 0.5
 
 
 def test_a_rehearsal_finds_nothing(phase):
