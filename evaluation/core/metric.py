@@ -231,8 +231,9 @@ class Metric:
     ``fixed_intervals`` returns further intervals by name, from the cases and the seed of the phase.
     ``ordered`` is false if the value alone does not separate good submissions from useless ones (a spread, a
     difference, a number of false objects), or if it compares with another reference than the task's.
-    ``unit`` is empty for a plain number. If the reference leaves nothing to average, the metric does not
-    exist: its value is NaN and it is omitted from all output.
+    ``unit`` is empty for a plain number. ``reached`` is false if no submission need have the best value, as
+    a case has several references. If the reference leaves nothing to average, the metric does not exist: its
+    value is NaN and it is omitted from all output.
     """
 
     name: str
@@ -244,6 +245,7 @@ class Metric:
     no_interval: str | None = None
     ordered: bool = True
     unit: str = ""
+    reached: bool = True
 
     @property
     def better(self) -> Literal["higher", "lower"]:

@@ -220,15 +220,12 @@ def stack_of(planes: Iterable[Crop], dtype: np.dtype[Any] | type[np.generic]) ->
     return VolumeCrop(values, (first, box.top, box.left))
 
 
-def together(one: VolumeCrop, other: VolumeCrop) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return two crops of one volume in the smallest box around both."""
-    if not one.values.size or not other.values.size:
-        box = one if one.values.size else other
-        corner, end = box.corner, box.end
-    else:
-        corner = _three(map(min, one.corner, other.corner))
-        end = _three(map(max, one.end, other.end))
-    return one.within(corner, end), other.within(corner, end)
+def together(*crops: VolumeCrop) -> tuple[NDArray[Any], ...]:
+    """Return crops of one volume in the smallest box around all of them."""
+    filled = [crop for crop in crops if crop.values.size] or crops[:1]
+    corner = _three(map(min, zip(*(crop.corner for crop in filled), strict=True)))
+    end = _three(map(max, zip(*(crop.end for crop in filled), strict=True)))
+    return tuple(crop.within(corner, end) for crop in crops)
 
 
 def _three(numbers: Iterable[int]) -> Three:

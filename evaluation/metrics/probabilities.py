@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -194,6 +195,47 @@ def voxel_brier_score(probability: Probabilities, positive: Bools, voxels: int) 
     """
     squared = np.square(probability.astype(np.float64) - positive)
     return float(squared.sum()) / voxels
+
+
+def voxel_calibration_errors(
+    probabilities: Sequence[Probabilities], references: Sequence[NDArray[np.uint8]], voxels: int, bins: int
+) -> list[float]:
+    """Top-label calibration error of the voxels of an image against each of several references, in [0, 1].
+
+    probabilities: of the labels 1, 2, …, shape (z, y, x) each; 0, the background, has what they leave of 1.
+    references: labels in the same shape. In the remaining ``voxels`` of the image all is background for
+    certain. Bins have equal width; voxels of probability 1 are a bin of their own. Lower is better.
+    """
+    sums = np.zeros((len(references), bins + 1))
+    for z, _ in enumerate(references[0]):  # plane by plane, which bounds the memory
+        of_labels = np.array([of[z] for of in probabilities], np.float64)
+        shares = np.concatenate([np.maximum(1 - of_labels.sum(axis=0, keepdims=True), 0), of_labels])
+        chosen, confidence = shares.argmax(axis=0), shares.max(axis=0)
+        of_bin = np.minimum((confidence * bins).astype(np.int64), bins).reshape(-1)
+        for row, reference in zip(sums, references, strict=True):
+            row += np.bincount(of_bin, (confidence - (chosen == reference[z])).reshape(-1), bins + 1)
+    errors: list[float] = (np.abs(sums).sum(axis=1) / voxels).tolist()
+    return errors
+
+
+def normal_crps(value: float, mean: float, deviation: float, deviations: float = math.inf) -> float:
+    """Continuous ranked probability score of a value against a normal distribution, in its unit, at least 0.
+
+    It is the integral of the squared difference of the distribution and the step at the value; from mean −
+    ``deviations`` to mean + ``deviations`` standard deviations. Lower is better; the distance from the mean
+    where the deviation is 0. Source: Gneiting and Raftery, JASA 102:359, 2007, equation 21.
+    """
+    if not deviation:
+        return abs(value - mean)
+
+    def below(z: float) -> float:
+        """Integral of the square of the standard normal distribution up to z."""
+        share, density = math.erfc(-z / math.sqrt(2)) / 2, math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+        return z * share**2 + 2 * density * share - math.erfc(-z) / (2 * math.sqrt(math.pi))
+
+    step = min(max((value - mean) / deviation, -deviations), deviations)
+    outside = 0.0 if math.isinf(deviations) else 2 * below(-deviations)
+    return deviation * (below(step) + below(-step) - outside)
 
 
 def voxel_average_precision(probability: Probabilities, positive: Bools, voxels: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -25,19 +25,21 @@ from evaluation.challenges.declared.tables import (
 from evaluation.core.aggregates import mean_of_means
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
-from evaluation.core.field import Field
+from evaluation.core.field import Field, Files, HiddenField, Reference
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.metrics.arrays import Bools
-from evaluation.metrics.crops import together
+from evaluation.metrics.crops import VolumeCrop, together
 from evaluation.metrics.label_surfaces import label_boxes
 from evaluation.metrics.segmentation import (
     LabelCounts,
+    OverlapCounts,
     Region,
     around,
     count_label_overlap,
+    count_overlap,
     dice_of_counts,
     jaccard_of_counts,
     precision_of_counts,
@@ -125,6 +127,12 @@ class LabelMapField(ImageFieldTable):
         "They may overlap. Metrics then score the regions, and a label where their `labels` name it.",
     )
     background: int = Key(default=0, description="Number of what has no label.")
+    annotators: list[Name] = Key(
+        default=[],
+        description="Names of several annotators of every case. The reference of each lies in a folder of "
+        "that name in the folder of the reference, and `over_annotators` of a metric says what becomes of "
+        "their figures. A rehearsal and pictures take that of the first. Default: there is one reference.",
+    )
 
     @field_validator("labels")
     @classmethod
@@ -139,6 +147,7 @@ class LabelMapField(ImageFieldTable):
     def _fitting(self) -> LabelMapField:
         _ = self.label_map  # raises ValueError for numbers that are too large, or twice the same
         _check_distinct(list(self.regions))
+        _check_distinct(self.annotators)
         numbers = [int(number) for number in self.labels]
         for name, region in self.regions.items():
             if unknown := [number for number in region if number not in numbers]:
@@ -172,7 +181,35 @@ class LabelMapField(ImageFieldTable):
 
     def field(self, name: str) -> Field:
         """Return the field of that name."""
-        return self.file_field(name, self.label_map, self.label_map, self.image_extensions)
+        field = self.file_field(name, self.label_map, self.label_map, self.image_extensions)
+        return replace(field, reference=self._references(name)[0]) if self.annotators else field
+
+    def hidden(self, name: str) -> tuple[HiddenField, ...]:
+        """Return the references of all annotators but the first."""
+        named = zip(self.annotators, self._references(name), strict=True)
+        return tuple(HiddenField(_by(name, annotator), reference) for annotator, reference in named)[1:]
+
+    def _references(self, name: str) -> list[Reference]:
+        reference = self.file_field(name, self.label_map, self.label_map, self.image_extensions).reference
+        files = reference.location
+        assert isinstance(files, Files)
+        folders = (f"{files.folder}/{annotator}" for annotator in self.annotators)
+        return [replace(reference, location=replace(files, folder=folder)) for folder in folders]
+
+
+def _by(field: str, annotator: str) -> str:
+    """Return the name of the reference of another annotator than the first."""
+    return f"{field}_by_{figure_key(annotator)}"
+
+
+def by_annotator(comparison: FieldComparison, table: LabelMapField) -> Sequence[FieldComparison]:
+    """Return the comparisons with the reference of each annotator; the given one is with the first."""
+
+    def others(comparison: FieldComparison) -> list[FieldComparison]:
+        fields = [_by(comparison.field, annotator) for annotator in table.annotators[1:]]
+        return [FieldComparison(field, comparison.submitted, comparison.references) for field in fields]
+
+    return [comparison, *comparison.derive("other annotators", others)]
 
 
 def _check_distinct(names: Sequence[str]) -> None:
@@ -239,7 +276,7 @@ class LabelFigure:
     ordered: bool = True
 
 
-class LabelMetricTable(MetricTable):
+class StructureMetricTable(MetricTable):
     """A metric with a figure for each label or region; the figure of its own name is their mean."""
 
     labels: list[str] | None = Key(
@@ -264,23 +301,54 @@ class LabelMetricTable(MetricTable):
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (LabelMapField,)
 
-    @abstractmethod
     def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
         """Return the properties of a figure. Raises ValueError for options that do not fit the field."""
+        return LabelFigure(best=1, worst=0)
 
     @abstractmethod
-    def values(
+    def case_values(
         self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
     ) -> Figures:
         """Return the figure of each structure of a case; NaN only by the reference."""
+
+    def is_reached(self, table: LabelMapField) -> bool:
+        """Return whether there is always a submission that has the best value."""
+        return len(table.annotators) < 2
 
     def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
         """Return the figure of a case without a result, by default the worst of `figure`."""
         return self.figure(table, (structure,)).worst
 
-    def enters(self, reference: LabelMapValue, structure: Structure) -> bool:
-        """Return whether a case without a result enters the figure of a structure."""
-        return self.absent != "leave_out" or bool(structure.mask(reference.positions).any())
+    def comparisons(self, comparison: FieldComparison, table: LabelMapField) -> Sequence[FieldComparison]:
+        """Return the comparisons of a case, by default with the reference of each annotator."""
+        return by_annotator(comparison, table)
+
+    def entering(
+        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
+    ) -> list[bool]:
+        """Return for each structure whether a case enters its figure."""
+        each = [self.has(one, table, structures) for one in self.comparisons(comparison, table)]
+        return [any(of) for of in zip(*each, strict=True)]
+
+    def has(
+        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
+    ) -> list[bool]:
+        """Return for each structure whether one comparison enters its figure."""
+        if self.absent == "score":
+            return [True] * len(structures)
+        counts = counts_of(comparison, table)
+        voxels = counts.reference + (0 if self.absent == "leave_out" else counts.prediction)
+        return [count > 0 for count in _chosen(voxels, table, structures)]
+
+    def entering_unanswered(
+        self, field_name: str, references: Values, table: LabelMapField, structures: Sequence[Structure]
+    ) -> list[bool]:
+        """Return for each structure whether a case without a result enters its figure."""
+        if self.absent != "leave_out":
+            return [True] * len(structures)
+        return self.entering(
+            FieldComparison(field_name, references[field_name], references), table, structures
+        )
 
     def scored(self, table: LabelMapField) -> list[Structure]:
         """Return the structures that are scored. Raises ValueError for unknown ones."""
@@ -308,24 +376,27 @@ class LabelMetricTable(MetricTable):
             return {name: whole, **(dict(zip(parts, shown, strict=True)) if several else {})}
 
         def values(comparison: FieldComparison) -> Row:
-            enters = [True] * len(structures)
-            if self.absent != "score":
-                counts = counts_of(comparison, table)
-                voxels = counts.reference + (0 if by_reference else counts.prediction)
-                enters = [voxel > 0 for voxel in _chosen(voxels, table, structures)]
-            return row(self.values(comparison, table, structures), enters)
+            figures = self.case_values(comparison, table, structures)
+            return row(figures, self.entering(comparison, table, structures))
 
         def worst(case: CaseForm, references: Values) -> Row:
             reference: LabelMapValue = references[field_name]
             figures = [self.worst_value(reference, table, each) for each in structures]
-            return row(figures, [self.enters(reference, each) for each in structures])
+            return row(figures, self.entering_unanswered(field_name, references, table, structures))
 
         def metric(column: str, title: str, of: Sequence[str]) -> Metric:
             always_enters = by_reference or (column == name and self.mean == "of_cases")
             plain = list(of) == [column] and always_enters
             aggregate = mean_of(column) if plain else mean_of_means(of, by_reference)
             return Metric(
-                column, title, aggregate, figure.best, figure.worst, ordered=figure.ordered, unit=figure.unit
+                column,
+                title,
+                aggregate,
+                figure.best,
+                figure.worst,
+                ordered=figure.ordered,
+                unit=figure.unit,
+                reached=self.is_reached(table),
             )
 
         title = self.title_of(name)
@@ -334,6 +405,63 @@ class LabelMetricTable(MetricTable):
             if several:
                 metrics.append(metric(column, f"{title}, {structure.name.replace('_', ' ')}", [column]))
         return Measure(tuple(metrics), values, worst)
+
+
+class LabelMetricTable(StructureMetricTable):
+    """A metric of two label maps; with several annotators a figure of its figures with each."""
+
+    over_annotators: Literal["mean", "best", "consensus"] = Key(
+        default="mean",
+        description="Cases with several `annotators`. `mean`: the mean of the figures with each annotator. "
+        "`best`: the best of them. `consensus`, of metrics of overlap: one figure of the voxels where all "
+        "annotators agree whether they have the label, in which the others do not count (CURVAS).",
+    )
+
+    has_consensus: ClassVar[bool] = False
+
+    @abstractmethod
+    def values(
+        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
+    ) -> Figures:
+        """Return the figure of each structure with one reference; NaN only by the reference."""
+
+    def case_values(
+        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
+    ) -> Figures:
+        """Return the figures over all annotators; those whose reference does not enter are left out."""
+        compared = self.comparisons(comparison, table)
+        figures = [self.values(one, table, structures) for one in compared]
+        if len(compared) == 1:
+            return figures[0]
+        figure = self.figure(table, structures)
+        best = max if figure.best > figure.worst else min
+
+        over = best if self.over_annotators == "best" else _mean_of_defined
+        each = [self.has(one, table, structures) for one in compared]
+
+        def of_structure(values: Figures, enters: Sequence[bool]) -> float:
+            shown = [
+                value for value, entered in zip(values, enters, strict=True) if entered or not any(enters)
+            ]
+            return over([value for value in shown if not math.isnan(value)] or [math.nan])
+
+        return list(map(of_structure, zip(*figures, strict=True), zip(*each, strict=True)))
+
+    def comparisons(self, comparison: FieldComparison, table: LabelMapField) -> Sequence[FieldComparison]:
+        """Return the comparisons with each annotator, or the one with their consensus."""
+        if self.over_annotators != "consensus":
+            return super().comparisons(comparison, table)
+        return [comparison.derive("consensus", lambda comparison: _consensus_of(comparison, table))]
+
+    def is_reached(self, table: LabelMapField) -> bool:
+        """Return whether there is always a submission that has the best value."""
+        return self.over_annotators != "mean" or super().is_reached(table)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the figures. Raises ValueError as `StructureMetricTable`, and for no consensus."""
+        if self.over_annotators == "consensus" and not self.has_consensus:
+            raise ValueError("over_annotators: expected 'mean' or 'best', found 'consensus'")
+        return super().measure(name, field_name, table)
 
 
 def _mean_of_defined(figures: Figures) -> float:
@@ -355,6 +483,34 @@ def counts_of(comparison: FieldComparison, table: LabelMapField) -> LabelCounts:
     return comparison.derive("label overlap", count)
 
 
+def agreement(
+    comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure], values: VolumeCrop
+) -> tuple[NDArray[Any], list[tuple[Bools, Bools]]]:
+    """Return where all annotators and where any annotator has each structure, beside submitted values.
+
+    All have one shape, that of the smallest box around values and references; the values come first.
+    """
+    references = [one.reference.crop for one in by_annotator(comparison, table)]
+    submitted, *positions = together(values, *references)
+    masks = [[structure.mask(of) for of in positions] for structure in structures]
+    return submitted, [(np.logical_and.reduce(of), np.logical_or.reduce(of)) for of in masks]
+
+
+def _consensus_of(comparison: FieldComparison, table: LabelMapField) -> FieldComparison:
+    """Return a comparison whose counts are of the voxels about which all annotators agree."""
+    structures = table.structures
+    submitted, agreed = agreement(comparison, table, structures, comparison.submitted.crop)
+    counts = [
+        count_overlap(structure.mask(submitted) & (every | ~some), every)
+        for structure, (every, some) in zip(structures, agreed, strict=True)
+    ]
+    consensus = FieldComparison(comparison.field, comparison.submitted, comparison.references)
+    names = ("intersection", "prediction", "reference")
+    columns = (np.array([getattr(of, name) for of in counts], np.int64) for name in names)
+    consensus.derive("label overlap", lambda _: OverlapCounts(*columns))
+    return consensus
+
+
 def _chosen(figures: NDArray[Any], table: LabelMapField, structures: Sequence[Structure]) -> Figures:
     """Return the figures of some of the structures of a field."""
     known = table.structures
@@ -364,12 +520,10 @@ def _chosen(figures: NDArray[Any], table: LabelMapField, structures: Sequence[St
 class _OverlapTable(LabelMetricTable):
     """A ratio from 0 to 1 of the voxels of two regions."""
 
+    has_consensus: ClassVar[bool] = True
+
     ratio: ClassVar[Callable[..., Any]]
     """The ratio of each label, 1 where it is in neither map."""
-
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
-        """Return a share."""
-        return LabelFigure(best=1, worst=0)
 
     def values(
         self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
@@ -444,12 +598,16 @@ class VolumeSimilarity(_OverlapTable):
     ratio: ClassVar[Callable[..., Any]] = staticmethod(volume_similarity_of_counts)
 
 
-class VolumeTable(LabelMetricTable):
+class VolumeTable(StructureMetricTable):
     """A volume, an area in two dimensions."""
 
     unit: Literal["ml"] | None = Key(
         default=None, description="Unit of volumes: `ml`. Default: mm³; mm² or pixels in two dimensions."
     )
+
+    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+        """Return the range. Raises ValueError for a unit that does not fit."""
+        return LabelFigure(best=0, worst=math.inf, unit=self.extent_unit(table))
 
     def extent_unit(self, table: LabelMapField) -> str:
         """Return the unit. Raises ValueError for ml of images of two dimensions."""
@@ -457,12 +615,17 @@ class VolumeTable(LabelMetricTable):
             raise ValueError("unit: expected none for images of two dimensions, found 'ml'")
         return self.unit or table.extent_unit
 
+    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+        """Return the volume of the image, or the stated worst of the metrics that have one."""
+        worst: float | None = getattr(self, "worst", None)
+        return worst or math.prod(reference.shape) * self.voxel_extent(reference)
+
     def voxel_extent(self, value: LabelMapValue) -> float:
         """Return the volume of a voxel in that unit; in two dimensions its area, 1 without a spacing."""
         return math.prod(value.spacing_mm or (1.0,)) / (1000 if self.unit else 1)
 
 
-class VolumeDifference(VolumeTable):
+class VolumeDifference(VolumeTable, LabelMetricTable):
     """Predicted volume minus reference volume, by default without its sign; areas in two dimensions.
 
     At least 0, lower is better, in mm³ or ml (mm² or pixels in two dimensions), for each label and as mean
@@ -495,10 +658,6 @@ class VolumeDifference(VolumeTable):
         unit = self.extent_unit(table)
         best = -math.inf if self.signed else 0.0  # bounds of the figure, which then has no best value
         return LabelFigure(best, math.inf, "" if self.relative else unit, ordered=not self.signed)
-
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
-        """Return the volume of the image, or the stated worst."""
-        return self.worst or math.prod(reference.shape) * self.voxel_extent(reference)
 
     def values(
         self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]

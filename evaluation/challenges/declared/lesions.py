@@ -76,10 +76,6 @@ class LesionTable(LabelMetricTable):
         "(8) that share a face or an edge, or `faces` the 6 (4) that share a face.",
     )
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
-        """Return range and unit."""
-        return LabelFigure(best=1, worst=0)
-
     @abstractmethod
     def value(self, label: LabelLesions) -> float:
         """Return the figure of one label; NaN only by the reference."""
@@ -110,9 +106,6 @@ class LesionTable(LabelMetricTable):
 class _LesionVolumeTable(LesionTable, VolumeTable):
     """A volume of lesions, an area in two dimensions."""
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
-        return LabelFigure(best=0, worst=math.inf, unit=self.extent_unit(table))
-
 
 class FalsePositiveVolume(_LesionVolumeTable):
     """Volume of the predicted lesions that touch no lesion of the reference; an area in two dimensions.
@@ -128,10 +121,6 @@ class FalsePositiveVolume(_LesionVolumeTable):
     def value(self, label: LabelLesions) -> float:
         """Return the volume."""
         return false_positive_voxels(label.found) * self.voxel_extent(label.reference)
-
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
-        """Return the volume of the image."""
-        return math.prod(reference.shape) * self.voxel_extent(reference)
 
 
 class FalseNegativeVolume(_LesionVolumeTable):
@@ -232,6 +221,8 @@ class _PartTable(LesionTable):
             return super().measure(name, field_name, table)
         if self.mean == "of_labels":
             raise ValueError("mean: expected none for a pooled share, which is of the lesions of all labels")
+        if isinstance(table, LabelMapField) and table.annotators:
+            raise ValueError("reading: expected no pooled share of a field with annotators")
         assert isinstance(table, LabelMapField)
         structures = self.scored(table)
         figure, title = self.figure(table, structures), self.title_of(name)
@@ -249,23 +240,21 @@ class _PartTable(LesionTable):
             }
 
         def values(comparison: FieldComparison) -> Row:
+            enters = self.entering_unanswered(field_name, comparison.references, table, structures)
             return row(
                 [
-                    self.part(self.lesions(comparison, table, each).found)
-                    if self.enters(comparison.reference, each)
-                    else Part(0, 0)
-                    for each in structures
+                    self.part(self.lesions(comparison, table, each).found) if entered else Part(0, 0)
+                    for each, entered in zip(structures, enters, strict=True)
                 ]
             )
 
         def worst(case: CaseForm, references: Values) -> Row:
             reference: LabelMapValue = references[field_name]
+            enters = self.entering_unanswered(field_name, references, table, structures)
             return row(
                 [
-                    self.missing(self.lesions_of(reference, each))
-                    if self.enters(reference, each)
-                    else Part(0, 0)
-                    for each in structures
+                    self.missing(self.lesions_of(reference, each)) if entered else Part(0, 0)
+                    for each, entered in zip(structures, enters, strict=True)
                 ]
             )
 
@@ -524,10 +513,6 @@ class LesionWiseDice(_LesionWiseTable):
     """
 
     metric: Literal["lesion_wise_dice"]
-
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
-        """Return a share."""
-        return LabelFigure(best=1, worst=0)
 
     def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
         """Return the Dice coefficients."""

@@ -266,9 +266,9 @@ def _metrics_for(fields: object, name: object) -> list[str]:
 
 @dataclass(frozen=True)
 class _Scored:
-    """A measure and the field that it scores."""
+    """A measure, and the fields that it scores: its own first."""
 
-    field: str
+    fields: tuple[str, ...]
     measure: Measure
 
 
@@ -347,7 +347,10 @@ def _measures(
         else:
             used[field_name].add(here)
             try:
-                yield _Scored(field_name, metric.measure(name, field_name, fields[field_name]))
+                names = (field_name, *metric.further_fields(fields[field_name], fields))
+                for further in names:
+                    used[further].add(here)
+                yield _Scored(names, metric.measure(name, field_name, fields[field_name]))
             except ValueError as error:
                 problems.append(f"{here}: {error}")
 
@@ -359,14 +362,16 @@ def _duplicates(place: str, task: Task) -> list[str]:
 
 
 def _task(name: str, table: TaskTable, fields: Mapping[str, FieldTable], scored: Sequence[_Scored]) -> Task:
-    names = tuple(dict.fromkeys(item.field for item in scored))
+    names = tuple(dict.fromkeys(field for item in scored for field in item.fields))
 
     def score(submitted: Values, references: Values) -> Row:
-        comparisons = {of: FieldComparison(of, submitted[of], references) for of in names if of in submitted}
+        comparisons = {
+            of: FieldComparison(of, submitted[of], references, submitted) for of in names if of in submitted
+        }
         row: dict[str, Any] = {}
         for item in scored:
-            if item.field in comparisons:
-                row |= item.measure.row(comparisons[item.field])
+            if comparisons.keys() >= set(item.fields):
+                row |= item.measure.row(comparisons[item.fields[0]])
         return row
 
     def worst(case: CaseForm, references: Values) -> Row:

@@ -26,10 +26,6 @@ from evaluation.metrics.structure import betti_numbers, boundary_iou, centreline
 class _MaskTable(LabelMetricTable):
     """A figure of two masks, by default from 0 to 1."""
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
-        """Return the range."""
-        return LabelFigure(best=1, worst=0)
-
     @abstractmethod
     def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
         """Return the figure of two masks of the reference's image, cropped alike."""

@@ -136,14 +136,17 @@ def title_of(name: str) -> str:
 class FieldComparison(Deriving):
     """The submitted value of one field of one case, with its reference.
 
-    ``references`` holds the reference values of all fields and hidden fields by name. Metrics of one field
-    share intermediate results (see `derive`).
+    ``references`` holds the reference values of all fields and hidden fields by name, ``all_submitted`` the
+    submitted ones. Metrics of one field share intermediate results (see `derive`).
     """
 
-    def __init__(self, field: str, submitted: Any, references: Values) -> None:
+    def __init__(
+        self, field: str, submitted: Any, references: Values, all_submitted: Values | None = None
+    ) -> None:
         self.field = field
         self.submitted = submitted
         self.references = references
+        self.all_submitted: Values = all_submitted or {field: submitted}
         super().__init__()
 
     @property
@@ -197,6 +200,13 @@ class MetricTable(KeyTable, ABC):
 
         Raises ValueError for options that do not fit the field, for example a label that it does not have.
         """
+
+    def further_fields(self, table: FieldTable, fields: Mapping[str, FieldTable]) -> tuple[str, ...]:
+        """Return the names of other fields that the metric needs beside its own; by default none.
+
+        Raises ValueError where one of them does not exist or does not fit.
+        """
+        return ()
 
     def title_of(self, name: str) -> str:
         """Return the title of the figure of that name."""

@@ -1,0 +1,131 @@
+"""Several references of a case through a phase: figures over annotators, their spread, and faults."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+from sklearn.metrics import f1_score, jaccard_score
+
+from evaluation.core.fault import PhaseError
+from evaluation.metrics.probabilities import normal_crps
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.phase import load_phase
+from test.challenges.declared.images import figures_of, volume_phase, write_images
+from test.oracles import checked
+
+FIELD = """\
+[fields.map]
+kind = "label_map"
+labels = { 1 = "organ", 2 = "tumour" }
+annotators = ["A-1", "B"]
+"""
+SHAPE = (3, 8, 9)
+
+
+def drawn(seed):
+    """Return labels 0, 1 and 2 in blocks; scan c lacks the tumour."""
+    values = np.random.default_rng(seed).integers(0, 3, (3, 4, 3)).astype(np.uint8)
+    return np.kron(values, np.ones((1, 2, 3), np.uint8))
+
+
+REFERENCES = {
+    annotator: {scan: drawn(10 * number + place) for number, scan in enumerate("abc")}
+    for place, annotator in enumerate(("A-1", "B"))
+}
+REFERENCES["A-1"]["c"][REFERENCES["A-1"]["c"] == 2] = 0
+PREDICTIONS = {scan: np.where(drawn(50) == 1, drawn(99), REFERENCES["A-1"][scan]) for scan in "abc"}
+
+
+@pytest.fixture
+def sealed(tmp_path):
+    def seal(metrics, fields=FIELD):
+        write_images(tmp_path / "phase/map/B", REFERENCES["B"])
+        tables = f"{fields}\n[tasks.scans.metrics]\n{metrics}"
+        return volume_phase(tmp_path, tables, REFERENCES["A-1"], name="map/A-1", keys='missing = "worst"')
+
+    return seal
+
+
+def over(score, scan, label, combine):
+    found = PREDICTIONS[scan] == label
+    return combine([score((true[scan] == label).ravel(), found.ravel()) for true in REFERENCES.values()])
+
+
+def apart(true, found):
+    return 1 - jaccard_score(true.ravel(), found.ravel(), zero_division=1.0)
+
+
+def energy(scan, label):
+    maps = [of[scan] == label for of in REFERENCES.values()]
+    among = np.mean([apart(*pair) for pair in product(maps, repeat=2)])
+    return 2 * over(apart, scan, label, np.mean) - among
+
+
+@checked(dice="sklearn.metrics.f1_score", generalised_energy_distance="sklearn.metrics.jaccard_score")
+def test_figures_over_annotators(sealed, tmp_path):
+    phase = sealed(
+        'dice = {}\nbest = { metric = "dice", over_annotators = "best" }\n'
+        "generalised_energy_distance = {}\n"
+        'ours = { metric = "dice", absent = "leave_out" }\n'
+        'near = { metric = "hausdorff_distance", over_annotators = "best", worst = 9 }\n'
+    )
+    found = figures_of(phase, tmp_path, {scan: PREDICTIONS[scan] for scan in "bc"})
+    # Scan a has no result, and takes the worst value of each figure.
+    for name, worst, of_scan in (
+        ("dice", 0, lambda scan, label: over(f1_score, scan, label, np.mean)),
+        ("best", 0, lambda scan, label: over(f1_score, scan, label, max)),
+        ("generalised_energy_distance", 2, energy),
+    ):
+        for label, of in ((1, "organ"), (2, "tumour")):
+            expected = np.mean([worst, *(of_scan(scan, label) for scan in "bc")])
+            assert found[f"{name}_{of}"] == pytest.approx(expected, abs=5e-5)
+    # In scan c the first annotator has no tumour, and so does not enter.
+    of_c = f1_score((REFERENCES["B"]["c"] == 2).ravel(), (PREDICTIONS["c"] == 2).ravel())
+    assert found["ours_tumour"] == pytest.approx(
+        np.mean([0, over(f1_score, "b", 2, np.mean), of_c]), abs=5e-5
+    )
+    assert rehearse(load_phase(phase)).problems == ()
+
+
+MAPS = '[fields.organ]\nkind = "probability_map"\nothers = [2]\nreference_folder = "map/B"\n'
+
+
+@pytest.mark.parametrize(
+    ("fields", "metrics", "message"),
+    [
+        (FIELD, 'hausdorff_distance = { over_annotators = "consensus" }', "expected 'mean' or 'best'"),
+        (FIELD, 'missed_lesions = { reading = "pooled_share" }', "no pooled share"),
+        (FIELD.replace('["A-1", "B"]', '["A-1", "A 1"]'), "dice = {}", "differ from each other"),
+        (FIELD.replace('"A-1", "B"', ""), "generalised_energy_distance = {}", "several annotators"),
+        (FIELD, 'volume_crps = { probabilities = { organ = "map" } }', "kind probability_map of 3"),
+        (FIELD, 'volume_crps = { probabilities = { bone = "map" } }', "expected some of organ, tumour"),
+        (
+            FIELD + MAPS,
+            'volume_crps = { field = "map", probabilities = { organ = "organ" }, labels = ["tumour"] }',
+            "expected some of the probabilities",
+        ),
+        (
+            FIELD + MAPS,
+            'voxel_calibration_error = { field = "map", probabilities = { organ = "organ" } }',
+            "expected all of organ, tumour",
+        ),
+    ],
+)
+def test_declarations_that_do_not_fit(sealed, fields, metrics, message):
+    with pytest.raises(PhaseError, match=message):
+        sealed(metrics, fields)
+
+
+@pytest.mark.parametrize("deviations", [1.5, 3.0, math.inf])
+@pytest.mark.parametrize("value", [-9.0, 4.0, 5.5, 30.0])
+def test_the_score_is_the_integral(value, deviations):
+    reach = min(deviations, 40) * 2
+    # Beyond the value the distribution is compared with 1, before it with 0.
+    step = min(max(value, 5 - reach), 5 + reach)
+    below = quad(lambda at: norm.cdf(at, 5, 2) ** 2, 5 - reach, step)[0]
+    above = quad(lambda at: norm.sf(at, 5, 2) ** 2, step, 5 + reach)[0]
+    assert normal_crps(value, 5, 2, deviations) == pytest.approx(below + above, abs=1e-7)
+    assert normal_crps(value, 5, 0, deviations) == abs(value - 5)
