@@ -245,8 +245,8 @@ def _of_failure(metric: Metric, table: CaseTable) -> Unseen:
         return Unseen(mean.unseen(table))
     if not metric.aggregate.rare_failures or math.isinf(metric.worst):
         return Unseen(math.inf)
-    # The penalty of a failed distance is far from all values. A failure between 0 and 1 counts half: the least
-    # with which intervals hold where one to five per cent fail.
+    # The penalty of a failed distance is far from all values. A failure between 0 and 1 counts half: the
+    # least with which intervals hold where one to five per cent fail.
     return Unseen(metric.worst, 1.0 if metric.worst > 1 else 0.5)
 
 

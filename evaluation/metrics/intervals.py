@@ -245,6 +245,7 @@ def score_interval(area: float, positives: int, negatives: int, level: float = 0
     )
 
 
+@cache
 def student_quantile(probability: float, degrees_of_freedom: float) -> float:
     """Return a quantile of Student's t distribution above its median; the normal one for infinite freedom.
 

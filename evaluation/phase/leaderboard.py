@@ -219,7 +219,8 @@ def _rounded(figure: Any, digits: int) -> Any:
 
 def rounded_outwards(lower: float, upper: float, digits: int) -> tuple[float, float]:
     """Return the ends of an interval with so many decimals, none of them further inside than before."""
-    return -_rounded_up(-lower, digits), _rounded_up(upper, digits)
+    # Adding 0 makes −0 a 0.
+    return 0.0 - _rounded_up(-lower, digits), _rounded_up(upper, digits) + 0.0
 
 
 def _rounded_up(value: float, digits: int) -> float:
