@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
-import SimpleITK
+
+sys.path.append(str(Path(__file__).parents[1]))
+from volume_sample import Volumes, write_volumes
 
 FIELD = "lesions"
 SHAPE = (24, 40, 40)
 SPACING_MM = (3.0, 2.0, 2.0)
-HEADER = ["name", "width", "height", "depth", "spacing_mm", "origin_mm", "direction"]
 
 
 def write_sample(folder: Path, scans: int = 6, seed: int = 0) -> None:
     """Write ``folder/phase`` and ``folder/submission``; two scans have no lesion, one of them a false one."""
     random = np.random.Generator(np.random.PCG64(seed))
-    phase, submission = folder / "phase", folder / "submission"
-    for made in (phase, submission):
-        (made / FIELD).mkdir(parents=True)
-    shutil.copy(Path(__file__).with_name("phase.toml"), phase)
-    depth, height, width = SHAPE
-    spacing = " ".join(map(str, SPACING_MM[::-1]))
-    rows: list[list[object]] = []
-    for number in range(scans):
-        name = f"scan_{number:03d}"
-        rows.append([name, width, height, depth, spacing, "0 0 0", "1 0 0 0 1 0 0 0 1"])
-        reference, prediction = draw(random, number)
-        _write(phase / FIELD / f"{name}.mha", reference)
-        _write(submission / FIELD / f"{name}.mha", prediction)
-    with (phase / "cases.csv").open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([HEADER, *rows])
+    drawn = (draw(random, number) for number in range(scans))
+    write_volumes(folder, Path(__file__).with_name("phase.toml"), SPACING_MM, drawn, ".mha")
 
 
-def draw(random: np.random.Generator, number: int) -> tuple[np.ndarray, np.ndarray]:
+def draw(random: np.random.Generator, number: int) -> tuple[Volumes, Volumes]:
     """Return lesions that touch at edges and corners as reference, and a part of them as prediction."""
     reference, prediction = np.zeros(SHAPE, np.uint8), np.zeros(SHAPE, np.uint8)
     for lesion in range(0 if number < 2 else 12):
@@ -51,13 +37,7 @@ def draw(random: np.random.Generator, number: int) -> tuple[np.ndarray, np.ndarr
     for _ in range(0 if number == 0 else 3):
         z, y, x = (int(random.integers(0, side - 2)) for side in SHAPE)
         prediction[z : z + 2, y : y + 2, x : x + 2] = 1
-    return reference, prediction
-
-
-def _write(path: Path, values: np.ndarray) -> None:
-    image = SimpleITK.GetImageFromArray(values)
-    image.SetSpacing(SPACING_MM[::-1])
-    SimpleITK.WriteImage(image, str(path), useCompression=True)
+    return {FIELD: reference}, {FIELD: prediction}
 
 
 if __name__ == "__main__":

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-import csv
-import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
-import SimpleITK
+
+sys.path.append(str(Path(__file__).parents[1]))
+from volume_sample import Volumes, write_volumes
 
 FIELD = "vessels"
 SHAPE = (24, 40, 44)
 SPACING_MM = (0.8, 0.5, 0.5)
 VESSELS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15]
-HEADER = ["name", "width", "height", "depth", "spacing_mm", "origin_mm", "direction"]
 
 
 def write_sample(folder: Path, scans: int = 5, seed: int = 0) -> None:
     """Write ``folder/phase`` and ``folder/submission``; some scans lack some vessels."""
     random = np.random.Generator(np.random.PCG64(seed))
-    phase, submission = folder / "phase", folder / "submission"
-    for made in (phase, submission):
-        (made / FIELD).mkdir(parents=True)
-    shutil.copy(Path(__file__).with_name("phase.toml"), phase)
-    depth, height, width = SHAPE
-    spacing = " ".join(map(str, SPACING_MM[::-1]))
-    rows: list[list[object]] = []
-    for number in range(scans):
-        name = f"scan_{number:03d}"
-        rows.append([name, width, height, depth, spacing, "0 0 0", "1 0 0 0 1 0 0 0 1"])
-        reference, prediction = draw(random, number)
-        _write(phase / FIELD / f"{name}.nii.gz", reference)
-        _write(submission / FIELD / f"{name}.nii.gz", prediction)
-    with (phase / "cases.csv").open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([HEADER, *rows])
+    drawn = (draw(random, number) for number in range(scans))
+    write_volumes(folder, Path(__file__).with_name("phase.toml"), SPACING_MM, drawn)
 
 
-def draw(random: np.random.Generator, number: int) -> tuple[np.ndarray, np.ndarray]:
+def draw(random: np.random.Generator, number: int) -> tuple[Volumes, Volumes]:
     """Return thin tubes as reference; as prediction they are moved, some are lost and one is false."""
     reference, prediction = np.zeros(SHAPE, np.uint8), np.zeros(SHAPE, np.uint8)
     for place, label in enumerate(VESSELS):
@@ -51,13 +37,7 @@ def draw(random: np.random.Generator, number: int) -> tuple[np.ndarray, np.ndarr
                 prediction[2 + shift : 2 + length, y : y + thickness, x + shift // 2 : x + thickness] = label
         elif random.random() < 0.5:
             prediction[tube] = label
-    return reference, prediction
-
-
-def _write(path: Path, values: np.ndarray) -> None:
-    image = SimpleITK.GetImageFromArray(values)
-    image.SetSpacing(SPACING_MM[::-1])
-    SimpleITK.WriteImage(image, str(path), useCompression=True)
+    return {FIELD: reference}, {FIELD: prediction}
 
 
 if __name__ == "__main__":

@@ -6,7 +6,13 @@ from hypothesis import strategies as st
 
 from evaluation.core.aggregation import ConfidenceInterval, Estimate
 from evaluation.phase.config import PhaseConfig
-from evaluation.phase.leaderboard import Digits, digits_of, public_estimates, public_values
+from evaluation.phase.leaderboard import (
+    Digits,
+    digits_of,
+    public_estimates,
+    public_values,
+    rounded_outwards,
+)
 
 
 def config(**keys):
@@ -59,3 +65,8 @@ def test_an_interval_never_leaves_its_value_out(first, second, third, value_digi
     step = 10.0 ** -min(value_digits, spread_digits)
     assert interval.lower == pytest.approx(lower, abs=step)
     assert interval.upper == pytest.approx(upper, abs=step)
+
+
+def test_ends_are_rounded_outwards_and_none_is_minus_zero():
+    assert rounded_outwards(0.7576, 0.9371, 3) == (0.757, 0.938)
+    assert [str(end) for end in rounded_outwards(0.0, -0.0002, 3)] == ["0.0", "0.0"]
