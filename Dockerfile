@@ -57,9 +57,9 @@ COPY --from=package /organiser evaluation/organiser
 
 # --- extra: further packages, for a phase with a requirements.txt beside its phase.toml or challenge.py ------------
 FROM --platform=linux/amd64 $BASE AS extra
+COPY --from=system /opt/evaluation /opt/evaluation
 ARG PHASE
 RUN test -n "$PHASE" || { echo 'Dockerfile: which phase? Add --build-arg PHASE=refuge-onsite' >&2; exit 2; }
-COPY --from=system /opt/evaluation /opt/evaluation
 COPY ground-truth/$PHASE/phase.toml ground-truth/$PHASE/requirements.tx[t] /wanted/
 # The package's own versions hold: another one of them is an error.
 RUN mkdir /extra && touch /before && if test -f /wanted/requirements.txt; then \

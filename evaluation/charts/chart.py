@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
+from evaluation.metrics.arrays import Floats
+
 # --- Colours of all figures, and the light and dark configuration of Vega-Lite that they share ---
 
 ThemeName = Literal["light", "dark"]
@@ -261,11 +263,41 @@ def rows_of(columns: Mapping[str, NDArray[Any]], **same: Any) -> list[Record]:
     return [{**same, **dict(zip(columns, row, strict=True))} for row in values]
 
 
+@dataclass(frozen=True)
+class NamedCurve:
+    """A curve by name; its positions along both axes, shape (points,), x ascending."""
+
+    name: str
+    x: Floats
+    y: Floats
+
+
+@dataclass(frozen=True)
+class NamedBand:
+    """Limits of a curve's y at each x, all of shape (points,)."""
+
+    name: str
+    x: Floats
+    lower: Floats
+    upper: Floats
+
+
 def lines_by_name(marks: Mapping[str, MarkStyle], *, legend: bool) -> dict[str, Any]:
     """Return the encodings of colour and dashes by the column "name"."""
     by_name = nominal("name", title=None, **({} if legend else {"legend": None}))
     colour, dash = {**by_name, "scale": colour_scale(marks)}, {**by_name, "scale": dash_scale(marks)}
     return {"color": colour, "strokeDash": dash}
+
+
+def band_rows(bands: Sequence[NamedBand], x: str, marks: Mapping[str, MarkStyle]) -> list[Record]:
+    """Return the table "band" of `band_layer`."""
+    return [
+        row
+        for one in bands
+        for row in rows_of(
+            {x: one.x, "lower": one.lower, "upper": one.upper}, name=one.name, colour=marks[one.name].colour
+        )
+    ]
 
 
 def band_layer(x: Record, lower: Record, bands: int) -> Record:

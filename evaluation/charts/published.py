@@ -17,10 +17,10 @@ from time import gmtime
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from evaluation.charts.chart import Chart, complete, layer, nominal
+from evaluation.charts.chart import Chart, NamedCurve, complete, layer, nominal
 from evaluation.charts.forest import ForestValue, forest_chart
 from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
-from evaluation.charts.roc import RocCurve, coarse_roc_chart
+from evaluation.charts.roc import coarse_roc_chart
 from evaluation.core.challenge import metrics_of
 from evaluation.core.metric import Metric
 from evaluation.metrics.classification import roc_table
@@ -119,7 +119,7 @@ def _roc(scores: Scores, metrics: MetricsFile) -> Chart:
     return coarse_roc_chart("roc", title, curves) if curves else _nothing("roc", title)
 
 
-def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[RocCurve]:
+def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[NamedCurve]:
     """Yield each curve at ten steps of the specificity, with the published digits of spreads."""
     for task in scores.tasks:
         for metric in task.metrics:
@@ -137,7 +137,7 @@ def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[RocCurve]:
             sensitivities = [round(float(one), digits) for one in found]
             ends = (np.array([0.0, *map(float, inner), 1.0]) for inner in (rates, sensitivities))
             area = published[metric.name].value
-            yield RocCurve(f"{task.title}: {metric.title} {area:g}", *ends)
+            yield NamedCurve(f"{task.title}: {metric.title} {area:g}", *ends)
 
 
 def _page(scores: Scores, metrics: MetricsFile) -> bytes:

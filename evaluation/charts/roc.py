@@ -9,7 +9,11 @@ from evaluation.charts.chart import (
     GREY,
     Chart,
     MarkStyle,
+    NamedBand,
+    NamedCurve,
     Record,
+    band_layer,
+    band_rows,
     layer,
     lines_by_name,
     marks_of,
@@ -19,25 +23,6 @@ from evaluation.charts.chart import (
     share,
     tooltip,
 )
-from evaluation.metrics.arrays import Floats
-
-
-@dataclass(frozen=True)
-class RocCurve:
-    """A curve by name; false-positive rates and sensitivities of shape (points,), 0 … 1, ascending."""
-
-    name: str
-    false_positive_rate: Floats
-    sensitivity: Floats
-
-
-@dataclass(frozen=True)
-class Band:
-    """Limits of the sensitivity at each false-positive rate, all of shape (points,)."""
-
-    false_positive_rate: Floats
-    lower: Floats
-    upper: Floats
 
 
 @dataclass(frozen=True)
@@ -52,8 +37,8 @@ class MarkedPoint:
 def roc_chart(
     name: str,
     title: str,
-    curves: Sequence[RocCurve],
-    band: Band | None = None,
+    curves: Sequence[NamedCurve],
+    band: NamedBand | None = None,
     points: Sequence[MarkedPoint] = (),
     follows: str = "",
     marks: Mapping[str, MarkStyle] | None = None,
@@ -64,10 +49,7 @@ def roc_chart(
         "curves": [
             row
             for curve in curves
-            for row in rows_of(
-                {"false_positive_rate": curve.false_positive_rate, "sensitivity": curve.sensitivity},
-                name=curve.name,
-            )
+            for row in rows_of({"false_positive_rate": curve.x, "sensitivity": curve.y}, name=curve.name)
         ],
         "chance": [{"false_positive_rate": end, "sensitivity": end} for end in (0, 1)],
     }
@@ -77,9 +59,8 @@ def roc_chart(
         layer("chance", {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y)
     ]
     if band:
-        data["band"] = rows_of(vars(band))
-        mark = {"type": "area", "opacity": 0.2, "tooltip": None}
-        layers.append(layer("band", mark, x=x, y=share("lower", "sensitivity"), y2={"field": "upper"}))
+        data["band"] = band_rows([band], "false_positive_rate", marks)
+        layers.append(band_layer(x, share("lower", "sensitivity"), 1))
     drawn = lines_by_name(marks, legend=len(curves) > 1)
     layers.append(layer("curves", {"type": "line", "interpolate": "linear"}, x=x, y=y, **drawn))
     if points:
@@ -118,14 +99,14 @@ def _apart(points: Sequence[MarkedPoint]) -> list[Record]:
     return [{**vars(point), "at": round(at + lifted, 4)} for point, at in placed]
 
 
-def coarse_roc_chart(name: str, title: str, curves: Sequence[RocCurve]) -> Chart:
+def coarse_roc_chart(name: str, title: str, curves: Sequence[NamedCurve]) -> Chart:
     """Return the chart of curves of which only some points are known; ``name`` of a curve with its area.
 
     A curve never falls, so between two points it lies in the box that they span.
     """
     points, boxes = list[Record](), list[Record]()
     for curve in curves:
-        rates, found = curve.false_positive_rate, curve.sensitivity
+        rates, found = curve.x, curve.y
         points += rows_of({"false_positive_rate": rates, "sensitivity": found}, name=curve.name)
         spanned = {"from": rates[:-1], "to": rates[1:], "lower": found[:-1], "upper": found[1:]}
         boxes += rows_of(spanned, name=curve.name)

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from evaluation.charts.chart import complete
+from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.io.files import write_atomically
 from evaluation.isolated import run_isolated
@@ -36,7 +37,7 @@ from evaluation.organiser.report.board.cases import (
 from evaluation.organiser.report.board.leaderboard import leaderboard_page, reported_phases
 from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.board.reading import LEADERBOARD_FILE, read_leaderboard
-from evaluation.organiser.report.case_images import CaseReading, Request
+from evaluation.organiser.report.case_images import CaseReading, Request, is_read
 from evaluation.organiser.report.page import WIDTH, Page, render_page, write_figures
 from evaluation.organiser.report.pictures import chosen_cases, classified_cases
 from evaluation.organiser.report.results import SubmissionResults, read_submission_results, results_of
@@ -57,7 +58,7 @@ def submission_page(
     Raises `PhaseError` where the submission or an image cannot be read.
     """
     chosen = {**chosen_cases(results), **({} if images is None else classified_cases(results))}
-    if submission is None or not chosen:
+    if submission is None or not (chosen or any(map(is_read, fields_of(results.tasks)))):
         return organiser_page(results)
     wanted = {task: tuple(cases) for task, cases in chosen.items()}
     number = machine.worker_count(workers)

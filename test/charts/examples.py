@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.charts.chart import Chart
+from evaluation.charts.chart import Chart, NamedBand, NamedCurve
 from evaluation.charts.forest import ForestValue, forest_chart
 from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
-from evaluation.charts.roc import Band, MarkedPoint, RocCurve, coarse_roc_chart, roc_chart
+from evaluation.charts.roc import MarkedPoint, coarse_roc_chart, roc_chart
 from evaluation.organiser.charts.curves import (
     CalibrationBin,
-    NamedBand,
-    NamedCurve,
     calibration_chart,
     decision_curve_chart,
     froc_chart,
@@ -30,8 +28,10 @@ from evaluation.organiser.charts.scatter import (
     Pair,
     bland_altman_chart,
     error_cloud_chart,
+    identity_chart,
     scatter_chart,
 )
+from evaluation.organiser.charts.survival import kaplan_meier, survival_chart
 
 ENDS = np.array([0.0, 1.0])
 
@@ -52,12 +52,12 @@ def examples() -> dict[str, Chart]:
         roc_chart(
             "roc",
             "ROC",
-            [RocCurve("one", ENDS, ENDS), RocCurve("two", ENDS, np.array([0.5, 1.0]))],
-            Band(ENDS, np.array([0.0, 0.9]), np.array([0.2, 1.0])),
+            [NamedCurve("one", ENDS, ENDS), NamedCurve("two", ENDS, np.array([0.5, 1.0]))],
+            NamedBand("one", ENDS, np.array([0.0, 0.9]), np.array([0.2, 1.0])),
             [MarkedPoint("reader", 0.1, 0.6)],
         ),
         coarse_roc_chart(
-            "roc-coarse", "ROC", [RocCurve("one", np.array([0.0, 0.1, 1.0]), np.array([0, 0.8, 1]))]
+            "roc-coarse", "ROC", [NamedCurve("one", np.array([0.0, 0.1, 1.0]), np.array([0, 0.8, 1]))]
         ),
         precision_recall_chart(
             "precision-recall",
@@ -66,7 +66,7 @@ def examples() -> dict[str, Chart]:
             [NamedBand("one", ENDS, np.array([0.8, 0.4]), np.array([1.0, 0.6]))],
             prevalence=0.3,
         ),
-        calibration_chart("calibration", "Calibration", [CalibrationBin(5, 0.1, 0.2, 0.0, 0.6)], 0.1, 0.05),
+        calibration_chart("calibration", "Calibration", [CalibrationBin(5, 0.1, 0.2, 0.0, 0.6)], "Bins."),
         confusion_chart("confusion", "Confusion", np.array([[3, 1], [0, 2]]), ("no", "yes"), "Decisions."),
         decision_curve_chart("decision-curve", "Decision curve", np.array([0.2, 0.8]), np.array([0.0, 1.0])),
         distribution_chart(
@@ -83,6 +83,7 @@ def examples() -> dict[str, Chart]:
             Axis("size", logarithmic=True),
             Axis("Dice", (0, 1)),
         ),
+        identity_chart("identity", "Age", [Pair("a", 3, 1), Pair("b", 2, 2)], "years"),
         bland_altman_chart("bland-altman", "Agreement", [Pair("a", 3, 1), Pair("b", 2, 2)], "mm"),
         froc_chart(
             "froc",
@@ -99,6 +100,14 @@ def examples() -> dict[str, Chart]:
             "AUC",
             ForestValue("", "all cases", 0.8),
             [ForestValue("age", "below 50", 0.7, 12, 0.6, 0.9)],
+        ),
+        survival_chart(
+            "survival",
+            "Survival",
+            "One group.",
+            {"observed": kaplan_meier(np.array([1.0, 2.0, 4.0]), np.array([True, False, True]))},
+            "years",
+            NamedCurve("predicted", ENDS, np.array([1.0, 0.5])),
         ),
         histogram_chart("histogram", "Run times", "Seconds.", np.array([1.0, 2.0, 2.0, 6.0]), "seconds"),
     )

@@ -144,13 +144,16 @@ def test_what_has_changed_since_is_a_table_and_a_file(teams, tmp_path):
 
 
 @linux
-@pytest.mark.parametrize("where", [(), ("--cluster", "local")], ids=["lanes", "cluster"])
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "status", "where"),
+    [(signal.SIGINT, 130, ()), (signal.SIGINT, 130, ("--cluster", "local")), (signal.SIGTERM, 143, ())],
+    ids=["interrupt", "interrupt of a cluster", "end"],
+)
 def test_a_signal_stops_the_run_without_a_traceback_and_the_next_goes_on(
-    teams, tmp_path, where, number, status
+    teams, tmp_path, number, status, where
 ):
     phase, submissions = teams
-    many(submissions, 16)
+    many(submissions, 8)
     process = start("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o", *where)
     while not list((tmp_path / "o" / ".kept").glob("*.json")):
         time.sleep(0.02)
@@ -175,10 +178,10 @@ def test_a_signal_stops_the_run_without_a_traceback_and_the_next_goes_on(
 @linux
 def test_runs_killed_at_random_moments_lose_nothing(teams, tmp_path):
     phase, submissions = teams
-    many(submissions, 10)
+    many(submissions, 6)
     assert each(submissions, phase, tmp_path / "whole").returncode == 0
     moments = random.Random(3)
-    for _ in range(4):
+    for _ in range(3):
         process = start("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o")
         time.sleep(moments.uniform(0.5, 2.0))
         process.kill()

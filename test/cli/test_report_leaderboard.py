@@ -45,16 +45,21 @@ def test_results_that_are_not_ranked_yet_are_ranked_as_rank_does(ranked, tmp_pat
     assert (tmp_path / "direct.html").read_bytes() == (tmp_path / "ranked.html").read_bytes()
 
 
-def test_the_page_and_its_figures_are_written(ranked, tmp_path, capsys):
+def test_the_page_and_its_figures_are_written(tmp_path, capsys):
+    table = tmp_path / "results.csv"
+    rows = [f"{team},{case},0.{first}{case}" for team, first in (("a", 9), ("b", 8)) for case in range(1, 9)]
+    table.write_text("\n".join(["team,case,dice", *rows]), encoding="utf-8")
+    board = str(tmp_path / "board")
+    assert main(["rank", str(table), "--metric", "dice=higher", "--resamples", "50", "--output", board]) == 0
     files = {name: tmp_path / name for name in ("a.html", "b.html")}
     figures = tmp_path / "figures"
     for name, path in files.items():
         more = ["--figures", str(figures)] if name == "a.html" else []
-        assert main(["report", "leaderboard", str(ranked), "--output", str(path), *more]) == 0
+        assert main(["report", "leaderboard", board, "--output", str(path), *more]) == 0
     assert files["a.html"].read_bytes() == files["b.html"].read_bytes()
     assert str(files["a.html"]) in capsys.readouterr().out
     for extension in ("svg", "pdf", "png", "csv", "vl.json"):
-        assert (figures / f"overall-blobs.{extension}").stat().st_size > 100
+        assert (figures / f"results-dice-boxes.{extension}").stat().st_size > 100
 
 
 def test_the_data_of_a_phase_are_a_section_of_the_page(ranked, tmp_path):

@@ -19,10 +19,12 @@ from evaluation.organiser.settings import metrics_of_empty_submission, platform_
 from evaluation.phase.phase import load_phase
 from scripts import platform_runtime
 
-from .engine import PHASES, REPOSITORY, docker, on_platform, sealed_reference, submission_of
+from .engine import REPOSITORY, docker, on_platform, sealed_reference, submission_of
 
 pytestmark = pytest.mark.container
 
+# One of each challenge: what differs between containers is what a challenge reads and how its input comes.
+OF_EACH_CHALLENGE = ("adam-onsite", "cysts", "edd2020", "justraigs-phase1", "refuge-onsite")
 # A phase of folders and one of jobs.
 RUN_TWICE = ("refuge-onsite", "justraigs-phase1")
 
@@ -64,8 +66,8 @@ def spoilt(submission: Path, folder: Path) -> tuple[Path, str]:
     return copy, first.name
 
 
-@pytest.mark.parametrize("phase", PHASES)
-def test_every_phase_is_scored_and_rejects(phase, image_of, tmp_path):
+@pytest.mark.parametrize("phase", OF_EACH_CHALLENGE)
+def test_a_phase_of_each_challenge_is_scored_and_rejects(phase, image_of, tmp_path):
     image = image_of(phase)
     submission = submission_of(phase, tmp_path)
     bad, named = spoilt(submission, tmp_path)

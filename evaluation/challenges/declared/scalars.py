@@ -234,6 +234,13 @@ class SurvivalField(ScalarFieldTable):
 
     kind: Literal["survival"]
     risk: bool = Key(default=False, description="Whether a higher number means an earlier event.")
+    horizon: float | None = Key(
+        default=None,
+        description="With `risk`: the time until which the number is the probability of the event. Reports "
+        "then show its calibration at this time. Default: none.",
+        gt=0,
+        allow_inf_nan=False,
+    )
     minimum: float | None = Key(
         default=None, description="Smallest valid number. Default: none.", allow_inf_nan=False
     )
@@ -253,13 +260,15 @@ class SurvivalField(ScalarFieldTable):
     def _some_range(self) -> SurvivalField:
         if self.minimum is not None and self.maximum is not None and self.minimum >= self.maximum:
             raise ValueError(f"expected minimum < maximum, found {self.minimum:g} and {self.maximum:g}")
+        if self.horizon is not None and (not self.risk or (self.minimum, self.maximum) != (0, 1)):
+            raise ValueError("horizon: expected a probability: risk = true, minimum = 0 and maximum = 1")
         return self
 
     def field(self, name: str) -> Field:
         """Return the field of that name."""
         low = -math.inf if self.minimum is None else self.minimum
         high = math.inf if self.maximum is None else self.maximum
-        kind = SurvivalPrediction(low, high, "" if self.risk else self.unit, self.risk)
+        kind = SurvivalPrediction(low, high, "" if self.risk else self.unit, self.risk, self.horizon)
         reference = TimeToEvent(self.unit)
         return self.scalar_field(name, kind, (self.column or name,), reference, (self.time, self.event))
 

@@ -310,10 +310,11 @@ class TimeToEvent(Kind):
 class SurvivalPrediction(Number):
     """A number that orders the cases by their times: a predicted time, or with ``risk`` a risk.
 
-    The reference is a `TimeToEvent`.
+    The reference is a `TimeToEvent`. A risk with a ``horizon`` is the probability of the event until then.
     """
 
     risk: bool = False
+    horizon: float | None = None
 
     def rehearse(  # type: ignore[override]  # a reference of another kind
         self, reference: ObservedTime | None, case: CaseForm, variant: Variant

@@ -15,8 +15,11 @@ from evaluation.charts.chart import (
     PALETTE,
     Chart,
     MarkStyle,
+    NamedBand,
+    NamedCurve,
     Record,
     band_layer,
+    band_rows,
     layer,
     lines_by_name,
     marks_of,
@@ -27,32 +30,13 @@ from evaluation.charts.chart import (
     share,
     tooltip,
 )
-from evaluation.charts.roc import Band, MarkedPoint, RocCurve
+from evaluation.charts.roc import MarkedPoint
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import RocTable, found_at_thresholds, roc_points, weighted_counts
 from evaluation.metrics.intervals import wilson_interval
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
 
 # --- Precision against recall, and free-response ROC: one or several curves, and bootstrap bands ---
-
-
-@dataclass(frozen=True)
-class NamedCurve:
-    """A curve by name; its positions along both axes, shape (points,), x ascending."""
-
-    name: str
-    x: Floats
-    y: Floats
-
-
-@dataclass(frozen=True)
-class NamedBand:
-    """Limits of a curve's y at each x, all of shape (points,)."""
-
-    name: str
-    x: Floats
-    lower: Floats
-    upper: Floats
 
 
 _WIDTH = {"field": "width", "type": "quantitative", "scale": None, "legend": None}
@@ -65,16 +49,6 @@ def _curve_rows(curves: Sequence[NamedCurve], x: str, y: str) -> list[Record]:
         row
         for later, one in zip(range(steps, steps - len(curves), -1), curves, strict=True)
         for row in rows_of({x: one.x, y: one.y}, name=one.name, width=2 + 1.8 * max(0, later))
-    ]
-
-
-def _band_rows(bands: Sequence[NamedBand], x: str, marks: Mapping[str, MarkStyle]) -> list[Record]:
-    return [
-        row
-        for one in bands
-        for row in rows_of(
-            {x: one.x, "lower": one.lower, "upper": one.upper}, name=one.name, colour=marks[one.name].colour
-        )
     ]
 
 
@@ -106,7 +80,7 @@ def precision_recall_chart(
         layers.append(layer("chance", {"type": "rule", "color": GREY, "strokeDash": [3, 3]}, y=y))
         described += " The dashed line is the share of positives, the precision of chance."
     if bands:
-        data["band"] = _band_rows(bands, "recall", marks)
+        data["band"] = band_rows(bands, "recall", marks)
         layers.append(band_layer(x, share("lower", "precision"), len(bands)))
         described += " A band holds 95 % of the bootstrap's precisions at each recall."
     described += f" {hit}" if hit else ""
@@ -138,7 +112,7 @@ def froc_chart(
     described = "Share of the objects found against false positives per case as the confidence falls."
     layers: list[Record] = []
     if bands:
-        data["band"] = _band_rows(bands, axis, marks)
+        data["band"] = band_rows(bands, axis, marks)
         layers.append(band_layer(x, share("lower", "sensitivity"), len(bands)))
         described += " A band holds 95 % of the curves of the bootstrap."
     drawn = lines_by_name(marks, legend=len(curves) > 1)
@@ -233,11 +207,15 @@ def calibration_bins(probability: Floats, positive: Floats, bins: int) -> Iterat
 
 
 def calibration_chart(
-    name: str, title: str, bins: Sequence[CalibrationBin], calibration_error: float, brier: float
+    name: str,
+    title: str,
+    bins: Sequence[CalibrationBin],
+    described: str,
+    observed: str = "share of positives",
 ) -> Chart:
-    """Return the reliability diagram with the expected calibration error and the Brier score."""
-    x, y = share("predicted", "predicted probability"), share("observed", "share of positives")
-    interval = {"y": share("lower", "share of positives"), "y2": {"field": "upper"}}
+    """Return the reliability diagram; ``observed``: title of the axis of observed shares."""
+    x, y = share("predicted", "predicted probability"), share("observed", observed)
+    interval = {"y": share("lower", observed), "y2": {"field": "upper"}}
     counts = sorted({one.cases for one in bins})
     shown = sorted({counts[0], counts[len(counts) // 2], counts[-1]}) if counts else []
     legend = {"values": shown, "format": "d"}
@@ -252,8 +230,7 @@ def calibration_chart(
     return Chart(
         name,
         title,
-        f"Share of positives in bins of equal width, with Wilson's 95 % intervals. Expected calibration "
-        f"error {calibration_error:.3f}, Brier score {brier:.3f}; perfect ones follow the diagonal.",
+        described,
         {
             "bins": [vars(one) for one in bins],
             "perfect": [{"predicted": end, "observed": end} for end in (0, 1)],
@@ -270,14 +247,14 @@ _GRID = 50
 _LEVEL = (0.025, 0.975)
 
 
-def roc_curve(name: str, table: RocTable) -> RocCurve:
+def roc_curve(name: str, table: RocTable) -> NamedCurve:
     """Return the curve of all cases, thinned to the resolution of a figure."""
     points = roc_points(table, np.ones(table.score.size))
     shown = thinned(points.false_positive_rate, points.sensitivity)
-    return RocCurve(name, points.false_positive_rate[shown], points.sensitivity[shown])
+    return NamedCurve(name, points.false_positive_rate[shown], points.sensitivity[shown])
 
 
-def roc_band(table: RocTable, weights: Iterable[Floats]) -> Band:
+def roc_band(name: str, table: RocTable, weights: Iterable[Floats]) -> NamedBand:
     """Return the 95 % percentiles of the sensitivity at 51 false-positive rates.
 
     ``weights`` are blocks of case weights, shape (rows, cases).
@@ -290,7 +267,7 @@ def roc_band(table: RocTable, weights: Iterable[Floats]) -> Band:
             np.column_stack([weighted_sensitivity_at_specificity(table, counts, 1 - rate) for rate in rates])
         )
     lower, upper = np.nanquantile(np.vstack(rows), _LEVEL, axis=0)
-    return Band(np.array([float(rate) for rate in rates]), lower, upper)
+    return NamedBand(name, np.array([float(rate) for rate in rates]), lower, upper)
 
 
 def point_on_curve(name: str, table: RocTable, sensitivity: float) -> MarkedPoint:

@@ -181,6 +181,21 @@ def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str, 
     )
 
 
+def identity_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> Chart:
+    """Return the chart of predictions against references of at least one pair, with the line of equality."""
+    numbers = [number for pair in pairs for number in (pair.predicted, pair.reference)]
+    ends = (min(numbers), max(numbers))
+    in_unit = f" in {unit}" if unit else ""
+    x_axis, y_axis = Axis(f"reference{in_unit}", ends), Axis(f"prediction{in_unit}", ends)
+    x, y = quantity("x", x_axis.title, ends), quantity("y", y_axis.title, ends)
+    line = {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None}
+    points = [CasePoint(pair.case, pair.reference, pair.predicted) for pair in pairs]
+    described = "Predicted against true value of every case; right ones lie on the dashed line."
+    data: dict[str, Sequence[Record]] = {"equal": [{"x": end, "y": end} for end in ends]}
+    layers = [layer("equal", line, x=x, y=y)]
+    return scatter_chart(name, title, described, points, x_axis, y_axis, layers, data, square=True)
+
+
 # --- Error cloud of a landmark: where predictions lie relative to the true position ---
 
 

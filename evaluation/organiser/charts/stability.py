@@ -10,6 +10,7 @@ from evaluation.charts.chart import (
     INK,
     Chart,
     Record,
+    colour_scale,
     layer,
     names_down,
     nominal,
@@ -18,7 +19,7 @@ from evaluation.charts.chart import (
     quantity,
     tooltip,
 )
-from evaluation.organiser.charts.teams import ROW_HEIGHT, TeamMarks, team_colour
+from evaluation.organiser.charts.teams import ROW_HEIGHT, TeamMarks, by_team
 
 # --- Blob plot: how often each team takes each place when the cases are resampled ---
 
@@ -59,7 +60,7 @@ def blob_chart(
             "blobs",
             {"type": "circle", "opacity": 0.85},
             x=place,
-            color=team_colour(marks),
+            color=by_team(colour_scale(marks)),
             size=quantitative(
                 "share",
                 title="share of the resamples",

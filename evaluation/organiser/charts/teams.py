@@ -39,22 +39,8 @@ ROW_HEIGHT = 26
 """Height of the line of a team, in pixels."""
 
 
-def team_colour(marks: TeamMarks, *, legend: bool = False) -> dict[str, Any]:
-    """Return the encoding of the colour by the column "team"."""
-    return _by_team(colour_scale(marks), legend)
-
-
-def team_shape(marks: TeamMarks, *, legend: bool = False) -> dict[str, Any]:
-    """Return the encoding of the shape by the column "team"."""
-    return _by_team(shape_scale(marks), legend)
-
-
-def team_dash(marks: TeamMarks, *, legend: bool = False) -> dict[str, Any]:
-    """Return the encoding of the dashes by the column "team"."""
-    return _by_team(dash_scale(marks), legend)
-
-
-def _by_team(scale: dict[str, Any], legend: bool) -> dict[str, Any]:
+def by_team(scale: dict[str, Any], *, legend: bool = False) -> dict[str, Any]:
+    """Return the encoding of a scale of marks by the column "team"."""
     encoding: dict[str, Any] = nominal("team", title=None, scale=scale)
     return encoding if legend else {**encoding, "legend": None}
 
@@ -91,7 +77,7 @@ def team_values_chart(
     y = {**names_down("team"), "scale": {"domain": [one.team for one in values]}}
     told = tooltip("team", numbers=("value", "lower", "upper"))
     data: dict[str, Sequence[Record]] = {"teams": [vars(one) for one in values]}
-    shared = {"y": y, "color": team_colour(marks)}
+    shared = {"y": y, "color": by_team(colour_scale(marks))}
     layers: list[Record] = []
     if intervals := [vars(one) for one in values if one.lower is not None]:
         data["intervals"] = intervals
@@ -102,7 +88,7 @@ def team_values_chart(
         )
     mark = {"type": "point", "filled": True, "size": 90, "opacity": 1}
     x = quantity("value", axis_title, domain, **whole)
-    layers.append(layer("teams", mark, x=x, **shared, shape=team_shape(marks), tooltip=told))
+    layers.append(layer("teams", mark, x=x, **shared, shape=by_team(shape_scale(marks)), tooltip=told))
     return Chart(
         name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(values)}, follows
     )
@@ -129,7 +115,11 @@ def value_changes_chart(
     """
     y = {**names_down("team"), "scale": {"domain": [one.team for one in changes]}}
     both = [vars(one) for one in changes if one.before is not None and one.now is not None]
-    shared = {"y": y, "color": team_colour(marks), "tooltip": tooltip("team", numbers=("before", "now"))}
+    shared = {
+        "y": y,
+        "color": by_team(colour_scale(marks)),
+        "tooltip": tooltip("team", numbers=("before", "now")),
+    }
     layers: list[Record] = []
     data: dict[str, Sequence[Record]] = {}
     if both:
@@ -227,11 +217,11 @@ def place_lines_chart(
         "x": category("scheme", axis=labels, scale={**room, "domain": schemes}),
         "y": quantitative("place", title="place", scale=scale, axis=ticks),
     }
-    drawn = {"color": team_colour(marks), "tooltip": tooltip("team", "scheme", "place")}
+    drawn = {"color": by_team(colour_scale(marks)), "tooltip": tooltip("team", "scheme", "place")}
     point = {"type": "point", "filled": True, "size": 55, "opacity": 1}
     layers = [
-        layer("places", {"type": "line", "opacity": 0.8}, **drawn, strokeDash=team_dash(marks)),
-        layer("places", point, **drawn, shape=team_shape(marks)),
+        layer("places", {"type": "line", "opacity": 0.8}, **drawn, strokeDash=by_team(dash_scale(marks))),
+        layer("places", point, **drawn, shape=by_team(shape_scale(marks))),
     ]
     data: dict[str, Sequence[Record]] = {"places": rows}
     for table, scheme, text in (
@@ -292,7 +282,7 @@ def podium_chart(
         {"type": "rule", "color": GREY, "opacity": 0.4, "tooltip": None},
         x={**x, "field": "position"},
     )
-    encoding: Record = {"x": x, "y": y, "color": team_colour(marks, legend=True)}
+    encoding: Record = {"x": x, "y": y, "color": by_team(colour_scale(marks), legend=True)}
     if few:
         shared = {"x": x, "y": y}
         lines = layer(
@@ -308,7 +298,7 @@ def podium_chart(
             "values",
             {"type": "point", "filled": True, "cursor": "pointer", "opacity": 0.9},
             **encoding,
-            shape=team_shape(marks, legend=True),
+            shape=by_team(shape_scale(marks), legend=True),
             size=if_selected("case", 160, {"value": round(max(8, min(40, 40_000 / values.size)))}),
             tooltip=tooltip("case", "team", "rank", numbers=("value",)),
         )

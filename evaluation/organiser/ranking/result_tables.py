@@ -34,7 +34,7 @@ from evaluation.organiser.ranking.results import (
 )
 from evaluation.phase.leaderboard import ELIGIBLE, TEAM
 from evaluation.phase.scores import RecordedColumns
-from evaluation.phase.validation import InvalidTableError, read_table
+from evaluation.phase.validation import InvalidTableError, read_table, suggestion
 from evaluation.platform.result_file import as_written
 
 # --- The organiser's definition of a table of results: directions and weights of metrics, and ranking ---
@@ -123,6 +123,12 @@ def _read(path: Path, definition: TableDefinition, problems: list[str]) -> panda
         called = [name for name in names if name.casefold() in _CALLED_TEAM]
         if TEAM not in names and len(called) == 1:
             names[names.index(called[0])] = TEAM
+        # A key column in other letters ("Case") is that key where no other column is.
+        folded = [name.casefold() for name in names]
+        names = [
+            key if key in _KEYS and folded.count(key) == 1 else name
+            for key, name in zip(folded, names, strict=True)
+        ]
         texts = [name for name in names if not _is_value(name, definition)]
         table = pandas.read_csv(
             path,
@@ -181,7 +187,8 @@ def _long(
         metrics = [name for name in table.columns if _is_value(str(name), definition)]
         known = {*metrics, *(name.partition(".")[2] for name in metrics)}
         missing = [name for name in definition.metrics if name not in known]
-        problems += [f"{path}: column {name!r} is missing" for name in missing]
+        others = [name for name in table.columns if name not in {*_KEYS, *metrics}]
+        problems += [f"{path}: column {name!r} is missing{suggestion(name, others)}" for name in missing]
         if not metrics:
             unknown = ", ".join(str(name) for name in table.columns if name not in _KEYS)
             further = f"further columns are {unknown}" if unknown else "there are no further columns"
@@ -232,6 +239,8 @@ def _values_by_task(
     keys = [TASK, METRIC, TEAM] + ([CASE] if CASE in long else [])
     repeated = long.index[long.duplicated(keys)].unique()
     _report_rows(problems, path, repeated, f"the same {', '.join(keys)} as in an earlier line")
+    if len(repeated) and CASE not in long:
+        problems.append(f"{path}: values by case need a column {CASE!r}")
     found: dict[str, dict[str, _MetricValues]] = {}
     team_at = {team: position for position, team in enumerate(teams)}
     case_at = {case: position for position, case in enumerate(cases)}

@@ -47,13 +47,14 @@ from evaluation.organiser.report.overlays import (
     MISSED,
     Colours,
     Greys,
-    Ratio,
+    Measurement,
     Region,
     StructureSize,
     fitted,
     has_regions,
     has_solids,
-    ratios,
+    is_number,
+    measurements,
     region_panels,
     regions,
     sizes,
@@ -216,6 +217,11 @@ def is_shown(field: Field) -> bool:
     return space_of(kind) is not None
 
 
+def is_read(field: Field) -> bool:
+    """Return whether a report needs the submitted values of a field: to draw them, or as numbers."""
+    return is_shown(field) or is_number(field)
+
+
 def location_of(field: Field, predicted: Point, reference: Point) -> Location | None:
     """Return both positions of a landmark, None unless both are visible."""
     kind = field.kind
@@ -301,11 +307,11 @@ _PORTION = 16
 
 @dataclass(frozen=True)
 class CaseReading:
-    """The drawn values of one case: sizes, locations by field, and pictures and views by task."""
+    """The values of one case: sizes, measurements, locations by field, pictures and views by task."""
 
     name: str
     sizes: tuple[StructureSize, ...]
-    ratios: tuple[Ratio, ...]
+    measurements: tuple[Measurement, ...]
     locations: Mapping[str, Location]
     pictures: Mapping[str, CaseImage]
     views: Mapping[str, CaseView] = dataclasses.field(default_factory=dict)
@@ -361,7 +367,7 @@ class _SubmissionReader:
 
     def __init__(self, request: Request, folder: Path | None) -> None:
         self.phase: Phase = load_phase(request.phase)
-        self._fields = {field.name: field for field in fields_of(self.phase.tasks) if is_shown(field)}
+        self._fields = {field.name: field for field in fields_of(self.phase.tasks) if is_read(field)}
         self._submitted = self._of_reference if folder is None else self._of(folder)
         self._reference = OpenReference(self.phase.reference, references_of(self.phase.tasks))
         self._photographs = Photographs(request.images)
@@ -391,9 +397,9 @@ class _SubmissionReader:
             case.name,
             tuple(size for name, pair in pairs.items() for size in sizes(self._fields[name], case, *pair)),
             tuple(
-                ratio
+                found
                 for name, pair in pairs.items()
-                for ratio in ratios(self._fields[name], *pair, self._definition)
+                for found in measurements(self._fields[name], *pair, self._definition)
             ),
             {
                 name: location

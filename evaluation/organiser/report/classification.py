@@ -95,12 +95,14 @@ def _figures_of_classes(
 def _calibration(name: str, title: str, probability: Floats, positive: Floats) -> Chart:
     """Return the calibration of probabilities, NaN for missing ones."""
     answered, weights = ~np.isnan(probability), np.ones((1, positive.size))
+    error = float(weighted_expected_calibration_error(probability, positive, weights, CALIBRATION_BINS)[0])
+    brier = float(weighted_brier_score(probability, positive, weights)[0])
     return calibration_chart(
         name,
         title,
         list(calibration_bins(probability[answered], positive[answered], CALIBRATION_BINS)),
-        float(weighted_expected_calibration_error(probability, positive, weights, CALIBRATION_BINS)[0]),
-        float(weighted_brier_score(probability, positive, weights)[0]),
+        f"Share of positives in bins of equal width, with Wilson's 95 % intervals. Expected calibration "
+        f"error {error:.3f}, Brier score {brier:.3f}; perfect ones follow the diagonal.",
     )
 
 
@@ -286,7 +288,7 @@ def _curves(results: SubmissionResults, scored: _LabelledScores) -> Iterator[Cha
         *_operating_points(results, scored),
         *_grader_points(results, scored.columns.label, scored.names, table),
     ]
-    band = roc_band(table, weights) if weights else None
+    band = roc_band("submission", table, weights) if weights else None
     yield roc_chart(
         f"{scored.identifier}-roc",
         f"ROC. {title}",

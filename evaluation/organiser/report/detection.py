@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.charts.chart import Chart
+from evaluation.charts.chart import Chart, NamedBand, NamedCurve
 from evaluation.core.challenge import Task
 from evaluation.core.metric import DetectionCurves, Metric
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.detection import DetectionTable
 from evaluation.metrics.froc import Candidates, FrocTable
 from evaluation.organiser.charts.curves import (
-    NamedBand,
-    NamedCurve,
     froc_chart,
     precision_band,
     precision_recall_chart,

@@ -16,6 +16,7 @@ from evaluation.core.field import Field, Kind
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.volume import ConfidenceVolume
 from evaluation.io.volume_header import geometry_of
 from evaluation.metrics.crops import Box, Crop
@@ -70,12 +71,13 @@ class StructureSize:
 
 
 @dataclass(frozen=True)
-class Ratio:
-    """The ratio of the vertical extents of two nested structures, inner over outer."""
+class Measurement:
+    """A number of a case in prediction and reference: a submitted one, or the ratio of two structures."""
 
     title: str
     predicted: float
     reference: float
+    unit: str = ""
 
 
 def has_regions(kind: Kind) -> bool:
@@ -117,8 +119,17 @@ def sizes(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Itera
             yield StructureSize(one.structure, "voxels" if one.spacing_mm is None else "mm³", *numbers)
 
 
-def ratios(field: Field, predicted: Any, reference: Any, definition: VerticalDiameter) -> Iterator[Ratio]:
-    """Yield the vertical ratio of each structure to the next one around it, for nested labels."""
+def is_number(field: Field) -> bool:
+    """Return whether a field is a number with a true number as reference."""
+    return isinstance(field.kind, Number) and isinstance(field.reference.kind, Number)
+
+
+def measurements(
+    field: Field, predicted: Any, reference: Any, definition: VerticalDiameter
+) -> Iterator[Measurement]:
+    """Yield a number, or for nested labels the vertical ratio of each structure to the one around it."""
+    if is_number(field):
+        yield Measurement(field.title, predicted, reference, getattr(field.kind, "unit", ""))
     if not isinstance(field.kind, LabelMask) or not field.kind.nested:
         return
     found = list(regions(field, predicted, reference))
@@ -128,7 +139,7 @@ def ratios(field: Field, predicted: Any, reference: Any, definition: VerticalDia
             vertical_cup_to_disc_ratio(*(vertical_diameter(crop.values, definition) for crop in pair))
             for pair in pairs
         )
-        yield Ratio(f"Vertical ratio of {inner.structure} to {outer.structure}", one, other)
+        yield Measurement(f"Vertical ratio of {inner.structure} to {outer.structure}", one, other)
 
 
 def solids(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[Solid]:

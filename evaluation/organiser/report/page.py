@@ -191,10 +191,12 @@ def shown(cell: Cell, digits: int | None = None) -> str:
     """Return a cell as text: numbers with a true minus sign, None as a dash."""
     if cell is None:
         return "–"
+    if isinstance(cell, str):
+        return cell
+    text = str(cell)
     if isinstance(cell, float):
         text = f"{cell:.{digits}f}" if digits is not None else f"{cell:g}"
-        return text.replace("-", "−")
-    return str(cell)
+    return text.replace("-", "−")
 
 
 def listed(names: Sequence[str]) -> str:

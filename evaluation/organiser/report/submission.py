@@ -11,6 +11,7 @@ import numpy as np
 from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
 from evaluation.core.case_table import CaseTable as Values
 from evaluation.core.challenge import Task, metrics_of
+from evaluation.core.metric import Metric
 from evaluation.organiser.charts.distributions import histogram_chart
 from evaluation.organiser.labels import label_columns
 from evaluation.organiser.report.case_images import CaseReading
@@ -32,6 +33,7 @@ from evaluation.organiser.report.page import (
 )
 from evaluation.organiser.report.pictures import pictures_section, viewer_section
 from evaluation.organiser.report.results import CaseRecord, MetricRow, SubmissionResults, ends_of, metric_rows
+from evaluation.organiser.report.survival import survival_section
 from evaluation.organiser.report.value_figures import (
     public_subgroups_section,
     sizes_section,
@@ -104,7 +106,7 @@ def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
 
 def _intervals(rows: list[MetricRow]) -> Iterator[MetricInterval]:
     titles = [row.metric.title for row in rows]
-    for row in rows:
+    for row in (row for row in rows if row.metric.ordered):
         metric, title = row.metric, row.metric.title
         unique = title if titles.count(title) == 1 else f"{title} ({row.task})"
         yield MetricInterval(unique, row.estimate.value, *ends_of(row.estimate), metric.best, metric.worst)
@@ -113,7 +115,7 @@ def _intervals(rows: list[MetricRow]) -> Iterator[MetricInterval]:
 def _table(rows: list[MetricRow]) -> Table:
     cells: list[tuple[Cell, ...]] = []
     for row in rows:
-        found, better = row.estimate, "↑" if row.metric.better == "higher" else "↓"
+        found, better = row.estimate, _arrow(row.metric)
         values = (found.value, *ends_of(found), found.standard_deviation, found.median)
         cells.append((row.task_title, row.metric.title, *values, better, row.metric.unit or None))
     digits = max((row.digits for row in rows), default=None)
@@ -122,6 +124,11 @@ def _table(rows: list[MetricRow]) -> Table:
     columns = (*columns_of("task", "metric"), Column("value", digits), *spread, *columns_of("better", "unit"))
     note = "As published; lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
     return Table("metrics", "All metrics", columns, tuple(cells), note)
+
+
+def _arrow(metric: Metric) -> str | None:
+    """Return the better direction, None where a value alone is neither good nor bad."""
+    return {"higher": "↑", "lower": "↓"}[metric.better] if metric.ordered else None
 
 
 def _composites(results: SubmissionResults) -> Iterator[Table]:
@@ -258,7 +265,7 @@ def definitions_section(results: SubmissionResults) -> Section:
         (
             f"{task.name}.{metric.name}",
             metric.title,
-            f"{metric.better} is better",
+            f"{metric.better} is better" if metric.ordered else "neither is better",
             _end(metric.best),
             _end(metric.worst),
             metric.unit or None,
@@ -309,6 +316,7 @@ def organiser_page(
         metrics_section(results),
         cases_section(results),
         classification_section(results),
+        survival_section(results),
         values_section(results),
         sizes_section(results, values),
         detection_section(results),

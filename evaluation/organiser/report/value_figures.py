@@ -20,6 +20,7 @@ from evaluation.organiser.charts.scatter import (
     Pair,
     bland_altman_chart,
     error_cloud_chart,
+    identity_chart,
     scatter_chart,
 )
 from evaluation.organiser.report.case_images import CaseReading
@@ -83,24 +84,28 @@ _FEWEST = 3
 def sizes_section(results: SubmissionResults, values: Sequence[CaseReading]) -> Section | None:
     """Return the section of sizes and positions, None where no case has any."""
     charts = [*_agreement(values), *_dice_by_size(values), *_clouds(results, values)]
-    return Section("sizes", "Sizes and positions", tuple(map(Figure, charts))) if charts else None
+    return Section("sizes", "Numbers, sizes and positions", tuple(map(Figure, charts))) if charts else None
 
 
 def _agreement(values: Sequence[CaseReading]) -> Iterator[Chart]:
-    """Yield Bland–Altman plots of the sizes and ratios of each structure in the reference."""
+    """Yield Bland–Altman plots of the sizes of each structure in the reference, and of other measurements."""
     for (structure, unit), found in list(_by_structure(values).items())[:_MOST_STRUCTURES]:
         pairs = [Pair(case, size.predicted, size.reference) for case, size in found if size.reference]
         if len(pairs) >= _FEWEST:
             yield bland_altman_chart(
                 identifier(f"{structure}-agreement"), f"Bland–Altman. Size of {structure}", pairs, unit
             )
-    ratios = [(value.name, ratio) for value in values for ratio in value.ratios]
-    for title in dict.fromkeys(ratio.title for _, ratio in ratios):
-        pairs = [
-            Pair(case, ratio.predicted, ratio.reference) for case, ratio in ratios if ratio.title == title
-        ]
+    measured: dict[tuple[str, str], list[Pair]] = {}
+    for value in values:
+        for one in value.measurements:
+            pair = Pair(value.name, one.predicted, one.reference)
+            measured.setdefault((one.title, one.unit), []).append(pair)
+    for (title, unit), pairs in measured.items():
         if len(pairs) >= _FEWEST:
-            yield bland_altman_chart(identifier(f"{title}-agreement"), f"Bland–Altman. {title}", pairs, "")
+            yield identity_chart(
+                identifier(f"{title}-identity"), f"Prediction and reference. {title}", pairs, unit
+            )
+            yield bland_altman_chart(identifier(f"{title}-agreement"), f"Bland–Altman. {title}", pairs, unit)
 
 
 def _dice_by_size(values: Sequence[CaseReading]) -> Iterator[Chart]:

@@ -32,7 +32,7 @@ def test_sizes_give_the_dice_that_was_scored(bundled_phase):
 def test_ratios_give_the_error_that_was_scored(bundled_phase):
     bundled = bundled_phase("refuge-offline")
     _, values = read(bundled)
-    errors = [abs(ratio.predicted - ratio.reference) for value in values for ratio in value.ratios]
+    errors = [abs(ratio.predicted - ratio.reference) for value in values for ratio in value.measurements]
     table = bundled.results.tables["segmentation"]
     assert errors == pytest.approx(table["vertical_cup_to_disc_ratio_error"].tolist())
 

@@ -1,4 +1,4 @@
-"""Regions of masks and volumes: structures, sizes and ratios, by hand."""
+"""Regions of masks and volumes: structures, sizes and measurements, by hand."""
 
 import numpy as np
 import pytest
@@ -10,11 +10,11 @@ from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.metrics.crops import crop
 from evaluation.organiser.report.overlays import (
-    Ratio,
+    Measurement,
     StructureSize,
     has_regions,
     has_solids,
-    ratios,
+    measurements,
     regions,
     sizes,
     solids,
@@ -51,8 +51,8 @@ def test_sizes_and_what_they_share():
 
 
 def test_the_ratio_is_of_vertical_extents():
-    (found,) = ratios(FIELD, PREDICTED, REFERENCE, "extent")
-    assert found == Ratio("Vertical ratio of optic cup to optic disc", 2 / 6, 4 / 8)
+    (found,) = measurements(FIELD, PREDICTED, REFERENCE, "extent")
+    assert found == Measurement("Vertical ratio of optic cup to optic disc", 2 / 6, 4 / 8)
 
 
 def labelled(dimensions):

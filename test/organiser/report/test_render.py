@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from evaluation.charts.chart import Chart, point_of_case
-from evaluation.charts.roc import RocCurve, roc_chart
+from evaluation.charts.chart import Chart, NamedCurve, point_of_case
+from evaluation.charts.roc import roc_chart
 from evaluation.organiser.report.page import (
     Column,
     CopyableText,
@@ -52,7 +52,7 @@ def page_of(names, subtitle="") -> Page:
     }
     points = Chart("points", names[0], names[-1], {"cases": rows}, specification, names[0], single_cases=True)
     roc = roc_chart(
-        "roc", "ROC", [RocCurve(name, np.array([0.0, 1.0]), np.array([0.0, 1.0])) for name in names]
+        "roc", "ROC", [NamedCurve(name, np.array([0.0, 1.0]), np.array([0.0, 1.0])) for name in names]
     )
     numbers = tuple((name, float(number % 3) - 1 if number else None) for number, name in enumerate(names))
     columns = (Column("case"), Column("value", 3))

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.roc import MarkedPoint, RocCurve, roc_chart
-from evaluation.organiser.charts.curves import NamedCurve, froc_chart, thinned
+from evaluation.charts.chart import Chart, NamedCurve
+from evaluation.charts.roc import MarkedPoint, roc_chart
+from evaluation.organiser.charts.curves import froc_chart, thinned
 from evaluation.organiser.charts.distributions import Distribution, distribution_chart
 from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
 from evaluation.organiser.charts.teams import (
@@ -201,10 +201,10 @@ def _line(team: str, given: FrocPoints) -> NamedCurve:
     return NamedCurve(team, x[kept], y[kept])
 
 
-def _curve(team: str, given: CurvePoints) -> RocCurve:
+def _curve(team: str, given: CurvePoints) -> NamedCurve:
     x, y = np.array(given.false_positive_rate), np.array(given.sensitivity)
     kept = thinned(x, y, _STEPS)
-    return RocCurve(team, x[kept], y[kept])
+    return NamedCurve(team, x[kept], y[kept])
 
 
 def _annotators(phase: ReportedPhase) -> Iterator[Table]:

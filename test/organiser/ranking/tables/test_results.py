@@ -44,7 +44,15 @@ def problems(tmp_path, text, definition=BOTH):
 
 
 @pytest.mark.parametrize(
-    "text", [WIDE, LONG, SEMICOLONS, WIDE.replace("team", "Algorithm"), "\ufeff" + WIDE.replace("\n", "\r\n")]
+    "text",
+    [
+        WIDE,
+        LONG,
+        SEMICOLONS,
+        WIDE.replace("team", "Algorithm"),
+        WIDE.replace("team,case", "TEAM,Case"),
+        "\ufeff" + WIDE.replace("\n", "\r\n"),
+    ],
 )
 def test_long_and_wide_are_the_same(tmp_path, text):
     results = read(tmp_path, text)
@@ -139,6 +147,16 @@ FAULTS = {
     "twice": (
         WIDE.replace("b,2,yes,y", "b,1,yes,x"),
         "results.csv, line 3: the same task, metric, team, case as in an earlier line",
+    ),
+    "no column of cases": (
+        WIDE.replace(",case", ",image"),
+        "results.csv, line 3: the same task, metric, team as in an earlier line\n"
+        "results.csv, line 5: the same task, metric, team as in an earlier line\n"
+        "results.csv: values by case need a column 'case'",
+    ),
+    "a metric in other letters": (
+        WIDE.replace("dice", "DICE"),
+        "results.csv: column 'dice' is missing: did you mean 'DICE'?",
     ),
     "eligible": (
         WIDE.replace("no", "perhaps"),

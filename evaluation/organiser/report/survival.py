@@ -1,0 +1,154 @@
+"""The section of survival: observed curves by predicted risk, and the calibration of predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.charts.chart import Chart, NamedCurve
+from evaluation.core.challenge import Task
+from evaluation.core.field import Field
+from evaluation.io.kinds.number import SurvivalPrediction, TimeToEvent
+from evaluation.metrics.arrays import Bools, Floats
+from evaluation.organiser.charts.curves import CalibrationBin, calibration_chart
+from evaluation.organiser.charts.survival import KaplanMeier, kaplan_meier, logrank_p, survival_chart
+from evaluation.organiser.report.page import Block, Cell, Figure, Section, Table, columns_of, identifier
+from evaluation.organiser.report.results import SubmissionResults
+
+_GROUPS = {3: ("low risk", "middle risk", "high risk"), 2: ("low risk", "high risk")}
+_PARTS = {3: "thirds", 2: "halves"}
+_FEWEST_IN_GROUP = 5
+_BINS = 5
+_TIMES = 5
+"""How many times the table of cases at risk shows."""
+
+
+def survival_section(results: SubmissionResults) -> Section | None:
+    """Return the section, None without a task that predicts survival."""
+    blocks = [
+        block
+        for task in results.tasks
+        for field in task.fields
+        if isinstance(field.kind, SurvivalPrediction)
+        for block in _blocks(results, task, field, field.kind)
+    ]
+    return Section("survival", "Survival", tuple(blocks)) if blocks else None
+
+
+@dataclass(frozen=True)
+class _Observed:
+    """Predictions, times and events of the cases with a prediction, shape (cases,)."""
+
+    predicted: Floats
+    time: Floats
+    event: Bools
+    left_out: int
+
+    def curve(self, members: Bools) -> KaplanMeier:
+        return kaplan_meier(self.time[members], self.event[members])
+
+
+def _blocks(
+    results: SubmissionResults, task: Task, field: Field, kind: SurvivalPrediction
+) -> Iterator[Block]:
+    table = results.tables[task.name]
+    columns = [f"{field.name}_{part}" for part in ("predicted", "time", "event")]
+    if not {*columns} <= set(table.column_names):
+        return
+    predicted, time, event = (table[column] for column in columns)
+    given = ~np.isnan(predicted)
+    if given.sum() < 2 * _FEWEST_IN_GROUP:
+        return
+    found = _Observed(predicted[given], time[given], event[given] > 0, int((~given).sum()))
+    reference = field.reference.kind
+    unit = reference.unit if isinstance(reference, TimeToEvent) else ""
+    start = identifier(f"{task.name}-{field.name}")
+    groups = _groups(found, kind.risk)
+    curves = {group: found.curve(members) for group, members in groups.items()}
+    numbers = np.select(list(groups.values()), range(len(groups)))
+    p_value = logrank_p(found.time, found.event, numbers.tolist())
+    tested = "" if p_value is None else f" Log-rank test of one curve for all: p = {p_value:.2g}."
+    absent = f" {found.left_out} cases without a prediction are left out." if found.left_out else ""
+    described = (
+        f"Share of cases without the event (Kaplan–Meier) in {_PARTS[_parts(found)]} of the predicted "
+    )
+    described += f"risk; equal predictions stay together.{tested}{absent}"
+    title = f"Survival by predicted risk. {field.title}"
+    yield Figure(survival_chart(f"{start}-survival", title, described, curves, unit))
+    yield from (Figure(chart) for chart in _calibrations(start, field.title, kind, found, unit))
+    yield _table(start, curves, {group: found.event[members] for group, members in groups.items()}, unit)
+
+
+def _parts(found: _Observed) -> int:
+    return 3 if found.time.size >= 3 * _FEWEST_IN_GROUP else 2
+
+
+def _groups(found: _Observed, risk: bool) -> dict[str, Bools]:
+    """Return the members of groups by predicted risk, lowest first; equal predictions stay together."""
+    order = found.predicted if risk else -found.predicted
+    names = _GROUPS[_parts(found)]
+    cuts = np.quantile(order, np.arange(1, len(names)) / len(names), method="inverted_cdf")
+    of_group = np.searchsorted(cuts, order, side="left")
+    members = {name: of_group == number for number, name in enumerate(names)}
+    return {name: one for name, one in members.items() if one.any()}
+
+
+def _calibrations(
+    start: str, title: str, kind: SurvivalPrediction, found: _Observed, unit: str
+) -> Iterator[Chart]:
+    """Yield the calibration: of times, at every time for all cases; of probabilities, at their time."""
+    everyone = np.ones(found.time.size, dtype=np.bool_)
+    if not kind.risk:
+        times = np.unique(np.concatenate(([0.0], found.predicted[found.predicted <= found.time.max()])))
+        later = (found.predicted > times[:, None]).mean(axis=1)
+        yield survival_chart(
+            f"{start}-predicted-survival",
+            f"Predicted and observed survival. {title}",
+            "Share of cases without the event up to each time: observed (Kaplan–Meier), and the share with a "
+            "later predicted time. Calibrated times follow the observed curve.",
+            {"observed": found.curve(everyone)},
+            unit,
+            NamedCurve("predicted", times, later),
+        )
+    elif kind.horizon is not None:
+        bins = list(_calibration_bins(found, kind.horizon))
+        cases = np.array([one.cases for one in bins])
+        gaps = np.array([abs(one.observed - one.predicted) for one in bins])
+        within = f"within {kind.horizon:g} {unit}".rstrip()
+        yield calibration_chart(
+            f"{start}-calibration",
+            f"Calibration {within}. {title}",
+            bins,
+            f"Share of cases with the event {within} (Kaplan–Meier, 95 % limits) in groups of equal size by "
+            f"predicted probability. Expected calibration error {(cases * gaps).sum() / cases.sum():.3f}; "
+            "perfect predictions follow the diagonal.",
+            f"share with the event {within}",
+        )
+
+
+def _calibration_bins(found: _Observed, horizon: float) -> Iterator[CalibrationBin]:
+    number = min(_BINS, found.time.size // _FEWEST_IN_GROUP)
+    cuts = np.quantile(found.predicted, np.arange(1, number) / number, method="inverted_cdf")
+    of_bin = np.searchsorted(cuts, found.predicted, side="left")
+    for members in (of_bin == one for one in range(number)):
+        if members.any():
+            alive, lower, upper = found.curve(members).at(horizon)
+            mean = float(found.predicted[members].mean())
+            yield CalibrationBin(int(members.sum()), mean, 1 - alive, 1 - upper, 1 - lower)
+
+
+def _table(start: str, curves: dict[str, KaplanMeier], events: dict[str, Bools], unit: str) -> Table:
+    """Return the numbers of cases, events and cases at risk of each group."""
+    longest = max(float(one.time[-1]) for one in curves.values())
+    times = [float(f"{longest * step / _TIMES:.2g}") for step in range(_TIMES)]
+    rows: list[tuple[Cell, ...]] = []
+    for group, one in curves.items():
+        at = np.searchsorted(one.time, times)
+        at_risk = (int(one.at_risk[row]) if row < one.time.size else 0 for row in at)
+        rows.append((group, events[group].size, int(events[group].sum()), one.median, *at_risk))
+    titles = ("group", "cases", "events", "median time", *(f"at risk at {time:g}" for time in times))
+    note = f"Times in {unit}. " if unit else ""
+    note += "A group has no median time while more than half of it are without the event."
+    return Table(f"{start}-at-risk", "Cases at risk", columns_of(*titles), tuple(rows), note)
