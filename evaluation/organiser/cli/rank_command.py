@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.annotator_scores
         else None,
         compare_with=dict(map(_compared, arguments.compare)),
-        margins=tuple(map(_margin, arguments.margin)),
+        margins=tuple(map(margin_of, arguments.margin)),
         in_fixed_order=arguments.margin_order == "fixed",
         covariates=tuple(dict.fromkeys(arguments.covariate)),
         prevalence=float(arguments.prevalence) if arguments.prevalence else None,
@@ -120,7 +120,7 @@ def _compared(text: str) -> tuple[str, tuple[str, ...]]:
     return team, names
 
 
-def _margin(text: str) -> Margin:
+def margin_of(text: str) -> Margin:
     """Return a metric's margin and reference, which may be a number. Raises `RankingError`."""
     from evaluation.organiser.ranking.comparisons import Margin
     from evaluation.organiser.ranking.results import RankingError

@@ -8,6 +8,7 @@ from scipy.stats import ttest_1samp
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric, mean_of
+from evaluation.organiser.cli.rank_command import margin_of
 from evaluation.organiser.ranking.comparisons import Margin, margin_tests
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
@@ -117,3 +118,14 @@ def test_what_is_refused():
         results_of({"t.dice": dice(0)}, [Margin("t.dice", 0.02, "nobody")])
     with pytest.raises(RankingError, match=r"margin of t\.else: this metric has no bootstrap values"):
         results_of({"t.dice": dice(0)}, [Margin("t.else", 0.02, "expert")])
+
+
+@pytest.mark.parametrize("text", ["t.dice", "t.dice=0.02", "t.dice=-1:team", "t.dice=x:team", "=0.1:team"])
+def test_arguments_that_say_no_margin(text):
+    with pytest.raises(RankingError, match="expected METRIC=MARGIN:REFERENCE"):
+        margin_of(text)
+
+
+def test_a_reference_may_be_a_number():
+    assert margin_of("t.dice=0.02:0.8") == Margin("t.dice", 0.02, "0.8", 0.8)
+    assert margin_of("t.dice=0.02:team") == Margin("t.dice", 0.02, "team", None)
