@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     except (FileNotFoundError, KeyError, TypeError, AttributeError) as error:
         raise PhaseError(f"{arguments.metrics}: is not a metrics.json of this package ({error})") from None
     if arguments.json:
-        names = ("task", "metric", "value", "confidence_interval", "standard_deviation")
+        names = ("task", "metric", "value", "confidence_interval", "standard_deviation", "interval")
         figures = [dict(zip(names, row, strict=True)) for row in rows]
         content = {"phase": content["phase"]["name"], "cases": cases, "figures": figures}
         sys.stdout.write(json.dumps(content, indent=2) + "\n")

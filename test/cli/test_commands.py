@@ -226,6 +226,7 @@ def test_json_for_programs(phase, tmp_path):
     )
     found = json.loads(run("summary", "--json", tmp_path / "a" / "metrics.json").stdout)
     assert found["figures"][0]["metric"] == "auc"
+    assert all("interval" in figure for figure in found["figures"])
     assert found["cases"]["scored"] == 40
     assert len(json.loads(run("rank", tmp_path, "--json").stdout)["phases"]) == 1
     assert json.loads(run("describe", phase, "--json").stdout)["format"] == "description/1"
