@@ -98,10 +98,10 @@ def test_the_lines_of_a_long_name_are_in_the_middle_of_its_row():
 
 def test_counts_of_a_confusion_matrix_are_shares_of_the_true_class():
     assert [row["label"] for row in rows("confusion", "cells")] == [
-        "3 (75%)",
-        "1 (25%)",
-        "0 (0%)",
-        "2 (100%)",
+        "3 (75 %)",
+        "1 (25 %)",
+        "0 (0 %)",
+        "2 (100 %)",
     ]
 
 

@@ -140,7 +140,7 @@ def confusion_chart(
         total = sum(row)
         for predicted, count in zip((*classes, *further), row, strict=True):
             part = count / total if total else 0.0
-            label = f"{count} ({part:.0%})" if total else "0"
+            label = f"{count} ({100 * part:.0f} %)" if total else "0"
             rows.append({"true": true, "predicted": predicted, "cases": count, "share": part, "label": label})
     x, y = category("predicted", "predicted", axis={"labelAngle": 0}), category("true", "reference")
     scale = {"domain": [0, 1], "range": ["#ffffff", BLUE], "interpolate": "rgb"}
@@ -156,7 +156,7 @@ def confusion_chart(
     return Chart(
         name,
         title,
-        f"{what} Numbers of cases, and in brackets their share of the class in the reference.",
+        f"{what} Numbers, and in brackets their share of the class in the reference.",
         {"cells": rows},
         {"data": {"name": "cells"}, **specification, "usermeta": {"leastWidth": 120 + width}},
     )

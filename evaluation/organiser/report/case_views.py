@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import io
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -45,7 +45,8 @@ class CaseView:
 
     ``image`` is a JPEG or None; ``areas`` and ``outlines`` are PNG with transparent ground, or None for a
     picture that is drawn already. ``planes`` are the positions in the volume, of ``of_planes``. ``size``:
-    height and width of a plane in pixels; ``aspect``: the height of a pixel over its width.
+    height and width of a plane in pixels; ``aspect``: the height of a pixel over its width. ``structures``:
+    the names of the classes that are there in prediction or reference.
     """
 
     image: bytes | None
@@ -55,6 +56,7 @@ class CaseView:
     of_planes: int
     size: tuple[int, int]
     aspect: float = 1.0
+    structures: tuple[str, ...] = ()
 
     @property
     def columns(self) -> int:
@@ -82,6 +84,7 @@ def view_of(
     The planes of a volume are chosen by its reference alone, so that all teams show the same.
     """
     pairs: list[tuple[Masks, Masks]] = []
+    names: list[str] = []
     for field in task.fields_for(case):
         if field.name not in submitted:
             continue
@@ -94,17 +97,22 @@ def view_of(
             cuts = [(one.predicted[planes], one.reference[planes]) for one in found]
             original = volume((depth, height, width))
             ground = None if original is None else original[planes]
-            return _view(cuts, ground, tuple(planes.tolist()), depth, spacing[1] / spacing[2], _SIDE_OF_PLANE)
+            there = _there((one.structure, one.predicted, one.reference) for one in found)
+            aspect = spacing[1] / spacing[2]
+            view = _view(cuts, ground, tuple(planes.tolist()), depth, aspect, _SIDE_OF_PLANE)
+            return replace(view, structures=there)
         if has_regions(field.kind):
-            whole = Box(0, case.height, 0, case.width)
-            pairs += [
-                (cut(one.predicted, whole)[None], cut(one.reference, whole)[None])
-                for one in regions(field, *values)
-            ]
+            whole, masks = Box(0, case.height, 0, case.width), list(regions(field, *values))
+            pairs += [(cut(one.predicted, whole)[None], cut(one.reference, whole)[None]) for one in masks]
+            names += _there((one.structure, one.predicted.values, one.reference.values) for one in masks)
     if not pairs:
         return None
     ground = None if photograph is None else photograph[None]
-    return _view(pairs, ground, (0,), 1, 1.0, _SIDE_OF_IMAGE)
+    return replace(_view(pairs, ground, (0,), 1, 1.0, _SIDE_OF_IMAGE), structures=tuple(names))
+
+
+def _there(found: Iterable[tuple[str, Masks, Masks]]) -> tuple[str, ...]:
+    return tuple(name for name, predicted, reference in found if predicted.any() or reference.any())
 
 
 def _chosen_planes(references: Sequence[Masks]) -> NDArray[np.int64]:
@@ -238,8 +246,9 @@ class Viewer:
             sides = [
                 [source(f"{number}-{side}-{layer}") for layer in _LAYERS] for side in range(len(one.views))
             ]
+            names = dict.fromkeys(name for view in one.views if view for name in view.structures)
             about = {"planes": view.planes, "ofPlanes": view.of_planes, "size": view.size}
-            grid = {"columns": view.columns, "aspect": view.aspect}
+            grid = {"columns": view.columns, "aspect": view.aspect, "structures": list(names)}
             cases.append(
                 {"case": one.case, "task": one.task, "values": one.values, **about, **grid, "sides": sides}
             )

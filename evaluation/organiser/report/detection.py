@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from evaluation.organiser.charts.curves import (
     precision_recall_chart,
     thinned,
 )
+from evaluation.organiser.charts.matrices import confusion_chart
 from evaluation.organiser.report.objects import HIT
 from evaluation.organiser.report.page import Figure, Section, identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights
@@ -43,6 +45,25 @@ def _charts(results: SubmissionResults) -> Iterator[Chart]:
             own = sum(one.aggregate.detections is not None for one in task.metrics) > 1
             name, title = (f"{task.name}-{metric.name}", metric.title) if own else (task.name, task.title)
             yield from _Drawn(results, task, metric, curves, identifier(name), title).charts()
+        if confusion := task.details(results.tables[task.name]).get("class_confusion"):
+            yield _class_confusion(task, confusion)
+
+
+_NO_BOX = "no box"
+
+
+def _class_confusion(task: Task, confusion: Mapping[str, Any]) -> Chart:
+    """Return the confusion of the classes of boxes: found as which class or not, and false boxes."""
+    classes = [*confusion["reference"], _NO_BOX]
+    rows = {**confusion["reference"], _NO_BOX: {**confusion[_NO_BOX], _NO_BOX: 0}}
+    return confusion_chart(
+        identifier(f"{task.name}-class-confusion"),
+        f"Confusion of classes. {task.title}",
+        np.array([[rows[true][called] for called in classes] for true in classes]),
+        classes,
+        "Boxes of the reference by the class that they were called, from an intersection over union of "
+        f"{confusion['iou_threshold']:g}; in the last row, predicted boxes that stand for none.",
+    )
 
 
 @dataclass(frozen=True)

@@ -204,6 +204,11 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """Return a share as text, such as "95 %"."""
+    return f"{100 * share:.{digits}f} %"
+
+
 def identifier(text: str) -> str:
     """Return a text as the name of a figure: lower-case letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")

@@ -56,6 +56,7 @@ class Changes:
     """All changes of a phase: its seals, its submissions, and the places of the teams by leaderboard.
 
     ``ranked``: the metrics of the ranking. ``overall``: the leaderboard that combines them, if any.
+    ``relabelled``: the cases of both runs whose labels or other cells in `cases.csv` differ.
     """
 
     phase: str
@@ -64,6 +65,7 @@ class Changes:
     overall: str | None
     submissions: tuple[SubmissionChange, ...]
     places: Mapping[str, Mapping[str, Change]]
+    relabelled: tuple[str, ...] = ()
 
 
 def changes_between(before: Path, now: Path) -> Changes:
@@ -75,6 +77,7 @@ def changes_between(before: Path, now: Path) -> Changes:
     scheme = scheme_of(later.challenge, later.options)
     old, new = _by_name(earlier), _by_name(later)
     old_places, new_places = _places(earlier), _places(later)
+    old_cells, new_cells = _cells(earlier), _cells(later)
     return Changes(
         phase=later.phase,
         seal=Change(earlier.manifest, later.manifest),
@@ -85,7 +88,18 @@ def changes_between(before: Path, now: Path) -> Changes:
             name: _pairs(old_places.get(name, {}), new_places.get(name, {}))
             for name in dict.fromkeys((*old_places, *new_places))
         },
+        relabelled=tuple(name for name, row in new_cells.items() if old_cells.get(name, row) != row),
     )
+
+
+def _cells(results: PhaseResults) -> dict[str, dict[str, str]]:
+    """Return the cells of `cases.csv` by case and column, empty without the organiser's files."""
+    cases = results.cases
+    if cases is None:
+        return {}
+    rows = zip(*cases.columns.values(), strict=True)
+    named = zip(cases.names, rows, strict=False)
+    return {name: dict(zip(cases.columns, row, strict=True)) for name, row in named}
 
 
 def changes_json(phases: Sequence[Changes]) -> bytes:

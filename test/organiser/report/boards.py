@@ -31,8 +31,13 @@ def ranked_teams(folder: Path, teams: Sequence[str], cases: int, resamples: int 
     """Rank synthetic teams, the first one the best, in one phase with two readers and two subgroups."""
     rng = np.random.default_rng(7)
     glaucoma = labels(cases, max(12, cases // 10))
+    truth = 0.5 + 0.1 * glaucoma + 0.1 * rng.normal(size=cases)
     for number, team in enumerate(teams):
         columns = refuge_columns(glaucoma, rng, 2.5 - 0.1 * number, 0.9 - 0.01 * number)
+        columns["segmentation"] |= {
+            "predicted_vertical_cup_to_disc_ratio": truth + 0.1 * rng.normal(size=cases),
+            "reference_vertical_cup_to_disc_ratio": truth,
+        }
         table = {"eye": ["left", "right"] * (cases // 2)}
         write_team(folder / "results" / team, columns, table=table, resamples=resamples)
     results = read_results(folder / "results")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.ranking.leaderboard_file import FinalTeam, OrganiserPart
@@ -69,6 +70,32 @@ def test_what_was_written_is_read_again(twelve):
         assert (found.team, found.boards["overall"].place) == (given.team, given.boards["overall"].place)
         assert found.boards["overall"].distribution is not None
         assert found.note is None
+
+
+def test_readers_and_ratios_stand_beside_the_curves_of_the_teams(page, twelve):
+    tables = blocks_of(page, Table)
+    (part,) = twelve.parts
+    points = tables["annotator-points"].rows
+    assert len(points) == 2 * 12
+    for *_, team_alone, reader_alone, p_value, corrected in points:
+        sides = min(team_alone, reader_alone), team_alone + reader_alone
+        assert p_value == pytest.approx(binomtest(*sides).pvalue if sides[1] else 1)
+        assert corrected >= p_value
+    # Each team has two ratios, and three pairs with its likelihood, over two figures of the ROC curve.
+    assert len(tables["classifiers"].rows) == 12 * 3 * 2
+    assert len(tables["classifier-tests"].rows) == 12 * 3
+    # The ratio of the reference is the same for all teams, and so one curve.
+    (chart,) = (chart for chart in page.charts() if chart.name.endswith("roc"))
+    of_ratio = "reference vertical cup to disc ratio"
+    curve = [row for row in chart.data["curves"] if row["name"] == of_ratio]
+    x, y = ([row[axis] for row in curve] for axis in ("false_positive_rate", "sensitivity"))
+    areas = {
+        one.value
+        for one in part.classifiers.values
+        if one.classifier.endswith(of_ratio.replace(" ", "_")) and one.metric == "classification.auc"
+    }
+    assert list(areas) == [pytest.approx(np.trapezoid(y, x), abs=0.005)]
+    assert len({row["name"] for row in chart.data["curves"]}) == 13
 
 
 def test_every_kind_of_figure_is_drawn_at_two_widths(chromium, tmp_path, page):

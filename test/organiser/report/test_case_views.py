@@ -57,6 +57,7 @@ def test_every_case_of_a_submission_is_in_the_viewer_with_its_values(bundled_pha
     assert [one.case for one in of_task] == list(bundled.results.tables["segmentation"].names)
     dice = bundled.results.tables["segmentation"]["dice_cup"]
     assert [one.values["Dice of the cup"][0] for one in of_task] == dice.tolist()
+    assert {one.views[0].structures for one in of_task} == {("optic cup", "optic disc")}
     assert not page.is_large
 
 

@@ -43,6 +43,13 @@ def blocks(page, name, kind):
     return [block for block in section.blocks if isinstance(block, kind)]
 
 
+def test_changed_labels_are_told_first():
+    (answer,) = changes_page([replace(CHANGES, relabelled=("V1", "V2"))]).answer
+    assert answer.startswith(
+        "tiny: 2 cases have other labels in `cases.csv`; 3 of 4 submissions have changed"
+    )
+
+
 def test_places_of_the_teams_that_moved_alone():
     page = changes_page([CHANGES])
     (figure,) = blocks(page, "places", Figure)

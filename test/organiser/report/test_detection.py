@@ -10,13 +10,15 @@ from evaluation.organiser.report.detection import detection_section, froc_band
 from evaluation.organiser.report.objects import case_hits
 from test.organiser.report.declared import declared
 
+CLASSES = ("BE", "suspicious", "HGD", "cancer", "polyp")
+
 
 def test_the_curves_end_where_all_boxes_are_counted(bundled_phase):
     results = bundled_phase("edd2020").results
     figures = {block.chart.name: block.chart for block in detection_section(results).blocks}
     rows = figures["detection-froc"].data["curves"]
     table = results.tables["detection"]
-    for position, name in enumerate(("BE", "suspicious", "HGD", "cancer", "polyp")):
+    for position, name in enumerate(CLASSES):
         hits = [
             case_hits(predicted, reference, 0.5, False)
             for predicted, reference in zip(
@@ -113,3 +115,20 @@ def test_the_area_below_the_steps_is_the_average_precision_and_no_class_is_hidde
 
 def test_a_phase_without_boxes_has_no_section(bundled_phase):
     assert detection_section(bundled_phase("refuge-onsite").results) is None
+
+
+def test_the_confusion_of_classes_counts_every_box_of_the_reference_once(bundled_phase):
+    results = bundled_phase("edd2020").results
+    figures = {block.chart.name: block.chart for block in detection_section(results).blocks}
+    chart = figures["detection-class-confusion"]
+    cells = {(row["true"], row["predicted"]): row["cases"] for row in chart.data["cells"]}
+    table = results.tables["detection"]
+    for position, name in enumerate(CLASSES):
+        true, submitted = (
+            sum(int((boxes[:, 0] == position).sum()) for boxes in table.objects(side))
+            for side in ("reference", "predicted")
+        )
+        assert sum(count for (of, _), count in cells.items() if of == name) == true
+        # Predicted boxes are hits, lie on a box of another class, or on none.
+        assert sum(count for (_, called), count in cells.items() if called == name) == submitted
+    assert cells["no box", "no box"] == 0

@@ -44,7 +44,13 @@ def _answer(phase: Changes) -> str:
     """Return in words how much has changed, and whether the winner has."""
     changed = sum(one.is_one for one in phase.submissions)
     moved = len({case.case for one in phase.submissions for cases in one.cases.values() for case in cases})
-    text = f"{changed} of {len(phase.submissions)} submissions have changed, in {moved} cases"
+    labels = len(phase.relabelled)
+    text = (
+        f"{labels} {'case has' if labels == 1 else 'cases have'} other labels in `cases.csv`; "
+        if labels
+        else ""
+    )
+    text += f"{changed} of {len(phase.submissions)} submissions have changed, in {moved} cases"
     places = phase.places.get(phase.overall or "") or next(iter(phase.places.values()), {})
     before, now = (
         sorted(team for team, place in places.items() if getattr(place, when) == 1)

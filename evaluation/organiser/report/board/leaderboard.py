@@ -31,6 +31,7 @@ from evaluation.organiser.report.page import (
     Table,
     Text,
     listed,
+    percent,
 )
 
 # --- Tables of a report for LaTeX ---
@@ -110,7 +111,7 @@ def _answer(board: Leaderboard, phases: Sequence[ReportedPhase]) -> Iterator[str
             if one.place == 1
             if one.distribution
         ]
-        often = f" in {shares[0]:.0%} of the resamples" if len(first) == len(shares) == 1 else ""
+        often = f" in {percent(shares[0])} of the resamples" if len(first) == len(shares) == 1 else ""
         yield f"{prefix}{listed(first)} {_is_first(first)}{often}, of {len(placed)} teams."
         if len(first) == 1 and (found := phase.board.superiority.get(name)):
             yield from _told_apart(first[0], [team.team for team, _ in placed], found)
@@ -133,7 +134,7 @@ def _told_apart(first: str, ordered: Sequence[str], found: Superiority) -> Itera
     if behind:
         others = listed(behind) if len(behind) <= 6 else f"The other {len(behind)} teams"
         verb = "is" if len(behind) == 1 else "are"
-        yield f"{others} {verb} worse than {first} in at least {_CLEARLY:.1%} of the resamples."
+        yield f"{others} {verb} worse than {first} in at least {percent(_CLEARLY, 1)} of the resamples."
 
 
 def _facts(phases: Sequence[ReportedPhase]) -> Iterator[tuple[str, str]]:

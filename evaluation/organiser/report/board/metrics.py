@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts.chart import Chart, NamedCurve
+from evaluation.charts.chart import GREY, Chart, MarkStyle, NamedCurve
 from evaluation.charts.roc import MarkedPoint, roc_chart
 from evaluation.organiser.charts.curves import froc_chart, thinned
 from evaluation.organiser.charts.distributions import Distribution, distribution_chart
@@ -158,6 +158,7 @@ def curves_section(phase: ReportedPhase) -> Section | None:
     blocks: list[Block] = [Figure(chart) for chart in (*_curve_charts(phase), *_free_response(phase))]
     if phase.board.annotators is not None:
         blocks += _annotators(phase)
+    blocks += (*_annotator_points(phase), *_classifiers(phase))
     return phase.section("curves", "Curves", blocks)
 
 
@@ -168,8 +169,13 @@ def _curve_charts(phase: ReportedPhase) -> Iterator[Chart]:
         for name, point in (annotators.points if annotators else {}).items()
         if point.specificity is not None and point.sensitivity is not None
     ]
-    for name, of_teams in phase.organiser.curves.items():
+    for number, (name, of_teams) in enumerate(phase.organiser.curves.items()):
         curves = [_curve(team, of_teams[team]) for team in phase.teams if team in of_teams]
+        marks = {team: mark for team, mark in phase.marks.items() if team in of_teams}
+        if number == 0:
+            shared = _shared_curves(phase)
+            curves += shared
+            marks |= {one.name: MarkStyle(GREY, "circle", (4, 2, 1, 2)) for one in shared}
         if curves:
             yield roc_chart(
                 phase.identifier(name, "roc"),
@@ -177,8 +183,28 @@ def _curve_charts(phase: ReportedPhase) -> Iterator[Chart]:
                 curves,
                 points=points,
                 follows=followed(phase.board.challenge, "ROC"),
-                marks={team: mark for team, mark in phase.marks.items() if team in of_teams},
+                marks=marks,
             )
+
+
+def _shared_curves(phase: ReportedPhase) -> list[NamedCurve]:
+    """Return the curves of classifiers that are the same for all teams, such as a ratio of the reference."""
+    found: dict[str, list[NamedCurve]] = {}
+    for one in phase.organiser.classifiers.curves:
+        points = CurvePoints(one.false_positive_rate, one.sensitivity)
+        found.setdefault(one.classifier, []).append(_curve(_named(one.classifier), points))
+    return [
+        curves[0]
+        for curves in found.values()
+        if len(curves) > 1
+        and all(one.x.tolist() == curves[0].x.tolist() for one in curves)
+        and all(one.y.tolist() == curves[0].y.tolist() for one in curves)
+    ]
+
+
+def _named(column: str) -> str:
+    """Return a classifier in words: the column of its task."""
+    return words_of(column.rpartition(".")[2])
 
 
 def _free_response(phase: ReportedPhase) -> Iterator[Chart]:
@@ -205,6 +231,52 @@ def _curve(team: str, given: CurvePoints) -> NamedCurve:
     x, y = np.array(given.false_positive_rate), np.array(given.sensitivity)
     kept = thinned(x, y, _STEPS)
     return NamedCurve(team, x[kept], y[kept])
+
+
+def _annotator_points(phase: ReportedPhase) -> Iterator[Table]:
+    """Yield the table of every team at the specificity of every annotator."""
+    rows: list[tuple[Cell, ...]] = []
+    for one in phase.organiser.annotator_points:
+        compared = (one.specificity, one.annotator_sensitivity, one.team_sensitivity, one.difference)
+        tested = (one.only_team, one.only_annotator, one.p_value, one.p_holm)
+        rows.append((one.annotator, one.team, *compared, one.lower, one.upper, *tested))
+    if rows:
+        shares = ("specificity", "its sensitivity", "the team's", "difference", "lower", "upper")
+        alone = ("found by the team alone", "by the annotator alone")
+        tests = (("p", 4), ("p, corrected", 4))
+        columns = columns_of("annotator", "team", *((title, 3) for title in shares), *alone, *tests)
+        note = (
+            "Each team at the highest sensitivity that keeps the annotator's specificity. Difference: the "
+            "team's sensitivity minus the annotator's, with its 95 % interval; p of McNemar's test (of a "
+            "permutation test where cases belong together), corrected by Holm for all ranked teams and "
+            "annotators."
+        )
+        name = phase.identifier("annotator-points")
+        yield Table(name, "Teams at the operating points of annotators", columns, tuple(rows), note)
+
+
+def _classifiers(phase: ReportedPhase) -> Iterator[Table]:
+    """Yield the tables of further classifiers of each team: areas, operating points and tests."""
+    found = phase.organiser.classifiers
+    values: tuple[tuple[Cell, ...], ...] = tuple(
+        (phase.title_of(one.metric), one.team, _named(one.classifier), one.cases, *estimate)
+        for one in found.values
+        for estimate in [(one.value, one.lower, one.upper)]
+    )
+    if values:
+        columns = columns_of(
+            "metric", "team", "classifier", "cases", ("value", 4), ("lower", 4), ("upper", 4)
+        )
+        note = "Measurements as classifiers of the same label as the submitted score, on the same cases."
+        yield Table(phase.identifier("classifiers"), "Other classifiers of each team", columns, values, note)
+    tests: list[tuple[Cell, ...]] = []
+    for test in found.tests:
+        pair = (test.team, _named(test.first), _named(test.second))
+        tests.append((*pair, test.difference, test.method, test.p_value, test.p_holm))
+    if tests:
+        titles = ("team", "first", "second", ("first − second", 4), "test", ("p", 4), ("p, corrected", 4))
+        name = phase.identifier("classifier-tests")
+        yield Table(name, "Areas of two classifiers of a team", columns_of(*titles), tuple(tests))
 
 
 def _annotators(phase: ReportedPhase) -> Iterator[Table]:

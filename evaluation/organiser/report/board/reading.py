@@ -87,6 +87,10 @@ def _organiser_part(folder: Path, suffix: str) -> OrganiserPart:
         if not isinstance(found, dict) or found.pop("format", None) != _ORGANISER_FORMAT:
             raise PhaseError(f"{path}: expected the format {_ORGANISER_FORMAT}")
         content |= found
+    content["annotator_points"] = _rows(folder / f"annotator-points{suffix}.csv")
+    values, tests = (_rows(folder / f"classifier{part}{suffix}.csv") for part in ("s", "-tests"))
+    curves = content.get("classifiers", {}).get("curves", [])
+    content["classifiers"] = {"values": values, "tests": tests, "curves": curves}
     content["difficulties"] = _rows(folder / f"difficulty{suffix}.csv")
     content["groups"] = _rows(folder / f"difficulty-groups{suffix}.csv")
     content["influences"] = [

@@ -251,7 +251,8 @@
       for (const layer of stage.querySelectorAll(".areas")) layer.style.opacity = part.opacity.value / 100;
       for (const layer of stage.querySelectorAll(".outlines")) layer.hidden = !part.outlines.checked;
       const plane = one.ofPlanes > 1 ? `, plane ${one.planes[view.plane] + 1} of ${one.ofPlanes} (${one.planes.length} are shown)` : "";
-      block.querySelector(".caption").textContent = `${one.case}, ${at + 1} of ${order.length}${plane}`;
+      const shows = one.structures.length ? `. Shows ${one.structures.join(", ")}` : "";
+      block.querySelector(".caption").textContent = `${one.case}, ${at + 1} of ${order.length}${plane}${shows}`;
     }
 
     const step = (by) => { show(at + by); choose(order[at].case, false); };
