@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,12 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from evaluation.cli.common import add_json, whole_number
+from evaluation.cli.common import add_json, share, whole_number
 from evaluation.core.scheme import MethodName, Ties
+from evaluation.io.tables import DECIMAL
 from evaluation.organiser.cli.rank_inputs import chosen_scheme, methods_tables, paths_of, read_all
 from evaluation.phase.places import PLATFORM_METHODS
 
 if TYPE_CHECKING:
+    from evaluation.organiser.ranking.comparisons import Margin
     from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
     from evaluation.organiser.ranking.leaderboard_writing import MethodGroup
 
@@ -52,6 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.annotator_scores
         else None,
         compare_with=dict(map(_compared, arguments.compare)),
+        margins=tuple(map(margin_of, arguments.margin)),
+        in_fixed_order=arguments.margin_order == "fixed",
+        covariates=tuple(dict.fromkeys(arguments.covariate)),
+        prevalence=float(arguments.prevalence) if arguments.prevalence else None,
     )
     paths_of_results = paths_of(arguments.results)
     if arguments.output and arguments.output.resolve() in {
@@ -111,6 +118,23 @@ def _compared(text: str) -> tuple[str, tuple[str, ...]]:
     if not (team and equals and names):
         raise RankingError(f"--compare {text}: expected TEAM=TEAM[,TEAM…]")
     return team, names
+
+
+def margin_of(text: str) -> Margin:
+    """Return a metric's margin and reference, which may be a number. Raises `RankingError`."""
+    from evaluation.organiser.ranking.comparisons import Margin
+    from evaluation.organiser.ranking.results import RankingError
+
+    metric, _, rest = text.partition("=")
+    size, _, reference = rest.partition(":")
+    try:
+        margin = float(size)
+    except ValueError:
+        margin = -1.0
+    if not (metric and reference and 0 <= margin < math.inf):
+        raise RankingError(f"--margin {text}: expected METRIC=MARGIN:REFERENCE with a margin of at least 0")
+    value = float(reference) if DECIMAL.fullmatch(reference) else None
+    return Margin(metric, margin, reference, value)
 
 
 def _titles(given: list[str]) -> dict[str, str]:
@@ -232,6 +256,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "compare_with of teams.csv; repeatable",
     )
     repeated(
+        "--margin",
+        metavar="METRIC=MARGIN:REFERENCE",
+        help="test whether each team is not inferior, and equivalent, to a reference: a team, an annotator "
+        "of --annotator-scores, or a number; several are primary metrics, corrected together; repeatable",
+    )
+    parser.add_argument(
+        "--margin-order",
+        choices=["holm", "fixed"],
+        default="holm",
+        help="of several --margin: Holm's correction, or tests in the order given until one fails "
+        "(default: %(default)s)",
+    )
+    repeated(
         "--group-teams",
         metavar="COLUMN",
         help="results by a column of --methods, such as the network; several values of a team have ; between "
@@ -252,6 +289,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--subgroup",
         metavar="COLUMN",
         help="of the case table: tests between subgroups within teams, difficulty by subgroup; repeatable",
+    )
+    repeated(
+        "--covariate",
+        metavar="COLUMN",
+        help="of the case table, numbers: Spearman's correlation with the values per case; repeatable",
+    )
+    parser.add_argument(
+        "--prevalence",
+        type=share,
+        metavar="SHARE",
+        help="of positive cases: predictive values at the teams' operating points",
     )
     path(
         "--annotators",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import get_args
 
 import numpy as np
 
@@ -19,18 +20,25 @@ from evaluation.organiser.ranking.classifiers import (
     annotator_points,
     classifiers_of_teams,
     operating_points,
+    predictive_values,
     roc_curve,
 )
 from evaluation.organiser.ranking.comparisons import (
     SIGNIFICANT,
     Comparison,
     Comparisons,
+    Conclusion,
+    Margin,
+    MarginTest,
     chosen_opponents,
     compare,
     compare_unranked,
+    margin_tests,
 )
 from evaluation.organiser.ranking.difficulty import (
+    Association,
     SubgroupTest,
+    associations,
     case_difficulties,
     group_difficulties,
     subgroup_tests,
@@ -115,7 +123,8 @@ class RankOptions:
     ``compare_with``: the teams that each team without a place is tested against, in addition to `teams.csv`.
     ``subgroups``: columns of the case table. ``classifiers``: columns ("task.column") of the results per
     case, by title, that are reported beside the annotators. ``annotator_scores`` returns the scores of
-    annotators for the names of the metrics.
+    annotators for the names of the metrics. ``margins``: see `margin_tests`; ``covariates``:
+    columns of numbers of the case table; ``prevalence``: of predictive values.
     """
 
     which: Which | None = None
@@ -130,6 +139,10 @@ class RankOptions:
     classifiers: Mapping[str, str] | None = None
     annotator_scores: Callable[[tuple[str, ...]], Scores] | None = None
     compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    margins: tuple[Margin, ...] = ()
+    in_fixed_order: bool = False
+    covariates: tuple[str, ...] = ()
+    prevalence: float | None = None
 
 
 _MAX_TESTED = 100
@@ -208,6 +221,7 @@ class Analysis:
             declared = [f"{task.name}.{column}" for task in results.tasks for column in task.classifiers]
             classifiers = {name: name for name in declared if name not in requested.values()} | requested
         tested = self._cases.teams, self._choice, self._tests
+        points = operating_points(results.tasks, chosen)
         return OrganiserPart(
             difficulties=tuple(difficulties),
             groups=tuple(group_difficulties(difficulties, cases, choices.subgroups)),
@@ -217,9 +231,35 @@ class Analysis:
             free_response=_free_response_curves(metrics, chosen),
             annotator_points=annotator_points(choices.annotators, metrics, chosen, *tested),
             classifiers=classifiers_of_teams(metrics, classifiers, chosen, *tested),
-            operating_points=operating_points(results.tasks, chosen),
+            operating_points=points,
+            predictive_values=predictive_values(points, choices.prevalence) if choices.prevalence else (),
             subgroups=values_by_subgroup(metrics, chosen, cases, choices.subgroups),
         )
+
+    def margin_tests(self, annotators: Scores) -> tuple[MarginTest, ...]:
+        """Return the tests with a margin; an annotator's score is a fixed value. Raises `RankingError`."""
+        values: dict[str, dict[str, float]] = {}
+        margins: list[Margin] = []
+        for one in self._choices.margins:
+            if one.metric not in self._results.metrics:
+                raise RankingError(f"margin of {one.metric}: it is not a metric of {self._results.phase}")
+            values[one.metric] = {
+                s.team: s.values[one.metric] for s in self._chosen if one.metric in s.values
+            }
+            score = annotators.get(one.reference, {}).get(one.metric, one.value)
+            margins.append(replace(one, value=None if one.reference in values[one.metric] else score))
+        fixed = self._choices.in_fixed_order
+        tests = margin_tests(margins, self._results.metrics, values, self._all, self.resampled.values, fixed)
+        for one in margins:
+            of_margin = [
+                test for test in tests if (test.metric, test.reference) == (one.metric, one.reference)
+            ]
+            teams = {
+                shown: [t.team for t in of_margin if t.conclusion == shown] for shown in get_args(Conclusion)
+            }
+            told = "; ".join(f"{shown}: {', '.join(names)}" for shown, names in teams.items() if names)
+            self.notices.append(f"{one.metric}, margin {one.margin:g} to {one.reference}: {told}")
+        return tests
 
     def subgroup_tests(self) -> tuple[SubgroupTest, ...]:
         """Return the tests between subgroups within each team."""
@@ -229,6 +269,14 @@ class Analysis:
         if cases is None:
             raise RankingError("subgroups need results per case (evaluate --cases)")
         return tuple(subgroup_tests(self._results.metrics, self._all, cases, self._choices.subgroups))
+
+    def associations(self) -> tuple[Association, ...]:
+        """Return the correlations with columns of numbers. Raises `RankingError`."""
+        cases = self._results.cases
+        if cases is None and self._choices.covariates:
+            raise RankingError("covariates need results per case (evaluate --cases)")
+        metrics, chosen = self._results.metrics, self._choices.covariates
+        return associations(metrics, self._all, cases, chosen) if cases else ()
 
     def annotators(self) -> AnnotatorsSection | None:
         """Return the figures of the annotators, None where none were requested."""

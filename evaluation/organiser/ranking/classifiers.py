@@ -6,11 +6,12 @@ import math
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from statistics import NormalDist
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr
+from scipy.special import bdtr, expit
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
@@ -229,6 +230,56 @@ def operating_points(tasks: Sequence[Task], cases: TeamCases) -> tuple[TeamOpera
                     point.true_negatives,
                 )
             )
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class PredictiveValues:
+    """The predictive values at a team's operating point if a share of cases is positive, and intervals."""
+
+    task: str
+    team: str
+    prevalence: float
+    positive: float | None
+    positive_lower: float
+    positive_upper: float
+    negative: float | None
+    negative_lower: float
+    negative_upper: float
+
+
+def predictive_values(
+    points: Sequence[TeamOperatingPoint], prevalence: float
+) -> tuple[PredictiveValues, ...]:
+    """Return PPV and NPV at a prevalence, in (0, 1), of every operating point with both classes.
+
+    95 % intervals on the logit scale, with ½ added to each count where one is 0; they take the threshold as
+    given. None: the PPV without a positive decision.
+    Source: Mercaldo, Lau and Zhou 2007, Stat. Med. 26:2170.
+    """
+    odds, quantile = prevalence / (1 - prevalence), NormalDist().inv_cdf(0.975)
+
+    def bounds(
+        of_class: float, hits: int, members: int, rejected: int, others: int
+    ) -> tuple[float | None, float, float]:
+        share, passed = hits / members, 1 - rejected / others
+        value = of_class * share / (of_class * share + passed) if share + passed else None
+        more = 0.0 if 0 < hits < members and 0 < rejected < others else 0.5
+        of_members, of_others = members + 2 * more, others + 2 * more
+        share, passed = (hits + more) / of_members, 1 - (rejected + more) / of_others
+        error = math.sqrt((1 / share - 1) / of_members + (1 / passed - 1) / of_others)
+        centre = math.log(of_class * share / passed)
+        ends = [float(expit(centre + side * quantile * error)) for side in (-1, 1)]
+        known = ends if value is None else [*ends, value]
+        return value, min(known), max(known)
+
+    found = []
+    for point in points:
+        hits, rejected = point.true_positives, point.true_negatives
+        positives, negatives = hits + point.false_negatives, rejected + point.false_positives
+        positive = bounds(odds, hits, positives, rejected, negatives)
+        negative = bounds(1 / odds, rejected, negatives, hits, positives)
+        found.append(PredictiveValues(point.task, point.team, prevalence, *positive, *negative))
     return tuple(found)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import accumulate, combinations
+from typing import Literal
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric
@@ -18,6 +21,7 @@ from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import PhaseResults, RankingError
 
 SIGNIFICANT = 0.05
+_ONE_SIDED = 0.025
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,123 @@ def _compare_pairs(
             found = replace(found, note=note)
         comparisons[first, second] = found
     return comparisons
+
+
+# --- Non-inferiority and equivalence with a stated margin ---
+
+
+Conclusion = Literal["equivalent", "not inferior", "not shown"]
+
+
+@dataclass(frozen=True)
+class Margin:
+    """A primary metric, how much worse is still as good, and the reference: a team or a fixed value."""
+
+    metric: str
+    margin: float
+    reference: str
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class MarginTest:
+    """A team beside a reference in a metric.
+
+    ``difference``: how much better the team is, with its 95 % interval. ``p_not_inferior``: one-sided, that
+    it is worse by the margin or more. ``p_equivalent``: the larger one of this and of being better by the
+    margin or more (two one-sided tests). ``conclusion``: by the p corrected over a team's primary metrics,
+    at 2.5 %.
+    """
+
+    metric: str
+    team: str
+    reference: str
+    margin: float
+    difference: float
+    lower: float
+    upper: float
+    p_not_inferior: float
+    p_equivalent: float
+    p_not_inferior_corrected: float = 1.0
+    p_equivalent_corrected: float = 1.0
+    conclusion: Conclusion = "not shown"
+
+
+def margin_tests(
+    margins: Sequence[Margin],
+    metrics: Mapping[str, Metric],
+    values: Mapping[str, Mapping[str, float]],
+    cases: TeamCases,
+    resampled: Mapping[str, Floats],
+    in_fixed_order: bool,
+) -> tuple[MarginTest, ...]:
+    """Return the tests of every team with a metric against the reference of each margin.
+
+    values: by metric and team. resampled: paired bootstrap values by metric, shape (resamples, teams), whose
+    standard deviation is the standard error; Student's t with one degree of freedom fewer than units. A fixed
+    value has no error. Corrected over the margins by Holm, or in_fixed_order: each metric is tested only if
+    all before it succeeded. Raises `RankingError` for a metric without bootstrap values and an unknown
+    reference.
+    Source: Schuirmann 1987, J. Pharmacokinet. Biopharm. 15:657; one-sided 2.5 %: ICH E9, section 3.5.
+    """
+    found: list[MarginTest] = []
+    for one in margins:
+        if one.metric not in resampled:
+            raise RankingError(f"margin of {one.metric}: this metric has no bootstrap values per case")
+        upwards = 1 if metrics[one.metric].better == "higher" else -1
+        tables = _tables_of_metric(one.metric, values[one.metric], cases)
+        at = {cases.teams[position]: position for position in tables}
+        if one.value is None and one.reference not in at:
+            raise RankingError(
+                f"margin of {one.metric}: {one.reference}: no team with it, annotator or number"
+            )
+        table = next(iter(tables.values()))
+        units = cases.units(table)
+        freedom = (len(table) if units is None else np.unique(units).size) - 1
+        columns, of_reference = resampled[one.metric], one.value
+        for team in at:
+            if team == one.reference:
+                continue
+            moved = columns[:, at[team]]
+            if of_reference is None:
+                moved = moved - columns[:, at[one.reference]]
+            known = values[one.metric][one.reference] if of_reference is None else of_reference
+            difference = upwards * (values[one.metric][team] - known)
+            error = max(float(np.nanstd(moved, ddof=1)), sys.float_info.min)
+            half = float(stdtrit(freedom, 0.975)) * error
+            not_inferior = float(stdtr(freedom, -(difference + one.margin) / error))
+            not_superior = float(stdtr(freedom, (difference - one.margin) / error))
+            ends = difference - half, difference + half
+            p_values = not_inferior, max(not_inferior, not_superior)
+            found.append(
+                MarginTest(one.metric, team, one.reference, one.margin, difference, *ends, *p_values)
+            )
+    return _corrected_margins(found, in_fixed_order)
+
+
+def _corrected_margins(tests: Sequence[MarginTest], in_fixed_order: bool) -> tuple[MarginTest, ...]:
+    def corrected(p_values: Sequence[float]) -> list[float]:
+        if in_fixed_order:
+            return list(accumulate(p_values, max))
+        return [1.0 if p is None else p for p in holm(p_values)]
+
+    found: dict[int, MarginTest] = {}
+    for team in dict.fromkeys(test.team for test in tests):
+        members = [position for position, test in enumerate(tests) if test.team == team]
+        not_inferior = corrected([tests[position].p_not_inferior for position in members])
+        equivalent = corrected([tests[position].p_equivalent for position in members])
+        for position, *p_values in zip(members, not_inferior, equivalent, strict=True):
+            shown: Conclusion = "not shown"
+            if p_values[0] < _ONE_SIDED:
+                shown = "equivalent" if p_values[1] < _ONE_SIDED else "not inferior"
+            test = tests[position]
+            found[position] = replace(
+                test,
+                p_not_inferior_corrected=p_values[0],
+                p_equivalent_corrected=p_values[1],
+                conclusion=shown,
+            )
+    return tuple(found[position] for position in range(len(tests)))
 
 
 # --- Tests of teams without a place, such as an ensemble or a grader, against chosen teams ---

@@ -13,6 +13,7 @@ from evaluation.core.scheme import Rank, Scheme
 from evaluation.organiser.ranking.across import across_rankings
 from evaluation.organiser.ranking.analysis import Analysis, RankOptions
 from evaluation.organiser.ranking.annotator_scores import Beside, beside_teams
+from evaluation.organiser.ranking.comparisons import MarginTest
 from evaluation.organiser.ranking.leaderboard_file import (
     FORMAT,
     BoardOfTeam,
@@ -153,6 +154,7 @@ class RankedPhase:
     variants: tuple[Difference, ...] = ()
     annotator_scores: tuple[Beside, ...] = ()
     submissions: tuple[Submission, ...] = ()
+    margins: tuple[MarginTest, ...] = ()
 
 
 def rank_phase(
@@ -215,10 +217,12 @@ def rank_phase(
             },
         ),
         subgroup_tests=analysis.subgroup_tests(),
+        associations=analysis.associations(),
         annotators=analysis.annotators(),
     )
     tie = scheme.phase_ties.get(role or "", "")
     annotators = choices.annotator_scores(tuple(better)) if choices.annotator_scores else {}
+    margins = analysis.margin_tests(annotators)
     return RankedPhase(
         board,
         analysis.organiser_part(),
@@ -232,6 +236,7 @@ def rank_phase(
         of_variants(board, results.variants, better),
         beside_teams(board.teams, {s.team for s in ranked}, annotators, better),
         results.submissions,
+        margins,
     )
 
 

@@ -8,9 +8,15 @@ from typing import Any, Literal
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.annotators import AnnotatorsSection
 from evaluation.organiser.ranking.certainty import Superiority
-from evaluation.organiser.ranking.classifiers import AnnotatorPoint, Classifiers, TeamOperatingPoint
+from evaluation.organiser.ranking.classifiers import (
+    AnnotatorPoint,
+    Classifiers,
+    PredictiveValues,
+    TeamOperatingPoint,
+)
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
 from evaluation.organiser.ranking.difficulty import (
+    Association,
     CaseDifficulty,
     GroupDifficulty,
     SubgroupTest,
@@ -110,6 +116,7 @@ class PhaseLeaderboard:
     robustness: tuple[Variation, ...] = ()
     across: AcrossRankings | None = None
     subgroup_tests: tuple[SubgroupTest, ...] = ()
+    associations: tuple[Association, ...] = ()
     annotators: AnnotatorsSection | None = None
 
 
@@ -178,6 +185,7 @@ class OrganiserPart:
     annotator_points: tuple[AnnotatorPoint, ...] = ()
     classifiers: Classifiers = field(default_factory=Classifiers)
     operating_points: tuple[TeamOperatingPoint, ...] = ()
+    predictive_values: tuple[PredictiveValues, ...] = ()
     subgroups: tuple[SubgroupValue, ...] = ()
 
 

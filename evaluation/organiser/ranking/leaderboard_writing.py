@@ -159,11 +159,12 @@ def _group(
 def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
     """Write leaderboard.json and csv files, over several phases one more csv each; return the paths."""
     tables: dict[str, list[dict[str, Any]]] = {"robustness.csv": [], "comparisons.csv": []}
-    tables |= {"subgroup-tests.csv": [], "leaderboard.csv": leaderboard_rows(board)}
+    tables |= {"subgroup-tests.csv": [], "associations.csv": [], "leaderboard.csv": leaderboard_rows(board)}
     for phase in board.phases:
         of_phase = {"phase": phase.role or phase.phase}
         tables["robustness.csv"] += [of_phase | _robustness_row(phase, one) for one in phase.robustness]
         tables["subgroup-tests.csv"] += [of_phase | vars(test) for test in phase.subgroup_tests]
+        tables["associations.csv"] += [of_phase | vars(one) for one in phase.associations]
         for name, metric in phase.metrics.items():
             pairs = metric.comparisons.pairs if metric.comparisons else ()
             rows = [of_phase | {"metric": name} | vars(pair) for pair in (*pairs, *metric.unranked)]
@@ -184,6 +185,7 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
         f"classifiers{suffix}.csv": part.classifiers.values,
         f"classifier-tests{suffix}.csv": part.classifiers.tests,
         f"operating-points{suffix}.csv": part.operating_points,
+        f"predictive-values{suffix}.csv": part.predictive_values,
         f"subgroups{suffix}.csv": part.subgroups,
     }
     documents = _filled({name: [_cells(row) for row in rows] for name, rows in tables.items()})
@@ -207,6 +209,7 @@ def write_differences(phase: RankedPhase, folder: Path, suffix: str) -> list[Pat
         f"first-place{suffix}.csv": [vars(row) for row in phase.first_place],
         f"variants{suffix}.csv": [vars(row) for row in phase.variants],
         f"annotator-scores{suffix}.csv": [vars(row) for row in phase.annotator_scores],
+        f"margins{suffix}.csv": [vars(row) for row in phase.margins],
     }
     return _write(_filled(tables), folder)
 

@@ -1,12 +1,18 @@
 """Operating points of teams against scikit-learn, at ADAM's false-positive rate of 0.2."""
 
+import math
+
 import numpy as np
 import pytest
 from sklearn.metrics import roc_curve
 
 from evaluation.challenges.adam import CHALLENGE, AdamOptions
 from evaluation.core.case_table import CaseTable
-from evaluation.organiser.ranking.classifiers import operating_points
+from evaluation.organiser.ranking.classifiers import (
+    TeamOperatingPoint,
+    operating_points,
+    predictive_values,
+)
 from evaluation.organiser.ranking.resampling import TeamCases
 
 TASKS = CHALLENGE.tasks(AdamOptions())
@@ -42,3 +48,38 @@ def test_sensitivity_where_the_false_positive_rate_is_a_fifth():
 def test_a_team_without_the_task_and_a_set_without_a_class_have_no_point():
     one_class = classified([0.5, 0.7], [1.0, 1.0])
     assert operating_points(TASKS, TeamCases(("a", "b"), (one_class, None))) == ()
+
+
+def point(hits, missed, false, rejected):
+    shares = hits / (hits + missed), rejected / (rejected + false), false / (rejected + false)
+    return TeamOperatingPoint("t", "a", 0.8, 0.5, *shares, hits, missed, false, rejected)
+
+
+def test_predictive_values_at_a_prevalence():
+    # Sensitivity 0.9, specificity 0.8. Of 1,000 persons 32 are positive: 28.8 found and 193.6 false alarms.
+    (found,) = predictive_values([point(90, 10, 40, 160)], 0.032)
+    assert found.positive == pytest.approx(28.8 / (28.8 + 193.6))
+    assert found.negative == pytest.approx(774.4 / (774.4 + 3.2))
+    # Mercaldo, Lau and Zhou 2007: the variance of the PPV's logit.
+    centre = math.log(0.032 / 0.968 * 0.9 / 0.2)
+    error = math.sqrt(0.1 / 0.9 / 100 + 0.8 / 0.2 / 200)
+    ends = [1 / (1 + math.exp(-(centre + side * 1.959963984540054 * error))) for side in (-1, 1)]
+    assert [found.positive_lower, found.positive_upper] == pytest.approx(ends)
+
+
+@pytest.mark.parametrize(("counts", "positive"), [((50, 0, 0, 50), 1.0), ((0, 50, 0, 50), None)])
+def test_predictive_values_without_a_wrong_or_a_positive_decision(counts, positive):
+    (found,) = predictive_values([point(*counts)], 0.1)
+    assert found.positive == positive
+    assert 0 < found.positive_lower < found.positive_upper <= 1
+    assert found.negative_lower < found.negative <= found.negative_upper
+
+
+def test_intervals_of_predictive_values_cover():
+    # Sensitivity 0.85, specificity 0.9, 3.2 %: a PPV of 0.2193. 95 % of 1,000 sets are 950 ± 14.
+    rng = np.random.default_rng(2)
+    true = 0.032 * 0.85 / (0.032 * 0.85 + 0.968 * 0.1)
+    sets = zip(rng.binomial(60, 0.85, 1000).tolist(), rng.binomial(300, 0.1, 1000).tolist(), strict=True)
+    points = [point(hits, 60 - hits, false, 300 - false) for hits, false in sets]
+    found = predictive_values(points, 0.032)
+    assert 930 <= sum(one.positive_lower <= true <= one.positive_upper for one in found) <= 980

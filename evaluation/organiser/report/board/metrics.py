@@ -303,6 +303,13 @@ def subgroups_section(phase: ReportedPhase) -> Section | None:
     blocks: list[Block] = [Figure(chart) for chart in _subgroup_charts(phase)]
     if tests := phase.board.subgroup_tests:
         blocks.append(_tests(phase, tests))
+    if found := phase.board.associations:
+        figures = ("Spearman's ρ", 4), ("lower", 4), ("upper", 4), ("p", 4)
+        rows = tuple((phase.title_of(one.metric), *list(vars(one).values())[1:]) for one in found)
+        columns = columns_of("metric", "team", "column", "cases", *figures)
+        note = "Interval by Fisher's z (Bonett and Wright 2000), p by Student's t, not corrected."
+        title = "Values per case and columns of numbers"
+        blocks.append(Table(phase.identifier("associations"), title, columns, rows, note))
     if groups := phase.organiser.groups:
         columns = columns_of("metric", "measure", "column", "subgroup", "cases", ("mean", 4))
         rows = tuple(

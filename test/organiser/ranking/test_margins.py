@@ -1,0 +1,131 @@
+"""Non-inferiority and equivalence with a stated margin, against a team and against a fixed value."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_1samp
+
+from evaluation.core.case_table import CaseTable
+from evaluation.core.metric import Metric, mean_of
+from evaluation.organiser.cli.rank_command import margin_of
+from evaluation.organiser.ranking.comparisons import Margin, margin_tests
+from evaluation.organiser.ranking.resampling import TeamCases
+from evaluation.organiser.ranking.results import RankingError
+
+DICE = Metric("dice", "Dice", mean_of("dice"), 1, 0)
+NAMES = ("t.dice", "t.other")
+
+
+def results_of(columns, margins, in_fixed_order=False, better=DICE, resamples=2000):
+    """Return the tests of teams whose means over cases are given by metric and team."""
+    rng = np.random.default_rng(4)
+    cases = len(next(iter(columns[NAMES[0]].values())))
+    weights = rng.multinomial(cases, np.full(cases, 1 / cases), resamples) / cases
+    teams = tuple(columns[NAMES[0]])
+    table = CaseTable([f"C{case}" for case in range(cases)], [{"dice": 0.0}] * cases)
+    team_cases = TeamCases(teams, tuple({"t": table} for _ in teams))
+    stacked = {name: np.stack(list(of_teams.values())) for name, of_teams in columns.items()}
+    values = {
+        name: dict(zip(teams, of_metric.mean(axis=1).tolist(), strict=True))
+        for name, of_metric in stacked.items()
+    }
+    resampled = {name: weights @ of_metric.T for name, of_metric in stacked.items()}
+    metrics = dict.fromkeys(columns, better)
+    return margin_tests(margins, metrics, values, team_cases, resampled, in_fixed_order)
+
+
+def dice(shift, cases=80, seed=1):
+    rng = np.random.default_rng(seed)
+    common = rng.normal(0.8, 0.05, cases)
+    return {"expert": common, "team": common + shift + rng.normal(0, 0.03, cases)}
+
+
+@pytest.mark.parametrize("lower_is_better", [False, True])
+def test_a_paired_difference_is_tested_as_by_the_t_test(lower_is_better):
+    columns = dice(-0.004)
+    better = replace(DICE, best=0, worst=1) if lower_is_better else DICE
+    (found,) = results_of({"t.dice": columns}, [Margin("t.dice", 0.015, "expert")], better=better)
+    gained = (columns["team"] - columns["expert"]) * (-1 if lower_is_better else 1)
+    worse = ttest_1samp(gained, -0.015, alternative="greater")
+    better_by_more = ttest_1samp(gained, 0.015, alternative="less")
+    assert found.difference == pytest.approx(gained.mean())
+    interval = ttest_1samp(gained, 0).confidence_interval()
+    # The bootstrap's own error at 2,000 resamples is 2 %, and it divides by n.
+    assert found.upper - found.lower == pytest.approx(interval.high - interval.low, rel=0.06)
+    assert found.p_not_inferior == pytest.approx(worse.pvalue, rel=0.3, abs=1e-4)
+    assert found.p_equivalent == pytest.approx(max(worse.pvalue, better_by_more.pvalue), rel=0.3, abs=1e-4)
+    assert found.conclusion == "equivalent"
+
+
+@pytest.mark.parametrize(
+    ("shift", "margin", "conclusion"),
+    [
+        (0.0, 0.02, "equivalent"),
+        (0.05, 0.02, "not inferior"),
+        (-0.05, 0.02, "not shown"),
+        (0, 0, "not shown"),
+    ],
+)
+def test_conclusions_against_a_team(shift, margin, conclusion):
+    (found,) = results_of({"t.dice": dice(shift)}, [Margin("t.dice", margin, "expert")])
+    assert (found.team, found.conclusion) == ("team", conclusion)
+
+
+def test_a_fixed_value_has_no_error_of_its_own():
+    columns = dice(0.0)
+    found = results_of({"t.dice": columns}, [Margin("t.dice", 0.02, "0.8", 0.8)])
+    assert [test.team for test in found] == ["expert", "team"]
+    alone = ttest_1samp(columns["expert"], 0.78, alternative="greater")
+    assert found[0].p_not_inferior == pytest.approx(alone.pvalue, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("in_fixed_order", "expected"),
+    # By Holm the smaller p counts twice; in the fixed order the second is at least the first.
+    [(False, [None, 2]), (True, [None, 0])],
+)
+def test_several_primary_metrics_are_corrected(in_fixed_order, expected):
+    columns = {"t.dice": dice(-0.008, seed=2), "t.other": dice(0.0, seed=3)}
+    margins = [Margin(name, 0.015, "expert") for name in NAMES]
+    first, second = results_of(columns, margins, in_fixed_order)
+    assert second.p_not_inferior < first.p_not_inferior < 0.1
+    assert first.p_not_inferior_corrected == first.p_not_inferior
+    wanted = 2 * second.p_not_inferior if expected[1] else first.p_not_inferior
+    assert second.p_not_inferior_corrected == pytest.approx(wanted)
+
+
+def test_a_team_that_is_worse_by_the_margin_is_rarely_called_not_inferior():
+    # Type I error at the margin: 2.5 % of 600 sets are 15 ± 3.8.
+    rng = np.random.default_rng(9)
+    common = rng.normal(0.8, 0.05, (600, 60))
+    worse = common - 0.02 + rng.normal(0, 0.04, common.shape)
+    weights = rng.multinomial(60, np.full(60, 1 / 60), 400) / 60
+    table = CaseTable([f"C{case}" for case in range(60)], [{"dice": 0.0}] * 60)
+    cases = TeamCases(("a", "b"), ({"t": table}, {"t": table}))
+    shown = 0
+    for first, second in zip(common, worse, strict=True):
+        values = {"t.dice": {"a": first.mean(), "b": second.mean()}}
+        resampled = {"t.dice": weights @ np.stack([first, second]).T}
+        margin = [Margin("t.dice", 0.02, "a")]
+        (found,) = margin_tests(margin, {"t.dice": DICE}, values, cases, resampled, False)
+        shown += found.conclusion != "not shown"
+    assert 4 <= shown <= 27
+
+
+def test_what_is_refused():
+    with pytest.raises(RankingError, match=r"margin of t\.dice: nobody"):
+        results_of({"t.dice": dice(0)}, [Margin("t.dice", 0.02, "nobody")])
+    with pytest.raises(RankingError, match=r"margin of t\.else: this metric has no bootstrap values"):
+        results_of({"t.dice": dice(0)}, [Margin("t.else", 0.02, "expert")])
+
+
+@pytest.mark.parametrize("text", ["t.dice", "t.dice=0.02", "t.dice=-1:team", "t.dice=x:team", "=0.1:team"])
+def test_arguments_that_say_no_margin(text):
+    with pytest.raises(RankingError, match="expected METRIC=MARGIN:REFERENCE"):
+        margin_of(text)
+
+
+def test_a_reference_may_be_a_number():
+    assert margin_of("t.dice=0.02:0.8") == Margin("t.dice", 0.02, "0.8", 0.8)
+    assert margin_of("t.dice=0.02:team") == Margin("t.dice", 0.02, "team", None)
