@@ -197,6 +197,8 @@ def picture_of(
         elif isinstance(field.kind, BoxList):
             inclusive = inclusive_corners(phase)
             boxes = Objects(tuple(_boxes(predicted, reference, inclusive)))
+            if not (boxes.drawn or all(size)):
+                return None
             return CaseImage("boxes", _encoded(object_panels(boxes, size, photograph), lossy))
         elif isinstance(predicted, Point) and (location := location_of(field, predicted, reference)):
             return _picture_of_point(location, size, photograph)

@@ -100,7 +100,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Objects:
-    """The objects drawn for one case in one field, at least one.
+    """The objects drawn for one case in one field, at least one unless the whole image is shown.
 
     joined: pairs of positions between which a line is drawn. surroundings: show the surroundings of the
     objects rather than the whole image. in_pixels: positions are pixels of the case's image.
@@ -113,8 +113,8 @@ class Objects:
 
     @property
     def axes(self) -> int:
-        """The number of axes of the positions."""
-        return len(self.drawn[0].lower)
+        """The number of axes of the positions, 2 without any."""
+        return len(self.drawn[0].lower) if self.drawn else 2
 
 
 def space_of(kind: Kind) -> Space | None:

@@ -61,6 +61,18 @@ def test_every_case_of_a_submission_is_in_the_viewer_with_its_values(bundled_pha
     assert not page.is_large
 
 
+def test_an_image_without_any_box_is_in_the_viewer(bundled_phase):
+    bundled = bundled_phase("edd2020")
+    page = submission_page(bundled.results, bundled.submission, None, 0)
+    (viewer,) = (block for section in page.sections for block in section.blocks if isinstance(block, Viewer))
+    table = bundled.results.tables["detection"]
+    sides = zip(*map(table.objects, ("predicted", "reference")), table.names, strict=True)
+    empty = [name for *boxes, name in sides if not any(map(len, boxes))]
+    assert empty
+    title = next(task.title for task in bundled.results.tasks if task.name == "detection")
+    assert set(empty) <= {one.case for one in viewer.cases if one.task == title}
+
+
 def test_200_ct_cases_are_files_beside_the_page_that_opens_at_once(chromium, tmp_path):
     views = [ct_view(seed) for seed in range(3)]
     cases = [
