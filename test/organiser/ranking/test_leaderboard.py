@@ -14,6 +14,7 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.organiser.ranking.analysis import RankOptions
+from evaluation.organiser.ranking.comparisons import Margin
 from evaluation.organiser.ranking.leaderboard import RankedPhase, rank_phase, rank_phases
 from evaluation.organiser.ranking.leaderboard_file import FORMAT, Leaderboard, leaderboard_schema
 from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard
@@ -237,6 +238,29 @@ def test_a_team_without_results_per_case_stops_the_uncertainty_of_the_ranks_only
     assert phase.board.teams[0].boards["overall"].distribution is None
     assert phase.board.teams[0].metrics["classification.auc"].lower is not None
     assert any("no results per case" in notice and "delta" in notice for notice in phase.notices)
+
+
+def test_margins_to_an_annotator_and_covariates_of_a_phase(four_teams):
+    cup = f"segmentation.{CUP}"
+    phase = ranked(
+        four_teams,
+        margins=(Margin(cup, 0.02, "expert"), Margin(cup, 0.02, "beta")),
+        annotator_scores=lambda names: {"expert": {cup: 0.88}},
+        covariates=("glaucoma",),
+        prevalence=0.1,
+    )
+    assert len(phase.margins) == 4 + 3
+    # The qualities are 0.9, 0.88, 0.8 and 0.6 beside 0.88.
+    shown = {test.team: test.conclusion for test in phase.margins if test.reference == "expert"}
+    assert (shown["alpha"], shown["gamma"], shown["delta"]) == ("not inferior", "not shown", "not shown")
+    assert any("margin 0.02 to expert: " in notice for notice in phase.notices)
+    assert {one.cases for one in phase.board.associations} == {60}
+    # REFUGE has no operating point.
+    assert phase.organiser.predictive_values == ()
+    with pytest.raises(RankingError, match="margin of other: it is not a metric of refuge-test"):
+        ranked(four_teams, margins=(Margin("other", 0.1, "beta"),))
+    with pytest.raises(RankingError, match="nobody: no team"):
+        ranked(four_teams, margins=(Margin(cup, 0.1, "nobody"),))
 
 
 def test_a_class_with_few_cases_is_not_resampled(tmp_path):
