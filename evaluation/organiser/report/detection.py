@@ -32,7 +32,7 @@ _GRID = 50
 
 def detection_section(results: SubmissionResults) -> Section | None:
     """Return the section, None without a task of detections."""
-    figures = tuple(Figure(chart) for chart in _charts(results))
+    figures = tuple(Figure(chart, wide="confusion" in chart.name) for chart in _charts(results))
     return Section("detection", "Detection", figures) if figures else None
 
 
