@@ -38,6 +38,7 @@ OF_PHASES = {
     "mean": "the caller averages over labels and cases",
     "unit": "the caller divides mm³ by 1000",
     "minimum_probability": "the caller leaves predictions out",
+    "over_annotators": "the caller compares with each annotator, or with their consensus",
 }
 # Options of one metric that its function has in another form, and why.
 EXCEPTIONS = {
