@@ -23,9 +23,9 @@ from evaluation.challenges.declared.label_maps import (
 from evaluation.challenges.declared.probability_maps import ProbabilityMapField
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Values
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
+from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.probability_map import ProbabilityMapValue
 from evaluation.metrics.crops import together
 from evaluation.metrics.probabilities import normal_crps, voxel_calibration_errors
@@ -155,10 +155,9 @@ class ConsensusConfidence(_LabelProbabilityTable):
         return [bool(every.any()) for every, _ in masks]
 
     def entering_unanswered(
-        self, field_name: str, references: Values, table: LabelMapField, structures: Sequence[Structure]
+        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
     ) -> list[bool]:
         """Return the same for a case without a result."""
-        comparison = FieldComparison(field_name, references[field_name], references)
         return self.entering(comparison, table, structures)
 
 
@@ -189,6 +188,10 @@ class VolumeCrps(_LabelProbabilityTable, VolumeTable):
         gt=0,
         allow_inf_nan=False,
     )
+
+    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+        """Return the volume of the image, or the stated worst."""
+        return self.worst or super().worst_value(reference, table, structure)
 
     def case_values(
         self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]

@@ -341,14 +341,12 @@ class StructureMetricTable(MetricTable):
         return [count > 0 for count in _chosen(voxels, table, structures)]
 
     def entering_unanswered(
-        self, field_name: str, references: Values, table: LabelMapField, structures: Sequence[Structure]
+        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
     ) -> list[bool]:
-        """Return for each structure whether a case without a result enters its figure."""
+        """Return for each structure whether a case without a result enters its figure, by its references."""
         if self.absent != "leave_out":
             return [True] * len(structures)
-        return self.entering(
-            FieldComparison(field_name, references[field_name], references), table, structures
-        )
+        return self.entering(comparison, table, structures)
 
     def scored(self, table: LabelMapField) -> list[Structure]:
         """Return the structures that are scored. Raises ValueError for unknown ones."""
@@ -382,7 +380,8 @@ class StructureMetricTable(MetricTable):
         def worst(case: CaseForm, references: Values) -> Row:
             reference: LabelMapValue = references[field_name]
             figures = [self.worst_value(reference, table, each) for each in structures]
-            return row(figures, self.entering_unanswered(field_name, references, table, structures))
+            unanswered = FieldComparison.of_reference(field_name, references)
+            return row(figures, self.entering_unanswered(unanswered, table, structures))
 
         def metric(column: str, title: str, of: Sequence[str]) -> Metric:
             always_enters = by_reference or (column == name and self.mean == "of_cases")
@@ -616,9 +615,8 @@ class VolumeTable(StructureMetricTable):
         return self.unit or table.extent_unit
 
     def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
-        """Return the volume of the image, or the stated worst of the metrics that have one."""
-        worst: float | None = getattr(self, "worst", None)
-        return worst or math.prod(reference.shape) * self.voxel_extent(reference)
+        """Return the volume of the image."""
+        return math.prod(reference.shape) * self.voxel_extent(reference)
 
     def voxel_extent(self, value: LabelMapValue) -> float:
         """Return the volume of a voxel in that unit; in two dimensions its area, 1 without a spacing."""
@@ -658,6 +656,10 @@ class VolumeDifference(VolumeTable, LabelMetricTable):
         unit = self.extent_unit(table)
         best = -math.inf if self.signed else 0.0  # bounds of the figure, which then has no best value
         return LabelFigure(best, math.inf, "" if self.relative else unit, ordered=not self.signed)
+
+    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+        """Return the volume of the image, or the stated worst."""
+        return self.worst or super().worst_value(reference, table, structure)
 
     def values(
         self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]

@@ -240,7 +240,7 @@ class _PartTable(LesionTable):
             }
 
         def values(comparison: FieldComparison) -> Row:
-            enters = self.entering_unanswered(field_name, comparison.references, table, structures)
+            enters = self.entering_unanswered(comparison, table, structures)
             return row(
                 [
                     self.part(self.lesions(comparison, table, each).found) if entered else Part(0, 0)
@@ -250,7 +250,8 @@ class _PartTable(LesionTable):
 
         def worst(case: CaseForm, references: Values) -> Row:
             reference: LabelMapValue = references[field_name]
-            enters = self.entering_unanswered(field_name, references, table, structures)
+            unanswered = FieldComparison.of_reference(field_name, references)
+            enters = self.entering_unanswered(unanswered, table, structures)
             return row(
                 [
                     self.missing(self.lesions_of(reference, each)) if entered else Part(0, 0)

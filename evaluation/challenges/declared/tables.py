@@ -149,6 +149,11 @@ class FieldComparison(Deriving):
         self.all_submitted: Values = all_submitted or {field: submitted}
         super().__init__()
 
+    @classmethod
+    def of_reference(cls, field: str, references: Values) -> FieldComparison:
+        """Return the comparison of a reference with itself, for figures that follow from references alone."""
+        return cls(field, references[field], references)
+
     @property
     def reference(self) -> Any:
         """The reference value of the field, read when it is first needed."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, stdtr
+from scipy.special import ndtr, ndtri, stdtr
 
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.pairwise import TOO_FEW_CASES, PairTest, sign
@@ -53,7 +53,7 @@ def _rounded(values: Floats, magnitude: Floats) -> Floats:
 
 # --- Statistics of ranks: Wilcoxon's signed-rank test, the rank-sum test, and Kendall's τ-b ---
 
-_NORMAL = 1.959963984540054  # the 97.5 % quantile
+_NORMAL = float(ndtri(0.975))
 _LARGEST_SMALL = np.iinfo(np.int16).max // 2
 _ENTRIES_AT_ONCE = 4_000_000
 _METHOD = "Wilcoxon signed-rank"

@@ -46,8 +46,8 @@ from evaluation.organiser.report.overlays import (
     FALSE,
     MISSED,
     Colours,
+    ComparedNumber,
     Greys,
-    Measurement,
     Region,
     StructureSize,
     fitted,
@@ -313,7 +313,7 @@ class CaseReading:
 
     name: str
     sizes: tuple[StructureSize, ...]
-    measurements: tuple[Measurement, ...]
+    measurements: tuple[ComparedNumber, ...]
     locations: Mapping[str, Location]
     pictures: Mapping[str, CaseImage]
     views: Mapping[str, CaseView] = dataclasses.field(default_factory=dict)

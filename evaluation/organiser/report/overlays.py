@@ -71,7 +71,7 @@ class StructureSize:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class ComparedNumber:
     """A number of a case in prediction and reference: a submitted one, or the ratio of two structures."""
 
     title: str
@@ -126,10 +126,10 @@ def is_number(field: Field) -> bool:
 
 def measurements(
     field: Field, predicted: Any, reference: Any, definition: VerticalDiameter
-) -> Iterator[Measurement]:
+) -> Iterator[ComparedNumber]:
     """Yield a number, or for nested labels the vertical ratio of each structure to the one around it."""
     if is_number(field):
-        yield Measurement(field.title, predicted, reference, getattr(field.kind, "unit", ""))
+        yield ComparedNumber(field.title, predicted, reference, getattr(field.kind, "unit", ""))
     if not isinstance(field.kind, LabelMask) or not field.kind.nested:
         return
     found = list(regions(field, predicted, reference))
@@ -139,7 +139,7 @@ def measurements(
             vertical_cup_to_disc_ratio(*(vertical_diameter(crop.values, definition) for crop in pair))
             for pair in pairs
         )
-        yield Measurement(f"Vertical ratio of {inner.structure} to {outer.structure}", one, other)
+        yield ComparedNumber(f"Vertical ratio of {inner.structure} to {outer.structure}", one, other)
 
 
 def solids(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[Solid]:

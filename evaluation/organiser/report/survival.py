@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.charts.chart import Chart, NamedCurve
 from evaluation.core.challenge import Task
@@ -89,10 +90,15 @@ def _groups(found: _Observed, risk: bool) -> dict[str, Bools]:
     """Return the members of groups by predicted risk, lowest first; equal predictions stay together."""
     order = found.predicted if risk else -found.predicted
     names = _GROUPS[_parts(found)]
-    cuts = np.quantile(order, np.arange(1, len(names)) / len(names), method="inverted_cdf")
-    of_group = np.searchsorted(cuts, order, side="left")
+    of_group = _equal_parts(order, len(names))
     members = {name: of_group == number for number, name in enumerate(names)}
     return {name: one for name, one in members.items() if one.any()}
+
+
+def _equal_parts(values: Floats, number: int) -> NDArray[np.int64]:
+    """Return the part of each value, of so many of nearly equal size; equal values stay together."""
+    cuts = np.quantile(values, np.arange(1, number) / number, method="inverted_cdf")
+    return np.searchsorted(cuts, values, side="left")
 
 
 def _calibrations(
@@ -130,8 +136,7 @@ def _calibrations(
 
 def _calibration_bins(found: _Observed, horizon: float) -> Iterator[CalibrationBin]:
     number = min(_BINS, found.time.size // _FEWEST_IN_GROUP)
-    cuts = np.quantile(found.predicted, np.arange(1, number) / number, method="inverted_cdf")
-    of_bin = np.searchsorted(cuts, found.predicted, side="left")
+    of_bin = _equal_parts(found.predicted, number)
     for members in (of_bin == one for one in range(number)):
         if members.any():
             alive, lower, upper = found.curve(members).at(horizon)

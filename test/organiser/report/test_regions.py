@@ -10,7 +10,7 @@ from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.metrics.crops import crop
 from evaluation.organiser.report.overlays import (
-    Measurement,
+    ComparedNumber,
     StructureSize,
     has_regions,
     has_solids,
@@ -52,7 +52,7 @@ def test_sizes_and_what_they_share():
 
 def test_the_ratio_is_of_vertical_extents():
     (found,) = measurements(FIELD, PREDICTED, REFERENCE, "extent")
-    assert found == Measurement("Vertical ratio of optic cup to optic disc", 2 / 6, 4 / 8)
+    assert found == ComparedNumber("Vertical ratio of optic cup to optic disc", 2 / 6, 4 / 8)
 
 
 def labelled(dimensions):
