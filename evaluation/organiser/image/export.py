@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Sequence
+from importlib import resources
 from pathlib import Path
+from string import Template
 
 from zlib_ng import gzip_ng
 
@@ -70,18 +72,8 @@ def export_image(
 def next_steps(image: BuiltImage, output: Path) -> str:
     """Return what an administrator of the challenge does with the files."""
     phase = image.name.removeprefix("evaluation-")
-    return f"""
-With the files in {output}/, as an administrator of the challenge, on the phase's pages of the platform:
-  1. Evaluation methods: add evaluation-{phase}.tar.gz and wait until it is active.
-  2. Ground truths, only where labels are to change without a new image: add ground-truth-{phase}.tar.gz.
-     It wins over the image's. Both are activated one by one: "source" and "manifest" in metrics.json say
-     which was used.
-  3. Phase settings, scoring and submission: enter what settings.json holds, field by field; null is an
-     empty field. The platform takes a limit above 0 only after step 1.
-  4. Submission instructions: paste format.md, and link form.json.
-The platform rejects a zip with a password or with absolute paths with "An unexpected error occurred" before
-the container starts. Tell participants, since this evaluation cannot.
-"""
+    text = (resources.files("evaluation.organiser.image") / "templates/next_steps.txt").read_text("utf-8")
+    return Template(text).substitute(phase=phase, output=output)
 
 
 def _write_compressed(path: Path, command: Sequence[str], level: int) -> None:

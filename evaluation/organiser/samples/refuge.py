@@ -12,7 +12,7 @@ from numpy.random import Generator
 from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
-from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
+from evaluation.organiser.submission_writer import SampleCase, configured, write_archive_sample
 from evaluation.organiser.synthesis import (
     AUC,
     FundusCase,
@@ -59,7 +59,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 
         return drawn, predict
 
-    configuration, tasks = _configuration(arguments), CHALLENGE.tasks(RefugeOptions())
+    configuration, tasks = configured("refuge", arguments), CHALLENGE.tasks(RefugeOptions())
     extensions = {"segmentation": arguments.extension}
     return write_archive_sample(
         arguments, configuration, tasks, arguments.cases, draw, progress, extensions=extensions
@@ -77,24 +77,3 @@ def _reference(case: FundusCase, rng: Generator) -> SampleCase:
             "fovea": Point(round(fovea.x, 2), round(fovea.y, 2)),
         },
     )
-
-
-def _configuration(arguments: argparse.Namespace) -> str:
-    return f"""\
-challenge = "refuge"
-name = "{arguments.name}"
-title = "REFUGE, synthetic sample of {arguments.cases} images"
-submission = "archive"
-seed = {arguments.seed}
-public_detail = "full"
-
-# Two submissions cannot tell all labels of 40 images; with 400 images, nine could not (see `audit`).
-metric_detail = {{ "classification.*" = "value", "fovea.*" = "value" }}
-
-[[subgroups]]
-column = "glaucoma"
-audience = "organiser"
-
-[submissions]
-limit = 2
-"""
