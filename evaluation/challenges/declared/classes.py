@@ -12,13 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import model_validator
 
-from evaluation.challenges.declared.scalars import (
-    ColumnFieldTable,
-    NumberField,
-    ScalarFieldTable,
-    TwoClassFieldTable,
-    value_columns,
-)
+from evaluation.challenges.declared import scalars
 from evaluation.challenges.declared.scores import check_classes
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
 from evaluation.core.aggregates import confusion_of
@@ -59,7 +53,7 @@ def cost_matrix(costs: Costs, classes: int, key: str) -> Floats:
     return matrix
 
 
-class DecisionField(TwoClassFieldTable):
+class DecisionField(scalars.TwoClassFieldTable):
     """A decision between two classes: 1 or 0, for example whether a condition is present.
 
     In an archive it is a column of 0 and 1, in an algorithm phase a JSON boolean (Bool). The reference is a
@@ -73,7 +67,7 @@ class DecisionField(TwoClassFieldTable):
         return self.column_field(name, Label(), self.two_classes or Label())
 
 
-class ClassField(ColumnFieldTable):
+class ClassField(scalars.ColumnFieldTable):
     """One of several classes, such as a grade or a diagnosis.
 
     In an archive it is a column of a table. In an algorithm phase it is JSON: the text of the class (String,
@@ -105,7 +99,7 @@ class ClassField(ColumnFieldTable):
         return self.column_field(name, ClassLabel(classes, self.boolean), reference)
 
 
-class ClassProbabilitiesField(ScalarFieldTable):
+class ClassProbabilitiesField(scalars.ScalarFieldTable):
     """The probabilities of several classes.
 
     In an archive each class has a column of the table. In an algorithm phase it is JSON (Anything): an object
@@ -191,12 +185,12 @@ class DecisionMetric(MetricTable, ABC):
         description="Fields of kind `number`: from which number on a case is decided to be positive.",
         allow_inf_nan=False,
     )
-    kinds = (ClassField, ClassProbabilitiesField, DecisionField, NumberField)
+    kinds = (ClassField, ClassProbabilitiesField, DecisionField, scalars.NumberField)
 
     def decided(self, name: str, field_name: str, table: FieldTable) -> Decided:
         """Return how a field decides. Raises ValueError for options that do not fit it."""
-        predicted, true = value_columns(field_name)
-        if isinstance(table, NumberField):
+        predicted, true = scalars.value_columns(field_name)
+        if isinstance(table, scalars.NumberField):
             threshold = _threshold(table, self.threshold)
             return Decided(
                 ("negative", "positive"), f"{name}_predicted", true, lambda number: float(number >= threshold)
@@ -271,7 +265,7 @@ class OneClassMetric(DecisionMetric, ABC):
         return classes.index(self.of)
 
 
-def _threshold(table: NumberField, threshold: float | None) -> float:
+def _threshold(table: scalars.NumberField, threshold: float | None) -> float:
     check_classes(table)
     if threshold is None:
         raise ValueError("threshold: expected a number for a field of kind 'number', found none")

@@ -30,23 +30,10 @@ from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
+from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Bools
 from evaluation.metrics.crops import VolumeCrop, together
 from evaluation.metrics.label_surfaces import label_boxes
-from evaluation.metrics.segmentation import (
-    LabelCounts,
-    OverlapCounts,
-    Region,
-    around,
-    count_label_overlap,
-    count_overlap,
-    dice_of_counts,
-    jaccard_of_counts,
-    precision_of_counts,
-    recall_of_counts,
-    volume_difference,
-    volume_similarity_of_counts,
-)
 
 IMAGE_EXTENSIONS = (".png", ".bmp", ".tif", ".tiff", ".mha")
 VOLUME_EXTENSIONS = (".mha", ".nii.gz", ".nii", ".tif", ".tiff")
@@ -229,14 +216,14 @@ class ComparedMaps:
     labels: int
 
     @cached_property
-    def boxes(self) -> Sequence[Region | None]:
+    def boxes(self) -> Sequence[segmentation.Region | None]:
         """The smallest box around each label in both maps, None where neither has it."""
         return label_boxes(self.prediction, self.reference, self.labels)
 
     def masks(self, structure: Structure) -> tuple[Bools, Bools]:
         """Return a structure in prediction and reference in its box, which is empty if neither has it."""
         boxes = [box for place in structure.positions if (box := self.boxes[place - 1]) is not None]
-        box = around(boxes) if boxes else (slice(0),) * self.reference.ndim
+        box = segmentation.around(boxes) if boxes else (slice(0),) * self.reference.ndim
         return structure.mask(self.prediction[box]), structure.mask(self.reference[box])
 
 
@@ -471,13 +458,13 @@ def _mean_of_defined(figures: Figures) -> float:
 # --- Overlap and volume of two label maps; one pass over both maps counts for all figures ---
 
 
-def counts_of(comparison: FieldComparison, table: LabelMapField) -> LabelCounts:
+def counts_of(comparison: FieldComparison, table: LabelMapField) -> segmentation.LabelCounts:
     """Return the voxels of each structure in both maps and in their overlap, counted once for all metrics."""
 
-    def count(comparison: FieldComparison) -> LabelCounts:
+    def count(comparison: FieldComparison) -> segmentation.LabelCounts:
         maps = maps_of(comparison, table)
         regions = [structure.positions for structure in table.structures]
-        return count_label_overlap(maps.prediction, maps.reference, len(table.labels), regions)
+        return segmentation.count_label_overlap(maps.prediction, maps.reference, len(table.labels), regions)
 
     return comparison.derive("label overlap", count)
 
@@ -500,13 +487,13 @@ def _consensus_of(comparison: FieldComparison, table: LabelMapField) -> FieldCom
     structures = table.structures
     submitted, agreed = agreement(comparison, table, structures, comparison.submitted.crop)
     counts = [
-        count_overlap(structure.mask(submitted) & (every | ~some), every)
+        segmentation.count_overlap(structure.mask(submitted) & (every | ~some), every)
         for structure, (every, some) in zip(structures, agreed, strict=True)
     ]
     consensus = FieldComparison(comparison.field, comparison.submitted, comparison.references)
     names = ("intersection", "prediction", "reference")
     columns = (np.array([getattr(of, name) for of in counts], np.int64) for name in names)
-    consensus.derive("label overlap", lambda _: OverlapCounts(*columns))
+    consensus.derive("label overlap", lambda _: segmentation.OverlapCounts(*columns))
     return consensus
 
 
@@ -541,7 +528,7 @@ class Dice(_OverlapTable):
     """
 
     metric: Literal["dice"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(dice_of_counts)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.dice_of_counts)
 
 
 class Jaccard(_OverlapTable):
@@ -554,7 +541,7 @@ class Jaccard(_OverlapTable):
     """
 
     metric: Literal["jaccard"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(jaccard_of_counts)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.jaccard_of_counts)
 
 
 class VoxelSensitivity(_OverlapTable):
@@ -567,7 +554,7 @@ class VoxelSensitivity(_OverlapTable):
     """
 
     metric: Literal["voxel_sensitivity"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(recall_of_counts)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.recall_of_counts)
 
 
 class VoxelPrecision(_OverlapTable):
@@ -580,7 +567,7 @@ class VoxelPrecision(_OverlapTable):
     """
 
     metric: Literal["voxel_precision"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(precision_of_counts)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.precision_of_counts)
 
 
 class VolumeSimilarity(_OverlapTable):
@@ -594,7 +581,7 @@ class VolumeSimilarity(_OverlapTable):
     """
 
     metric: Literal["volume_similarity"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(volume_similarity_of_counts)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.volume_similarity_of_counts)
 
 
 class VolumeTable(StructureMetricTable):
@@ -666,7 +653,7 @@ class VolumeDifference(VolumeTable, LabelMetricTable):
     ) -> Figures:
         """Return the differences."""
         extent = self.voxel_extent(comparison.reference)
-        found = volume_difference(counts_of(comparison, table), [extent])
+        found = segmentation.volume_difference(counts_of(comparison, table), [extent])
         limit = self.worst_value(comparison.reference, table, structures[0])
         difference = found.signed_mm3
         if self.relative:
