@@ -222,8 +222,7 @@ def _from_memory_file(data: bytes) -> NDArray[Any]:
         image = reader.Execute()
     finally:
         os.close(descriptor)
-    pixels: NDArray[Any] = np.asarray(_PixelsOf(image, SimpleITK.GetArrayViewFromImage(image)))
-    return pixels
+    return np.asarray(_PixelsOf(image, SimpleITK.GetArrayViewFromImage(image)))
 
 
 class _PixelsOf:
