@@ -20,7 +20,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
 from evaluation.io.json_files import read_json
 from evaluation.organiser.starter import repository
-from evaluation.organiser.starter.sample import write_sample
+from evaluation.organiser.starter.repository import write_sample
 from evaluation.organiser.submission_writer import InputSocket
 from evaluation.phase.validation import InvalidTableError, read_table
 
