@@ -27,7 +27,7 @@ from PIL import Image
 from evaluation.cli import check_command, evaluate_command
 from evaluation.cli.common import MACHINE
 from evaluation.cli.main import main
-from evaluation.core import resampling
+from evaluation.core import side_by_side
 from evaluation.core.fault import FormFault, ReadError
 from evaluation.core.field import FileSource
 from evaluation.core.form import CaseForm
@@ -380,9 +380,9 @@ def test_a_worker_that_cannot_be_forked_is_the_machines(error):
 
 
 def test_a_copy_that_cannot_be_forked_is_done_without(monkeypatch, tmp_path):
-    monkeypatch.setattr(resampling, "_can_fork", lambda: True)
+    monkeypatch.setattr(side_by_side, "_can_fork", lambda: True)
     with counted(Calls(tmp_path, "fork", 1, "ENOMEM")) as calls:
-        assert resampling.side_by_side([lambda: 1, lambda: 2], [1.0, 1.0]) == [1, 2]
+        assert side_by_side.side_by_side([lambda: 1, lambda: 2], [1.0, 1.0]) == [1, 2]
     assert calls.counts["fork"] == 1
 
 

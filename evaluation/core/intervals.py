@@ -11,7 +11,8 @@ import numpy as np
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import IntervalMethod, Mean, MethodInterval, Metric
-from evaluation.core.resampling import Group, Resampling, groups_of, side_by_side, values_under
+from evaluation.core.resampling import Group, Resampling, groups_of, values_under
+from evaluation.core.side_by_side import side_by_side
 from evaluation.metrics.arrays import Floats, distinct
 from evaluation.metrics.bootstrap import Bootstrap, resampled_shares
 from evaluation.metrics.intervals import (

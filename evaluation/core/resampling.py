@@ -1,24 +1,11 @@
-"""Metrics under a bootstrap of the cases: which can be resampled, and their values under case weights.
-
-`side_by_side` runs computations in this process and in a copy, which is forked for the purpose. It saves
-about 10 % of the time of JustRAIGS in stacks of 500 on two processors: its resamples take 0.15 s in one
-process and 0.07 s in each of two. Parts of NumPy, `numpy.bincount` among them, let one thread run at a time.
-"""
+"""Metrics under a bootstrap of the cases: which can be resampled, and their values under case weights."""
 
 from __future__ import annotations
 
-import gc
 import math
-import os
-import pickle
-import signal
-import sys
-import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,100 +15,11 @@ from evaluation.core.metric import IntervalMethod, Metric, Strata
 from evaluation.metrics.arrays import Floats, distinct, weighted_means
 from evaluation.metrics.bootstrap import Bootstrap, UnitWeights, bootstrap_of, bootstrap_weights
 
-Result = TypeVar("Result")
-_PR_SET_PDEATHSIG = 1
-
-
-def side_by_side(tasks: Sequence[Callable[[], Result]], costs: Sequence[float]) -> list[Result]:
-    """Return the results of tasks in their order, where possible from two processes at once.
-
-    tasks: functions that only compute, and whose results can be pickled. costs: what each is expected to
-    take, in any unit, by which the tasks are shared out. A task that fails in the copy, for whatever reason,
-    is done here, so that results and exceptions are those of ``[task() for task in tasks]``.
-    """
-    theirs, ours = _shares(costs)
-    if not (theirs and ours and _can_fork()):
-        return [task() for task in tasks]
-    parent, reading, writing = os.getpid(), *os.pipe()
-    try:
-        process = os.fork()
-    except OSError:  # no more processes: all is done here
-        os.close(reading)
-        os.close(writing)
-        return [task() for task in tasks]
-    if process == 0:
-        os.close(reading)
-        _work([tasks[number] for number in theirs], writing, parent)
-    os.close(writing)
-    try:
-        found = {number: tasks[number]() for number in ours}
-        with open(reading, "rb", closefd=False) as stream:
-            answer = stream.read()
-    finally:
-        os.close(reading)
-        with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
-        with suppress(ChildProcessError):
-            os.waitpid(process, 0)
-    with suppress(Exception):
-        found |= zip(theirs, pickle.loads(answer), strict=True)  # noqa: S301 - from our own copy
-    return [found[number] if number in found else task() for number, task in enumerate(tasks)]
-
-
-def end_with_parent(parent: int | None = None) -> None:
-    """Ask the system to kill this process when its parent ends, also while this one is stopped or hangs.
-
-    parent: its number, where it may have ended already.
-    """
-    if sys.platform == "linux":
-        import ctypes
-
-        parent = os.getppid() if parent is None else parent
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it ended before we asked
-            os._exit(1)
-
-
-def _shares(costs: Sequence[float]) -> tuple[list[int], list[int]]:
-    """Return the positions of the tasks in two shares of about equal cost, the dearest task in the second."""
-    shares: tuple[list[int], list[int]] = ([], [])
-    sums = [0.0, 0.0]
-    for number in sorted(range(len(costs)), key=lambda number: (-costs[number], number)):
-        share = 0 if sums[0] < sums[1] else 1
-        shares[share].append(number)
-        sums[share] += costs[number]
-    return shares
-
-
-def _can_fork() -> bool:
-    """Return whether a copy of this process works and is of use: no threads, and more than one processor."""
-    return sys.platform == "linux" and threading.active_count() == 1 and len(os.sched_getaffinity(0)) > 1
-
-
-def _work(tasks: Sequence[Callable[[], Any]], writing: int, parent: int) -> NoReturn:
-    """Write the pickled results of tasks, and end without anything that a normal end would do."""
-    status = 1
-    try:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_DFL)
-        end_with_parent(parent)
-        gc.disable()  # looking for garbage would copy every page
-        data = pickle.dumps([task() for task in tasks])
-        with open(writing, "wb") as stream:
-            stream.write(data)
-        status = 0
-    finally:
-        os._exit(status)
-
-
 FEWEST_UNBOUNDED = 200  # if one case of 50 fails, 98 of 100 samples show it
 CLUSTER_COLUMN = "cluster"
 """The column of the case table that says which cases belong together, such as the eyes of a person."""
 
 Units = NDArray[np.int64]
-
-
-# --- Metrics under a bootstrap of the cases ---
 
 
 @dataclass(frozen=True)

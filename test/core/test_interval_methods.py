@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, t
 
+from evaluation.core import side_by_side
 from evaluation.core.aggregates import average_precision_of, confusion_of, partial_auc_of, ratio_of_sums
 from evaluation.core.case_table import CaseTable
 from evaluation.core.intervals import default_method, intervals, possible_methods
@@ -157,7 +158,7 @@ def test_two_processes_have_the_intervals_of_one(monkeypatch, clusters):
     forks = []
     fork = os.fork
     monkeypatch.setattr(os, "fork", lambda: forks.append(1) or fork())
-    monkeypatch.setattr(resampling, "_can_fork", lambda: True)
+    monkeypatch.setattr(side_by_side, "_can_fork", lambda: True)
     monkeypatch.setattr("evaluation.core.intervals._MANY_DRAWS", 1)
     together = intervals(METRICS, [table(1), table(2)], resampling)
     assert forks == [1]

@@ -1,4 +1,4 @@
-"""`evaluation.core.resampling`: the same results from two processes, whatever happens to one of them."""
+"""`evaluation.core.side_by_side`: the same results from two processes, whatever happens to one of them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.core import resampling as module
-from evaluation.core.resampling import side_by_side
+from evaluation.core import side_by_side as module
+from evaluation.core.side_by_side import side_by_side
 from test.repository import REPOSITORY
 
 
@@ -109,7 +109,7 @@ def test_the_copy_ends_with_a_process_that_is_killed(tmp_path: Path):
     script = f"""
         import os, time
         from pathlib import Path
-        from evaluation.core import resampling as module
+        from evaluation.core import side_by_side as module
 
         def theirs():
             Path({str(tmp_path / "process")!r}).write_text(str(os.getpid()))

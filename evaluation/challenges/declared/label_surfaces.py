@@ -1,4 +1,4 @@
-"""Distances between the surfaces of the labels of two label maps, and the structure of labels."""
+"""Distances between the surfaces of the labels of two label maps; one comparison serves all figures."""
 
 from __future__ import annotations
 
@@ -18,11 +18,8 @@ from evaluation.challenges.declared.label_maps import (
     spacing_of,
 )
 from evaluation.challenges.declared.tables import FieldComparison
-from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.arrays import Bools
-from evaluation.metrics.components import betti_numbers, boundary_iou, centreline_dice
 from evaluation.metrics.label_surfaces import SurfaceComparison, compare_surfaces
 from evaluation.metrics.surfaces import Directions, DirectionsOfMean, Percentile, Surface, SurfaceConvention
 
@@ -177,87 +174,3 @@ class SurfaceDice(_SurfaceTable):
         """Return the share."""
         stated = self.tolerance_mm
         return compared.surface_dice(stated[structure.name] if isinstance(stated, dict) else stated)
-
-
-class _MaskTable(LabelMetricTable):
-    """A figure of two masks, by default from 0 to 1."""
-
-    @abstractmethod
-    def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
-        """Return the figure of two masks of the reference's image, cropped alike."""
-
-    def values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
-        """Return the figures."""
-        maps = maps_of(comparison, table)
-        return [self.value(*maps.masks(structure), comparison.reference) for structure in structures]
-
-
-class BettiError(_MaskTable):
-    """Absolute difference of a Betti number: how many components, or tunnels, there are too many or too few.
-
-    From 0 to `worst`, lower is better, for each label and as mean over labels. Voxels that share a corner are
-    connected. No difference counts as more than `worst`, and a case without a result as that.
-
-    Oracle: scikit-image, `euler_number`, and SciPy, `label`. Source: Hu et al., NeurIPS 2019.
-    """
-
-    metric: Literal["betti_error"]
-    number: Literal[0, 1] = Key(default=0, description="0: components. 1: tunnels; in two dimensions holes.")
-    worst: float = Key(description="The largest difference that counts.", gt=0, allow_inf_nan=False)
-
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
-        """Return the range."""
-        return LabelFigure(best=0, worst=self.worst)
-
-    def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
-        """Return the difference."""
-        found, true = (betti_numbers(mask)[self.number] for mask in (prediction, reference))
-        return min(float(abs(found - true)), self.worst)
-
-
-class CentrelineDice(_MaskTable):
-    """Centreline Dice (clDice): harmonic mean of the shares of each skeleton that the other region holds.
-
-    From 0 to 1, higher is better, for each label and as mean over labels. A label that neither map has counts
-    as 1, one that only one map has as 0. A case without a result counts as 0. It needs the package
-    scikit-image, which a `requirements.txt` beside `phase.toml` brings into the image.
-
-    Oracle: scikit-image, `skeletonize`. Source: Shit et al., CVPR 2021, p. 16560.
-    """
-
-    metric: Literal["centreline_dice"]
-
-    def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
-        """Return the figure. Raises `PhaseError` without the package."""
-        try:
-            return centreline_dice(prediction, reference)
-        except ModuleNotFoundError:
-            raise PhaseError(
-                "centreline_dice: scikit-image is not installed; list it in a requirements.txt with hashes "
-                "beside phase.toml"
-            ) from None
-
-
-class BoundaryIou(_MaskTable):
-    """Boundary IoU: intersection over union of the voxels near the boundaries of two regions, inside of them.
-
-    From 0 to 1, higher is better, for each label and as mean over labels. A label that neither map has counts
-    as 1, one that only one map has as 0. A case without a result counts as 0.
-
-    Oracle: SciPy, `distance_transform_cdt`. Source: Cheng et al., CVPR 2021, p. 15334.
-    """
-
-    metric: Literal["boundary_iou"]
-    width: int | None = Key(
-        default=None,
-        description="Width of the boundary in voxels, diagonal steps included. Default: 2 % of the diagonal "
-        "of the case's image, rounded, at least 1.",
-        ge=1,
-    )
-
-    def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
-        """Return the figure."""
-        diagonal = math.hypot(*of.shape[-prediction.ndim :])
-        return boundary_iou(prediction, reference, self.width or max(1, round(0.02 * diagonal)))

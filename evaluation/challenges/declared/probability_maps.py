@@ -1,10 +1,9 @@
-"""Probability maps and detection maps, and metrics against several annotators."""
+"""Probability maps and detection maps, and their metrics."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Sequence
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -21,43 +20,20 @@ from evaluation.challenges.declared.detections import (
     average_precision_measure,
     froc_measure,
 )
-from evaluation.challenges.declared.label_maps import (
-    Figures,
-    ImageFieldTable,
-    LabelFigure,
-    LabelMapField,
-    Structure,
-    StructureMetricTable,
-    VolumeTable,
-    agreement,
-    by_annotator,
-    counts_of,
-)
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.challenges.declared.label_maps import ImageFieldTable
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
-from evaluation.core.metric import Metric, auc_of, mean_metric, mean_of
+from evaluation.core.metric import Metric, auc_of, mean_metric
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.io.kinds.probability_map import (
-    DetectionMap,
-    DetectionMapValue,
-    ProbabilityMap,
-    ProbabilityMapValue,
-    components_of,
-)
+from evaluation.io.kinds.probability_map import DetectionMap, DetectionMapValue, ProbabilityMap, components_of
 from evaluation.metrics.crops import together
 from evaluation.metrics.froc import FrocReading
 from evaluation.metrics.lesions import match_candidates, overlap_of_components
-from evaluation.metrics.probabilities import (
-    normal_crps,
-    voxel_average_precision,
-    voxel_brier_score,
-    voxel_calibration_errors,
-)
-from evaluation.metrics.segmentation import count_overlap, dice_of_counts, jaccard_of_counts
+from evaluation.metrics.probabilities import voxel_average_precision, voxel_brier_score
+from evaluation.metrics.segmentation import count_overlap, dice_of_counts
 
 FLOAT_IMAGE_EXTENSIONS = (".tif", ".tiff", ".mha")
 
@@ -330,216 +306,3 @@ class CaseAreaUnderCurve(tables.MetricTable):
         return tables.Measure(
             (Metric(name, self.title_of(name), auc_of(score, label), best=1, worst=0),), row, worst
         )
-
-
-class GeneralisedEnergyDistance(StructureMetricTable):
-    """Generalised energy distance (squared) of a prediction from several annotators.
-
-    From 0 to 2, lower is better, for each label and as mean over labels: twice the mean distance of the
-    prediction from the annotators, minus the mean distance of all pairs of annotators, each with itself too;
-    the distance is 1 − Jaccard index, 0 where neither map has the label. A case without a result counts as 2.
-
-    Oracle: scikit-learn, `jaccard_score` of the voxels. Source: Kohl et al., NeurIPS 2018, of one
-    prediction.
-    """
-
-    metric: Literal["generalised_energy_distance"]
-
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
-        """Return the range. Raises ValueError for a field without annotators."""
-        if len(table.annotators) < 2:
-            raise ValueError("expected a field with several annotators")
-        return LabelFigure(best=0, worst=2)
-
-    def case_values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
-        """Return the distances."""
-        compared = by_annotator(comparison, table)
-        pairs = [
-            FieldComparison(one.field, other.reference, one.references)
-            for one, other in combinations(compared, 2)
-        ]
-        chosen = [table.structures.index(structure) for structure in structures]
-        apart = [
-            1 - np.array([jaccard_of_counts(counts_of(one, table), both_empty=1.0)[chosen] for one in of])
-            for of in (compared, pairs)
-        ]
-        among = 2 * apart[1].sum(axis=0) / len(compared) ** 2
-        distances: list[float] = (2 * apart[0].mean(axis=0) - among).tolist()
-        return distances
-
-
-# --- Probabilities of labels, each submitted as a field of its own ---
-
-
-class _ProbabilityTable(MetricTable):
-    """A metric of the probabilities of labels, with their label map as the field that is scored."""
-
-    probabilities: dict[str, str] = Key(
-        description="Fields of the kind `probability_map` by the label whose probability they hold: "
-        '`{ pancreas = "pancreas_probability" }`.',
-        min_length=1,
-    )
-    kinds: ClassVar[tuple[type[FieldTable], ...]] = (LabelMapField,)
-
-    def further_fields(self, table: FieldTable, fields: Mapping[str, FieldTable]) -> tuple[str, ...]:
-        """Return the fields of the probabilities."""
-        assert isinstance(table, LabelMapField)
-        known = [structure.name for structure in table.structures]
-        for label, name in self.probabilities.items():
-            other = fields.get(name)
-            if label not in known:
-                raise ValueError(f"probabilities: expected some of {', '.join(known)}, found {label}")
-            if not isinstance(other, ProbabilityMapField) or other.dimensions != table.dimensions:
-                raise ValueError(
-                    f"probabilities.{label}: expected a field of the kind probability_map of "
-                    f"{table.dimensions} dimensions, found {name!r}"
-                )
-        return tuple(self.probabilities.values())
-
-    def probability_of(self, comparison: FieldComparison, label: str) -> ProbabilityMapValue:
-        """Return the submitted probabilities of a label."""
-        submitted: ProbabilityMapValue = comparison.all_submitted[self.probabilities[label]]
-        return submitted
-
-
-class _LabelProbabilityTable(_ProbabilityTable, StructureMetricTable):
-    """A figure of the probabilities of each label."""
-
-    def scored(self, table: LabelMapField) -> list[Structure]:
-        """Return the labels that have probabilities. Raises ValueError for others that are named."""
-        if lacking := [name for name in self.labels or () if name not in self.probabilities]:
-            raise ValueError(f"labels: expected some of the probabilities, found {', '.join(lacking)}")
-        chosen = self.labels or self.probabilities
-        return [structure for structure in table.structures if structure.name in chosen]
-
-
-class ConsensusConfidence(_LabelProbabilityTable):
-    """Confidence where annotators agree: mean of the mean probabilities of the right answer in and around it.
-
-    From 0 to 1, higher is better, for each label and as mean over labels: half of 1 − the mean probability
-    where no annotator has the label, plus half of the mean probability where all have it. A label that they
-    nowhere agree to have does not enter. A case without a result counts as 0.
-
-    Oracle: sums by hand. Source: Riera-Marín et al., CURVAS challenge, MICCAI 2024.
-    """
-
-    metric: Literal["consensus_confidence"]
-
-    def is_reached(self, table: LabelMapField) -> bool:
-        """Return true: the annotators' disagreement does not count."""
-        return True
-
-    def case_values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
-        """Return the confidences."""
-        voxels: int = math.prod(comparison.reference.shape)
-
-        def confidence(structure: Structure) -> float:
-            crop = self.probability_of(comparison, structure.name).crop
-            values, ((every, some),) = agreement(comparison, table, [structure], crop)
-            if not every.any():
-                return math.nan
-            around = float(values[~some].sum(dtype=np.float64)) / max(voxels - int(some.sum()), 1)
-            return (1 - around + float(values[every].mean(dtype=np.float64))) / 2
-
-        return [confidence(structure) for structure in structures]
-
-    def entering(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> list[bool]:
-        """Return for each label whether the annotators agree somewhere to have it."""
-        _, masks = agreement(comparison, table, structures, comparison.reference.crop)
-        return [bool(every.any()) for every, _ in masks]
-
-    def entering_unanswered(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> list[bool]:
-        """Return the same for a case without a result."""
-        return self.entering(comparison, table, structures)
-
-
-class VolumeCrps(_LabelProbabilityTable, VolumeTable):
-    """Continuous ranked probability score (CRPS) of the volume that the probabilities of a label sum up to.
-
-    At least 0, lower is better, in mm³ or ml (mm² or pixels in two dimensions), for each label and as mean
-    over labels. The volume is compared with a normal distribution with the mean and the (population) standard
-    deviation of the annotators' volumes; where that is 0 the figure is the difference. A case without a
-    result counts as `worst`, and no score counts as more than that.
-
-    Oracle: SciPy, `quad`. Source: Gneiting and Raftery, JASA 102:359, 2007; Riera-Marín et al., CURVAS
-    challenge, MICCAI 2024.
-    """
-
-    metric: Literal["volume_crps"]
-    deviations: float | None = Key(
-        default=None,
-        description="The score is integrated from the mean − this to the mean + this number of standard "
-        "deviations (CURVAS: 3), so that volumes beyond are not worse than at these limits. Default: over "
-        "all volumes.",
-        gt=0,
-        allow_inf_nan=False,
-    )
-    worst: float | None = Key(
-        default=None,
-        description="Score of a case without a result. Default: the volume of the case's image.",
-        gt=0,
-        allow_inf_nan=False,
-    )
-
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
-        """Return the volume of the image, or the stated worst."""
-        return self.worst or super().worst_value(reference, table, structure)
-
-    def case_values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
-        """Return the scores."""
-        extent = self.voxel_extent(comparison.reference)
-        counts = [counts_of(one, table).reference for one in by_annotator(comparison, table)]
-        volumes = extent * np.array(counts)
-
-        def score(structure: Structure) -> float:
-            of = volumes[:, table.structures.index(structure)]
-            values = self.probability_of(comparison, structure.name).probabilities
-            volume = extent * float(values.sum(dtype=np.float64))
-            limit = self.worst_value(comparison.reference, table, structure)
-            return min(normal_crps(volume, of.mean(), of.std(), self.deviations or math.inf), limit)
-
-        return [score(structure) for structure in structures]
-
-
-class VoxelCalibrationError(_ProbabilityTable):
-    """Calibration error of the most probable label of every voxel, as mean over annotators and over cases.
-
-    From 0 to 1, lower is better: in bins of equal width the distance of the mean probability from the share
-    of voxels whose label the annotator gave, weighted by the bin's share of the voxels. Voxels of probability
-    1 are a bin of their own, as in torchmetrics. Background has what the labels leave of 1, at least 0; of
-    equal probabilities the first one counts, background before all. A case without a result counts 1.
-
-    Oracle: NumPy, `histogram`. Source: Guo et al., ICML 2017, p. 1321; Riera-Marín et al., CURVAS challenge,
-    MICCAI 2024.
-    """
-
-    metric: Literal["voxel_calibration_error"]
-    bins: int = Key(default=50, description="Number of bins of equal width.", ge=1, le=1000)
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the error. Raises ValueError where a label has no probabilities."""
-        assert isinstance(table, LabelMapField)
-        labels = list(table.labels.values())
-        if set(labels) != set(self.probabilities):
-            raise ValueError(f"probabilities: expected all of {', '.join(labels)}, and nothing else")
-
-        def row(comparison: FieldComparison) -> Row:
-            crops = [self.probability_of(comparison, label).crop for label in labels]
-            references = [one.reference.crop for one in by_annotator(comparison, table)]
-            maps = together(*crops, *references)
-            voxels = math.prod(comparison.reference.shape)
-            errors = voxel_calibration_errors(maps[: len(crops)], maps[len(crops) :], voxels, self.bins)
-            return {name: math.fsum(errors) / len(errors)}
-
-        reached = len(table.annotators) < 2
-        return Measure((Metric(name, self.title_of(name), mean_of(name), 0, 1, reached=reached),), row)

@@ -1,0 +1,189 @@
+"""Metrics of the probabilities of classes: scores, calibration, and areas of each class against the rest."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from evaluation.challenges.declared.classes import ClassProbabilitiesField
+from evaluation.challenges.declared.scalars import NumberField
+from evaluation.challenges.declared.scores import check_probability
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.core.aggregates import calibration_metric, macro_auc_of
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Values
+from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
+from evaluation.core.metric import Metric, mean_of
+
+
+class _ProbabilityScore(MetricTable, ABC):
+    """A mean over cases of a loss that follows from the probabilities of a case and its true class."""
+
+    kinds = (ClassProbabilitiesField, NumberField)
+
+    @abstractmethod
+    def loss(self, shares: Sequence[float], true: int) -> float:
+        """Return the loss, given the probability of every class."""
+
+    def worst_of(self, classes: int) -> float:
+        """Return the largest loss: all probability on a wrong class."""
+        return self.loss([*[0.0] * (classes - 1), 1.0], 0)
+
+    def scale(self, several: bool) -> float:
+        """Return what the loss of one probability, whose other class is the rest, is multiplied by."""
+        return 1.0
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the score. Raises ValueError for a number that is no probability of a class."""
+        several = isinstance(table, ClassProbabilitiesField)
+        if not several:
+            check_probability(table)
+        scale = self.scale(several)
+        worst = scale * self.worst_of(2)
+
+        def row(comparison: FieldComparison) -> Row:
+            true, submitted = comparison.reference, comparison.submitted
+            if math.isnan(true):
+                return {name: math.nan}
+            shares = submitted if several else (1.0 - submitted, submitted)
+            return {name: scale * self.loss(shares, int(true))}
+
+        def worst_row(case: CaseForm, references: Values) -> Row:
+            return {name: math.nan if math.isnan(references[field_name]) else worst}
+
+        return Measure((Metric(name, self.title_of(name), mean_of(name), 0, worst),), row, worst_row)
+
+
+class BrierScore(_ProbabilityScore):
+    """Brier score: mean squared difference of probability and truth.
+
+    Lower is better: from 0 to 1 for the probability of one of two classes, a number with `minimum = 0` and
+    `maximum = 1`; from 0 to 2 for several classes, whose squares are summed. A case without a result counts
+    1, or 2.
+
+    Oracle: scikit-learn, `brier_score_loss`. Source: Brier, Monthly Weather Review 78:1, 1950.
+    """
+
+    metric: Literal["brier_score"]
+
+    def loss(self, shares: Sequence[float], true: int) -> float:
+        """Return the sum of the squares."""
+        return math.fsum((share - (index == true)) ** 2 for index, share in enumerate(shares))
+
+    def scale(self, several: bool) -> float:
+        """Return a half for one probability, whose square counts once."""
+        return 1.0 if several else 0.5
+
+
+class LogLoss(_ProbabilityScore):
+    """Log loss: mean of the negative natural logarithm of the probability of the true class.
+
+    At least 0, lower is better; ln 2 for a coin. Probabilities below `smallest` count as that, so that one
+    certain error is not infinite. A case without a result counts as a probability of 0.
+
+    Oracle: scikit-learn, `log_loss`. Source: Good, J. R. Stat. Soc. B 14:107, 1952.
+    """
+
+    metric: Literal["log_loss"]
+    smallest: float = Key(default=1e-15, description="Probability below which none counts.", gt=0, le=0.1)
+
+    def loss(self, shares: Sequence[float], true: int) -> float:
+        """Return the logarithm."""
+        return -math.log(max(shares[true], self.smallest)) + 0.0
+
+
+class _ClassCalibration(MetricTable, ABC):
+    """A calibration error of the probabilities of several classes."""
+
+    bins: int = Key(default=10, description="Number of bins of equal width.", ge=1, le=1000)
+    kinds = (ClassProbabilitiesField,)
+
+    @abstractmethod
+    def pairs(self, shares: Sequence[float], true: float) -> list[tuple[float, float]]:
+        """Return probabilities of a case, each with 1 if what it is the probability of is true, else 0."""
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean of the errors of all pairs."""
+        assert isinstance(table, ClassProbabilitiesField)
+        classes, true = len(table.classes), f"{field_name}_true"
+        numbers = range(len(self.pairs([1.0] * classes, 0.0)))
+        columns = [(f"{name}_probability_{number}", f"{name}_is_true_{number}") for number in numbers]
+
+        def row(shares: Sequence[float], reference: float) -> Row:
+            found = zip(columns, self.pairs(shares, reference), strict=True)
+            cells = {key: value for keys, pair in found for key, value in zip(keys, pair, strict=True)}
+            if math.isnan(reference):
+                cells |= dict.fromkeys([label for _, label in columns], math.nan)
+            return {**cells, true: reference}
+
+        return Measure(
+            (calibration_metric(name, self.title_of(name), columns, true, self.bins),),
+            lambda comparison: row(comparison.submitted, comparison.reference),
+            lambda case, references: row([math.nan] * classes, references[field_name]),
+        )
+
+
+class TopLabelCalibrationError(_ClassCalibration):
+    """Calibration error of the highest probability of each case against the share of right decisions.
+
+    From 0 to 1, lower is better; bins of equal width count with their shares of the cases. The first of equal
+    probabilities decides. A case without a result counts 1.
+
+    Oracle: scikit-learn, `calibration_curve`. Source: Guo et al., ICML 2017, p. 1321.
+    """
+
+    metric: Literal["top_label_calibration_error"]
+
+    def pairs(self, shares: Sequence[float], true: float) -> list[tuple[float, float]]:
+        """Return the highest probability."""
+        highest = max(shares)
+        return [(highest, float(not math.isnan(highest) and list(shares).index(highest) == true))]
+
+
+class ClassWiseCalibrationError(_ClassCalibration):
+    """Mean over the classes of the calibration error of the probability of each class.
+
+    From 0 to 1, lower is better; bins of equal width count with their shares of the cases. A case without a
+    result counts 1.
+
+    Oracle: scikit-learn, `calibration_curve`. Source: Kull et al., NeurIPS 2019, section 2.
+    """
+
+    metric: Literal["class_wise_calibration_error"]
+
+    def pairs(self, shares: Sequence[float], true: float) -> list[tuple[float, float]]:
+        """Return the probability of every class."""
+        return [(share, float(index == true)) for index, share in enumerate(shares)]
+
+
+class MacroAreaUnderCurve(MetricTable):
+    """Mean over the classes of the area under the ROC curve of one class against the rest.
+
+    From 0 to 1, higher is better; ties count half. A class without a case does not enter. A case without a
+    result loses against every other case.
+
+    Oracle: scikit-learn, `roc_auc_score` with `multi_class="ovr"`. Source: Provost and Domingos, CeDER
+    working paper IS-00-04, 2000.
+    """
+
+    metric: Literal["macro_auc"]
+    own_title: ClassVar[str] = "Macro AUC"
+    kinds = (ClassProbabilitiesField,)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean of the areas."""
+        assert isinstance(table, ClassProbabilitiesField)
+        columns = tuple(f"{field_name}_probability_{index}" for index in range(len(table.classes)))
+        true = f"{field_name}_true"
+
+        def row(comparison: FieldComparison) -> Row:
+            return {**dict(zip(columns, comparison.submitted, strict=True)), true: comparison.reference}
+
+        def worst_row(case: CaseForm, references: Values) -> Row:
+            return {**dict.fromkeys(columns, math.nan), true: references[field_name]}
+
+        metric = Metric(name, self.title_of(name), macro_auc_of(columns, true), 1, 0)
+        return Measure((metric,), row, worst_row)
