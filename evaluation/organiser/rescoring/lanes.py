@@ -129,7 +129,7 @@ def died_each_time(reason: str) -> Answer:
 
 def main() -> None:
     """Do tasks until there are no more; the entry point of the process."""
-    from evaluation.core.resampling import end_with_parent
+    from evaluation.core.side_by_side import end_with_parent
     from evaluation.platform import machine
     from evaluation.workers.processes import collect_rarely, warm_up
 
