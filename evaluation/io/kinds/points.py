@@ -72,7 +72,9 @@ class PointInImage(Kind):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Point:
         """Return the point at a source. Raises `FormFault` with the faults of both coordinates."""
         expected = "a finite number"
-        if isinstance(source, JsonSource) and not _is_list_of_coordinates(source.value):
+        if isinstance(source, JsonSource) and not (
+            isinstance(source.value, list) and len(source.value) in (2, 3)  # the platform's own have three
+        ):
             raise fault_at(source, "a list [x, y]", json_kind(source.value), FaultKind.MALFORMED)
         values: list[float] = []
         faults: list[Fault] = []
@@ -139,11 +141,6 @@ def _coordinate(source: Source, position: int, expected: str) -> float:
     if isinstance(source, JsonSource):
         return number_of_json(source, source.value[position], expected)
     raise TypeError(f"no point can be read from {type(source).__name__}")
-
-
-def _is_list_of_coordinates(value: object) -> bool:
-    # The platform's own points have a third coordinate.
-    return isinstance(value, list) and len(value) in (2, 3)
 
 
 # --- Points in an image or volume, each with a class and a probability where the phase asks for them ---
@@ -412,7 +409,10 @@ class Keypoints(Kind):
         found = self._points.read(source, case, files)
         if faults := list(self._faults(found, source, case)):
             raise FormFault(faults)
-        return _in_order(found)
+        order = np.argsort(found.classes)
+        return PointSet(
+            found.positions[order], found.classes[order], found.probabilities[order], found.diameters[order]
+        )
 
     def _faults(self, found: PointSet, source: RowsSource | JsonSource, case: CaseForm) -> Iterator[Fault]:
         counts = np.bincount(found.classes, minlength=len(self.names))
@@ -470,10 +470,3 @@ class Keypoints(Kind):
             f"the type `{self.socket_kind}`; {self.space.in_words_of_json()}; `name` {self._times} of "
             f"{', '.join(self.names)}"
         )
-
-
-def _in_order(found: PointSet) -> PointSet:
-    order = np.argsort(found.classes)
-    return PointSet(
-        found.positions[order], found.classes[order], found.probabilities[order], found.diameters[order]
-    )
