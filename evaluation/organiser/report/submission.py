@@ -12,8 +12,8 @@ from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_
 from evaluation.core.case_table import CaseTable as Values
 from evaluation.core.challenge import Task, metrics_of
 from evaluation.core.metric import Metric
+from evaluation.organiser.audit import label_columns
 from evaluation.organiser.charts.distributions import histogram_chart
-from evaluation.organiser.labels import label_columns
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.classification import classification_section
 from evaluation.organiser.report.detection import detection_section
