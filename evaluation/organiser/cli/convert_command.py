@@ -7,16 +7,20 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.cli.common import PHASE_HELP, progress_bar
-
-if TYPE_CHECKING:
-    from evaluation.core.field import Field
-    from evaluation.core.form import Form
-    from evaluation.organiser.annotators.annotations import OpenSubmission
-    from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter
-    from evaluation.phase.phase import Phase
+from evaluation.core.challenge import fields_of
+from evaluation.core.fault import Fault, FaultKind, PhaseError
+from evaluation.core.field import Field, Files, Kind, TableColumns, file_of
+from evaluation.core.form import STACK_NAME, Form
+from evaluation.io.handover import encode
+from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
+from evaluation.organiser.output import whole_folder
+from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, inputs_of, writable
+from evaluation.phase.named import named_phase
+from evaluation.phase.phase import Phase
+from evaluation.phase.registry import tasks_of_form
 
 _JOBS = "predictions.json"
 
@@ -38,15 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises `PhaseError` with the faults of the submission, or of values that the other form cannot hold.
     """
-    from evaluation.core.challenge import fields_of
-    from evaluation.core.fault import PhaseError
-    from evaluation.core.form import STACK_NAME
-    from evaluation.organiser.annotators.annotations import open_submissions
-    from evaluation.organiser.output import whole_folder
-    from evaluation.organiser.submission_writer import writable
-    from evaluation.phase.named import named_phase
-    from evaluation.phase.registry import tasks_of_form
-
     given: Path = arguments.submission
     to_jobs = not (given / _JOBS).is_file()
     phase = named_phase(arguments.ground_truth)
@@ -99,7 +94,6 @@ def _form_of_both(phase: Phase) -> Form:
 def _writer(
     folder: Path, form: Form, fields: Sequence[Field], to_jobs: bool
 ) -> ArchiveWriter | AlgorithmWriter:
-    from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, inputs_of
 
     if not to_jobs:
         return ArchiveWriter(folder, fields)
@@ -110,9 +104,6 @@ def _writer(
 
 def _faults_of_kinds(fields: Sequence[Field], form: Form, to_jobs: bool) -> Iterator[str]:
     """Yield the fields whose kind cannot be written in the other form."""
-    from evaluation.core.fault import Fault, FaultKind
-    from evaluation.core.field import Files, Kind, TableColumns
-
     for field in fields:
         layout = field.archive
         if to_jobs:
@@ -133,9 +124,6 @@ def _changed(
     source: OpenSubmission, written: OpenSubmission, form: Form, fields: Sequence[Field]
 ) -> list[str]:
     """Return the faults of a written submission, and the values that it holds otherwise than its source."""
-    from evaluation.core.fault import Fault, FaultKind
-    from evaluation.core.field import file_of
-    from evaluation.io.handover import encode
 
     def packed(values: dict[str, Any], field: Field) -> bytes:
         return b"".join(encode(field.kind.pack(values[field.name])))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from evaluation.cli.common import add_json, share, whole_number
 from evaluation.core.scheme import Method, MethodName, Scheme, Ties
 from evaluation.io.tables import DECIMAL
-from evaluation.organiser.ranking.leaderboard import Selection
+from evaluation.organiser.ranking.leaderboard import Selection, leaderboard_of, rank_all
 from evaluation.organiser.ranking.results import TEAMS, PhaseResults, RankingError, read_results
 from evaluation.organiser.ranking.scheme_file import scheme_named
 from evaluation.organiser.ranking.selection import SubmissionLimits, read_time, read_times, within_limits
@@ -33,14 +33,12 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.organiser.ranking.analysis import RankOptions
     from evaluation.organiser.ranking.annotator_scores import read_annotator_scores
     from evaluation.organiser.ranking.annotators import read_annotators
-    from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_all
     from evaluation.organiser.ranking.leaderboard_writing import (
         write_differences,
         write_leaderboard,
         write_methods,
         write_organiser_part,
     )
-    from evaluation.organiser.ranking.results import RankingError
     from evaluation.platform.result_file import render
 
     choices = RankOptions(
@@ -114,8 +112,6 @@ def _grouped(
 
 def _compared(text: str) -> tuple[str, tuple[str, ...]]:
     """Return a team and its opponents. Raises `RankingError`."""
-    from evaluation.organiser.ranking.results import RankingError
-
     team, equals, others = text.partition("=")
     names = tuple(name for part in others.split(",") if (name := part.strip()))
     if not (team and equals and names):
@@ -126,7 +122,6 @@ def _compared(text: str) -> tuple[str, tuple[str, ...]]:
 def margin_of(text: str) -> Margin:
     """Return a metric's margin and reference, which may be a number. Raises `RankingError`."""
     from evaluation.organiser.ranking.comparisons import Margin
-    from evaluation.organiser.ranking.results import RankingError
 
     metric, _, rest = text.partition("=")
     size, _, reference = rest.partition(":")

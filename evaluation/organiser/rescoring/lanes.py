@@ -35,7 +35,7 @@ from evaluation.organiser.rescoring.submissions import submission_digest
 from evaluation.organiser.rescoring.task import ATTEMPTS, Answer, Answers, ScoringTask, environment, failed
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.registry import tasks_of_form
-from evaluation.platform import messages
+from evaluation.platform import machine, messages
 from evaluation.platform.result_file import FILE_NAME as METRICS
 from evaluation.platform.result_file import render
 from evaluation.summary import organiser_records
@@ -272,7 +272,6 @@ def died_each_time(reason: str) -> Answer:
 def main() -> None:
     """Do tasks until there are no more; the entry point of the process."""
     from evaluation.core.side_by_side import end_with_parent
-    from evaluation.platform import machine
     from evaluation.workers.processes import collect_rarely, warm_up
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the caller ends us
