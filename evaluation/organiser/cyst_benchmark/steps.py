@@ -9,12 +9,8 @@ from typing import Literal, get_args
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.io.json_files import read_json
+from evaluation.organiser.cyst_benchmark import assignment
 from evaluation.organiser.cyst_benchmark.accuracy import write_accuracy
-from evaluation.organiser.cyst_benchmark.assignment import (
-    MINUTES_PER_B_SCAN,
-    write_assignment,
-    write_partition,
-)
 from evaluation.organiser.cyst_benchmark.combination import write_combination, write_comparison
 from evaluation.organiser.cyst_benchmark.data import B_SCANS_EACH, open_evaluation_set, read_strata
 from evaluation.organiser.cyst_benchmark.transform import Interval, write_distinctions, write_transforms
@@ -39,7 +35,7 @@ class Benchmark:
     parts: int = 3
     seed: int = 0
     b_scans_each: int = B_SCANS_EACH
-    minutes: float = MINUTES_PER_B_SCAN
+    minutes: float = assignment.MINUTES_PER_B_SCAN
 
 
 def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress) -> tuple[str, ...]:
@@ -58,9 +54,9 @@ def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress)
     elif step == "comparison":
         said = write_comparison(evaluation_set, strata, work, interval)
     elif step == "partition":
-        said = write_partition(folder, work, benchmark.parts, benchmark.seed)
+        said = assignment.write_partition(folder, work, benchmark.parts, benchmark.seed)
     elif step == "assignment":
-        said = write_assignment(work, benchmark.minutes)
+        said = assignment.write_assignment(work, benchmark.minutes)
     else:
         if benchmark.output is None:
             raise PhaseError("combination: expected a phase folder to write, found none")
