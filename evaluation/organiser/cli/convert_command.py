@@ -17,7 +17,7 @@ from evaluation.core.form import STACK_NAME, Form
 from evaluation.io.handover import encode
 from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
 from evaluation.organiser.output import whole_folder
-from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, inputs_of, writable
+from evaluation.organiser.submission_writer import ArchiveWriter, algorithm_writer, writable
 from evaluation.phase.named import named_phase
 from evaluation.phase.phase import Phase
 from evaluation.phase.registry import tasks_of_form
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = tuple(field.name for field in fields)
     (source,) = open_submissions({str(given): given}, before, tasks)
     with whole_folder(arguments.output) as folder, progress_bar("cases", len(form.cases)) as progress:
-        writer = _writer(folder, form, fields, to_jobs)
+        writer = algorithm_writer(folder, form, fields) if to_jobs else ArchiveWriter(folder, fields)
         kinds = {field.name: field.kind for field in fields}
         for position, case in enumerate(form.cases):
             values = source.read(position, names, faults)
@@ -89,17 +89,6 @@ def _form_of_both(phase: Phase) -> Form:
     )
     tasks = tuple(task.name for task in phase.tasks if task.fields)
     return replace(phase.form, cases=cases, tasks=tasks, run_time=None)
-
-
-def _writer(
-    folder: Path, form: Form, fields: Sequence[Field], to_jobs: bool
-) -> ArchiveWriter | AlgorithmWriter:
-
-    if not to_jobs:
-        return ArchiveWriter(folder, fields)
-    slugs = {field.name: form.sockets.get(field.name, field.socket.slug) for field in fields}
-    renamed = [replace(field, socket=replace(field.socket, slug=slugs[field.name])) for field in fields]
-    return AlgorithmWriter(folder, renamed, inputs_of(form, fields), next(iter(form.input_sockets), "image"))
 
 
 def _faults_of_kinds(fields: Sequence[Field], form: Form, to_jobs: bool) -> Iterator[str]:
