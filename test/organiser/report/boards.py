@@ -44,7 +44,9 @@ def ranked_teams(folder: Path, teams: Sequence[str], cases: int, resamples: int 
 
     def readers(names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
         right = {number: rng.random(len(names)) < 0.85 for number in (1, 2)}
-        return {f"reader {number}": np.where(of, glaucoma, 1 - glaucoma) for number, of in right.items()}
+        given = {f"reader {number}": np.where(of, glaucoma, 1 - glaucoma) for number, of in right.items()}
+        scores = {f"scorer {number}": glaucoma + rng.normal(size=len(names)).round(1) for number in (1, 2)}
+        return given | scores
 
     return _ranked(results, RankOptions(subgroups=("eye",), annotators=readers), folder / "board")
 
