@@ -47,4 +47,4 @@ def forest_chart(
 
 def _label(one: ForestValue) -> str:
     name = f"{one.column}: {one.group}" if one.column else one.group
-    return name if one.cases is None else f"{name} (n = {one.cases})"
+    return name if one.cases is None else f"{name} (n\u00a0=\u00a0{one.cases})"

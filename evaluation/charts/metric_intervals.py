@@ -56,6 +56,7 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
         "without a finite worst value are in the table alone.",
         {"metrics": rows},
         {"data": {"name": "metrics"}, "encoding": {"y": y}, "layer": layers, "height": 40 * len(rows)},
+        wide=True,
     )
 
 

@@ -66,29 +66,19 @@ def precision_recall_chart(
     ``prevalence``: precision of chance, a horizontal line; ``hit``: for detections, a sentence that defines a
     hit.
     """
-    marks = marks_of(curve.name for curve in curves)
     # The first precision holds from recall 0 on.
     begun = [NamedCurve(one.name, np.insert(one.x, 0, 0.0), one.y[[0, *range(one.y.size)]]) for one in curves]
-    data: dict[str, Sequence[Record]] = {"curves": _curve_rows(begun, "recall", "precision")}
     x, y = share("recall", "recall (sensitivity)"), share("precision", "precision")
-    layers: list[Record] = []
     described = (
         "Precision against recall at every threshold, in the steps whose area is the average precision."
     )
+    chance = None
     if prevalence is not None:
-        data["chance"] = [{"precision": prevalence}]
-        layers.append(layer("chance", {"type": "rule", "color": GREY, "strokeDash": [3, 3]}, y=y))
+        chance = {"precision": prevalence}
         described += " The dashed line is the share of positives, the precision of chance."
-    if bands:
-        data["band"] = band_rows(bands, "recall", marks)
-        layers.append(band_layer(x, share("lower", "precision"), len(bands)))
-        described += " A band holds 95 % of the bootstrap's precisions at each recall."
+    described += " A band holds 95 % of the bootstrap's precisions at each recall." if bands else ""
     described += f" {hit}" if hit else ""
-    drawn = lines_by_name(marks, legend=len(curves) > 1)
-    layers.append(
-        layer("curves", {"type": "line", "interpolate": "step-before"}, x=x, y=y, **drawn, strokeWidth=_WIDTH)
-    )
-    return Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
+    return _stepped(name, title, described, begun, bands, (x, y), "step-before", chance, follows=follows)
 
 
 def froc_chart(
@@ -105,21 +95,42 @@ def froc_chart(
 
     ``hit``: a sentence that defines a hit; ``marks``: colour and dashes of each curve by name.
     """
-    marks = marks or marks_of(curve.name for curve in curves)
-    axis = "false_positives_per_case"
-    data: dict[str, Sequence[Record]] = {"curves": _curve_rows(curves, axis, "sensitivity")}
-    x, y = quantity(axis, "false positives per case"), share("sensitivity", "sensitivity")
+    x = quantity("false_positives_per_case", "false positives per case")
     described = "Share of the objects found against false positives per case as the confidence falls."
-    layers: list[Record] = []
-    if bands:
-        data["band"] = band_rows(bands, axis, marks)
-        layers.append(band_layer(x, share("lower", "sensitivity"), len(bands)))
-        described += " A band holds 95 % of the curves of the bootstrap."
-    drawn = lines_by_name(marks, legend=len(curves) > 1)
-    layers.append(
-        layer("curves", {"type": "line", "interpolate": "step-after"}, x=x, y=y, **drawn, strokeWidth=_WIDTH)
+    described += " A band holds 95 % of the curves of the bootstrap." if bands else ""
+    axes = (x, share("sensitivity", "sensitivity"))
+    return _stepped(
+        name, title, f"{described} {hit}", curves, bands, axes, "step-after", None, marks, follows
     )
-    return Chart(name, title, f"{described} {hit}", data, {"layer": layers, "height": 340}, follows)
+
+
+def _stepped(
+    name: str,
+    title: str,
+    described: str,
+    curves: Sequence[NamedCurve],
+    bands: Sequence[NamedBand],
+    axes: tuple[Record, Record],
+    interpolate: str,
+    chance: Record | None,
+    marks: Mapping[str, MarkStyle] | None = None,
+    follows: str = "",
+) -> Chart:
+    """Return the chart of curves in steps; ``chance``: the place of a horizontal line, if any."""
+    x, y = axes
+    marks = marks or marks_of(curve.name for curve in curves)
+    data: dict[str, Sequence[Record]] = {"curves": _curve_rows(curves, x["field"], y["field"])}
+    layers: list[Record] = []
+    if chance:
+        data["chance"] = [chance]
+        layers.append(layer("chance", {"type": "rule", "color": GREY, "strokeDash": [3, 3]}, y=y))
+    if bands:
+        data["band"] = band_rows(bands, x["field"], marks)
+        layers.append(band_layer(x, {**y, "field": "lower"}, len(bands)))
+    line = {"type": "line", "interpolate": interpolate}
+    drawn = lines_by_name(marks, legend=len(curves) > 1)
+    layers.append(layer("curves", line, x=x, y=y, **drawn, strokeWidth=_WIDTH))
+    return Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
 
 
 # --- Decision curve: the net benefit of acting on a probability, against acting on all or on none ---
@@ -250,8 +261,7 @@ _LEVEL = (0.025, 0.975)
 def roc_curve(name: str, table: RocTable) -> NamedCurve:
     """Return the curve of all cases, thinned to the resolution of a figure."""
     points = roc_points(table, np.ones(table.score.size))
-    shown = thinned(points.false_positive_rate, points.sensitivity)
-    return NamedCurve(name, points.false_positive_rate[shown], points.sensitivity[shown])
+    return thinned_curve(name, points.false_positive_rate, points.sensitivity)
 
 
 def roc_band(name: str, table: RocTable, weights: Iterable[Floats]) -> NamedBand:
@@ -288,8 +298,7 @@ def point_at_threshold(name: str, table: RocTable, threshold: float) -> MarkedPo
 def precision_recall_curve(name: str, table: RocTable) -> NamedCurve:
     """Return the curve of all cases by ascending recall, thinned to the resolution of a figure."""
     recall, precision = recall_and_precision(table, np.ones((1, table.score.size)))
-    shown = thinned(recall[0], precision[0])
-    return NamedCurve(name, recall[0][shown], precision[0][shown])
+    return thinned_curve(name, recall[0], precision[0])
 
 
 def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> NamedBand:
@@ -311,6 +320,12 @@ def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> NamedB
     known = ~np.isnan(values).all(axis=0)
     lower, upper = np.nanquantile(values[:, known], _LEVEL, axis=0)
     return NamedBand(name, recalls[known], lower, upper)
+
+
+def thinned_curve(name: str, x: Floats, y: Floats, steps: int = _STEPS) -> NamedCurve:
+    """Return a curve with the points that a figure can show; the axis of x ends at 1 or its largest value."""
+    kept = thinned(x / x.max(initial=1.0), y, steps)
+    return NamedCurve(name, x[kept], y[kept])
 
 
 def thinned(x: Floats, y: Floats, steps: int = _STEPS) -> NDArray[np.intp]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -21,12 +22,15 @@ from evaluation.charts.chart import (
     nominal,
     quantitative,
     tooltip,
+    wrapped_label,
 )
 
 # --- Heat map: a number for every pair of a row and a column ---
 
 _MOST_LABELLED = 13
 _ROW_HEIGHT = 26
+_SHORT = 3
+"""Columns of names up to so many letters have level labels."""
 _EVERY_LABEL = {"labelAngle": -90, "labelLimit": 110, "labelOverlap": False}
 
 
@@ -79,7 +83,8 @@ def heatmap_chart(
         for cell in cells
     ]
     order = list(columns or dict.fromkeys(cell.column for cell in cells))
-    axis = {**_EVERY_LABEL, "labelFontSize": 10}
+    upright = {"labelAngle": 0} if max(map(len, order), default=0) <= _SHORT else {}
+    axis = {**_EVERY_LABEL, "labelFontSize": 10, **upright}
     # A domain takes names unchanged; a sort order would put them into an expression.
     x = category(column, axes.columns, axis=axis, scale={"domain": order})
     # An interpolation between only two colours can be read in grey, too.
@@ -105,7 +110,14 @@ def heatmap_chart(
         "usermeta": least_width(len(order)),
     }
     return Chart(
-        name, title, description, {"cells": rows}, specification, follows, single_cases=columns_are_cases
+        name,
+        title,
+        description,
+        {"cells": rows},
+        specification,
+        follows,
+        single_cases=columns_are_cases,
+        wide=columns_are_cases,
     )
 
 
@@ -121,6 +133,10 @@ def _label(white_where: str) -> Record:
 
 
 # --- Confusion matrix: counts of cases by true and predicted class, shaded by the share of the true class ---
+
+
+_CLASS_WIDTH = 8
+_MOST_IN_HALF = 5
 
 
 def confusion_chart(
@@ -142,7 +158,9 @@ def confusion_chart(
             part = count / total if total else 0.0
             label = f"{count} ({100 * part:.0f} %)" if total else "0"
             rows.append({"true": true, "predicted": predicted, "cases": count, "share": part, "label": label})
-    x, y = category("predicted", "predicted", axis={"labelAngle": 0}), category("true", "reference")
+    lines = {"labelExpr": wrapped_label(_CLASS_WIDTH)}
+    x = category("predicted", "predicted", axis={"labelAngle": 0, "labelOverlap": False, **lines})
+    y = category("true", "reference", axis=lines)
     scale = {"domain": [0, 1], "range": ["#ffffff", BLUE], "interpolate": "rgb"}
     colour = quantitative("share", scale=scale, legend=None)
     cell = {"color": colour, "tooltip": tooltip("true", "predicted", "label")}
@@ -151,14 +169,16 @@ def confusion_chart(
         {"mark": {"type": "text", "fontSize": 13}, "encoding": _label("datum.share > 0.5")},
     ]
     columns = len(classes) + len(further)
-    width = max(90, 8 * max(map(len, (*classes, *further)), default=0)) * columns
+    words = [part for name in (*classes, *further) for part in textwrap.wrap(name, _CLASS_WIDTH + 8)]
+    width = max(80, 7 * max(map(len, words), default=0)) * columns
     specification = {"encoding": {"x": x, "y": y}, "layer": layers, "height": 44 * len(classes)}
     return Chart(
         name,
         title,
         f"{what} Numbers, and in brackets their share of the class in the reference.",
         {"cells": rows},
-        {"data": {"name": "cells"}, **specification, "usermeta": {"leastWidth": 120 + width}},
+        {"data": {"name": "cells"}, **specification, "usermeta": {"leastWidth": 110 + width}},
+        wide=columns > _MOST_IN_HALF,
     )
 
 

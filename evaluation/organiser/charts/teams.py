@@ -208,7 +208,8 @@ def place_lines_chart(
     ]
     last = max(row["place"] for row in rows)
     schemes = list(places)
-    labels = {"title": None, "labelAngle": -40, "labelLimit": 300, "labelOverlap": False}
+    angle = -40 if len(schemes) > _MOST_LEVEL else 0
+    labels = {"title": None, "labelAngle": angle, "labelLimit": 300, "labelOverlap": False}
     # Room for the names at both ends, in steps between two schemes.
     room = {"type": "point", "padding": max(0.3, 0.3 * (len(schemes) - 1))}
     scale = {"domain": [0.5, last + 0.5], "reverse": True, "nice": False}
@@ -237,7 +238,12 @@ def place_lines_chart(
         layers.append(layer(table, mark, text=nominal("names"), tooltip=nominal("names")))
     least = {"leastWidth": 110 * len(schemes) if len(schemes) > 3 else 0}
     specification = {"encoding": encoding, "layer": layers, "height": max(220, 20 * last), "usermeta": least}
-    return Chart(name, title, description, data, specification, follows)
+    wide = len(schemes) > _MOST_LEVEL
+    return Chart(name, title, description, data, specification, follows, wide=wide)
+
+
+_MOST_LEVEL = 3
+"""Of more schemes the names are slanted, and the figure is wide."""
 
 
 # --- Podium plot: the values of all teams in every case, arranged by their rank in that case ---
@@ -320,7 +326,7 @@ def podium_chart(
         "separators": [{"position": tick + 0.5} for tick in ticks[:-1]] or [{"position": 0.5}],
     }
     specification = {"layer": layers, "height": 420, "usermeta": {"leastWidth": 26 * len(teams)}}
-    return Chart(name, title, described, data, specification, follows, single_cases=few)
+    return Chart(name, title, described, data, specification, follows, single_cases=few, wide=True)
 
 
 def _points(

@@ -27,7 +27,7 @@ from evaluation.charts.chart import (
     tooltip,
 )
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.report.page import Block, Column, Figure, Gallery, Page, Section, Table, Text
+from evaluation.organiser.report.page import Block, Column, Gallery, Page, Section, Table, Text
 from evaluation.phase.cases import organiser_table
 
 # --- The tables of `fuse cysts`, as records for figures and pages ---
@@ -217,6 +217,7 @@ def _distributions(rows: Sequence[Record]) -> Chart:
             "height": 60,
         },
         "Fig. 6 of the cyst benchmark",
+        wide=True,
     )
 
 
@@ -286,7 +287,7 @@ def _scale(rows: Sequence[Record]) -> Chart:
 def _joined_labels(rows: Sequence[Record]) -> Iterator[Record]:
     """Yield the confidences of every annotator by ascending mean; those too near to be told apart as one."""
     means = [_number(row, "mean") for row in rows]
-    nearest = 0.035 * (max(means) - min(means))
+    nearest = 0.05 * (max(means) - min(means))
     for reader in dict.fromkeys(row["reader"] for row in rows):
         of_reader = sorted(
             (row for row in rows if row["reader"] == reader), key=lambda row: _number(row, "mean")
@@ -356,6 +357,7 @@ def _combinations(rows: Sequence[Record]) -> Chart:
         {"combinations": rows},
         layer("combinations", mark, **encoding) | {"height": 34 * len({str(row["readers"]) for row in rows})},
         "Figs. 9 to 12 of the cyst benchmark",
+        wide=True,
     )
 
 
@@ -368,6 +370,7 @@ _ONLY_WITH_CYST = (
 )
 _WHOLE = frozenset(
     {"confidence", "cysts", "found", "false", "volumes", "b_scans", "parts", "part", "from", "to", "pixels"}
+    | {"pooled_with"}
 )
 
 
@@ -386,19 +389,19 @@ def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) ->
     everything = [row for row in tables["combinations"] if row["column"] == "all"]
     groups = [row for row in tables["combinations"] if row["column"] in ("vendor", "quality")]
     distinctions: list[Block] = [
-        *(Figure(chart, wide=chart.name == "distributions") for chart in _distinction_charts(tables)),
+        *_distinction_charts(tables),
         *_table("values", "Value of every confidence", tables["levels"]),
         *_table("transforms", "Transforms (Eq. 2)", tables["transforms"], _ONLY_WITH_CYST),
     ]
     accuracy: list[Block] = [
-        *map(Figure, _accuracy_charts(tables)),
+        *_accuracy_charts(tables),
         *_table("accuracies", "Reproducibility and accuracy", tables["accuracy"]),
         *_table("groups", "By vendor and quality", tables["accuracy_by_group"]),
         *_table("effect", "Effect of --interval", tables["interval_effect"]),
         *([pictures.runs] if pictures.runs else []),
     ]
     combinations: list[Block] = [
-        *([Figure(_combinations(everything), wide=True)] if everything else []),
+        *([_combinations(everything)] if everything else []),
         *_table("combined", "On all B-scans", everything),
         *_table("combined-groups", "By vendor and quality", groups),
         *([pictures.combinations] if pictures.combinations else []),
@@ -420,6 +423,7 @@ def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) ->
         subtitle=tables.folder.name,
         banner=BANNER,
         facts=tuple(_facts(tables)),
+        answer=tuple(_answer(everything)),
         sections=tuple(
             Section(name, title, tuple(blocks) or (Text(("This step was not run.",)),))
             for name, title, blocks in sections
@@ -427,25 +431,37 @@ def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) ->
     )
 
 
+def _answer(combinations: Sequence[Record]) -> Iterator[str]:
+    """Yield which combination is the most similar to the supervisor, beside the best single annotator."""
+    ordered = sorted(combinations, key=lambda row: -_number(row, "overall"))
+    if ordered:
+        best, alone = ordered[0], next((row for row in ordered if row["method"] == "alone"), None)
+        against = f", {alone['readers']} alone at {_number(alone, 'overall'):.3f}" if alone else ""
+        yield (
+            f"{best['readers']} ({best['method']}) comes nearest to the supervisor: similarity "
+            f"{_number(best, 'overall'):.3f}{against}."
+        )
+
+
 def _facts(tables: BenchmarkTables) -> Iterator[tuple[str, str]]:
     cysts = tables["distinctions"]
     if cysts:
-        yield "annotators", ", ".join(sorted({str(row["reader"]) for row in cysts}))
-        yield "marked cysts", str(len(cysts))
-        yield "volumes of the evaluation set", str(len({row["volume"] for row in cysts}))
+        yield "Annotators", ", ".join(sorted({str(row["reader"]) for row in cysts}))
+        yield "Marked cysts", str(len(cysts))
+        yield "Volumes of the evaluation set", str(len({row["volume"] for row in cysts}))
 
 
 def _table(name: str, title: str, rows: Sequence[Record], note: str = "") -> Iterator[Table]:
     """Yield the table of rows as they are, numbers to three decimals; none without rows."""
     if rows:
         names = list(rows[0])
-        yield Table(
-            name,
-            title,
-            tuple(Column(column.replace("_", " "), 0 if _is_whole(column) else 3) for column in names),
-            tuple(tuple(row[column] for column in names) for row in rows),
-            note,
-        )
+        columns = (Column(_in_words(column), 0 if _is_whole(column) else 3) for column in names)
+        cells = ([_in_words(row[name]) if name == "voxels" else row[name] for name in names] for row in rows)
+        yield Table.of(name, title, columns, cells, note)
+
+
+def _in_words(name: Any) -> str:
+    return str(name).replace("b_scan", "B-scan").replace("_", " ").replace(" um ", " µm ")
 
 
 def _is_whole(column: str) -> bool:

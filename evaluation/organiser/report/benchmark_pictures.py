@@ -123,7 +123,7 @@ def run_gallery(b_scans: Sequence[ShownBScan]) -> Gallery:
             ]
         pictures.append(_shown(shown, panels, 1 + len(RUNS), "each annotated twice"))
     note = "Confidence 5 of an annotator is 1. The same B-scans as under Combinations. Fig. 8 of the paper."
-    return Gallery("First and second annotations", tuple(pictures), _legend(), note)
+    return Gallery("First and second annotations", tuple(pictures), _legend(), note, large=True)
 
 
 def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
@@ -142,7 +142,7 @@ def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
             methods = combined_values(shown.values, members, accuracies)
             named += [("+".join(members), value) for method, value in methods.items() if method != AVERAGE]
         panels = [(name, _panel(shown, values)) for name, values in named]
-        missed = f"cysts of the supervisor missed {shown.missed} times by single annotators"
+        missed = f"single annotators missed cysts of the supervisor, in all {shown.missed}"
         pictures.append(_shown(shown, panels, _COLUMNS, missed))
     return Gallery(
         "B-scans with their annotations",
@@ -150,6 +150,7 @@ def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
         _legend(),
         "Means of both runs; combinations by Eq. 4. Of every vendor, the B-scan in which annotators missed "
         "most of the supervisor's cysts.",
+        large=True,
     )
 
 
@@ -260,6 +261,7 @@ def part_gallery(folder: Path, work: Path, phase: Path) -> Gallery:
         _legend(),
         "Of the first volume of every vendor, the B-scan with most combined marks: both annotators of its "
         "part, confidence 5 as 1, and their combination. Fig. 13 of the paper.",
+        large=True,
     )
 
 

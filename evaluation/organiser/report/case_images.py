@@ -140,7 +140,7 @@ PictureKind = Literal["regions", "boxes", "box", "points", "objects", "photograp
 _KINDS_OF_BOXES: tuple[PictureKind, PictureKind] = ("box", "boxes")
 _KINDS_OF_POINTS: tuple[PictureKind, PictureKind] = ("points", "objects")
 _MOST_PANELS = 3
-_PLANES = ("plane of a scan", "plane across y", "plane across x")
+_PLANES = ("plane of a scan", "across y", "across x")
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def _picture_of_volume(
         solids(field, case, predicted, reference),
         key=lambda solid: int(np.count_nonzero(solid.predicted != solid.reference)),
     )
-    planes = tuple(f"{one.structure}, {plane}" for plane in _PLANES)
+    planes = (f"{one.structure}: {_PLANES[0]}", *_PLANES[1:])
     depth, height, width = one.predicted.shape
     original = volume((depth, height, width))
     return CaseImage("regions", _encoded(solid_panels(one, original), original is not None), planes)
@@ -427,10 +427,12 @@ class _SubmissionReader:
         return read
 
     def _of_reference(self, position: int, references: Values) -> Values:
-        same = [
-            name for name, field in self._fields.items() if type(field.kind) is type(field.reference.kind)
-        ]
-        return {name: references[name] for name in same}
+        case = self.phase.cases.forms[position]
+        return {
+            name: references[name]
+            for name, field in self._fields.items()
+            if field.cases(case) and type(field.kind) is type(field.reference.kind)
+        }
 
     def _views_of(
         self, case: CaseForm, submitted: Values, references: Values, pictures: Mapping[str, CaseImage]

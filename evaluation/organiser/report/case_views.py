@@ -208,7 +208,6 @@ class Viewer:
 
     sides: tuple[str, ...]
     cases: tuple[ViewedCase, ...]
-    kind: ClassVar[str] = "viewer"
     legend: ClassVar[tuple[tuple[str, str], ...]] = (
         *((AGREEMENT, "agreement"), (MISSED, "missed"), (FALSE, "false")),
         *((REFERENCE_LINE, "outline of the reference"), (PREDICTED_LINE, "outline of the prediction")),
@@ -247,7 +246,12 @@ class Viewer:
                 [source(f"{number}-{side}-{layer}") for layer in _LAYERS] for side in range(len(one.views))
             ]
             names = dict.fromkeys(name for view in one.views if view for name in view.structures)
-            about = {"planes": view.planes, "ofPlanes": view.of_planes, "size": view.size}
+            about = {
+                "planes": view.planes,
+                "ofPlanes": view.of_planes,
+                "size": view.size,
+                "structured": bool(view.areas),
+            }
             grid = {"columns": view.columns, "aspect": view.aspect, "structures": list(names)}
             cases.append(
                 {"case": one.case, "task": one.task, "values": one.values, **about, **grid, "sides": sides}

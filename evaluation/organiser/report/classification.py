@@ -35,7 +35,7 @@ from evaluation.organiser.charts.curves import (
     roc_curve,
 )
 from evaluation.organiser.charts.matrices import confusion_chart
-from evaluation.organiser.report.page import Block, Figure, Section, Text, identifier
+from evaluation.organiser.report.page import Block, Section, Text, identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights
 from evaluation.organiser.report.sources import followed
 
@@ -174,7 +174,7 @@ def _counts(called: NDArray[np.bool_], positive: NDArray[np.bool_]) -> NDArray[n
 def _classes(label: str) -> tuple[str, str]:
     """Return the names of the classes of a 0/1 label, negative first."""
     name = label.replace("_", " ")
-    return f"no {name}", name
+    return f"not {name}", name
 
 
 # --- The decisions of single graders, as operating points beside a submission's curve ---
@@ -230,9 +230,8 @@ class _LabelledScores:
 def classification_section(results: SubmissionResults) -> Section | None:
     """Return the section, None without a task that has scores or decisions."""
     charts = [chart for task in results.tasks for chart in _charts(results, task)]
-    blocks: list[Block] = [Figure(chart) for chart in charts]
-    if left_out := tuple(_left_out(results)):
-        blocks.insert(0, Text(left_out))
+    left_out = tuple(_left_out(results))
+    blocks: list[Block] = [*([Text(left_out)] if left_out else []), *charts]
     return Section("classification", "Classification", tuple(blocks)) if charts else None
 
 

@@ -18,11 +18,11 @@ from evaluation.organiser.charts.curves import (
     froc_chart,
     precision_band,
     precision_recall_chart,
-    thinned,
+    thinned_curve,
 )
 from evaluation.organiser.charts.matrices import confusion_chart
 from evaluation.organiser.report.objects import HIT
-from evaluation.organiser.report.page import Figure, Section, identifier
+from evaluation.organiser.report.page import Section, identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights
 
 THRESHOLDS = (0.25, 0.5, 0.75)
@@ -32,7 +32,7 @@ _GRID = 50
 
 def detection_section(results: SubmissionResults) -> Section | None:
     """Return the section, None without a task of detections."""
-    figures = tuple(Figure(chart, wide="confusion" in chart.name) for chart in _charts(results))
+    figures = tuple(_charts(results))
     return Section("detection", "Detection", figures) if figures else None
 
 
@@ -101,12 +101,11 @@ class _Drawn:
         whole = np.ones((1, len(candidates.references)))
         precision, recall = table.precision_recall(whole)
         if precision.size:
-            shown = thinned(recall[0], precision[0])
             blocks = (table.precision_recall(block)[::-1] for block in weights)
             yield precision_recall_chart(
                 f"{self.name}-precision-recall",
                 f"Precision and recall. {self.title}",
-                [NamedCurve(_ONE, recall[0][shown], precision[0][shown])],
+                [thinned_curve(_ONE, recall[0], precision[0])],
                 [precision_band(_ONE, blocks)] if weights else (),
                 hit=self.curves.hit,
             )
@@ -126,9 +125,7 @@ class _Drawn:
             points = matched.precision_recall(ones, position, threshold)
             if not points.recall.size:
                 continue
-            best = _best_from(points.precision)
-            shown = thinned(points.recall, best)
-            curves.append(NamedCurve(name, points.recall[shown], best[shown]))
+            curves.append(thinned_curve(name, points.recall, _best_from(points.precision)))
             rows = (matched.precision_recall(row, position, threshold) for block in weights for row in block)
             blocks = [(one.recall[None], _best_from(one.precision)[None]) for one in rows if one.recall.size]
             if blocks:
@@ -180,9 +177,7 @@ def froc_band(name: str, table: FrocTable, weights: Sequence[Floats]) -> NamedBa
 
 def _line(name: str, table: FrocTable) -> NamedCurve:
     curve = table.curve(np.ones(table.cases))
-    last = max(1.0, float(curve.false_positives_per_case[-1]))
-    shown = thinned(curve.false_positives_per_case / last, curve.sensitivity)
-    return NamedCurve(name, curve.false_positives_per_case[shown], curve.sensitivity[shown])
+    return thinned_curve(name, curve.false_positives_per_case, curve.sensitivity)
 
 
 def _shown_thresholds(thresholds: Sequence[float]) -> list[int]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from evaluation.charts.chart import SKY, VERMILION, YELLOW
+from evaluation.charts.chart import GREY, SKY, VERMILION, YELLOW
 from evaluation.core.field import Field, Kind
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
@@ -303,7 +303,7 @@ def fitted(colours: Colours, stretch: float = 1.0) -> Image.Image:
 def beside(panels: Sequence[Image.Image], gap: int = 6) -> Image.Image:
     """Return panels side by side."""
     width = sum(panel.width for panel in panels) + gap * (len(panels) - 1)
-    whole = Image.new("RGB", (max(1, width), max(panel.height for panel in panels)), "#ffffff")
+    whole = Image.new("RGB", (max(1, width), max(panel.height for panel in panels)), GREY)
     left = 0
     for panel in panels:
         whole.paste(panel, (left, 0))

@@ -25,7 +25,7 @@ from evaluation.organiser.charts.scatter import (
 )
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.overlays import StructureSize
-from evaluation.organiser.report.page import Block, Cell, Figure, Section, Table, columns_of, identifier
+from evaluation.organiser.report.page import Block, Section, Table, identifier
 from evaluation.organiser.report.results import SubmissionResults, ends_of
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.leaderboard import digits_of, platform_metrics
@@ -36,7 +36,7 @@ from evaluation.summary import Subgroups
 
 def values_section(results: SubmissionResults) -> Section | None:
     """Return the section of all metrics that are means over cases, None if there is none."""
-    figures = tuple(Figure(chart) for task in results.tasks for chart in _charts(results, task))
+    figures = tuple(chart for task in results.tasks for chart in _charts(results, task))
     return Section("values", "Values of the cases", figures) if figures else None
 
 
@@ -83,8 +83,8 @@ _FEWEST = 3
 
 def sizes_section(results: SubmissionResults, values: Sequence[CaseReading]) -> Section | None:
     """Return the section of sizes and positions, None where no case has any."""
-    charts = [*_agreement(values), *_dice_by_size(values), *_clouds(results, values)]
-    return Section("sizes", "Numbers, sizes and positions", tuple(map(Figure, charts))) if charts else None
+    charts = (*_agreement(values), *_dice_by_size(values), *_clouds(results, values))
+    return Section("sizes", "Numbers, sizes and positions", charts) if charts else None
 
 
 def _agreement(values: Sequence[CaseReading]) -> Iterator[Chart]:
@@ -93,7 +93,7 @@ def _agreement(values: Sequence[CaseReading]) -> Iterator[Chart]:
         pairs = [Pair(case, size.predicted, size.reference) for case, size in found if size.reference]
         if len(pairs) >= _FEWEST:
             yield bland_altman_chart(
-                identifier(f"{structure}-agreement"), f"Bland–Altman. Size of {structure}", pairs, unit
+                identifier(f"{structure}-agreement"), f"Bland–Altman. Size: {structure}", pairs, unit
             )
     measured: dict[tuple[str, str], list[Pair]] = {}
     for value in values:
@@ -161,7 +161,7 @@ def subgroups_section(results: SubmissionResults) -> Section | None:
     if not results.subgroups:
         return None
     names = _main_metrics(results)[:_MOST_FORESTS]
-    figures = [Figure(chart) for name in names if (chart := _forest(results, name))]
+    figures = [chart for name in names if (chart := _forest(results, name))]
     return Section("subgroups", "Subgroups", (*figures, _subgroup_table(results, results.subgroups)))
 
 
@@ -178,7 +178,7 @@ def public_subgroups_section(results: SubmissionResults) -> Section | None:
         if found and whole:
             overall = ForestValue("", "all cases", whole.value)
             title = metrics_of(results.tasks)[name].title
-            blocks.append(Figure(forest_chart(identifier(f"{name}-forest"), title, title, overall, found)))
+            blocks.append(forest_chart(identifier(f"{name}-forest"), title, title, overall, found))
     return Section("subgroups", "Subgroups", (*blocks, _subgroup_table(results, published)))
 
 
@@ -191,7 +191,7 @@ def _main_metrics(results: SubmissionResults) -> tuple[str, ...]:
 
 def _subgroup_table(results: SubmissionResults, subgroups: Subgroups) -> Table:
     titles = metrics_of(results.tasks)
-    rows: list[tuple[Cell, ...]] = [
+    rows = [
         (column, group.replace("_", " "), titles[f"{task}.{name}"].title, round(value, 6))
         for column, groups in subgroups.items()
         for group, tasks in groups.items()
@@ -199,8 +199,8 @@ def _subgroup_table(results: SubmissionResults, subgroups: Subgroups) -> Table:
         for name, value in values.items()
     ]
     digits = max((digits_of(results.phase.config, name).value for name in titles), default=4)
-    columns = columns_of("column", "subgroup", "metric", ("value", digits))
-    return Table("subgroups", "All figures of subgroups", columns, tuple(rows))
+    columns = "column", "subgroup", "metric", ("value", digits)
+    return Table.of("subgroups", "All figures of subgroups", columns, rows)
 
 
 def _values(subgroups: Subgroups, task: str, metric: str) -> Iterator[ForestValue]:

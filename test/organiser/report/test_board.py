@@ -256,7 +256,7 @@ def test_final_places_stand_first_with_their_distribution(twelve):
     assert page.sections[0].name == "final"
     table, figure = page.sections[0].blocks
     assert [row[:2] for row in table.rows] == [(team.place, team.team) for team in final]
-    shares = {(row["team"], row["place"]): row["share"] for row in figure.chart.data["blobs"]}
+    shares = {(row["team"], row["place"]): row["share"] for row in figure.data["blobs"]}
     assert shares == {
         (team.team, place): share
         for team in final

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from evaluation.charts.chart import marks_of
+from evaluation.charts.chart import Chart, marks_of
 from evaluation.organiser.output import tabular
 from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
@@ -24,10 +24,8 @@ from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.page import (
     Block,
     CopyableText,
-    Figure,
     Page,
     Section,
-    SortableCaseTable,
     Table,
     Text,
     listed,
@@ -149,21 +147,18 @@ def _facts(phases: Sequence[ReportedPhase]) -> Iterator[tuple[str, str]]:
 
 
 def _latex(sections: Iterable[Section]) -> Iterator[Section]:
-    tables = [block for section in sections for block in section.blocks if isinstance(block, Table)]
+    tables = [block for section in sections for block in section.blocks if type(block) is Table]
     if tables:
         yield Section("latex", "Tables for LaTeX", tuple(latex_table(table) for table in tables))
 
 
 def _with_unique_names(sections: Iterable[Section]) -> Iterator[Section]:
     """Yield sections with unique names of figures, tables and sections; repeated names get a number."""
-    sections_used, figures_used, tables_used = Counter[str](), Counter[str](), Counter[str]()
+    sections_used, charts, tables = Counter[str](), Counter[str](), Counter[str]()
 
     def renamed(block: Block) -> Block:
-        if isinstance(block, Figure):
-            name = _unique(block.chart.name, figures_used)
-            return replace(block, chart=replace(block.chart, name=name))
-        if isinstance(block, Table | SortableCaseTable):
-            return replace(block, name=_unique(block.name, tables_used))
+        if isinstance(block, Chart | Table):
+            return replace(block, name=_unique(block.name, charts if isinstance(block, Chart) else tables))
         return block
 
     for section in sections:

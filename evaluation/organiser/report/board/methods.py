@@ -15,8 +15,8 @@ from evaluation.organiser.describe import QuantityValues as Values
 from evaluation.organiser.describe_tables import tables_of
 from evaluation.organiser.ranking.methods import METHODS
 from evaluation.organiser.report.board.rankings import methods_of
-from evaluation.organiser.report.board.reading import ReportedPhase, identifier, words_of
-from evaluation.organiser.report.page import Block, Figure, Section, Table, Text, columns_of, listed
+from evaluation.organiser.report.board.reading import ReportedPhase, words_of
+from evaluation.organiser.report.page import Block, Section, Table, Text, identifier, listed
 from evaluation.organiser.report.sources import CITATIONS, followed
 
 # --- The methods paragraph: the analysis in sentences that a paper can use, with citations ---
@@ -195,10 +195,10 @@ def data_section(description: Description) -> Section:
     A quantity is shown by the first grouping, by each other one with significant differences, and without any
     grouping for all cases.
     """
-    blocks: list[Block] = [Figure(chart) for chart in _charts(description)]
+    blocks: list[Block] = list(_charts(description))
     for table in tables_of(description):
-        columns, name = columns_of(*table.columns), identifier("data", table.name)
-        blocks.append(Table(name, table.title, columns, table.rows, table.note))
+        name = identifier("data", table.name)
+        blocks.append(Table.of(name, table.title, table.columns, table.rows, table.note))
     if description.notices:
         blocks.append(Text(description.notices))
     return Section("data", "Data", tuple(blocks))
@@ -227,7 +227,7 @@ def _chart(description: Description, column: Values, grouping: Grouping | None) 
     by = f" by {grouping.name}" if grouping else ""
     return distribution_chart(
         identifier("data", name, grouping.name if grouping else ""),
-        f"{name[0].upper()}{name[1:]}{by}",
+        words_of(f"{name[0].upper()}{name[1:]}{by}"),
         list(_distributions(description, column, grouping)),
         column.quantity.title,
         follows=followed(description.challenge, "data") if grouping and grouping.name == PHASE else "",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evaluation.charts.chart import GREY, Chart, MarkStyle, NamedCurve
 from evaluation.charts.roc import MarkedPoint, roc_chart
-from evaluation.organiser.charts.curves import froc_chart, thinned
+from evaluation.organiser.charts.curves import froc_chart, thinned_curve
 from evaluation.organiser.charts.distributions import Distribution, distribution_chart
 from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
 from evaluation.organiser.charts.teams import (
@@ -20,10 +20,11 @@ from evaluation.organiser.charts.teams import (
     subgroup_means_chart,
     team_values_chart,
 )
+from evaluation.organiser.ranking.classifiers import ClassifierCurve
 from evaluation.organiser.ranking.difficulty import SubgroupTest
-from evaluation.organiser.ranking.leaderboard_file import CurvePoints, FrocPoints
+from evaluation.organiser.ranking.leaderboard_file import CurvePoints
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
-from evaluation.organiser.report.page import Block, Cell, Figure, Section, Table, columns_of
+from evaluation.organiser.report.page import Block, Section, Table, Title
 from evaluation.organiser.report.sources import followed, wiesenfarth
 
 # --- The section of the metrics: values by team with intervals, box plots, podiums and ranking heat maps ---
@@ -31,14 +32,12 @@ from evaluation.organiser.report.sources import followed, wiesenfarth
 
 def metrics_section(phase: ReportedPhase) -> Section | None:
     """Return the section of all metrics."""
-    blocks: list[Block] = [_metrics_table(phase)]
-    for name in phase.board.metrics:
-        blocks += (Figure(chart, wide="podium" in chart.name) for chart in _charts(phase, name))
-    return phase.section("metrics", "Metrics", blocks)
+    charts = (chart for name in phase.board.metrics for chart in _charts(phase, name))
+    return phase.section("metrics", "Metrics", (_metrics_table(phase), *charts))
 
 
 def _metrics_table(phase: ReportedPhase) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for name, metric in phase.board.metrics.items():
         for team in phase.by_value(name):
             value = team.metrics[name]
@@ -46,9 +45,9 @@ def _metrics_table(phase: ReportedPhase) -> Table:
             named = (phase.title_of(name), "↑" if metric.better == "higher" else "↓", team.team)
             rows.append((*named, value.value, value.lower, value.upper, value.rank, simultaneous))
     values = (("value", 4), ("lower", 4), ("upper", 4))
-    columns = columns_of("metric", "better", "team", *values, "rank", "ranks with 95 % confidence")
+    columns = ("metric", "better", "team", *values, "rank", "ranks with 95 % confidence")
     note = "Lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
-    return Table(phase.identifier("metrics"), "All metrics by team", columns, tuple(rows), note)
+    return Table.of(phase.identifier("metrics"), "All metrics by team", columns, rows, note)
 
 
 def complete_values(phase: ReportedPhase, metric: str) -> tuple[list[str], list[str], NDArray[np.float64]]:
@@ -155,11 +154,8 @@ _STEPS = 150
 
 def curves_section(phase: ReportedPhase) -> Section | None:
     """Return the section of curves and annotators; None without any."""
-    blocks: list[Block] = [Figure(chart) for chart in (*_curve_charts(phase), *_free_response(phase))]
-    if phase.board.annotators is not None:
-        blocks += _annotators(phase)
-    blocks += (*_annotator_points(phase), *_classifiers(phase))
-    return phase.section("curves", "Curves", blocks)
+    tables = (*_annotators(phase), *_annotator_points(phase), *_classifiers(phase))
+    return phase.section("curves", "Curves", (*_curve_charts(phase), *_free_response(phase), *tables))
 
 
 def _curve_charts(phase: ReportedPhase) -> Iterator[Chart]:
@@ -170,7 +166,7 @@ def _curve_charts(phase: ReportedPhase) -> Iterator[Chart]:
         if point.specificity is not None and point.sensitivity is not None
     ]
     for number, (name, of_teams) in enumerate(phase.organiser.curves.items()):
-        curves = [_curve(team, of_teams[team]) for team in phase.teams if team in of_teams]
+        curves = [_roc(team, of_teams[team]) for team in phase.teams if team in of_teams]
         marks = {team: mark for team, mark in phase.marks.items() if team in of_teams}
         if number == 0:
             shared = _shared_curves(phase)
@@ -191,8 +187,7 @@ def _shared_curves(phase: ReportedPhase) -> list[NamedCurve]:
     """Return the curves of classifiers that are the same for all teams, such as a ratio of the reference."""
     found: dict[str, list[NamedCurve]] = {}
     for one in phase.organiser.classifiers.curves:
-        points = CurvePoints(one.false_positive_rate, one.sensitivity)
-        found.setdefault(one.classifier, []).append(_curve(_named(one.classifier), points))
+        found.setdefault(one.classifier, []).append(_roc(_named(one.classifier), one))
     return [
         curves[0]
         for curves in found.values()
@@ -209,7 +204,11 @@ def _named(column: str) -> str:
 
 def _free_response(phase: ReportedPhase) -> Iterator[Chart]:
     for name, of_teams in phase.organiser.free_response.items():
-        lines = [_line(team, of_teams[team]) for team in phase.teams if team in of_teams]
+        lines = [
+            thinned_curve(team, np.array(one.false_positives_per_case), np.array(one.sensitivity), _STEPS)
+            for team in phase.teams
+            if (one := of_teams.get(team))
+        ]
         if lines:
             yield froc_chart(
                 phase.identifier(name, "froc"),
@@ -220,22 +219,13 @@ def _free_response(phase: ReportedPhase) -> Iterator[Chart]:
             )
 
 
-def _line(team: str, given: FrocPoints) -> NamedCurve:
-    x, y = np.array(given.false_positives_per_case), np.array(given.sensitivity)
-    # The grid on which a curve is thinned has as many steps over the whole axis.
-    kept = thinned(x / max(1.0, float(x[-1])), y, _STEPS)
-    return NamedCurve(team, x[kept], y[kept])
-
-
-def _curve(team: str, given: CurvePoints) -> NamedCurve:
-    x, y = np.array(given.false_positive_rate), np.array(given.sensitivity)
-    kept = thinned(x, y, _STEPS)
-    return NamedCurve(team, x[kept], y[kept])
+def _roc(name: str, given: CurvePoints | ClassifierCurve) -> NamedCurve:
+    return thinned_curve(name, np.array(given.false_positive_rate), np.array(given.sensitivity), _STEPS)
 
 
 def _annotator_points(phase: ReportedPhase) -> Iterator[Table]:
     """Yield the table of every team at the specificity of every annotator."""
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for one in phase.organiser.annotator_points:
         compared = (one.specificity, one.annotator_sensitivity, one.team_sensitivity, one.difference)
         tested = (one.only_team, one.only_annotator, one.p_value, one.p_holm)
@@ -244,7 +234,8 @@ def _annotator_points(phase: ReportedPhase) -> Iterator[Table]:
         shares = ("specificity", "its sensitivity", "the team's", "difference", "lower", "upper")
         alone = ("found by the team alone", "by the annotator alone")
         tests = (("p", 4), ("p, corrected", 4))
-        columns = columns_of("annotator", "team", *((title, 3) for title in shares), *alone, *tests)
+        decimals = ((title, 3) for title in shares)
+        columns: list[Title] = ["annotator", "team", *decimals, *alone, *tests]
         note = (
             "Each team at the highest sensitivity that keeps the annotator's specificity. Difference: the "
             "team's sensitivity minus the annotator's, with its 95 % interval; p of McNemar's test (of a "
@@ -252,47 +243,44 @@ def _annotator_points(phase: ReportedPhase) -> Iterator[Table]:
             "annotators."
         )
         name = phase.identifier("annotator-points")
-        yield Table(name, "Teams at the operating points of annotators", columns, tuple(rows), note)
+        yield Table.of(name, "Teams at the operating points of annotators", columns, rows, note)
 
 
 def _classifiers(phase: ReportedPhase) -> Iterator[Table]:
     """Yield the tables of further classifiers of each team: areas, operating points and tests."""
     found = phase.organiser.classifiers
-    values: tuple[tuple[Cell, ...], ...] = tuple(
-        (phase.title_of(one.metric), one.team, _named(one.classifier), one.cases, *estimate)
-        for one in found.values
-        for estimate in [(one.value, one.lower, one.upper)]
-    )
-    if values:
-        columns = columns_of(
-            "metric", "team", "classifier", "cases", ("value", 4), ("lower", 4), ("upper", 4)
-        )
+    if found.values:
+        rows = [
+            (phase.title_of(one.metric), one.team, _named(one.classifier), one.cases, *estimate)
+            for one in found.values
+            for estimate in [(one.value, one.lower, one.upper)]
+        ]
+        columns = ("metric", "team", "classifier", "cases", ("value", 4), ("lower", 4), ("upper", 4))
         note = "Measurements as classifiers of the same label as the submitted score, on the same cases."
-        yield Table(phase.identifier("classifiers"), "Other classifiers of each team", columns, values, note)
-    tests: list[tuple[Cell, ...]] = []
-    for test in found.tests:
-        pair = (test.team, _named(test.first), _named(test.second))
-        tests.append((*pair, test.difference, test.method, test.p_value, test.p_holm))
-    if tests:
+        name = phase.identifier("classifiers")
+        yield Table.of(name, "Other classifiers of each team", columns, rows, note)
+    if found.tests:
+        tests = []
+        for test in found.tests:
+            pair = (test.team, _named(test.first), _named(test.second))
+            tests.append((*pair, test.difference, test.method, test.p_value, test.p_holm))
         titles = ("team", "first", "second", ("first − second", 4), "test", ("p", 4), ("p, corrected", 4))
         name = phase.identifier("classifier-tests")
-        yield Table(name, "Areas of two classifiers of a team", columns_of(*titles), tuple(tests))
+        yield Table.of(name, "Areas of two classifiers of a team", titles, tests)
 
 
 def _annotators(phase: ReportedPhase) -> Iterator[Table]:
     section = phase.board.annotators
-    assert section is not None
-    rows = tuple(
-        (name, point.sensitivity, point.specificity, point.accuracy) for name, point in section.points.items()
-    )
-    if rows:
-        columns = columns_of("annotator", ("sensitivity", 3), ("specificity", 3), ("accuracy", 3))
-        yield Table(phase.identifier("annotators"), "Annotators", columns, rows)
-    pairs = tuple((one.first, one.second, one.agreed, one.cases) for one in section.agreement)
-    if pairs:
+    if section and section.points:
+        columns = ("annotator", ("sensitivity", 3), ("specificity", 3), ("accuracy", 3))
+        points = (
+            (name, one.sensitivity, one.specificity, one.accuracy) for name, one in section.points.items()
+        )
+        yield Table.of(phase.identifier("annotators"), "Annotators", columns, points)
+    if section and section.agreement:
         titles = ("first", "second", "cases on which they agree", "cases of both")
-        name = phase.identifier("agreement")
-        yield Table(name, "Agreement of annotators", columns_of(*titles), pairs)
+        pairs = ((one.first, one.second, one.agreed, one.cases) for one in section.agreement)
+        yield Table.of(phase.identifier("agreement"), "Agreement of annotators", titles, pairs)
 
 
 # --- The section of subgroups of cases: means by team with tests, and difficulty ---
@@ -300,23 +288,23 @@ def _annotators(phase: ReportedPhase) -> Iterator[Table]:
 
 def subgroups_section(phase: ReportedPhase) -> Section | None:
     """Return the section of subgroups; None where none were requested."""
-    blocks: list[Block] = [Figure(chart) for chart in _subgroup_charts(phase)]
+    blocks: list[Block] = list(_subgroup_charts(phase))
     if tests := phase.board.subgroup_tests:
         blocks.append(_tests(phase, tests))
     if found := phase.board.associations:
         figures = ("Spearman's ρ", 4), ("lower", 4), ("upper", 4), ("p", 4)
-        rows = tuple((phase.title_of(one.metric), *list(vars(one).values())[1:]) for one in found)
-        columns = columns_of("metric", "team", "column", "cases", *figures)
+        values = ((phase.title_of(one.metric), *list(vars(one).values())[1:]) for one in found)
+        columns = ("metric", "team", "column", "cases", *figures)
         note = "Interval by Fisher's z (Bonett and Wright 2000), p by Student's t, not corrected."
         title = "Values per case and columns of numbers"
-        blocks.append(Table(phase.identifier("associations"), title, columns, rows, note))
+        blocks.append(Table.of(phase.identifier("associations"), title, columns, values, note))
     if groups := phase.organiser.groups:
-        columns = columns_of("metric", "measure", "column", "subgroup", "cases", ("mean", 4))
-        rows = tuple(
+        titles = ("metric", "measure", "column", "subgroup", "cases", ("mean", 4))
+        rows = (
             (phase.title_of(one.metric), one.measure, one.column, one.value, one.cases, one.mean)
             for one in groups
         )
-        blocks.append(Table(phase.identifier("difficulty"), "Difficulty by subgroup", columns, rows))
+        blocks.append(Table.of(phase.identifier("difficulty"), "Difficulty by subgroup", titles, rows))
     return phase.section("subgroups", "Subgroups", blocks)
 
 
@@ -343,10 +331,10 @@ def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
 
 def _tests(phase: ReportedPhase, tests: tuple[SubgroupTest, ...]) -> Table:
     means = (("mean of the first", 4), ("mean of the second", 4))
-    columns = columns_of("metric", "team", "column", "first", "second", *means, ("p", 4))
-    rows: list[tuple[Cell, ...]] = []
+    columns = ("metric", "team", "column", "first", "second", *means, ("p", 4))
+    rows = []
     for one in tests:
         found = (one.first_mean, one.second_mean, one.p_value)
         rows.append((phase.title_of(one.metric), one.team, one.column, one.first, one.second, *found))
     note = "Rank-sum tests within each team, not corrected for their number."
-    return Table(phase.identifier("subgroup-tests"), "Tests between subgroups", columns, tuple(rows), note)
+    return Table.of(phase.identifier("subgroup-tests"), "Tests between subgroups", columns, rows, note)
