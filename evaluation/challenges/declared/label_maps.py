@@ -50,6 +50,7 @@ from evaluation.metrics.segmentation import (
 
 IMAGE_EXTENSIONS = (".png", ".bmp", ".tif", ".tiff", ".mha")
 VOLUME_EXTENSIONS = (".mha", ".nii.gz", ".nii", ".tif", ".tiff")
+Label = Annotated[int, Key(ge=0, le=65535)]
 
 Figures = Sequence[float]
 """A figure for each scored structure in the order of the field; NaN where it is undefined."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from evaluation.challenges.declared.detections import (
     average_precision_measure,
     froc_measure,
 )
-from evaluation.challenges.declared.label_maps import ImageFieldTable
+from evaluation.challenges.declared.label_maps import ImageFieldTable, Label
 from evaluation.challenges.declared.tables import (
     FieldComparison,
     FieldTable,
@@ -42,8 +42,6 @@ from evaluation.metrics.probabilities import voxel_average_precision, voxel_brie
 from evaluation.metrics.segmentation import count_overlap, dice_of_counts
 
 FLOAT_IMAGE_EXTENSIONS = (".tif", ".tiff", ".mha")
-
-Label = Annotated[int, Key(ge=0, le=65535)]
 
 
 class MaskedFieldTable(ImageFieldTable):

@@ -171,6 +171,10 @@ def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
             tables["comparisons.csv"] += rows
         if len(board.phases) > 1:
             tables[f"leaderboard-{phase.role}.csv"] = _phase_rows(phase)
+    if found := board.generalisation:
+        tables["generalisation.csv"] = [vars(one) for one in found.changes]
+        tables["development-gaps.csv"] = [vars(one) for one in found.gaps]
+        tables["gap-trends.csv"] = [vars(one) for one in found.trends]
     documents = {"leaderboard.json": render(board, organisers=True, compact=True)}
     return _write(documents | _filled(tables), folder)
 
