@@ -67,10 +67,12 @@ def team_values_chart(
     axis_title: str,
     follows: str = "",
     places: int | None = None,
+    line: float | None = None,
 ) -> Chart:
     """Return the chart of values by team, from top to bottom in the order given.
 
-    ``places`` is the last place where the values are places, for an axis of whole numbers.
+    ``places`` is the last place where the values are places, for an axis of whole numbers. ``line``: a value
+    to compare with, drawn dashed.
     """
     domain = None if places is None else (0.5, places + 0.5)
     whole = {} if places is None else {"axis": {"values": list(range(1, places + 1)), "format": "d"}}
@@ -79,6 +81,10 @@ def team_values_chart(
     data: dict[str, Sequence[Record]] = {"teams": [vars(one) for one in values]}
     shared = {"y": y, "color": by_team(colour_scale(marks))}
     layers: list[Record] = []
+    if line is not None:
+        data["line"] = [{"value": line}]
+        dashed = {"type": "rule", "color": GREY, "strokeDash": [4, 3], "tooltip": None}
+        layers.append(layer("line", dashed, x=quantity("value", axis_title, domain, **whole)))
     if intervals := [vars(one) for one in values if one.lower is not None]:
         data["intervals"] = intervals
         # Below the points, so that these get the tooltip.

@@ -211,19 +211,19 @@ def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) 
         title = f"Change from {first} to {second}: {titles[name]}"
         told = "The later minus the earlier value; lines are 95 % intervals, for independent cases."
         of = identifier("change", first, second, name)
-        blocks.append(Figure(team_values_chart(of, title, told, values, phases[0].marks, "change")))
-    columns = columns_of("metric", "team", "from", "to", *((title, 4) for title in _CHANGE))
-    rows = tuple((titles[one.metric], *list(vars(one).values())[1:]) for one in found.changes)
+        blocks.append(team_values_chart(of, title, told, values, phases[0].marks, "change", line=0.0))
+    columns: list[Title] = ["metric", "team", "from", "to", *((title, 4) for title in _CHANGE)]
+    rows = ((titles[one.metric], *list(vars(one).values())[1:]) for one in found.changes)
     note = "Intervals by MOVER (Zou and Donner 2008), p corrected by Holm for the teams of a metric."
-    blocks.append(Table("generalisation", "Changes from phase to phase", columns, rows, note))
+    blocks.append(Table.of("generalisation", "Changes from phase to phase", columns, rows, note))
     if found.trends:
-        columns = columns_of("metric", "from", "to", "team", "points", *((title, 4) for title in _TREND))
-        rows = tuple((titles[one.metric], *list(vars(one).values())[1:]) for one in found.trends)
+        columns = ["metric", "from", "to", "team", "points", *((title, 4) for title in _TREND)]
+        rows = ((titles[one.metric], *list(vars(one).values())[1:]) for one in found.trends)
         note = (
             "Spearman's correlation of the gap, how much better a submission is in the earlier phase, with "
             "the number of evaluations there; without a team: over all teams. Positive: overfitting."
         )
-        blocks.append(Table("gap-trends", "Gaps by earlier evaluations", columns, rows, note))
+        blocks.append(Table.of("gap-trends", "Gaps by earlier evaluations", columns, rows, note))
     return Section("generalisation", "Generalisation", tuple(blocks))
 
 
