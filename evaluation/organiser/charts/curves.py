@@ -81,6 +81,11 @@ def precision_recall_chart(
     return _stepped(name, title, described, begun, bands, (x, y), "step-before", chance, follows=follows)
 
 
+_RATES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
+_WIDE_RANGE = 2.0
+"""From so many false positives per case on, the axis is logarithmic beyond an eighth."""
+
+
 def froc_chart(
     name: str,
     title: str,
@@ -96,6 +101,11 @@ def froc_chart(
     ``hit``: a sentence that defines a hit; ``marks``: colour and dashes of each curve by name.
     """
     x = quantity("false_positives_per_case", "false positives per case")
+    last = max((float(curve.x[-1]) for curve in curves), default=0.0)
+    if last >= _WIDE_RANGE:
+        # The usual rates are far apart on this scale, and zero is on it.
+        x["scale"] = {"type": "symlog", "constant": _RATES[0], "nice": False, "domain": [0, last]}
+        x["axis"] = {"values": [0, *(rate for rate in _RATES if rate <= last)], "format": "~g"}
     described = "Share of the objects found against false positives per case as the confidence falls."
     described += " A band holds 95 % of the curves of the bootstrap." if bands else ""
     axes = (x, share("sensitivity", "sensitivity"))

@@ -7,12 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from evaluation.charts.chart import Chart, marks_of
+from evaluation.organiser.annotators.ensemble import EnsembleGain
 from evaluation.organiser.output import tabular
 from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
 from evaluation.organiser.report.board.methods import methods_paragraphs
-from evaluation.organiser.report.board.metrics import curves_section, metrics_section, subgroups_section
+from evaluation.organiser.report.board.metrics import (
+    curves_section,
+    ensembles_section,
+    metrics_section,
+    subgroups_section,
+)
 from evaluation.organiser.report.board.rankings import (
     across_section,
     final_section,
@@ -57,11 +63,12 @@ def leaderboard_page(
     parts: Sequence[OrganiserPart],
     data: Section | None = None,
     pictures: Mapping[str, PhasePictures] | None = None,
+    gains: Mapping[str, EnsembleGain] | None = None,
 ) -> Page:
     """Return the report of a leaderboard.
 
     ``parts``: the organiser's results of each phase, in their order; ``data``: a section on their data;
-    ``pictures``: drawn from submissions, by the digest of their phase.
+    ``pictures``: drawn from submissions, by the digest of their phase; ``gains``: of ensembles, by name.
     """
     phases = reported_phases(board, parts)
     marks = phases[0].marks if phases else {}
@@ -80,10 +87,11 @@ def leaderboard_page(
             across_section(phase.board.across, "tasks", phase.board.role),
             phase.section("methods", "Methods", [Text(methods_paragraphs(phase))]),
         )
-    found = [section for section in (*sections, data) if section]
+    sections += [ensembles_section(phases, gains) if gains else None, data]
+    found = [section for section in sections if section]
     if board.notices:
         found.append(Section("notices", "Notices", (Text(board.notices),)))
-    secret = data is not None or bool(pictures) or any(part != OrganiserPart() for part in parts)
+    secret = data is not None or bool(pictures or gains) or any(part != OrganiserPart() for part in parts)
     return Page(
         title=f"Leaderboard of {listed(sorted({phase.challenge for phase in board.phases}))}",
         subtitle=listed([phase.phase for phase in board.phases]),

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts.chart import GREY, Chart, MarkStyle, NamedCurve
+from evaluation.charts.chart import GREY, Chart, MarkStyle, NamedCurve, marks_of
 from evaluation.charts.roc import MarkedPoint, roc_chart
+from evaluation.organiser.annotators.ensemble import EnsembleGain
 from evaluation.organiser.charts.curves import froc_chart, thinned_curve
 from evaluation.organiser.charts.distributions import Distribution, distribution_chart
 from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
 from evaluation.organiser.charts.teams import (
     SubgroupMeans,
     TeamValue,
+    place_lines_chart,
     podium_chart,
     ranks_by_case,
     subgroup_means_chart,
@@ -33,7 +36,27 @@ from evaluation.organiser.report.sources import followed, wiesenfarth
 def metrics_section(phase: ReportedPhase) -> Section | None:
     """Return the section of all metrics."""
     charts = (chart for name in phase.board.metrics for chart in _charts(phase, name))
-    return phase.section("metrics", "Metrics", (_metrics_table(phase), *charts))
+    return phase.section("metrics", "Metrics", (*_ranks(phase), _metrics_table(phase), *charts))
+
+
+_MOST_METRICS = 11
+
+
+def _ranks(phase: ReportedPhase) -> Iterator[Chart]:
+    """Yield the ranks of the teams in the first metrics of the ranking, side by side."""
+    ranks = {
+        phase.title_of(name): {
+            team.team: math.floor(rank)
+            for team in phase.board.teams
+            if name in team.metrics and (rank := team.metrics[name].rank) is not None
+        }
+        for name in phase.ranked_metrics
+    }
+    shown = dict([one for one in ranks.items() if one[1]][:_MOST_METRICS])
+    if len(shown) > 1 and len(phase.teams) > 1:
+        described = "The rank of every team in each metric of the ranking; crossing lines are trade-offs."
+        name = phase.identifier("ranks-by-metric")
+        yield place_lines_chart(name, "Ranks by metric", described, shown, phase.marks)
 
 
 def _metrics_table(phase: ReportedPhase) -> Table:
@@ -281,6 +304,47 @@ def _annotators(phase: ReportedPhase) -> Iterator[Table]:
         titles = ("first", "second", "cases on which they agree", "cases of both")
         pairs = ((one.first, one.second, one.agreed, one.cases) for one in section.agreement)
         yield Table.of(phase.identifier("agreement"), "Agreement of annotators", titles, pairs)
+
+
+# --- The section of ensembles: what each gains over its members, and where they disagree ---
+
+
+def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, EnsembleGain]) -> Section:
+    """Return the section of at least one ensemble; figures for the metrics of the ranking of its phase."""
+    blocks: list[Block] = []
+    for ensemble, found in gains.items():
+        metrics = list(dict.fromkeys(one.metric for one in found.gains))
+        phase = next((one for one in phases if set(metrics) <= set(one.board.metrics)), phases[0])
+        marks = {**marks_of(one.member for one in found.gains), **phase.marks}
+        for metric in (name for name in metrics if name in phase.ranked_metrics):
+            members = [one for one in found.gains if one.metric == metric]
+            blocks.append(
+                team_values_chart(
+                    phase.identifier(ensemble, metric, "gain"),
+                    f"Members of {ensemble}: {phase.title_of(metric)}",
+                    f"The value of each member; the dashed line is the ensemble, {ensemble}.",
+                    [TeamValue(one.member, one.member_value) for one in members],
+                    marks,
+                    phase.axis_of(metric),
+                    line=members[0].ensemble_value,
+                )
+            )
+        values = (("ensemble", 4), ("member's value", 4), ("gain", 4), "test", ("p", 4), ("p after Holm", 4))
+        columns: list[Title] = ["metric", "member", *values]
+        rows = [(phase.title_of(one.metric), *list(vars(one).values())[1:8]) for one in found.gains]
+        note = "A gain is positive where the ensemble is better; p corrected by Holm for its members."
+        name = phase.identifier(ensemble, "gains")
+        blocks.append(Table.of(name, f"{ensemble} against its members", columns, rows, note))
+        if found.by_disagreement:
+            thirds = (("lowest third", 4), ("middle third", 4), ("highest third", 4))
+            columns = ["metric", "field", "disagreement", "cases", ("Spearman's ρ", 4), *thirds]
+            rows = (
+                (phase.title_of(one.metric), *list(vars(one).values())[1:]) for one in found.by_disagreement
+            )
+            note = "Mean gain over the members' mean in cases with low, middle and high disagreement."
+            name, title = phase.identifier(ensemble, "disagreement"), f"{ensemble}: gain by disagreement"
+            blocks.append(Table.of(name, title, columns, rows, note))
+    return Section("ensembles", "Ensembles", tuple(blocks))
 
 
 # --- The section of subgroups of cases: means by team with tests, and difficulty ---

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
+from evaluation.organiser.annotators.ensemble import GAIN_FILES, EnsembleGain
 from evaluation.organiser.charts.teams import TeamMarks
 from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking.leaderboard_file import (
@@ -49,6 +50,20 @@ def read_leaderboard(folder: Path) -> tuple[Leaderboard, tuple[OrganiserPart, ..
     board: Leaderboard = _validated(path, Leaderboard, _json(path))
     parts = (_organiser_part(folder, f"-{phase.role}" if phase.role else "") for phase in board.phases)
     return board, tuple(parts)
+
+
+def read_gains(folder: Path) -> dict[str, EnsembleGain]:
+    """Return what ensembles gain, by folder: the reports of `ensemble --gain` in a folder and right below it.
+
+    Raises `PhaseError` for files that are not of this package.
+    """
+    return {
+        path.parent.name: _validated(
+            path, EnsembleGain, {part: _rows(path.with_name(file)) for part, file in GAIN_FILES.items()}
+        )
+        for pattern in ("", "*/")
+        for path in sorted(folder.glob(f"{pattern}{GAIN_FILES['gains']}"))
+    }
 
 
 def with_absent(content: Any, kind: Any) -> Any:
