@@ -9,27 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts.chart import (
-    BLUE,
-    GREY,
-    PALETTE,
-    Chart,
-    MarkStyle,
-    NamedBand,
-    NamedCurve,
-    Record,
-    band_layer,
-    band_rows,
-    layer,
-    lines_by_name,
-    marks_of,
-    nominal,
-    quantitative,
-    quantity,
-    rows_of,
-    share,
-    tooltip,
-)
+from evaluation.charts import chart as vl
 from evaluation.charts.roc import MarkedPoint
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import RocTable, found_at_thresholds, roc_points, weighted_counts
@@ -42,33 +22,35 @@ from evaluation.metrics.operating_points import weighted_sensitivity_at_specific
 _WIDTH = {"field": "width", "type": "quantitative", "scale": None, "legend": None}
 
 
-def _curve_rows(curves: Sequence[NamedCurve], x: str, y: str) -> list[Record]:
+def _curve_rows(curves: Sequence[vl.NamedCurve], x: str, y: str) -> list[vl.Record]:
     """Return the points of all curves; of few, the first are the widest, so that none hides another."""
-    steps = len(curves) - 1 if len(curves) <= len(PALETTE) else 0
+    steps = len(curves) - 1 if len(curves) <= len(vl.PALETTE) else 0
     return [
         row
         for later, one in zip(range(steps, steps - len(curves), -1), curves, strict=True)
-        for row in rows_of({x: one.x, y: one.y}, name=one.name, width=2 + 1.8 * max(0, later))
+        for row in vl.rows_of({x: one.x, y: one.y}, name=one.name, width=2 + 1.8 * max(0, later))
     ]
 
 
 def precision_recall_chart(
     name: str,
     title: str,
-    curves: Sequence[NamedCurve],
-    bands: Sequence[NamedBand] = (),
+    curves: Sequence[vl.NamedCurve],
+    bands: Sequence[vl.NamedBand] = (),
     prevalence: float | None = None,
     follows: str = "",
     hit: str = "",
-) -> Chart:
+) -> vl.Chart:
     """Return the chart of curves with recall along x and precision along y, both 0 … 1.
 
     ``prevalence``: precision of chance, a horizontal line; ``hit``: for detections, a sentence that defines a
     hit.
     """
     # The first precision holds from recall 0 on.
-    begun = [NamedCurve(one.name, np.insert(one.x, 0, 0.0), one.y[[0, *range(one.y.size)]]) for one in curves]
-    x, y = share("recall", "recall (sensitivity)"), share("precision", "precision")
+    begun = [
+        vl.NamedCurve(one.name, np.insert(one.x, 0, 0.0), one.y[[0, *range(one.y.size)]]) for one in curves
+    ]
+    x, y = vl.share("recall", "recall (sensitivity)"), vl.share("precision", "precision")
     described = (
         "Precision against recall at every threshold, in the steps whose area is the average precision."
     )
@@ -89,18 +71,18 @@ _WIDE_RANGE = 2.0
 def froc_chart(
     name: str,
     title: str,
-    curves: Sequence[NamedCurve],
+    curves: Sequence[vl.NamedCurve],
     hit: str,
     follows: str = "",
     *,
-    bands: Sequence[NamedBand] = (),
-    marks: Mapping[str, MarkStyle] | None = None,
-) -> Chart:
+    bands: Sequence[vl.NamedBand] = (),
+    marks: Mapping[str, vl.MarkStyle] | None = None,
+) -> vl.Chart:
     """Return the chart of curves with false positives per case along x and sensitivity along y.
 
     ``hit``: a sentence that defines a hit; ``marks``: colour and dashes of each curve by name.
     """
-    x = quantity("false_positives_per_case", "false positives per case")
+    x = vl.quantity("false_positives_per_case", "false positives per case")
     last = max((float(curve.x[-1]) for curve in curves), default=0.0)
     if last >= _WIDE_RANGE:
         # The usual rates are far apart on this scale, and zero is on it.
@@ -108,7 +90,7 @@ def froc_chart(
         x["axis"] = {"values": [0, *(rate for rate in _RATES if rate <= last)], "format": "~g"}
     described = "Share of the objects found against false positives per case as the confidence falls."
     described += " A band holds 95 % of the curves of the bootstrap." if bands else ""
-    axes = (x, share("sensitivity", "sensitivity"))
+    axes = (x, vl.share("sensitivity", "sensitivity"))
     return _stepped(
         name, title, f"{described} {hit}", curves, bands, axes, "step-after", None, marks, follows
     )
@@ -118,29 +100,29 @@ def _stepped(
     name: str,
     title: str,
     described: str,
-    curves: Sequence[NamedCurve],
-    bands: Sequence[NamedBand],
-    axes: tuple[Record, Record],
+    curves: Sequence[vl.NamedCurve],
+    bands: Sequence[vl.NamedBand],
+    axes: tuple[vl.Record, vl.Record],
     interpolate: str,
-    chance: Record | None,
-    marks: Mapping[str, MarkStyle] | None = None,
+    chance: vl.Record | None,
+    marks: Mapping[str, vl.MarkStyle] | None = None,
     follows: str = "",
-) -> Chart:
+) -> vl.Chart:
     """Return the chart of curves in steps; ``chance``: the place of a horizontal line, if any."""
     x, y = axes
-    marks = marks or marks_of(curve.name for curve in curves)
-    data: dict[str, Sequence[Record]] = {"curves": _curve_rows(curves, x["field"], y["field"])}
-    layers: list[Record] = []
+    marks = marks or vl.marks_of(curve.name for curve in curves)
+    data: dict[str, Sequence[vl.Record]] = {"curves": _curve_rows(curves, x["field"], y["field"])}
+    layers: list[vl.Record] = []
     if chance:
         data["chance"] = [chance]
-        layers.append(layer("chance", {"type": "rule", "color": GREY, "strokeDash": [3, 3]}, y=y))
+        layers.append(vl.layer("chance", {"type": "rule", "color": vl.GREY, "strokeDash": [3, 3]}, y=y))
     if bands:
-        data["band"] = band_rows(bands, x["field"], marks)
-        layers.append(band_layer(x, {**y, "field": "lower"}, len(bands)))
+        data["band"] = vl.band_rows(bands, x["field"], marks)
+        layers.append(vl.band_layer(x, {**y, "field": "lower"}, len(bands)))
     line = {"type": "line", "interpolate": interpolate}
-    drawn = lines_by_name(marks, legend=len(curves) > 1)
-    layers.append(layer("curves", line, x=x, y=y, **drawn, strokeWidth=_WIDTH))
-    return Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
+    drawn = vl.lines_by_name(marks, legend=len(curves) > 1)
+    layers.append(vl.layer("curves", line, x=x, y=y, **drawn, strokeWidth=_WIDTH))
+    return vl.Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
 
 
 # --- Decision curve: the net benefit of acting on a probability, against acting on all or on none ---
@@ -161,7 +143,7 @@ def net_benefit(probability: Floats, positive: Floats, thresholds: Floats) -> Fl
     return benefit
 
 
-def decision_curve_chart(name: str, title: str, probability: Floats, positive: Floats) -> Chart:
+def decision_curve_chart(name: str, title: str, probability: Floats, positive: Floats) -> vl.Chart:
     """Return the chart for thresholds from 0.01 to 0.99; probabilities of shape (cases,) in [0, 1]."""
     thresholds = np.linspace(0.01, 0.99, 99)
     curves = {
@@ -177,20 +159,20 @@ def decision_curve_chart(name: str, title: str, probability: Floats, positive: F
         for threshold, benefit in zip(thresholds.tolist(), values.tolist(), strict=True)
         if benefit >= lowest
     ]
-    by_strategy = nominal("strategy", title=None)
+    by_strategy = vl.nominal("strategy", title=None)
     encoding = {
-        "x": share("threshold", "threshold probability"),
-        "y": quantity("net_benefit", "net benefit", (lowest, max(prevalence, 0.01) * 1.05)),
-        "color": {**by_strategy, "scale": {"domain": list(curves), "range": [BLUE, GREY, GREY]}},
+        "x": vl.share("threshold", "threshold probability"),
+        "y": vl.quantity("net_benefit", "net benefit", (lowest, max(prevalence, 0.01) * 1.05)),
+        "color": {**by_strategy, "scale": {"domain": list(curves), "range": [vl.BLUE, vl.GREY, vl.GREY]}},
         "strokeDash": {**by_strategy, "scale": {"domain": list(curves), "range": _DASHES}},
     }
-    return Chart(
+    return vl.Chart(
         name,
         title,
         "Net benefit of calling a case positive from a threshold on, beside calling all or none positive "
         "(Vickers and Elkin 2006). The submission helps where its line is the highest.",
         {"curves": rows},
-        layer("curves", {"type": "line"}, **encoding) | {"height": 340},
+        vl.layer("curves", {"type": "line"}, **encoding) | {"height": 340},
     )
 
 
@@ -233,22 +215,24 @@ def calibration_chart(
     bins: Sequence[CalibrationBin],
     described: str,
     observed: str = "share of positives",
-) -> Chart:
+) -> vl.Chart:
     """Return the reliability diagram; ``observed``: title of the axis of observed shares."""
-    x, y = share("predicted", "predicted probability"), share("observed", observed)
-    interval = {"y": share("lower", observed), "y2": {"field": "upper"}}
+    x, y = vl.share("predicted", "predicted probability"), vl.share("observed", observed)
+    interval = {"y": vl.share("lower", observed), "y2": {"field": "upper"}}
     counts = sorted({one.cases for one in bins})
     shown = sorted({counts[0], counts[len(counts) // 2], counts[-1]}) if counts else []
     legend = {"values": shown, "format": "d"}
-    area = quantitative("cases", title="cases", scale={"range": [30, 350]}, legend=legend)
-    told = [quantitative("cases"), *tooltip(numbers=("predicted", "observed", "lower", "upper"))]
+    area = vl.quantitative("cases", title="cases", scale={"range": [30, 350]}, legend=legend)
+    told = [vl.quantitative("cases"), *vl.tooltip(numbers=("predicted", "observed", "lower", "upper"))]
     layers = [
-        layer("perfect", {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y),
-        layer("bins", {"type": "rule", "color": BLUE, "opacity": 0.6}, x=x, **interval),
-        layer("bins", {"type": "line", "opacity": 0.6, "tooltip": None}, x=x, y=y),
-        layer("bins", {"type": "point", "filled": True, "opacity": 1}, x=x, y=y, size=area, tooltip=told),
+        vl.layer(
+            "perfect", {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y
+        ),
+        vl.layer("bins", {"type": "rule", "color": vl.BLUE, "opacity": 0.6}, x=x, **interval),
+        vl.layer("bins", {"type": "line", "opacity": 0.6, "tooltip": None}, x=x, y=y),
+        vl.layer("bins", {"type": "point", "filled": True, "opacity": 1}, x=x, y=y, size=area, tooltip=told),
     ]
-    return Chart(
+    return vl.Chart(
         name,
         title,
         described,
@@ -268,13 +252,13 @@ _GRID = 50
 _LEVEL = (0.025, 0.975)
 
 
-def roc_curve(name: str, table: RocTable) -> NamedCurve:
+def roc_curve(name: str, table: RocTable) -> vl.NamedCurve:
     """Return the curve of all cases, thinned to the resolution of a figure."""
     points = roc_points(table, np.ones(table.score.size))
     return thinned_curve(name, points.false_positive_rate, points.sensitivity)
 
 
-def roc_band(name: str, table: RocTable, weights: Iterable[Floats]) -> NamedBand:
+def roc_band(name: str, table: RocTable, weights: Iterable[Floats]) -> vl.NamedBand:
     """Return the 95 % percentiles of the sensitivity at 51 false-positive rates.
 
     ``weights`` are blocks of case weights, shape (rows, cases).
@@ -287,7 +271,7 @@ def roc_band(name: str, table: RocTable, weights: Iterable[Floats]) -> NamedBand
             np.column_stack([weighted_sensitivity_at_specificity(table, counts, 1 - rate) for rate in rates])
         )
     lower, upper = np.nanquantile(np.vstack(rows), _LEVEL, axis=0)
-    return NamedBand(name, np.array([float(rate) for rate in rates]), lower, upper)
+    return vl.NamedBand(name, np.array([float(rate) for rate in rates]), lower, upper)
 
 
 def point_on_curve(name: str, table: RocTable, sensitivity: float) -> MarkedPoint:
@@ -305,13 +289,13 @@ def point_at_threshold(name: str, table: RocTable, threshold: float) -> MarkedPo
     return MarkedPoint(name, float(called[negative].mean()), float(called[table.positive].mean()))
 
 
-def precision_recall_curve(name: str, table: RocTable) -> NamedCurve:
+def precision_recall_curve(name: str, table: RocTable) -> vl.NamedCurve:
     """Return the curve of all cases by ascending recall, thinned to the resolution of a figure."""
     recall, precision = recall_and_precision(table, np.ones((1, table.score.size)))
     return thinned_curve(name, recall[0], precision[0])
 
 
-def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> NamedBand:
+def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> vl.NamedBand:
     """Return the 95 % percentiles of the precision at 50 recalls, where each is first reached.
 
     ``curves`` are blocks of recall and precision under case weights, both of shape (rows, thresholds), recall
@@ -329,13 +313,13 @@ def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> NamedB
     values = np.vstack(rows)
     known = ~np.isnan(values).all(axis=0)
     lower, upper = np.nanquantile(values[:, known], _LEVEL, axis=0)
-    return NamedBand(name, recalls[known], lower, upper)
+    return vl.NamedBand(name, recalls[known], lower, upper)
 
 
-def thinned_curve(name: str, x: Floats, y: Floats, steps: int = _STEPS) -> NamedCurve:
+def thinned_curve(name: str, x: Floats, y: Floats, steps: int = _STEPS) -> vl.NamedCurve:
     """Return a curve with the points that a figure can show; the axis of x ends at 1 or its largest value."""
     kept = thinned(x / x.max(initial=1.0), y, steps)
-    return NamedCurve(name, x[kept], y[kept])
+    return vl.NamedCurve(name, x[kept], y[kept])
 
 
 def thinned(x: Floats, y: Floats, steps: int = _STEPS) -> NDArray[np.intp]:

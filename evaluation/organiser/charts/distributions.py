@@ -9,26 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts.chart import (
-    BLUE,
-    GREY,
-    VERMILION,
-    Chart,
-    MarkStyle,
-    Record,
-    binned,
-    colour_scale,
-    if_selected,
-    layer,
-    names_down,
-    nominal,
-    point_of_case,
-    quantitative,
-    quantity,
-    rows_of,
-    share,
-    tooltip,
-)
+from evaluation.charts import chart as vl
 from evaluation.metrics.arrays import Floats
 
 # --- Distributions of a value over the cases, one line for each structure or metric: box and points ---
@@ -56,9 +37,9 @@ def distribution_chart(
     domain: tuple[float, float] | None = None,
     follows: str = "",
     *,
-    marks: Mapping[str, MarkStyle] | None = None,
+    marks: Mapping[str, vl.MarkStyle] | None = None,
     most_points: int = MOST_POINTS,
-) -> Chart:
+) -> vl.Chart:
     """Return the chart of one or several distributions on one axis.
 
     ``marks`` by name give each distribution a colour of its own. With more cases than ``most_points``, bins
@@ -80,7 +61,7 @@ def distribution_chart(
         if values.size > most_points:
             counts, edges = np.histogram(values, bins=_BINS)
             middles, held = (edges[:-1] + edges[1:]) / 2, counts > 0
-            bins += rows_of({"value": middles[held], "cases": counts[held]}, name=one.name)
+            bins += vl.rows_of({"value": middles[held], "cases": counts[held]}, name=one.name)
         else:
             names = [case for case, enters in zip(one.cases, entering.tolist(), strict=True) if enters]
             rows = zip(names, values.tolist(), _offsets(values), strict=True)
@@ -88,42 +69,42 @@ def distribution_chart(
                 {"name": one.name, "case": case, "value": value, "offset": offset}
                 for case, value, offset in rows
             ]
-    of_name = nominal("name", scale=colour_scale(marks or {}), legend=None)
-    y = names_down("name")
-    x = quantity("value", axis_title, domain)
+    of_name = vl.nominal("name", scale=vl.colour_scale(marks or {}), legend=None)
+    y = vl.names_down("name")
+    x = vl.quantity("value", axis_title, domain)
     numbers = ("median", "first_quartile", "third_quartile", "mean")
-    told = [quantitative("cases"), *tooltip("name", numbers=numbers)]
+    told = [vl.quantitative("cases"), *vl.tooltip("name", numbers=numbers)]
     low_end, first_quartile, middle = (
-        quantity(name, axis_title, domain) for name in ("low", "first_quartile", "median")
+        vl.quantity(name, axis_title, domain) for name in ("low", "first_quartile", "median")
     )
-    bar = {"type": "bar", "size": 14, "color": GREY, "opacity": 0.35}
-    layers: list[Record] = [
-        layer("boxes", {"type": "rule", "color": GREY}, x=low_end, x2={"field": "high"}, tooltip=told),
-        layer("boxes", bar, x=first_quartile, x2={"field": "third_quartile"}, tooltip=told),
+    bar = {"type": "bar", "size": 14, "color": vl.GREY, "opacity": 0.35}
+    layers: list[vl.Record] = [
+        vl.layer("boxes", {"type": "rule", "color": vl.GREY}, x=low_end, x2={"field": "high"}, tooltip=told),
+        vl.layer("boxes", bar, x=first_quartile, x2={"field": "third_quartile"}, tooltip=told),
     ]
-    data: dict[str, Sequence[Record]] = {"boxes": boxes}
+    data: dict[str, Sequence[vl.Record]] = {"boxes": boxes}
     if bins:
         data["bins"] = bins
-        mark = {"type": "point", "filled": True, "color": BLUE, "opacity": 0.6}
+        mark = {"type": "point", "filled": True, "color": vl.BLUE, "opacity": 0.6}
         colour = {"color": of_name} if marks else {}
-        size = quantitative("cases", scale={"range": [14, 150]})
-        layers.append(layer("bins", mark, x=x, **colour, size=size))
+        size = vl.quantitative("cases", scale={"range": [14, 150]})
+        layers.append(vl.layer("bins", mark, x=x, **colour, size=size))
     if points:
         data["points"] = points
         encoding = {
             "x": x,
-            "yOffset": quantitative("offset", scale={"domain": [-1, 1]}),
-            **point_of_case(BLUE),
-            "size": if_selected(
+            "yOffset": vl.quantitative("offset", scale={"domain": [-1, 1]}),
+            **vl.point_of_case(vl.BLUE),
+            "size": vl.if_selected(
                 "case", 220, {"value": 45 if len(points) <= _FEW_POINTS * len(boxes) else 16}
             ),
-            **({"color": if_selected("case", VERMILION, of_name)} if marks else {}),
-            "tooltip": tooltip("case", "name", numbers=("value",)),
+            **({"color": vl.if_selected("case", vl.VERMILION, of_name)} if marks else {}),
+            "tooltip": vl.tooltip("case", "name", numbers=("value",)),
         }
-        layers.append(layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding))
-    tick = {"type": "tick", "thickness": 3, "size": 22, "color": VERMILION}
-    layers.append(layer("boxes", tick, x=middle, tooltip=told))
-    return Chart(
+        layers.append(vl.layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding))
+    tick = {"type": "tick", "thickness": 3, "size": 22, "color": vl.VERMILION}
+    layers.append(vl.layer("boxes", tick, x=middle, tooltip=told))
+    return vl.Chart(
         name,
         title,
         "Boxes hold the middle half of the cases, the mark in them is the median, and lines end at the last "
@@ -155,13 +136,15 @@ _MOST_BINS = 40
 
 def histogram_chart(
     name: str, title: str, description: str, values: NDArray[np.float64], axis_title: str
-) -> Chart:
+) -> vl.Chart:
     """Return the histogram of values of shape (cases,), all finite, at least one."""
     bins = int(min(_MOST_BINS, max(5, round(values.size**0.5))))
     counts, edges = np.histogram(values, bins=bins)
-    rows = rows_of({"from": edges[:-1], "to": edges[1:], "cases": counts})
-    bars = layer("bins", {"type": "bar"}, **binned(axis_title), y=quantitative("cases", title="cases"))
-    return Chart(name, title, description, {"bins": rows}, {**bars, "height": 240})
+    rows = vl.rows_of({"from": edges[:-1], "to": edges[1:], "cases": counts})
+    bars = vl.layer(
+        "bins", {"type": "bar"}, **vl.binned(axis_title), y=vl.quantitative("cases", title="cases")
+    )
+    return vl.Chart(name, title, description, {"bins": rows}, {**bars, "height": 240})
 
 
 # --- Cumulative distribution of an error: the share of cases up to each error ---
@@ -171,24 +154,24 @@ _MOST = 400
 
 def cumulative_chart(
     name: str, title: str, errors: NDArray[np.float64], axis_title: str, follows: str = ""
-) -> Chart:
+) -> vl.Chart:
     """Return the chart of errors of shape (cases,), NaN left out; at least one."""
     values = np.sort(errors[~np.isnan(errors)])
     shares = np.arange(1, values.size + 1) / values.size
     if values.size > _MOST:
         chosen = np.unique(np.linspace(0, values.size - 1, _MOST).round().astype(np.int64))
         values, shares = values[chosen], shares[chosen]
-    rows = [{"error": 0.0, "share": 0.0}, *rows_of({"error": values, "share": shares})]
+    rows = [{"error": 0.0, "share": 0.0}, *vl.rows_of({"error": values, "share": shares})]
     quantiles = np.quantile(errors[~np.isnan(errors)], (0.5, 0.9)).tolist()
     marks = [{"share": at, "error": error} for at, error in zip((0.5, 0.9), quantiles, strict=True)]
-    x, y = quantity("error", axis_title), share("share", "share of the cases")
+    x, y = vl.quantity("error", axis_title), vl.share("share", "share of the cases")
     layers = [
-        layer("quantiles", {"type": "rule", "color": GREY, "strokeDash": [3, 3]}, x=x),
-        layer("curve", {"type": "line", "interpolate": "step-after"}, x=x, y=y),
+        vl.layer("quantiles", {"type": "rule", "color": vl.GREY, "strokeDash": [3, 3]}, x=x),
+        vl.layer("curve", {"type": "line", "interpolate": "step-after"}, x=x, y=y),
     ]
     described = "Share of the cases whose error is at most that large; dashed lines: the error of half and of"
     described += f" nine tenths of the cases ({quantiles[0]:.3g} and {quantiles[1]:.3g})."
-    return Chart(
+    return vl.Chart(
         name, title, described, {"curve": rows, "quantiles": marks}, {"layer": layers, "height": 300}, follows
     )
 
@@ -230,17 +213,17 @@ def violin_chart(
     samples: Sequence[ViolinValues],
     axis_title: str,
     follows: str = "",
-) -> Chart:
+) -> vl.Chart:
     """Return the violins of samples of values that are at most 1, from top to bottom in the order given."""
     low = min(0.0, min(float(sample.values.min()) for sample in samples))
-    outlines: list[Record] = []
-    boxes: list[Record] = []
+    outlines: list[vl.Record] = []
+    boxes: list[vl.Record] = []
     for position, sample in enumerate(samples):
         grid = np.linspace(max(-1.0, float(sample.values.min()) - 0.05), 1, _GRID)
         found = density(sample.values, grid)
         width = _HALF_WIDTH * found / found.max()
         outline = {"value": grid, "from": position - width, "to": position + width}
-        outlines += rows_of(outline, name=sample.name)
+        outlines += vl.rows_of(outline, name=sample.name)
         lower, median, upper = np.quantile(sample.values, (0.25, 0.5, 0.75)).tolist()
         mean = float(sample.values.mean())
         quartiles = {"first_quartile": lower, "median": median, "third_quartile": upper}
@@ -248,24 +231,26 @@ def violin_chart(
         boxes.append({"name": sample.name, **at, **quartiles, "mean": mean})
     domain = (low, 1.0)
     height = (len(samples) - 0.4, -0.6)
-    y: Record = {"axis": None, "scale": {"domain": sorted(height), "reverse": True, "nice": False}}
+    y: vl.Record = {"axis": None, "scale": {"domain": sorted(height), "reverse": True, "nice": False}}
     outlined = {
-        "x": quantity("value", axis_title, domain),
-        "y": quantitative("from", **y),
+        "x": vl.quantity("value", axis_title, domain),
+        "y": vl.quantitative("from", **y),
         "y2": {"field": "to"},
-        "detail": nominal("name"),
+        "detail": vl.nominal("name"),
     }
-    between = {"x": quantity("first_quartile", axis_title, domain), "x2": {"field": "third_quartile"}}
-    told = tooltip("name", numbers=("first_quartile", "median", "third_quartile", "mean"))
-    row = {"y": quantitative("position", **y), "tooltip": told}
-    area = {"type": "area", "orient": "vertical", "opacity": 0.35, "color": BLUE, "tooltip": None}
-    dot = {"type": "point", "filled": True, "color": VERMILION, "size": 70, "opacity": 1}
+    between = {"x": vl.quantity("first_quartile", axis_title, domain), "x2": {"field": "third_quartile"}}
+    told = vl.tooltip("name", numbers=("first_quartile", "median", "third_quartile", "mean"))
+    row = {"y": vl.quantitative("position", **y), "tooltip": told}
+    area = {"type": "area", "orient": "vertical", "opacity": 0.35, "color": vl.BLUE, "tooltip": None}
+    dot = {"type": "point", "filled": True, "color": vl.VERMILION, "size": 70, "opacity": 1}
     label = {"type": "text", "align": "left", "x": 6, "baseline": "middle", "limit": 220}
-    layers: list[Record] = [
-        layer("outlines", area, **outlined),
-        layer("boxes", {"type": "rule", "strokeWidth": 5, "color": GREY}, **between, **row),
-        layer("boxes", dot, x=quantity("median", axis_title, domain), **row),
-        layer("boxes", label, y=quantitative("label_at", **y), text=nominal("name")),
+    layers: list[vl.Record] = [
+        vl.layer("outlines", area, **outlined),
+        vl.layer("boxes", {"type": "rule", "strokeWidth": 5, "color": vl.GREY}, **between, **row),
+        vl.layer("boxes", dot, x=vl.quantity("median", axis_title, domain), **row),
+        vl.layer("boxes", label, y=vl.quantitative("label_at", **y), text=vl.nominal("name")),
     ]
     data = {"outlines": outlines, "boxes": boxes}
-    return Chart(name, title, description, data, {"layer": layers, "height": 40 + 70 * len(samples)}, follows)
+    return vl.Chart(
+        name, title, description, data, {"layer": layers, "height": 40 + 70 * len(samples)}, follows
+    )

@@ -9,24 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts.chart import (
-    BLUE,
-    GREY,
-    VERMILION,
-    Chart,
-    Record,
-    category,
-    colour_scale,
-    if_selected,
-    layer,
-    marks_of,
-    nominal,
-    point_of_case,
-    quantitative,
-    quantity,
-    shape_scale,
-    tooltip,
-)
+from evaluation.charts import chart as vl
 
 # --- One value of every case against another ---
 
@@ -62,55 +45,62 @@ def scatter_chart(
     points: Sequence[CasePoint],
     x_axis: Axis,
     y_axis: Axis,
-    layers: Sequence[Record] = (),
-    data: dict[str, Sequence[Record]] | None = None,
+    layers: Sequence[vl.Record] = (),
+    data: dict[str, Sequence[vl.Record]] | None = None,
     follows: str = "",
     square: bool = False,
-) -> Chart:
+) -> vl.Chart:
     """Return the chart; further ``layers`` with their ``data`` are drawn below the points.
 
     ``square``: both axes have the same length, which fits a narrow page too.
     """
-    marks = marks_of(point.group for point in points)
+    marks = vl.marks_of(point.group for point in points)
     x, y = (_along(field, axis) for field, axis in (("x", x_axis), ("y", y_axis)))
-    tables: dict[str, Sequence[Record]] = dict(data or {})
+    tables: dict[str, Sequence[vl.Record]] = dict(data or {})
     grouped = len(marks) > 1
     sizes = {"width": _SIDE, "height": _SIDE, "autosize": "pad"} if square else {"height": 340}
     if len(points) > MOST_POINTS:
         tables["cells"] = _cells(points)
-        cells: Record = layer(
+        cells: vl.Record = vl.layer(
             "cells",
             {"type": "point", "filled": True, "opacity": 0.7},
             x=x,
             y=y,
-            size=quantitative("cases", scale={"range": [6, 220]}),
-            color=category("group", scale=colour_scale(marks), legend={} if grouped else None),
+            size=vl.quantitative("cases", scale={"range": [6, 220]}),
+            color=vl.category("group", scale=vl.colour_scale(marks), legend={} if grouped else None),
         )
         specification = {"layer": [*layers, cells], **sizes}
         described = f"{description} {_GRID} × {_GRID} cells stand for their cases."
-        return Chart(name, title, described, tables, specification, follows)
+        return vl.Chart(name, title, described, tables, specification, follows)
     tables["points"] = [vars(point) for point in points]
-    told = tooltip("case", *(["group"] if grouped else []), numbers=("x", "y"))
-    encoding: dict[str, Record | list[Record]] = {"x": x, "y": y, **point_of_case(BLUE), "tooltip": told}
+    told = vl.tooltip("case", *(["group"] if grouped else []), numbers=("x", "y"))
+    encoding: dict[str, vl.Record | list[vl.Record]] = {
+        "x": x,
+        "y": y,
+        **vl.point_of_case(vl.BLUE),
+        "tooltip": told,
+    }
     if grouped:
-        by_group = category("group", legend={"symbolOpacity": 1})
-        encoding["color"] = if_selected("case", VERMILION, {**by_group, "scale": colour_scale(marks)})
-        encoding["shape"] = {**by_group, "scale": shape_scale(marks)}
-    drawn: Record = layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding)
+        by_group = vl.category("group", legend={"symbolOpacity": 1})
+        encoding["color"] = vl.if_selected(
+            "case", vl.VERMILION, {**by_group, "scale": vl.colour_scale(marks)}
+        )
+        encoding["shape"] = {**by_group, "scale": vl.shape_scale(marks)}
+    drawn: vl.Record = vl.layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding)
     specification = {"layer": [*layers, drawn], **sizes}
-    return Chart(name, title, description, tables, specification, follows, single_cases=True)
+    return vl.Chart(name, title, description, tables, specification, follows, single_cases=True)
 
 
-def _along(field: str, axis: Axis) -> Record:
-    encoding = quantity(field, axis.title, axis.domain)
+def _along(field: str, axis: Axis) -> vl.Record:
+    encoding = vl.quantity(field, axis.title, axis.domain)
     if axis.logarithmic:
         encoding["scale"] = {"type": "log"}
     return encoding
 
 
-def _cells(points: Sequence[CasePoint]) -> list[Record]:
+def _cells(points: Sequence[CasePoint]) -> list[vl.Record]:
     """Return the numbers of points of each group in the cells of a grid, at the middle of their points."""
-    rows: list[Record] = []
+    rows: list[vl.Record] = []
     x = np.array([point.x for point in points])
     y = np.array([point.y for point in points])
     group = np.array([point.group for point in points])
@@ -143,7 +133,9 @@ class Pair:
     reference: float
 
 
-def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str, follows: str = "") -> Chart:
+def bland_altman_chart(
+    name: str, title: str, pairs: Sequence[Pair], unit: str, follows: str = ""
+) -> vl.Chart:
     """Return the chart of at least two pairs; ``unit`` is empty for a number without one.
 
     The limits of agreement are the mean difference ± 1.96 standard deviations (ddof = 1). Source: Bland and
@@ -161,11 +153,11 @@ def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str, 
     ]
     in_unit = f" in {unit}" if unit else ""
     y_axis = Axis(f"prediction − reference{in_unit}")
-    y = quantity("y", y_axis.title)
+    y = vl.quantity("y", y_axis.title)
     label = {"type": "text", "align": "right", "dy": -6, "fontSize": 11, "x": {"expr": "width - 4"}}
-    layers: list[Record] = [
-        layer("lines", {"type": "rule", "color": GREY, "strokeDash": [6, 3], "tooltip": None}, y=y),
-        layer("lines", label, y=y, text=nominal("label")),
+    layers: list[vl.Record] = [
+        vl.layer("lines", {"type": "rule", "color": vl.GREY, "strokeDash": [6, 3], "tooltip": None}, y=y),
+        vl.layer("lines", label, y=y, text=vl.nominal("label")),
     ]
     return scatter_chart(
         name,
@@ -181,25 +173,25 @@ def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str, 
     )
 
 
-def identity_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> Chart:
+def identity_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> vl.Chart:
     """Return the chart of predictions against references of at least one pair, with the line of equality."""
     numbers = [number for pair in pairs for number in (pair.predicted, pair.reference)]
     ends = (min(numbers), max(numbers))
     in_unit = f" in {unit}" if unit else ""
     x_axis, y_axis = Axis(f"reference{in_unit}", ends), Axis(f"prediction{in_unit}", ends)
-    x, y = quantity("x", x_axis.title, ends), quantity("y", y_axis.title, ends)
-    line = {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None}
+    x, y = vl.quantity("x", x_axis.title, ends), vl.quantity("y", y_axis.title, ends)
+    line = {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}
     points = [CasePoint(pair.case, pair.reference, pair.predicted) for pair in pairs]
     described = "Predicted against true value of every case; right ones lie on the dashed line."
-    data: dict[str, Sequence[Record]] = {"equal": [{"x": end, "y": end} for end in ends]}
-    layers = [layer("equal", line, x=x, y=y)]
+    data: dict[str, Sequence[vl.Record]] = {"equal": [{"x": end, "y": end} for end in ends]}
+    layers = [vl.layer("equal", line, x=x, y=y)]
     return scatter_chart(name, title, described, points, x_axis, y_axis, layers, data, square=True)
 
 
 # --- Error cloud of a landmark: where predictions lie relative to the true position ---
 
 
-def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint], follows: str = "") -> Chart:
+def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint], follows: str = "") -> vl.Chart:
     """Return the chart of at least one error; rings hold half and nine tenths of the cases.
 
     errors: prediction − reference of a case, in pixels; y points down as in the image.
@@ -209,24 +201,24 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint], follow
     reach = 1.05 * max(float(distances.max()), 1e-6)
     limits = (-reach, reach)
     x_axis, y_axis = Axis("to the right, px", limits), Axis("downwards, px", limits)
-    x, y = quantity("x", x_axis.title, limits), quantity("y", y_axis.title, limits)
+    x, y = vl.quantity("x", x_axis.title, limits), vl.quantity("y", y_axis.title, limits)
     rings = [
         {"ring": label, "step": step, "x": radius * math.cos(angle), "y": radius * math.sin(angle)}
         for label, radius in radii.items()
         for step, angle in enumerate(np.linspace(0, 2 * math.pi, 61).tolist())
     ]
-    layers: list[Record] = [
-        layer(
+    layers: list[vl.Record] = [
+        vl.layer(
             "rings",
-            {"type": "line", "color": GREY, "tooltip": None},
+            {"type": "line", "color": vl.GREY, "tooltip": None},
             x=x,
             y={**y, "scale": {"domain": list(limits), "reverse": True}},
-            detail=nominal("ring"),
-            order=quantitative("step"),
+            detail=vl.nominal("ring"),
+            order=vl.quantitative("step"),
         ),
-        layer(
+        vl.layer(
             "origin",
-            {"type": "point", "shape": "cross", "color": GREY, "size": 120, "tooltip": None},
+            {"type": "point", "shape": "cross", "color": vl.GREY, "size": 120, "tooltip": None},
             x=x,
             y=y,
         ),
@@ -235,5 +227,5 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint], follow
         f"Predicted minus true position of every case. Half of them are within {radii['50 %']:.3g} px of "
         f"the cross, nine tenths within {radii['90 %']:.3g} px (rings)."
     )
-    data: dict[str, Sequence[Record]] = {"rings": rings, "origin": [{"x": 0, "y": 0}]}
+    data: dict[str, Sequence[vl.Record]] = {"rings": rings, "origin": [{"x": 0, "y": 0}]}
     return scatter_chart(name, title, described, errors, x_axis, y_axis, layers, data, follows, square=True)

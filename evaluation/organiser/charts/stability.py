@@ -5,20 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluation.charts.chart import (
-    BLUE,
-    INK,
-    Chart,
-    Record,
-    colour_scale,
-    layer,
-    names_down,
-    nominal,
-    point_of_case,
-    quantitative,
-    quantity,
-    tooltip,
-)
+from evaluation.charts import chart as vl
 from evaluation.organiser.charts.teams import ROW_HEIGHT, TeamMarks, by_team
 
 # --- Blob plot: how often each team takes each place when the cases are resampled ---
@@ -37,7 +24,7 @@ class TeamPlaces:
 
 def blob_chart(
     name: str, title: str, places: Sequence[TeamPlaces], marks: TeamMarks, follows: str = ""
-) -> Chart:
+) -> vl.Chart:
     """Return the blob plot, teams from top to bottom in the order given; at least one team."""
     last = max(place for one in places for place in one.shares)
     blobs = [
@@ -50,35 +37,35 @@ def blob_chart(
     ]
     ticks = {"values": list(range(1, last + 1)), "format": "d"}
     lower, place, median = (
-        quantity(name, "place", (0.5, last + 0.5), axis=ticks) for name in ("lower", "place", "median")
+        vl.quantity(name, "place", (0.5, last + 0.5), axis=ticks) for name in ("lower", "place", "median")
     )
-    told = tooltip("team", "lower", "median", "upper")
-    cross = {"type": "point", "shape": "cross", "filled": True, "style": INK, "size": 80, "opacity": 1}
+    told = vl.tooltip("team", "lower", "median", "upper")
+    cross = {"type": "point", "shape": "cross", "filled": True, "style": vl.INK, "size": 80, "opacity": 1}
     layers = [
-        layer("spans", {"type": "rule", "strokeWidth": 1.5}, x=lower, x2={"field": "upper"}, tooltip=told),
-        layer(
+        vl.layer("spans", {"type": "rule", "strokeWidth": 1.5}, x=lower, x2={"field": "upper"}, tooltip=told),
+        vl.layer(
             "blobs",
             {"type": "circle", "opacity": 0.85},
             x=place,
-            color=by_team(colour_scale(marks)),
-            size=quantitative(
+            color=by_team(vl.colour_scale(marks)),
+            size=vl.quantitative(
                 "share",
                 title="share of the resamples",
                 scale={"domain": [0, 1], "range": [0, 480]},
                 legend={"values": [0.1, 0.5, 1], "format": "%"},
             ),
-            tooltip=tooltip("team", "place", numbers=("share",)),
+            tooltip=vl.tooltip("team", "place", numbers=("share",)),
         ),
-        layer("spans", cross, x=median, tooltip=told),
+        vl.layer("spans", cross, x=median, tooltip=told),
     ]
-    return Chart(
+    return vl.Chart(
         name,
         title,
         "The area of a blob is the share of the resamples in which the team takes the place; a cross is the "
         "median, a line the 95 % interval.",
         {"blobs": blobs, "spans": spans},
         {
-            "encoding": {"y": names_down("team")},
+            "encoding": {"y": vl.names_down("team")},
             "layer": layers,
             "height": ROW_HEIGHT * len(places),
             "usermeta": {"leastWidth": 420},
@@ -101,14 +88,14 @@ class Join:
 
 def dendrogram_chart(
     name: str, title: str, description: str, joins: Sequence[Join], axis_title: str, follows: str = ""
-) -> Chart:
+) -> vl.Chart:
     """Return the tree of at least one join; the last one holds all leaves."""
     leaves = (*joins[-1].first, *joins[-1].second)
     # Where the line of a group begins: its height in the figure, and its distance.
     ends: dict[frozenset[str], tuple[float, float]] = {
         frozenset((leaf,)): (float(position), 0.0) for position, leaf in enumerate(leaves)
     }
-    lines: list[Record] = []
+    lines: list[vl.Record] = []
     for join in joins:
         (first, first_from), (second, second_from) = (ends[frozenset(g)] for g in (join.first, join.second))
         at = join.distance
@@ -120,16 +107,18 @@ def dendrogram_chart(
         ends[frozenset(join.first + join.second)] = ((first + second) / 2, at)
     names = [{"leaf": leaf, "y": position - 0.25} for position, leaf in enumerate(leaves)]
     scale = {"domain": [-0.6, len(leaves) - 0.6], "reverse": True}
-    x = quantity("x", axis_title, (0, max(join.distance for join in joins) or 1.0))
-    y = quantitative("y", axis=None, scale=scale)
-    rule = {"type": "rule", "color": BLUE, "strokeWidth": 2, "tooltip": None}
+    x = vl.quantity("x", axis_title, (0, max(join.distance for join in joins) or 1.0))
+    y = vl.quantitative("y", axis=None, scale=scale)
+    rule = {"type": "rule", "color": vl.BLUE, "strokeWidth": 2, "tooltip": None}
     text = {"type": "text", "align": "left", "x": 6, "limit": 240, "tooltip": None}
     layers = [
-        layer("lines", rule, x=x, x2={"field": "x_end"}, y=y, y2={"field": "y_end"}),
-        layer("leaves", text, y=y, text=nominal("leaf")),
+        vl.layer("lines", rule, x=x, x2={"field": "x_end"}, y=y, y2={"field": "y_end"}),
+        vl.layer("leaves", text, y=y, text=vl.nominal("leaf")),
     ]
-    data: dict[str, Sequence[Record]] = {"lines": lines, "leaves": names}
-    return Chart(name, title, description, data, {"layer": layers, "height": 60 + 40 * len(leaves)}, follows)
+    data: dict[str, Sequence[vl.Record]] = {"lines": lines, "leaves": names}
+    return vl.Chart(
+        name, title, description, data, {"layer": layers, "height": 60 + 40 * len(leaves)}, follows
+    )
 
 
 # --- Bars of the cases whose removal moves the most teams ---
@@ -145,17 +134,17 @@ class CaseInfluence:
     winners: str
 
 
-def influence_chart(name: str, title: str, influences: Sequence[CaseInfluence]) -> Chart:
+def influence_chart(name: str, title: str, influences: Sequence[CaseInfluence]) -> vl.Chart:
     """Return the bars of influential cases, from top to bottom in the order given."""
     axis = {"format": "d", "tickMinStep": 1}
     encoding = {
-        "x": quantitative("teams_moved", title="teams that change their place", axis=axis),
-        "y": names_down("case"),
-        "color": point_of_case(BLUE)["color"],
-        "tooltip": tooltip("case", "teams_moved", "max_move", "winners"),
+        "x": vl.quantitative("teams_moved", title="teams that change their place", axis=axis),
+        "y": vl.names_down("case"),
+        "color": vl.point_of_case(vl.BLUE)["color"],
+        "tooltip": vl.tooltip("case", "teams_moved", "max_move", "winners"),
     }
-    specification = layer("cases", {"type": "bar", "cursor": "pointer"}, **encoding)
-    return Chart(
+    specification = vl.layer("cases", {"type": "bar", "cursor": "pointer"}, **encoding)
+    return vl.Chart(
         name,
         title,
         "Each case is left out once, and the teams are ranked again. Without a case that is not shown, fewer "

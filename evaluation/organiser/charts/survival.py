@@ -8,20 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
-from evaluation.charts.chart import (
-    Chart,
-    MarkStyle,
-    NamedBand,
-    NamedCurve,
-    band_layer,
-    band_rows,
-    layer,
-    lines_by_name,
-    marks_of,
-    quantity,
-    rows_of,
-    share,
-)
+from evaluation.charts import chart as vl
 from evaluation.metrics.arrays import Bools, Floats
 
 
@@ -99,38 +86,41 @@ def survival_chart(
     described: str,
     curves: Mapping[str, KaplanMeier],
     unit: str,
-    predicted: NamedCurve | None = None,
-) -> Chart:
+    predicted: vl.NamedCurve | None = None,
+) -> vl.Chart:
     """Return the chart of Kaplan–Meier curves by name, and of shares that are ``predicted``, without a band.
 
     unit: of the times, empty if unknown.
     """
-    lines = [*(NamedCurve(group, one.time, one.alive) for group, one in curves.items())]
+    lines = [*(vl.NamedCurve(group, one.time, one.alive) for group, one in curves.items())]
     lines += [] if predicted is None else [predicted]
-    marks: dict[str, MarkStyle] = marks_of(line.name for line in lines)
+    marks: dict[str, vl.MarkStyle] = vl.marks_of(line.name for line in lines)
     # Marks are by the alphabet; the legend has the order of the curves.
     marks = {line.name: marks[line.name] for line in lines}
-    x, y = quantity("time", f"time in {unit}" if unit else "time"), share("share", "share without the event")
-    bands = [NamedBand(group, one.time, one.lower, one.upper) for group, one in curves.items()]
+    x, y = (
+        vl.quantity("time", f"time in {unit}" if unit else "time"),
+        vl.share("share", "share without the event"),
+    )
+    bands = [vl.NamedBand(group, one.time, one.lower, one.upper) for group, one in curves.items()]
     data = {
-        "band": band_rows(bands, "time", marks),
+        "band": vl.band_rows(bands, "time", marks),
         "curves": [
-            row for line in lines for row in rows_of({"time": line.x, "share": line.y}, name=line.name)
+            row for line in lines for row in vl.rows_of({"time": line.x, "share": line.y}, name=line.name)
         ],
         "censored": [
             row
             for group, one in curves.items()
-            for row in rows_of({"time": one.time, "share": one.alive, "cases": one.censored}, name=group)
+            for row in vl.rows_of({"time": one.time, "share": one.alive, "cases": one.censored}, name=group)
             if row["cases"]
         ],
     }
-    band = band_layer(x, share("lower", "share without the event"), len(bands))
-    drawn = lines_by_name(marks, legend=len(lines) > 1)
+    band = vl.band_layer(x, vl.share("lower", "share without the event"), len(bands))
+    drawn = vl.lines_by_name(marks, legend=len(lines) > 1)
     tick = {"type": "point", "shape": "stroke", "angle": 90, "size": 60}
     layers = [
         {**band, "mark": {**band["mark"], "interpolate": "step-after"}},
-        layer("curves", {"type": "line", "interpolate": "step-after"}, x=x, y=y, **drawn),
-        layer("censored", tick, x=x, y=y, color=drawn["color"]),
+        vl.layer("curves", {"type": "line", "interpolate": "step-after"}, x=x, y=y, **drawn),
+        vl.layer("censored", tick, x=x, y=y, color=drawn["color"]),
     ]
     described += " Bands are pointwise 95 % limits (Greenwood, log–log); ticks are censored cases."
-    return Chart(name, title, described, data, {"layer": layers, "height": 340})
+    return vl.Chart(name, title, described, data, {"layer": layers, "height": 340})

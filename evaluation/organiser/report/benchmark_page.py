@@ -8,24 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from evaluation.charts.chart import (
-    BLUE,
-    GREY,
-    OCHRE,
-    VERMILION,
-    Chart,
-    binned,
-    category,
-    colour_scale,
-    layer,
-    marks_of,
-    names_down,
-    nominal,
-    quantitative,
-    quantity,
-    shape_scale,
-    tooltip,
-)
+from evaluation.charts import chart as vl
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.report.page import Block, Column, Gallery, Page, Section, Table, Text
 from evaluation.phase.cases import organiser_table
@@ -90,16 +73,16 @@ def _cell(text: str) -> str | float | None:
 # --- Figures of distinctions: two cysts, distributions, means and intervals (the paper's Figs. 5 to 7) ---
 
 SUPERVISOR = "supervisor"
-_REGIONS = {"domain": ["inside", "ring"], "range": [VERMILION, BLUE]}
+_REGIONS = {"domain": ["inside", "ring"], "range": [vl.VERMILION, vl.BLUE]}
 _KEY = ("reader", "run", "volume", "b_scan", "cyst")
 
 
 def _by_reader(rows: Sequence[Record], shape: bool = True) -> dict[str, Any]:
     """Return the encodings of colour and shape that tell annotators apart, the same in every figure."""
-    marks = marks_of(str(row["reader"]) for row in rows)
-    of_reader = nominal("reader", title=None)
-    colour = {"color": {**of_reader, "scale": colour_scale(marks)}}
-    return {**colour, "shape": {**of_reader, "scale": shape_scale(marks)}} if shape else colour
+    marks = vl.marks_of(str(row["reader"]) for row in rows)
+    of_reader = vl.nominal("reader", title=None)
+    colour = {"color": {**of_reader, "scale": vl.colour_scale(marks)}}
+    return {**colour, "shape": {**of_reader, "scale": vl.shape_scale(marks)}} if shape else colour
 
 
 def _lines(table: str, column: str, title: str, rows: Sequence[Record], *numbers: str) -> dict[str, Any]:
@@ -107,14 +90,16 @@ def _lines(table: str, column: str, title: str, rows: Sequence[Record], *numbers
     axis = {"labelAngle": 0}
     encoding = {
         "x": {"field": "confidence", "type": "ordinal", "title": "confidence", "axis": axis},
-        "y": quantity(column, title),
+        "y": vl.quantity(column, title),
         **_by_reader(rows),
-        "tooltip": tooltip("reader", "confidence", numbers=(column, *numbers)),
+        "tooltip": vl.tooltip("reader", "confidence", numbers=(column, *numbers)),
     }
-    return layer(table, {"type": "line", "point": {"filled": True, "size": 70}}, **encoding) | {"height": 260}
+    return vl.layer(table, {"type": "line", "point": {"filled": True, "size": 70}}, **encoding) | {
+        "height": 260
+    }
 
 
-def _distinction_charts(tables: BenchmarkTables) -> Iterator[Chart]:
+def _distinction_charts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
     yield from _two_cysts(tables)
     if tables["distributions"]:
         yield _distributions(tables["distributions"])
@@ -128,7 +113,7 @@ def _distinction_charts(tables: BenchmarkTables) -> Iterator[Chart]:
         yield _scale(means)
 
 
-def _two_cysts(tables: BenchmarkTables) -> Iterator[Chart]:
+def _two_cysts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
     """Yield histograms of the supervisor's most and least distinct cysts of at least median size."""
     cysts = [
         row
@@ -148,7 +133,7 @@ def _two_cysts(tables: BenchmarkTables) -> Iterator[Chart]:
             yield _histogram(which, cyst, found)
 
 
-def _histogram(which: str, cyst: Record, regions: Sequence[Record]) -> Chart:
+def _histogram(which: str, cyst: Record, regions: Sequence[Record]) -> vl.Chart:
     bars = []
     for row in regions:
         lowest, highest = _number(row, "lowest"), _number(row, "highest")
@@ -160,24 +145,24 @@ def _histogram(which: str, cyst: Record, regions: Sequence[Record]) -> Chart:
                 bars.append({"region": row["region"], **ends, "share": count / pixels})
     x, y, distinction = (_number(cyst, name) for name in ("x", "y", "distinction"))
     encoding = {
-        **binned("intensity"),
-        "y": quantitative("share", title="share of pixels", stack=None),
-        "color": nominal("region", title=None, scale=_REGIONS),
-        "tooltip": tooltip("region", numbers=("from", "to", "share")),
+        **vl.binned("intensity"),
+        "y": vl.quantitative("share", title="share of pixels", stack=None),
+        "color": vl.nominal("region", title=None, scale=_REGIONS),
+        "tooltip": vl.tooltip("region", numbers=("from", "to", "share")),
     }
-    return Chart(
+    return vl.Chart(
         f"{which}-distinct-cyst",
         f"The {which} distinct cyst of the supervisor: D = {distinction:.2f}",
         f"Intensities inside the cyst and in the ring of 15 pixels around it, volume {cyst['volume']}, "
         f"B-scan {cyst['b_scan']:g}, at x = {x:.0f}, y = {y:.0f}, confidence {cyst['confidence']:g}. "
         "Where the two overlap, the cyst cannot be told from its surroundings (Eq. 1).",
         {"bars": bars},
-        layer("bars", {"type": "bar", "opacity": 0.6}, **encoding) | {"height": 220},
+        vl.layer("bars", {"type": "bar", "opacity": 0.6}, **encoding) | {"height": 220},
         "Fig. 5 of the cyst benchmark",
     )
 
 
-def _distributions(rows: Sequence[Record]) -> Chart:
+def _distributions(rows: Sequence[Record]) -> vl.Chart:
     bins = [name for name in rows[0] if name.startswith(("below_", "from_", "above_"))]
     bars = [
         {
@@ -191,7 +176,7 @@ def _distributions(rows: Sequence[Record]) -> Chart:
         for position, name in enumerate(bins)
     ]
     in_order = list(dict.fromkeys(bar["annotator"] for bar in bars))
-    return Chart(
+    return vl.Chart(
         "distributions",
         "Distinctions before and after the transform",
         "Number of cysts by distinction, of every annotator and confidence. After the transform (Eq. 2) "
@@ -202,13 +187,13 @@ def _distributions(rows: Sequence[Record]) -> Chart:
             "data": {"name": "bars"},
             "mark": {"type": "bar"},
             "encoding": {
-                **binned("distinction"),
-                "y": quantitative("cysts", title=None),
-                "row": nominal(
+                **vl.binned("distinction"),
+                "y": vl.quantitative("cysts", title=None),
+                "row": vl.nominal(
                     "annotator", title=None, sort=in_order, header={"labelAngle": 0, "labelAlign": "left"}
                 ),
-                "column": nominal("confidence", title=None),
-                "tooltip": tooltip("annotator", "confidence", numbers=("from", "to", "cysts")),
+                "column": vl.nominal("confidence", title=None),
+                "tooltip": vl.tooltip("annotator", "confidence", numbers=("from", "to", "cysts")),
             },
             "resolve": {"scale": {"y": "independent"}},
             # The width of one panel: a figure of panels cannot fit itself to the page.
@@ -221,8 +206,8 @@ def _distributions(rows: Sequence[Record]) -> Chart:
     )
 
 
-def _means(rows: Sequence[Record]) -> Chart:
-    return Chart(
+def _means(rows: Sequence[Record]) -> vl.Chart:
+    return vl.Chart(
         "means",
         "Mean distinction of every confidence",
         "Of both runs, before the transform. Cysts of higher confidence should stand out more.",
@@ -232,7 +217,7 @@ def _means(rows: Sequence[Record]) -> Chart:
     )
 
 
-def _intervals(rows: Sequence[Record]) -> Chart:
+def _intervals(rows: Sequence[Record]) -> vl.Chart:
     bars = [
         {
             **row,
@@ -242,41 +227,41 @@ def _intervals(rows: Sequence[Record]) -> Chart:
         for row in sorted(rows, key=lambda row: _number(row, "from_confidence"))
     ]
     encoding = {
-        "x": category("pair", "confidences", axis={"labelAngle": 0}),
-        "xOffset": nominal("reader"),
-        "y": quantitative("interval", title="difference of means"),
+        "x": vl.category("pair", "confidences", axis={"labelAngle": 0}),
+        "xOffset": vl.nominal("reader"),
+        "y": vl.quantitative("interval", title="difference of means"),
         **_by_reader(rows, shape=False),
-        "tooltip": tooltip("reader", "pair", numbers=("from_mean", "to_mean", "interval")),
+        "tooltip": vl.tooltip("reader", "pair", numbers=("from_mean", "to_mean", "interval")),
     }
-    return Chart(
+    return vl.Chart(
         "intervals",
         "Intervals between neighbouring confidences",
         "The mean distinction of the higher confidence minus that of the lower one; a bar below zero: it "
         "falls. intervals.csv holds the sizes, as the paper defines them. Unequal bars of one annotator mean "
         "that the confidences are no equal steps; unequal annotators use them differently.",
         {"intervals": bars},
-        layer("intervals", {"type": "bar"}, **encoding) | {"height": 260},
+        vl.layer("intervals", {"type": "bar"}, **encoding) | {"height": 260},
         "Fig. 7b of the cyst benchmark",
     )
 
 
-def _scale(rows: Sequence[Record]) -> Chart:
+def _scale(rows: Sequence[Record]) -> vl.Chart:
     labels = list(_joined_labels(rows))
     colour = _by_reader(rows, shape=False)
     colour["color"]["legend"] = None
     mark = {"type": "text", "fontSize": 14, "fontWeight": "bold", "dy": -8}
-    told = tooltip("reader", "confidence", numbers=("mean", "cysts"))
-    return Chart(
+    told = vl.tooltip("reader", "confidence", numbers=("mean", "cysts"))
+    return vl.Chart(
         "scale",
         "Confidences on the scale of distinctions",
         "Every number is a confidence, every tick the mean distinction of an annotator's cysts of it.",
         {"means": rows, "labels": labels},
         {
-            "encoding": {"x": quantity("mean", "mean distinction"), "y": names_down("reader")},
+            "encoding": {"x": vl.quantity("mean", "mean distinction"), "y": vl.names_down("reader")},
             "layer": [
-                layer("means", {"type": "line", "opacity": 0.4}, **colour),
-                layer("means", {"type": "tick", "thickness": 2, "size": 10}, **colour, tooltip=told),
-                layer("labels", mark, text=nominal("label"), **colour),
+                vl.layer("means", {"type": "line", "opacity": 0.4}, **colour),
+                vl.layer("means", {"type": "tick", "thickness": 2, "size": 10}, **colour, tooltip=told),
+                vl.layer("labels", mark, text=vl.nominal("label"), **colour),
             ],
             "height": 46 * len({str(row["reader"]) for row in rows}),
         },
@@ -310,24 +295,24 @@ _MEASURES = {
     "accuracy": "Similarity to the supervisor (Eq. 3), over the voxels that either marked so in any run.",
     "reproducibility": "Similarity of an annotator's two runs (Eq. 3), over the voxels marked so in one.",
 }
-_METHODS = {"alone": (GREY, "circle"), "average": (OCHRE, "diamond"), "weighted": (BLUE, "square")}
+_METHODS = {"alone": (vl.GREY, "circle"), "average": (vl.OCHRE, "diamond"), "weighted": (vl.BLUE, "square")}
 
 
-def _accuracy_charts(tables: BenchmarkTables) -> Iterator[Chart]:
+def _accuracy_charts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
     for measure, against in _MEASURES.items():
         rows = [row for row in tables["accuracy"] if row["measure"] == measure]
         if rows:
             yield _by_confidence(measure, against, rows)
 
 
-def _by_confidence(measure: str, against: str, rows: Sequence[Record]) -> Chart:
+def _by_confidence(measure: str, against: str, rows: Sequence[Record]) -> vl.Chart:
     points = [
         {"reader": row["reader"], "confidence": confidence, "similarity": row[f"confidence_{confidence}"]}
         for row in rows
         for confidence in range(1, 6)
         if row[f"confidence_{confidence}"] is not None
     ]
-    return Chart(
+    return vl.Chart(
         measure,
         f"{measure.capitalize()} by confidence",
         against,
@@ -337,25 +322,26 @@ def _by_confidence(measure: str, against: str, rows: Sequence[Record]) -> Chart:
     )
 
 
-def _combinations(rows: Sequence[Record]) -> Chart:
-    of_method = nominal("method", title=None)
+def _combinations(rows: Sequence[Record]) -> vl.Chart:
+    of_method = vl.nominal("method", title=None)
     colours, shapes = zip(*_METHODS.values(), strict=True)
     encoding = {
-        "x": quantity("overall", "similarity"),
-        "y": names_down("readers"),
+        "x": vl.quantity("overall", "similarity"),
+        "y": vl.names_down("readers"),
         "color": {**of_method, "scale": {"domain": list(_METHODS), "range": list(colours)}},
         "shape": {**of_method, "scale": {"domain": list(_METHODS), "range": list(shapes)}},
-        "tooltip": tooltip("readers", "method", numbers=("overall", "cysts", "found", "false")),
+        "tooltip": vl.tooltip("readers", "method", numbers=("overall", "cysts", "found", "false")),
     }
     mark = {"type": "point", "filled": True, "size": 100, "opacity": 0.9}
-    return Chart(
+    return vl.Chart(
         "combinations",
         "Combined annotators against the supervisor",
         "Similarity to the supervisor on the evaluation set (Eq. 3): annotators alone, pairs and all "
         "together, combined by Eq. 4 (weighted) and by the plain average. The weights come from the same "
         "B-scans.",
         {"combinations": rows},
-        layer("combinations", mark, **encoding) | {"height": 34 * len({str(row["readers"]) for row in rows})},
+        vl.layer("combinations", mark, **encoding)
+        | {"height": 34 * len({str(row["readers"]) for row in rows})},
         "Figs. 9 to 12 of the cyst benchmark",
         wide=True,
     )

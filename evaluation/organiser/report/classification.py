@@ -20,20 +20,7 @@ from evaluation.io.kinds.classes import ClassProbabilities
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import RocTable, roc_table
 from evaluation.metrics.probabilities import weighted_brier_score, weighted_expected_calibration_error
-from evaluation.organiser.charts.curves import (
-    CALIBRATION_BINS,
-    calibration_bins,
-    calibration_chart,
-    decision_curve_chart,
-    point_at_threshold,
-    point_on_curve,
-    precision_band,
-    precision_recall_chart,
-    precision_recall_curve,
-    recall_and_precision,
-    roc_band,
-    roc_curve,
-)
+from evaluation.organiser.charts import curves
 from evaluation.organiser.charts.matrices import confusion_chart
 from evaluation.organiser.report.page import Block, Section, Text, identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights
@@ -84,7 +71,7 @@ def _figures_of_classes(
         yield roc_chart(
             identifier(f"{task.name}-{field.name}-classes-roc"),
             f"ROC of each class against the rest. {field.title}",
-            [roc_curve(name, table) for name, table in tables.items()],
+            [curves.roc_curve(name, table) for name, table in tables.items()],
         )
     for name in both[:_MOST_CALIBRATIONS]:
         figure = identifier(f"{task.name}-{field.name}-{name}-calibration")
@@ -95,12 +82,14 @@ def _figures_of_classes(
 def _calibration(name: str, title: str, probability: Floats, positive: Floats) -> Chart:
     """Return the calibration of probabilities, NaN for missing ones."""
     answered, weights = ~np.isnan(probability), np.ones((1, positive.size))
-    error = float(weighted_expected_calibration_error(probability, positive, weights, CALIBRATION_BINS)[0])
+    error = float(
+        weighted_expected_calibration_error(probability, positive, weights, curves.CALIBRATION_BINS)[0]
+    )
     brier = float(weighted_brier_score(probability, positive, weights)[0])
-    return calibration_chart(
+    return curves.calibration_chart(
         name,
         title,
-        list(calibration_bins(probability[answered], positive[answered], CALIBRATION_BINS)),
+        list(curves.calibration_bins(probability[answered], positive[answered], curves.CALIBRATION_BINS)),
         f"Share of positives in bins of equal width, with Wilson's 95 % intervals. Expected calibration "
         f"error {error:.3f}, Brier score {brier:.3f}; perfect ones follow the diagonal.",
     )
@@ -287,20 +276,24 @@ def _curves(results: SubmissionResults, scored: _LabelledScores) -> Iterator[Cha
         *_operating_points(results, scored),
         *_grader_points(results, scored.columns.label, scored.names, table),
     ]
-    band = roc_band("submission", table, weights) if weights else None
+    band = curves.roc_band("submission", table, weights) if weights else None
     yield roc_chart(
         f"{scored.identifier}-roc",
         f"ROC. {title}",
-        [roc_curve("submission", table)],
+        [curves.roc_curve("submission", table)],
         band,
         points,
         followed(results.phase.challenge.name, "ROC"),
     )
-    yield precision_recall_chart(
+    yield curves.precision_recall_chart(
         f"{scored.identifier}-precision-recall",
         f"Precision and recall. {title}",
-        [precision_recall_curve("submission", table)],
-        [precision_band("submission", (recall_and_precision(table, block) for block in weights))]
+        [curves.precision_recall_curve("submission", table)],
+        [
+            curves.precision_band(
+                "submission", (curves.recall_and_precision(table, block) for block in weights)
+            )
+        ]
         if weights
         else (),
         float(table.positive.mean()),
@@ -314,14 +307,14 @@ def _operating_points(results: SubmissionResults, scored: _LabelledScores) -> It
         estimate = results.estimates[scored.task.name].get(metric.name)
         same = curve and (curve.score, curve.label) == (scored.columns.score, scored.columns.label)
         if estimate and curve and same and not curve.is_area:
-            yield point_on_curve(metric.title, scored.table, estimate.value)
+            yield curves.point_on_curve(metric.title, scored.table, estimate.value)
     for task in results.tasks:
         decided = _right_decisions(results, task)
         if decided and decided.cases == (int(positive.sum()), int((~positive).sum())):
             sensitivity, specificity = np.divide(decided.right, decided.cases).tolist()
             yield MarkedPoint(task.title, 1 - specificity, sensitivity)
     if scored.probabilities is not None:
-        yield point_at_threshold(f"threshold {_THRESHOLD:g}", scored.table, _THRESHOLD)
+        yield curves.point_at_threshold(f"threshold {_THRESHOLD:g}", scored.table, _THRESHOLD)
 
 
 def _of_probabilities(scored: _LabelledScores) -> Iterator[Chart]:
@@ -332,7 +325,7 @@ def _of_probabilities(scored: _LabelledScores) -> Iterator[Chart]:
     yield _calibration(f"{scored.identifier}-calibration", title, probabilities, positive)
     # A missing probability is the wrong decision at every threshold.
     decided = np.where(np.isnan(probabilities), 1 - positive, probabilities)
-    yield decision_curve_chart(
+    yield curves.decision_curve_chart(
         f"{scored.identifier}-decision-curve", f"Decision curve. {scored.task.title}", decided, positive
     )
     yield confusion_chart(

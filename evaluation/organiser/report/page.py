@@ -8,7 +8,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -249,6 +249,15 @@ def render_page(page: Page, folder: str | None = None) -> str:
         },
         version=__version__,
     )
+
+
+def text_of(template: str, filters: Mapping[str, Callable[[Any], str]], **content: Any) -> tuple[str, ...]:
+    """Return the paragraphs of a text made from a template; a line of it is a sentence."""
+    environment = _environment().overlay(autoescape=False)
+    environment.filters = {**environment.filters, **filters}
+    text = environment.get_template(template).render(version=__version__, **content)
+    paragraphs = (" ".join(filter(None, part.split("\n"))) for part in text.strip().split("\n\n"))
+    return tuple(paragraph for paragraph in paragraphs if paragraph)
 
 
 def as_script(content: Any) -> Markup:

@@ -15,6 +15,7 @@ from evaluation.core.case_table import CaseTable as Values
 from evaluation.core.challenge import Task, metrics_of
 from evaluation.organiser.charts.distributions import histogram_chart
 from evaluation.organiser.labels import label_columns
+from evaluation.organiser.report import value_figures
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.classification import classification_section
 from evaluation.organiser.report.detection import detection_section
@@ -34,12 +35,6 @@ from evaluation.organiser.report.page import (
 from evaluation.organiser.report.pictures import pictures_section, viewer_section
 from evaluation.organiser.report.results import CaseRecord, MetricRow, SubmissionResults, ends_of, metric_rows
 from evaluation.organiser.report.survival import survival_section
-from evaluation.organiser.report.value_figures import (
-    public_subgroups_section,
-    sizes_section,
-    subgroups_section,
-    values_section,
-)
 from evaluation.phase.leaderboard import digits_of, platform_metrics, rounded_estimates
 from evaluation.platform.result_file import LeaderboardPlace
 
@@ -348,12 +343,12 @@ def organiser_page(
         cases_section(results),
         classification_section(results),
         survival_section(results),
-        values_section(results),
-        sizes_section(results, values),
+        value_figures.values_section(results),
+        value_figures.sizes_section(results, values),
         detection_section(results),
         viewer_section(results, values),
         pictures_section(results, chosen or {}, values),
-        subgroups_section(results),
+        value_figures.subgroups_section(results),
         troubles_section(results),
         run_times_section(results),
         definitions_section(results),
@@ -367,7 +362,11 @@ def public_page(results: SubmissionResults) -> Page:
     the published figures, which `audit` counts.
     """
     return _page(
-        results, "", metrics_section(results), public_subgroups_section(results), definitions_section(results)
+        results,
+        "",
+        metrics_section(results),
+        value_figures.public_subgroups_section(results),
+        definitions_section(results),
     )
 
 

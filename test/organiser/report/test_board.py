@@ -262,7 +262,7 @@ def test_changes_between_phases_have_a_section(twelve):
         one for one in leaderboard_page(board, twelve.parts).sections if one.name == "generalisation"
     ]
     figure, *tables = section.blocks
-    assert [one["team"] for one in figure.chart.data["teams"]] == teams
+    assert [one["team"] for one in figure.data["teams"]] == teams
     assert [len(table.rows) for table in tables] == [len(teams), 1]
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
 

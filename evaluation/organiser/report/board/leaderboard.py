@@ -11,22 +11,9 @@ from evaluation.organiser.annotators.ensemble import EnsembleGain
 from evaluation.organiser.output import tabular
 from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
+from evaluation.organiser.report.board import metrics, rankings
 from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
 from evaluation.organiser.report.board.methods import methods_paragraphs
-from evaluation.organiser.report.board.metrics import (
-    curves_section,
-    ensembles_section,
-    metrics_section,
-    subgroups_section,
-)
-from evaluation.organiser.report.board.rankings import (
-    across_section,
-    final_section,
-    generalisation_section,
-    ranking_section,
-    significance_section,
-    stability_section,
-)
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.page import (
     Block,
@@ -72,22 +59,25 @@ def leaderboard_page(
     """
     phases = reported_phases(board, parts)
     marks = phases[0].marks if phases else {}
-    sections: list[Section | None] = [final_section(board, marks), across_section(board.across, "phases")]
-    sections.append(generalisation_section(board, phases))
+    sections: list[Section | None] = [
+        rankings.final_section(board, marks),
+        rankings.across_section(board.across, "phases"),
+    ]
+    sections.append(rankings.generalisation_section(board, phases))
     for phase in phases:
         sections += (
-            ranking_section(phase),
-            metrics_section(phase),
-            stability_section(phase),
-            significance_section(phase),
-            curves_section(phase),
+            rankings.ranking_section(phase),
+            metrics.metrics_section(phase),
+            rankings.stability_section(phase),
+            rankings.significance_section(phase),
+            metrics.curves_section(phase),
             cases_section(phase),
             pictures_section(phase, (pictures or {}).get(phase.board.manifest)),
-            subgroups_section(phase),
-            across_section(phase.board.across, "tasks", phase.board.role),
+            metrics.subgroups_section(phase),
+            rankings.across_section(phase.board.across, "tasks", phase.board.role),
             phase.section("methods", "Methods", [Text(methods_paragraphs(phase))]),
         )
-    sections += [ensembles_section(phases, gains) if gains else None, data]
+    sections += [metrics.ensembles_section(phases, gains) if gains else None, data]
     found = [section for section in sections if section]
     if board.notices:
         found.append(Section("notices", "Notices", (Text(board.notices),)))

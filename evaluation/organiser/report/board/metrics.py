@@ -11,18 +11,10 @@ from numpy.typing import NDArray
 from evaluation.charts.chart import GREY, Chart, MarkStyle, NamedCurve, marks_of
 from evaluation.charts.roc import MarkedPoint, roc_chart
 from evaluation.organiser.annotators.ensemble import EnsembleGain
+from evaluation.organiser.charts import teams as team_charts
 from evaluation.organiser.charts.curves import froc_chart, thinned_curve
 from evaluation.organiser.charts.distributions import Distribution, distribution_chart
 from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
-from evaluation.organiser.charts.teams import (
-    SubgroupMeans,
-    TeamValue,
-    place_lines_chart,
-    podium_chart,
-    ranks_by_case,
-    subgroup_means_chart,
-    team_values_chart,
-)
 from evaluation.organiser.ranking.classifiers import ClassifierCurve
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.leaderboard_file import CurvePoints
@@ -56,7 +48,7 @@ def _ranks(phase: ReportedPhase) -> Iterator[Chart]:
     if len(shown) > 1 and len(phase.teams) > 1:
         described = "The rank of every team in each metric of the ranking; crossing lines are trade-offs."
         name = phase.identifier("ranks-by-metric")
-        yield place_lines_chart(name, "Ranks by metric", described, shown, phase.marks)
+        yield team_charts.place_lines_chart(name, "Ranks by metric", described, shown, phase.marks)
 
 
 def _metrics_table(phase: ReportedPhase) -> Table:
@@ -91,7 +83,7 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
     metric, title, axis = phase.board.metrics[name], phase.title_of(name), phase.axis_of(name)
     arrow = "higher is better" if metric.better == "higher" else "lower is better"
     values = [
-        TeamValue(team.team, value.value, value.lower, value.upper)
+        team_charts.TeamValue(team.team, value.value, value.lower, value.upper)
         for team in phase.by_value(name)
         if (value := team.metrics[name])
     ]
@@ -99,7 +91,7 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         described = f"The metric by team, the best one first; {arrow}."
         if any(value.lower is not None for value in values):
             described += " Lines are 95 % intervals."
-        yield team_values_chart(
+        yield team_charts.team_values_chart(
             phase.identifier(name, "by-team"),
             title,
             described,
@@ -114,7 +106,7 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         yield _boxes(phase, name, title, axis, len(given.cases) * len(given.teams))
     teams, cases, matrix = complete_values(phase, name)
     if len(teams) > 1 and cases:
-        yield podium_chart(
+        yield team_charts.podium_chart(
             phase.identifier(name, "podium"),
             f"Podium: {title}",
             matrix,
@@ -125,7 +117,7 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
             axis,
             wiesenfarth("podium plot"),
         )
-        yield _rank_heatmap(phase, name, title, teams, ranks_by_case(matrix, metric.better))
+        yield _rank_heatmap(phase, name, title, teams, team_charts.ranks_by_case(matrix, metric.better))
 
 
 _MOST_POINTS = 1_200
@@ -319,11 +311,11 @@ def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, Ensem
         for metric in (name for name in metrics if name in phase.ranked_metrics):
             members = [one for one in found.gains if one.metric == metric]
             blocks.append(
-                team_values_chart(
+                team_charts.team_values_chart(
                     phase.identifier(ensemble, metric, "gain"),
                     f"Members of {ensemble}: {phase.title_of(metric)}",
                     f"The value of each member; the dashed line is the ensemble, {ensemble}.",
-                    [TeamValue(one.member, one.member_value) for one in members],
+                    [team_charts.TeamValue(one.member, one.member_value) for one in members],
                     marks,
                     phase.axis_of(metric),
                     line=members[0].ensemble_value,
@@ -338,9 +330,9 @@ def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, Ensem
         if found.by_disagreement:
             thirds = (("lowest third", 4), ("middle third", 4), ("highest third", 4))
             columns = ["metric", "field", "disagreement", "cases", ("Spearman's ρ", 4), *thirds]
-            rows = (
+            rows = [
                 (phase.title_of(one.metric), *list(vars(one).values())[1:]) for one in found.by_disagreement
-            )
+            ]
             note = "Mean gain over the members' mean in cases with low, middle and high disagreement."
             name, title = phase.identifier(ensemble, "disagreement"), f"{ensemble}: gain by disagreement"
             blocks.append(Table.of(name, title, columns, rows, note))
@@ -379,12 +371,12 @@ def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
             grouped.setdefault((one.metric, one.column, one.first, one.second), []).append(one)
     for (metric, column, first, second), tests in grouped.items():
         by_team = {one.team: one for one in tests}
-        yield subgroup_means_chart(
+        yield team_charts.subgroup_means_chart(
             phase.identifier(metric, column, first, second),
             f"{phase.title_of(metric)} by {words_of(column)}",
             (first, second),
             [
-                SubgroupMeans(team, test.first_mean, test.second_mean, test.p_value)
+                team_charts.SubgroupMeans(team, test.first_mean, test.second_mean, test.p_value)
                 for team in phase.teams
                 if (test := by_team.get(team))
             ],

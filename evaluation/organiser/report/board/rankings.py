@@ -7,15 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evaluation.charts.chart import Chart
+from evaluation.organiser.charts import matrices
 from evaluation.organiser.charts.distributions import ViolinValues, violin_chart
-from evaluation.organiser.charts.matrices import (
-    Axes,
-    HeatmapCell,
-    TestedPair,
-    Verdict,
-    heatmap_chart,
-    significance_chart,
-)
 from evaluation.organiser.charts.stability import Join, TeamPlaces, blob_chart, dendrogram_chart
 from evaluation.organiser.charts.teams import TeamMarks, TeamValue, place_lines_chart, team_values_chart
 from evaluation.organiser.ranking.across import AcrossRankings
@@ -174,17 +167,17 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
         "1 − τ-b",
         wiesenfarth("dendrogram"),
     )
-    agreement = heatmap_chart(
+    agreement = matrices.heatmap_chart(
         identifier(role or "", "agreement", what),
         f"Agreement of the {what}",
         "Kendall's τ-b of every two rankings, over the teams that have a place in all.",
         [
-            HeatmapCell(row, column, tau, f"{tau:.2f}")
+            matrices.HeatmapCell(row, column, tau, f"{tau:.2f}")
             for row, taus in zip(names, across.tau_b, strict=True)
             for column, tau in zip(names, taus, strict=True)
             if tau is not None
         ],
-        Axes("", "Kendall's τ-b", (-1, 1)),
+        matrices.Axes("", "Kendall's τ-b", (-1, 1)),
     )
     title = f"Across {what}"
     return Section(
@@ -284,18 +277,18 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
                 for column, value in zip(superiority.teams, values, strict=True)
             }
             ordered = [team.team for team, _ in phase.in_order_of(name) if team.team in superiority.teams]
-            yield heatmap_chart(
+            yield matrices.heatmap_chart(
                 phase.identifier(name, "superiority"),
                 f"Who is ahead in resamples: {words_of(name)}",
                 "The share of the resamples in which the team of the row is ahead of that of the column; "
                 "ties count half.",
                 [
-                    HeatmapCell(row, column, by_pair[row, column], f"{by_pair[row, column]:.2f}")
+                    matrices.HeatmapCell(row, column, by_pair[row, column], f"{by_pair[row, column]:.2f}")
                     for row in ordered
                     for column in ordered
                     if row != column
                 ],
-                Axes("behind", "share of the resamples", (0, 1)),
+                matrices.Axes("behind", "share of the resamples", (0, 1)),
                 columns=ordered,
             )
 
@@ -366,11 +359,14 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
             continue
         pairs = metric.comparisons.pairs
         named = {team for pair in pairs for team in (pair.first, pair.second)}
-        yield significance_chart(
+        yield matrices.significance_chart(
             phase.identifier(name, "significance"),
             f"Significance: {phase.title_of(name)}",
             f"Test: {methods_of(pairs)}, two-sided, 5 % after Holm's correction for all pairs of the metric.",
-            [TestedPair(one.first, one.second, _verdict(one), one.difference, one.p_holm) for one in pairs],
+            [
+                matrices.TestedPair(one.first, one.second, _verdict(one), one.difference, one.p_holm)
+                for one in pairs
+            ],
             [team.team for team in phase.by_value(name) if team.team in named],
             wiesenfarth("significance map"),
         )
@@ -390,7 +386,7 @@ def _unranked(phase: ReportedPhase) -> Iterator[Table]:
         yield Table.of(phase.identifier("unranked"), "Tests of teams without a place", columns, rows, note)
 
 
-def _verdict(pair: Comparison) -> Verdict:
+def _verdict(pair: Comparison) -> matrices.Verdict:
     if pair.significant is None:
         return "not tested"
     if not pair.significant or pair.favours is None:
