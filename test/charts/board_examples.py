@@ -13,18 +13,16 @@ from evaluation.organiser.charts.matrices import (
     heatmap_chart,
     significance_chart,
 )
-from evaluation.organiser.charts.stability import (
+from evaluation.organiser.charts.teams import (
     CaseInfluence,
     Join,
+    SubgroupMeans,
     TeamPlaces,
+    TeamValue,
+    ValueChange,
     blob_chart,
     dendrogram_chart,
     influence_chart,
-)
-from evaluation.organiser.charts.teams import (
-    SubgroupMeans,
-    TeamValue,
-    ValueChange,
     place_lines_chart,
     podium_chart,
     subgroup_means_chart,

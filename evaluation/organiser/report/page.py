@@ -8,7 +8,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -251,7 +251,7 @@ def render_page(page: Page, folder: str | None = None) -> str:
     )
 
 
-def text_of(template: str, filters: Mapping[str, Callable[[Any], str]], **content: Any) -> tuple[str, ...]:
+def text_of(template: str, filters: Mapping[str, Any], **content: Any) -> tuple[str, ...]:
     """Return the paragraphs of a text made from a template; a line of it is a sentence."""
     environment = _environment().overlay(autoescape=False)
     environment.filters = {**environment.filters, **filters}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
+from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
 from evaluation.core.case_table import CaseTable as Values
 from evaluation.core.challenge import Task, metrics_of
 from evaluation.organiser.charts.distributions import histogram_chart

@@ -13,8 +13,14 @@ from evaluation.core.challenge import Task
 from evaluation.core.field import Field
 from evaluation.io.kinds.number import SurvivalPrediction, TimeToEvent
 from evaluation.metrics.arrays import Bools, Floats
-from evaluation.organiser.charts.curves import CalibrationBin, calibration_chart
-from evaluation.organiser.charts.survival import KaplanMeier, kaplan_meier, logrank_p, survival_chart
+from evaluation.organiser.charts.curves import (
+    CalibrationBin,
+    KaplanMeier,
+    calibration_chart,
+    kaplan_meier,
+    logrank_p,
+    survival_chart,
+)
 from evaluation.organiser.report.page import Block, Section, Table, identifier
 from evaluation.organiser.report.results import SubmissionResults
 

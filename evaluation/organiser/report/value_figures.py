@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 
 from evaluation.charts.chart import Chart
-from evaluation.charts.forest import ForestValue, forest_chart
+from evaluation.charts.intervals import ForestValue, forest_chart
 from evaluation.core.challenge import Task, fields_of, metrics_of
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric

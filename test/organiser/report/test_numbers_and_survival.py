@@ -5,7 +5,7 @@ import pytest
 
 import evaluation
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.charts.survival import kaplan_meier, logrank_p
+from evaluation.organiser.charts.curves import kaplan_meier, logrank_p
 from evaluation.organiser.report.case_images import Request, read_cases
 from evaluation.organiser.report.results import results_of
 from evaluation.organiser.report.submission import organiser_page

@@ -15,7 +15,7 @@ from evaluation.charts.chart import Chart
 from evaluation.core.challenge import Task
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
-from evaluation.organiser.charts.stability import CaseInfluence, influence_chart
+from evaluation.organiser.charts.teams import CaseInfluence, influence_chart
 from evaluation.organiser.report.board.metrics import complete_values
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
 from evaluation.organiser.report.case_images import CaseImage, is_shown

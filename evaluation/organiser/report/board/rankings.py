@@ -9,8 +9,16 @@ import numpy as np
 from evaluation.charts.chart import Chart
 from evaluation.organiser.charts import matrices
 from evaluation.organiser.charts.distributions import ViolinValues, violin_chart
-from evaluation.organiser.charts.stability import Join, TeamPlaces, blob_chart, dendrogram_chart
-from evaluation.organiser.charts.teams import TeamMarks, TeamValue, place_lines_chart, team_values_chart
+from evaluation.organiser.charts.teams import (
+    Join,
+    TeamMarks,
+    TeamPlaces,
+    TeamValue,
+    blob_chart,
+    dendrogram_chart,
+    place_lines_chart,
+    team_values_chart,
+)
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, Leaderboard
