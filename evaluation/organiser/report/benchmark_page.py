@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from evaluation.charts import chart as vl
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.report.page import Block, Column, Gallery, Page, Section, Table, Text
+from evaluation.organiser.report.page import Block, Column, Gallery, Page, Section, Table, Text, rendered
 from evaluation.phase.cases import organiser_table
 
 # --- The tables of `fuse cysts`, as records for figures and pages ---
@@ -73,30 +74,23 @@ def _cell(text: str) -> str | float | None:
 # --- Figures of distinctions: two cysts, distributions, means and intervals (the paper's Figs. 5 to 7) ---
 
 SUPERVISOR = "supervisor"
-_REGIONS = {"domain": ["inside", "ring"], "range": [vl.VERMILION, vl.BLUE]}
 _KEY = ("reader", "run", "volume", "b_scan", "cyst")
 
 
-def _by_reader(rows: Sequence[Record], shape: bool = True) -> dict[str, Any]:
-    """Return the encodings of colour and shape that tell annotators apart, the same in every figure."""
-    marks = vl.marks_of(str(row["reader"]) for row in rows)
-    of_reader = vl.nominal("reader", title=None)
-    colour = {"color": {**of_reader, "scale": vl.colour_scale(marks)}}
-    return {**colour, "shape": {**of_reader, "scale": vl.shape_scale(marks)}} if shape else colour
+def _chart(
+    name: str, rows: Sequence[Record], template: str = "", further: Sequence[Record] = (), **content: Any
+) -> vl.Chart:
+    """Return a figure whose words and specification are in `templates/benchmark.json`.
 
-
-def _lines(table: str, column: str, title: str, rows: Sequence[Record], *numbers: str) -> dict[str, Any]:
-    """Return the specification of a line for each annotator, from the confidences 1 to 5."""
-    axis = {"labelAngle": 0}
-    encoding = {
-        "x": {"field": "confidence", "type": "ordinal", "title": "confidence", "axis": axis},
-        "y": vl.quantity(column, title),
-        **_by_reader(rows),
-        "tooltip": vl.tooltip("reader", "confidence", numbers=(column, *numbers)),
-    }
-    return vl.layer(table, {"type": "line", "point": {"filled": True, "size": 70}}, **encoding) | {
-        "height": 260
-    }
+    Its first table has the rows, a second one called "labels" the further ones.
+    """
+    readers = vl.marks_of(str(row["reader"]) for row in rows if "reader" in row)
+    content |= {"name": template or name, "readers": readers, "down": vl.names_down}
+    words = json.loads(rendered("benchmark.json", {}, **content))
+    specification = words.pop("specification")
+    table = str(specification.get("data", {"name": name})["name"])
+    data = {"means" if name == "scale" else table: rows, **({"labels": further} if further else {})}
+    return vl.Chart(name=name, data=data, specification=specification, **words)
 
 
 def _distinction_charts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
@@ -105,12 +99,12 @@ def _distinction_charts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
         yield _distributions(tables["distributions"])
     means = [row for row in tables["transforms"] if row["mean"] is not None]
     if means:
-        yield _means(means)
+        yield _chart("means", means)
     intervals = [row for row in tables["intervals"] if row["interval"] is not None]
     if intervals:
         yield _intervals(intervals)
     if means:
-        yield _scale(means)
+        yield _chart("scale", means, further=list(_joined_labels(means)))
 
 
 def _two_cysts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
@@ -143,23 +137,7 @@ def _histogram(which: str, cyst: Record, regions: Sequence[Record]) -> vl.Chart:
             if count:
                 ends = {"from": lowest + width * position, "to": lowest + width * (position + 1)}
                 bars.append({"region": row["region"], **ends, "share": count / pixels})
-    x, y, distinction = (_number(cyst, name) for name in ("x", "y", "distinction"))
-    encoding = {
-        **vl.binned("intensity"),
-        "y": vl.quantitative("share", title="share of pixels", stack=None),
-        "color": vl.nominal("region", title=None, scale=_REGIONS),
-        "tooltip": vl.tooltip("region", numbers=("from", "to", "share")),
-    }
-    return vl.Chart(
-        f"{which}-distinct-cyst",
-        f"The {which} distinct cyst of the supervisor: D = {distinction:.2f}",
-        f"Intensities inside the cyst and in the ring of 15 pixels around it, volume {cyst['volume']}, "
-        f"B-scan {cyst['b_scan']:g}, at x = {x:.0f}, y = {y:.0f}, confidence {cyst['confidence']:g}. "
-        "Where the two overlap, the cyst cannot be told from its surroundings (Eq. 1).",
-        {"bars": bars},
-        vl.layer("bars", {"type": "bar", "opacity": 0.6}, **encoding) | {"height": 220},
-        "Fig. 5 of the cyst benchmark",
-    )
+    return _chart(f"{which}-distinct-cyst", bars, "distinct-cyst", which=which, cyst=cyst)
 
 
 def _distributions(rows: Sequence[Record]) -> vl.Chart:
@@ -175,46 +153,7 @@ def _distributions(rows: Sequence[Record]) -> vl.Chart:
         for row in rows
         for position, name in enumerate(bins)
     ]
-    in_order = list(dict.fromkeys(bar["annotator"] for bar in bars))
-    return vl.Chart(
-        "distributions",
-        "Distinctions before and after the transform",
-        "Number of cysts by distinction, of every annotator and confidence. After the transform (Eq. 2) "
-        "every distribution has the supervisor's mean and variance. The outermost bars hold what lies below "
-        "0 and above 1.",
-        {"bars": bars},
-        {
-            "data": {"name": "bars"},
-            "mark": {"type": "bar"},
-            "encoding": {
-                **vl.binned("distinction"),
-                "y": vl.quantitative("cysts", title=None),
-                "row": vl.nominal(
-                    "annotator", title=None, sort=in_order, header={"labelAngle": 0, "labelAlign": "left"}
-                ),
-                "column": vl.nominal("confidence", title=None),
-                "tooltip": vl.tooltip("annotator", "confidence", numbers=("from", "to", "cysts")),
-            },
-            "resolve": {"scale": {"y": "independent"}},
-            # The width of one panel: a figure of panels cannot fit itself to the page.
-            "autosize": "pad",
-            "width": 110,
-            "height": 60,
-        },
-        "Fig. 6 of the cyst benchmark",
-        wide=True,
-    )
-
-
-def _means(rows: Sequence[Record]) -> vl.Chart:
-    return vl.Chart(
-        "means",
-        "Mean distinction of every confidence",
-        "Of both runs, before the transform. Cysts of higher confidence should stand out more.",
-        {"means": rows},
-        _lines("means", "mean", "mean distinction", rows, "variance", "cysts"),
-        "Fig. 7a of the cyst benchmark",
-    )
+    return _chart("distributions", bars, order=list(dict.fromkeys(bar["annotator"] for bar in bars)))
 
 
 def _intervals(rows: Sequence[Record]) -> vl.Chart:
@@ -226,47 +165,7 @@ def _intervals(rows: Sequence[Record]) -> vl.Chart:
         }
         for row in sorted(rows, key=lambda row: _number(row, "from_confidence"))
     ]
-    encoding = {
-        "x": vl.category("pair", "confidences", axis={"labelAngle": 0}),
-        "xOffset": vl.nominal("reader"),
-        "y": vl.quantitative("interval", title="difference of means"),
-        **_by_reader(rows, shape=False),
-        "tooltip": vl.tooltip("reader", "pair", numbers=("from_mean", "to_mean", "interval")),
-    }
-    return vl.Chart(
-        "intervals",
-        "Intervals between neighbouring confidences",
-        "The mean distinction of the higher confidence minus that of the lower one; a bar below zero: it "
-        "falls. intervals.csv holds the sizes, as the paper defines them. Unequal bars of one annotator mean "
-        "that the confidences are no equal steps; unequal annotators use them differently.",
-        {"intervals": bars},
-        vl.layer("intervals", {"type": "bar"}, **encoding) | {"height": 260},
-        "Fig. 7b of the cyst benchmark",
-    )
-
-
-def _scale(rows: Sequence[Record]) -> vl.Chart:
-    labels = list(_joined_labels(rows))
-    colour = _by_reader(rows, shape=False)
-    colour["color"]["legend"] = None
-    mark = {"type": "text", "fontSize": 14, "fontWeight": "bold", "dy": -8}
-    told = vl.tooltip("reader", "confidence", numbers=("mean", "cysts"))
-    return vl.Chart(
-        "scale",
-        "Confidences on the scale of distinctions",
-        "Every number is a confidence, every tick the mean distinction of an annotator's cysts of it.",
-        {"means": rows, "labels": labels},
-        {
-            "encoding": {"x": vl.quantity("mean", "mean distinction"), "y": vl.names_down("reader")},
-            "layer": [
-                vl.layer("means", {"type": "line", "opacity": 0.4}, **colour),
-                vl.layer("means", {"type": "tick", "thickness": 2, "size": 10}, **colour, tooltip=told),
-                vl.layer("labels", mark, text=vl.nominal("label"), **colour),
-            ],
-            "height": 46 * len({str(row["reader"]) for row in rows}),
-        },
-        "Fig. 7c of the cyst benchmark",
-    )
+    return _chart("intervals", bars)
 
 
 def _joined_labels(rows: Sequence[Record]) -> Iterator[Record]:
@@ -291,60 +190,17 @@ def _joined_labels(rows: Sequence[Record]) -> Iterator[Record]:
 
 # --- Figures of accuracy by confidence (Table 4) and of combined annotators (Figs. 9 to 12) ---
 
-_MEASURES = {
-    "accuracy": "Similarity to the supervisor (Eq. 3), over the voxels that either marked so in any run.",
-    "reproducibility": "Similarity of an annotator's two runs (Eq. 3), over the voxels marked so in one.",
-}
-_METHODS = {"alone": (vl.GREY, "circle"), "average": (vl.OCHRE, "diamond"), "weighted": (vl.BLUE, "square")}
-
 
 def _accuracy_charts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
-    for measure, against in _MEASURES.items():
-        rows = [row for row in tables["accuracy"] if row["measure"] == measure]
-        if rows:
-            yield _by_confidence(measure, against, rows)
-
-
-def _by_confidence(measure: str, against: str, rows: Sequence[Record]) -> vl.Chart:
-    points = [
-        {"reader": row["reader"], "confidence": confidence, "similarity": row[f"confidence_{confidence}"]}
-        for row in rows
-        for confidence in range(1, 6)
-        if row[f"confidence_{confidence}"] is not None
-    ]
-    return vl.Chart(
-        measure,
-        f"{measure.capitalize()} by confidence",
-        against,
-        {"points": points},
-        _lines("points", "similarity", measure, rows),
-        "Table 4 of the cyst benchmark" if measure == "accuracy" else "",
-    )
-
-
-def _combinations(rows: Sequence[Record]) -> vl.Chart:
-    of_method = vl.nominal("method", title=None)
-    colours, shapes = zip(*_METHODS.values(), strict=True)
-    encoding = {
-        "x": vl.quantity("overall", "similarity"),
-        "y": vl.names_down("readers"),
-        "color": {**of_method, "scale": {"domain": list(_METHODS), "range": list(colours)}},
-        "shape": {**of_method, "scale": {"domain": list(_METHODS), "range": list(shapes)}},
-        "tooltip": vl.tooltip("readers", "method", numbers=("overall", "cysts", "found", "false")),
-    }
-    mark = {"type": "point", "filled": True, "size": 100, "opacity": 0.9}
-    return vl.Chart(
-        "combinations",
-        "Combined annotators against the supervisor",
-        "Similarity to the supervisor on the evaluation set (Eq. 3): annotators alone, pairs and all "
-        "together, combined by Eq. 4 (weighted) and by the plain average. The weights come from the same "
-        "B-scans.",
-        {"combinations": rows},
-        vl.layer("combinations", mark, **encoding)
-        | {"height": 34 * len({str(row["readers"]) for row in rows})},
-        "Figs. 9 to 12 of the cyst benchmark",
-        wide=True,
-    )
+    for measure in ("accuracy", "reproducibility"):
+        points: list[Record] = [
+            {"reader": row["reader"], "confidence": confidence, "similarity": row[f"confidence_{confidence}"]}
+            for row in tables["accuracy"]
+            for confidence in range(1, 6)
+            if row["measure"] == measure and row[f"confidence_{confidence}"] is not None
+        ]
+        if points:
+            yield _chart(measure, points)
 
 
 # --- The sections of the page of a cyst benchmark ---
@@ -373,6 +229,7 @@ def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) ->
     """Return the page of the existing tables, with the requested ``pictures``."""
     pictures = pictures or Pictures()
     everything = [row for row in tables["combinations"] if row["column"] == "all"]
+    combined = len({row["readers"] for row in everything})
     groups = [row for row in tables["combinations"] if row["column"] in ("vendor", "quality")]
     distinctions: list[Block] = [
         *_distinction_charts(tables),
@@ -387,7 +244,7 @@ def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) ->
         *([pictures.runs] if pictures.runs else []),
     ]
     combinations: list[Block] = [
-        *([_combinations(everything)] if everything else []),
+        *([_chart("combinations", everything, combined=combined)] if everything else []),
         *_table("combined", "On all B-scans", everything),
         *_table("combined-groups", "By vendor and quality", groups),
         *([pictures.combinations] if pictures.combinations else []),

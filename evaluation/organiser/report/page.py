@@ -253,11 +253,16 @@ def render_page(page: Page, folder: str | None = None) -> str:
 
 def text_of(template: str, filters: Mapping[str, Any], **content: Any) -> tuple[str, ...]:
     """Return the paragraphs of a text made from a template; a line of it is a sentence."""
-    environment = _environment().overlay(autoescape=False)
-    environment.filters = {**environment.filters, **filters}
-    text = environment.get_template(template).render(version=__version__, **content)
+    text = rendered(template, filters, **content)
     paragraphs = (" ".join(filter(None, part.split("\n"))) for part in text.strip().split("\n\n"))
     return tuple(paragraph for paragraph in paragraphs if paragraph)
+
+
+def rendered(template: str, filters: Mapping[str, Any], **content: Any) -> str:
+    """Return a template without markup, filled."""
+    environment = _environment().overlay(autoescape=False)
+    environment.filters = {**environment.filters, **filters}
+    return environment.get_template(template).render(version=__version__, **content)
 
 
 def as_script(content: Any) -> Markup:
