@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.charts.chart import Chart, marks_of
-from evaluation.organiser.charts.distributions import ViolinValues, violin_chart
 from evaluation.organiser.charts.matrices import (
     Axes,
     HeatmapCell,
@@ -29,6 +28,7 @@ from evaluation.organiser.charts.teams import (
     team_values_chart,
     value_changes_chart,
 )
+from evaluation.organiser.charts.values import ViolinValues, violin_chart
 
 TEAMS = ("one", "two")
 MARKS = marks_of(TEAMS)

@@ -16,19 +16,17 @@ from evaluation.organiser.charts.curves import (
     precision_recall_chart,
     survival_chart,
 )
-from evaluation.organiser.charts.distributions import (
-    Distribution,
-    cumulative_chart,
-    distribution_chart,
-    histogram_chart,
-)
 from evaluation.organiser.charts.matrices import confusion_chart
-from evaluation.organiser.charts.scatter import (
+from evaluation.organiser.charts.values import (
     Axis,
     CasePoint,
+    Distribution,
     Pair,
     bland_altman_chart,
+    cumulative_chart,
+    distribution_chart,
     error_cloud_chart,
+    histogram_chart,
     identity_chart,
     scatter_chart,
 )

@@ -187,7 +187,6 @@ AGREEMENT, MISSED, FALSE = SKY, VERMILION, YELLOW
 """Colours that differ in brightness too."""
 LEFT_OUT = "#9a9a9a"
 """Colour of predictions that are neither hits nor false."""
-LEGEND = ((AGREEMENT, "agreement"), (MISSED, "missed"), (FALSE, "false"))
 BACKGROUND = (32, 36, 40)
 _MARGIN = 0.15
 PANEL = 300

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
-_SOURCES = tomllib.loads((Path(__file__).parent / "templates/sources.toml").read_text(encoding="utf-8"))
+
+def words_in(name: str) -> dict[str, Any]:
+    """Return the content of a TOML file of the templates."""
+    return tomllib.loads((Path(__file__).parent / "templates" / name).read_text(encoding="utf-8"))
+
+
+_SOURCES = words_in("sources.toml")
 CITATIONS: dict[str, str] = _SOURCES["citations"]
 WIESENFARTH = "Wiesenfarth et al. 2021"
 

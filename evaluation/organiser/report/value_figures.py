@@ -13,8 +13,8 @@ from evaluation.charts.intervals import ForestValue, forest_chart
 from evaluation.core.challenge import Task, fields_of, metrics_of
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
-from evaluation.organiser.charts import scatter
-from evaluation.organiser.charts.distributions import Distribution, cumulative_chart, distribution_chart
+from evaluation.organiser.charts import values as case_charts
+from evaluation.organiser.charts.values import Distribution, cumulative_chart, distribution_chart
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.overlays import StructureSize
 from evaluation.organiser.report.page import Block, Section, Table, identifier
@@ -82,22 +82,24 @@ def sizes_section(results: SubmissionResults, values: Sequence[CaseReading]) -> 
 def _agreement(values: Sequence[CaseReading]) -> Iterator[Chart]:
     """Yield Bland–Altman plots of the sizes of each structure in the reference, and of other measurements."""
     for (structure, unit), found in list(_by_structure(values).items())[:_MOST_STRUCTURES]:
-        pairs = [scatter.Pair(case, size.predicted, size.reference) for case, size in found if size.reference]
+        pairs = [
+            case_charts.Pair(case, size.predicted, size.reference) for case, size in found if size.reference
+        ]
         if len(pairs) >= _FEWEST:
-            yield scatter.bland_altman_chart(
+            yield case_charts.bland_altman_chart(
                 identifier(f"{structure}-agreement"), f"Bland–Altman. Size: {structure}", pairs, unit
             )
-    measured: dict[tuple[str, str], list[scatter.Pair]] = {}
+    measured: dict[tuple[str, str], list[case_charts.Pair]] = {}
     for value in values:
         for one in value.measurements:
-            pair = scatter.Pair(value.name, one.predicted, one.reference)
+            pair = case_charts.Pair(value.name, one.predicted, one.reference)
             measured.setdefault((one.title, one.unit), []).append(pair)
     for (title, unit), pairs in measured.items():
         if len(pairs) >= _FEWEST:
-            yield scatter.identity_chart(
+            yield case_charts.identity_chart(
                 identifier(f"{title}-identity"), f"Prediction and reference. {title}", pairs, unit
             )
-            yield scatter.bland_altman_chart(
+            yield case_charts.bland_altman_chart(
                 identifier(f"{title}-agreement"), f"Bland–Altman. {title}", pairs, unit
             )
 
@@ -107,20 +109,20 @@ def _dice_by_size(values: Sequence[CaseReading]) -> Iterator[Chart]:
     found = _by_structure(values)
     for unit in dict.fromkeys(unit for _, unit in found):
         points = [
-            scatter.CasePoint(case, size.reference, size.dice, structure)
+            case_charts.CasePoint(case, size.reference, size.dice, structure)
             for (structure, of_unit), sizes in found.items()
             if of_unit == unit
             for case, size in sizes
             if size.reference
         ]
         if len(points) >= _FEWEST:
-            yield scatter.scatter_chart(
+            yield case_charts.scatter_chart(
                 identifier(f"dice-by-size-{unit}"),
                 "Dice against size",
                 "Overlap of each structure in each case against its size in the reference.",
                 points,
-                scatter.Axis(f"size in the reference, {unit}", logarithmic=True),
-                scatter.Axis("Dice", (0, 1)),
+                case_charts.Axis(f"size in the reference, {unit}", logarithmic=True),
+                case_charts.Axis("Dice", (0, 1)),
             )
 
 
@@ -128,14 +130,16 @@ def _clouds(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterat
     titles = {field.name: field.title for field in fields_of(results.tasks)}
     for name in dict.fromkeys(name for value in values for name in value.locations):
         errors = [
-            scatter.CasePoint(
+            case_charts.CasePoint(
                 value.name, at.predicted[0] - at.reference[0], at.predicted[1] - at.reference[1]
             )
             for value in values
             if (at := value.locations.get(name))
         ]
         if len(errors) >= _FEWEST:
-            yield scatter.error_cloud_chart(f"{identifier(name)}-errors", f"Errors. {titles[name]}", errors)
+            yield case_charts.error_cloud_chart(
+                f"{identifier(name)}-errors", f"Errors. {titles[name]}", errors
+            )
 
 
 def _by_structure(values: Sequence[CaseReading]) -> dict[tuple[str, str], list[tuple[str, StructureSize]]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.metrics.froc import Candidates, FrocTable
-from evaluation.organiser.report.detection import detection_section, froc_band
+from evaluation.organiser.report.classification import detection_section, froc_band
 from evaluation.organiser.report.objects import case_hits
 from test.organiser.report.declared import declared
 

@@ -141,9 +141,6 @@ def _facts(phases: Sequence[ReportedPhase]) -> Iterator[tuple[str, str]]:
         label = f"Phase {board.role}" if board.role else "Phase"
         cases = "" if board.cases is None else f", {board.cases} cases"
         yield label, f"{board.phase}: {len(board.teams)} teams{cases}"
-        name = phase.boards[0]
-        if best := [team.team for team, one in phase.in_order_of(name) if one.place == 1]:
-            yield f"{label}: first in {name.replace('_', ' ')}", listed(best)
 
 
 def _latex(sections: Iterable[Section]) -> Iterator[Section]:

@@ -13,8 +13,8 @@ from evaluation.charts.roc import MarkedPoint, roc_chart
 from evaluation.organiser.annotators.ensemble import EnsembleGain
 from evaluation.organiser.charts import teams as team_charts
 from evaluation.organiser.charts.curves import froc_chart, thinned_curve
-from evaluation.organiser.charts.distributions import Distribution, distribution_chart
 from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
+from evaluation.organiser.charts.values import Distribution, distribution_chart
 from evaluation.organiser.ranking.classifiers import ClassifierCurve
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.leaderboard_file import CurvePoints

@@ -8,7 +8,6 @@ import numpy as np
 
 from evaluation.charts.chart import Chart
 from evaluation.organiser.charts import matrices
-from evaluation.organiser.charts.distributions import ViolinValues, violin_chart
 from evaluation.organiser.charts.teams import (
     Join,
     TeamMarks,
@@ -19,6 +18,7 @@ from evaluation.organiser.charts.teams import (
     place_lines_chart,
     team_values_chart,
 )
+from evaluation.organiser.charts.values import ViolinValues, violin_chart
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, Leaderboard
