@@ -294,7 +294,8 @@ def match_in_lesions(
         nearest = KDTree(border * spacing).query(voxels[outside] * spacing)[1]
         # From whole numbers of voxels, so that rounding does not depend on the place in the volume.
         distance = np.linalg.norm((voxels[outside] - border[nearest]) * spacing, axis=1)
-        near = distance < radius_mm if strict else distance <= radius_mm
+        # Sums of squares of decimal spacings are off in their last digits, beyond a distance of the radius.
+        near = distance < radius_mm * (1 - 1e-9) if strict else distance <= radius_mm * (1 + 1e-9)
         owner[outside[near]] = lesions[tuple(border[nearest[near]].T)]
     # Of several values for one place the last one stays: the most confident, and the first of equals.
     rising = np.argsort(-confidence, kind="stable")[::-1]

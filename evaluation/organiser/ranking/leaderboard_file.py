@@ -9,7 +9,6 @@ from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.annotators import AnnotatorsSection
 from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.classifiers import (
-    AnnotatorPoint,
     Classifiers,
     PredictiveValues,
     TeamOperatingPoint,
@@ -22,6 +21,7 @@ from evaluation.organiser.ranking.difficulty import (
     SubgroupTest,
     SubgroupValue,
 )
+from evaluation.organiser.ranking.readers import AgainstReaders, AnnotatorPoint
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import Influence, PlaceDistribution, RankingAgreement
 from evaluation.platform.result_file import schema_of
@@ -254,6 +254,8 @@ class OrganiserPart:
     curves: dict[str, dict[str, CurvePoints]] = field(default_factory=dict)
     free_response: dict[str, dict[str, FrocPoints]] = field(default_factory=dict)
     annotator_points: tuple[AnnotatorPoint, ...] = ()
+    readers: tuple[AgainstReaders, ...] = ()
+    reader_curves: dict[str, CurvePoints] = field(default_factory=dict)
     classifiers: Classifiers = field(default_factory=Classifiers)
     operating_points: tuple[TeamOperatingPoint, ...] = ()
     predictive_values: tuple[PredictiveValues, ...] = ()

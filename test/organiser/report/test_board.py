@@ -101,7 +101,19 @@ def test_readers_and_ratios_stand_beside_the_curves_of_the_teams(page, twelve):
         if one.classifier.endswith(of_ratio.replace(" ", "_")) and one.metric == "classification.auc"
     }
     assert list(areas) == [pytest.approx(np.trapezoid(y, x), abs=0.005)]
-    assert len({row["name"] for row in chart.data["curves"]}) == 13
+    # Two readers gave scores: a curve each, the average reader alone and each team beside it; two decided.
+    assert len({row["name"] for row in chart.data["curves"]}) == 12 + 1 + 2
+    curve = [row for row in chart.data["curves"] if row["name"] == "scorer 1"]
+    x, y = ([row[axis] for row in curve] for axis in ("false_positive_rate", "sensitivity"))
+    area = twelve.board.phases[0].annotators.classifiers["scorer 1"]["classification.auc"]
+    assert area == pytest.approx(np.trapezoid(y, x), abs=0.005)
+    rows = tables["readers"].rows
+    assert [(row[0], sum(row[0] == one[0] for one in rows)) for row in rows if row[1] is None] == [
+        ("AUC", 13),
+        ("sensitivity", 1),
+        ("specificity", 1),
+    ]
+    assert len(rows) == 13 + 2 + 12
 
 
 def test_every_kind_of_figure_is_drawn_at_two_widths(chromium, tmp_path, page):

@@ -169,7 +169,8 @@ _STEPS = 150
 
 def curves_section(phase: ReportedPhase) -> Section | None:
     """Return the section of curves and annotators; None without any."""
-    tables = (*_annotators(phase), *_annotator_points(phase), *_classifiers(phase))
+    annotators = (*_annotators(phase), *_readers(phase), *_annotator_points(phase))
+    tables = (*annotators, *_classifiers(phase))
     return phase.section("curves", "Curves", (*_curve_charts(phase), *_free_response(phase), *tables))
 
 
@@ -184,7 +185,8 @@ def _curve_charts(phase: ReportedPhase) -> Iterator[Chart]:
         curves = [_roc(team, of_teams[team]) for team in phase.teams if team in of_teams]
         marks = {team: mark for team, mark in phase.marks.items() if team in of_teams}
         if number == 0:
-            shared = _shared_curves(phase)
+            readers = [_roc(reader, points) for reader, points in phase.organiser.reader_curves.items()]
+            shared = [*readers, *_shared_curves(phase)]
             curves += shared
             marks |= {one.name: MarkStyle(GREY, "circle", (4, 2, 1, 2)) for one in shared}
         if curves:
@@ -236,6 +238,21 @@ def _free_response(phase: ReportedPhase) -> Iterator[Chart]:
 
 def _roc(name: str, given: CurvePoints | ClassifierCurve) -> NamedCurve:
     return thinned_curve(name, np.array(given.false_positive_rate), np.array(given.sensitivity), _STEPS)
+
+
+def _readers(phase: ReportedPhase) -> Iterator[Table]:
+    """Yield the table of every team beside the average reader."""
+    if found := phase.organiser.readers:
+        figures = ("the readers'", "the team's", "difference", "standard error")
+        tests = (("degrees of freedom", 1), ("lower", 3), ("upper", 3), ("p", 4), ("p, corrected", 4))
+        decimals = ((title, 3) for title in figures)
+        columns: list[Title] = ["figure", "team", "readers", "cases", *decimals, *tests]
+        note = (
+            "The mean of readers who stand for all readers like them, and each team against it (Obuchowski "
+            "and Rockette 1995; Hillis 2007). Interval of the difference; without a team, of the mean."
+        )
+        rows = (vars(one).values() for one in found)
+        yield Table.of(phase.identifier("readers"), "Teams and the average reader", columns, rows, note)
 
 
 def _annotator_points(phase: ReportedPhase) -> Iterator[Table]:
