@@ -320,7 +320,7 @@ class SurvivalPrediction(Number):
         later = time if event else time * (1 + _SHIFT) + _SHIFT
         if (
             not self.risk
-            and variant is not Variant.INVERTED
+            and variant is not field.Variant.INVERTED
             and self.minimum <= 0
             and math.isinf(self.maximum)
         ):
