@@ -19,7 +19,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
 from evaluation.organiser.report.board.cases import clustered
 from evaluation.organiser.report.board.leaderboard import BANNER, latex_table, leaderboard_page
 from evaluation.organiser.report.board.reading import identifier, read_leaderboard
-from evaluation.organiser.report.page import Column, SortableCaseTable, Table, Text, render_page
+from evaluation.organiser.report.page import Column, SortableCaseTable, Table, Text, render_page, shown
 from evaluation.platform.result_file import as_written
 from test.charts.vega_lite import invalid
 from test.organiser.report.boards import ranked_results, ranked_teams
@@ -277,6 +277,12 @@ def test_changes_between_phases_have_a_section(twelve):
     assert [one["team"] for one in figure.data["teams"]] == teams
     assert [len(table.rows) for table in tables] == [len(teams), 1]
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
+
+
+def test_a_small_number_is_not_shown_as_zero():
+    cells = [(0.00004, 4), (0.0, 4), (-0.00004, 4), (0.00005, 4), (0.00004, None)]
+    texts = ["< 0.0001", "0.0000", "−0.0000", "0.0001", "4e−05"]
+    assert [shown(*cell) for cell in cells] == texts
 
 
 def test_final_places_stand_first_with_their_distribution(twelve):
