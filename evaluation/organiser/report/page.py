@@ -197,6 +197,8 @@ def shown(cell: Cell, digits: int | None = None) -> str:
     text = str(cell)
     if isinstance(cell, float):
         text = f"{cell:.{digits}f}" if digits is not None else f"{cell:g}"
+        if digits and 0 < cell < 0.5 * 10**-digits:
+            return f"< {10**-digits:.{digits}f}"
     return text.replace("-", "−")
 
 

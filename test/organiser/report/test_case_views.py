@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from evaluation.organiser.report.case_images import Request, read_cases
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, CaseView, ViewedCase, Viewer, _view
 from evaluation.organiser.report.page import Page, Section
 from evaluation.organiser.report_library import Report, submission_page
@@ -75,6 +76,13 @@ def test_an_image_without_any_box_is_in_the_viewer(bundled_phase):
     assert empty
     title = next(task.title for task in bundled.results.tasks if task.name == "detection")
     assert set(empty) <= {one.case for one in viewer.cases if one.task == title}
+
+
+def test_the_reference_is_drawn_of_cases_that_only_some_tasks_have(bundled_phase):
+    bundled = bundled_phase("edd2020")
+    wanted = {"detection": ("E00001",)}
+    read = read_cases(Request(bundled.phase, None, wanted, None, 0, only_pictures=True), lambda done: None)
+    assert [list(one.pictures) for one in read] == [["detection"]]
 
 
 def test_200_ct_cases_are_files_beside_the_page_that_opens_at_once(chromium, tmp_path):
