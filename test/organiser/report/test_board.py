@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import binomtest
 
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.annotators.ensemble import EnsembleGain, Gain, write_gain
 from evaluation.organiser.ranking.leaderboard_file import (
     FinalTeam,
     GapTrend,
@@ -17,9 +18,14 @@ from evaluation.organiser.ranking.leaderboard_file import (
     PhaseChange,
 )
 from evaluation.organiser.report.board.cases import clustered
-from evaluation.organiser.report.board.leaderboard import BANNER, latex_table, leaderboard_page
-from evaluation.organiser.report.board.reading import identifier, read_leaderboard
-from evaluation.organiser.report.page import Column, SortableCaseTable, Table, Text, render_page
+from evaluation.organiser.report.board.leaderboard import (
+    BANNER,
+    latex_table,
+    leaderboard_page,
+    reported_phases,
+)
+from evaluation.organiser.report.board.reading import identifier, read_gains, read_leaderboard, with_absent
+from evaluation.organiser.report.page import Column, SortableCaseTable, Table, Text, render_page, shown
 from evaluation.platform.result_file import as_written
 from test.charts.vega_lite import invalid
 from test.organiser.report.boards import ranked_results, ranked_teams
@@ -274,9 +280,37 @@ def test_changes_between_phases_have_a_section(twelve):
         one for one in leaderboard_page(board, twelve.parts).sections if one.name == "generalisation"
     ]
     figure, *tables = section.blocks
-    assert [one["team"] for one in figure.chart.data["teams"]] == teams
+    assert [one["team"] for one in figure.data["teams"]] == teams
     assert [len(table.rows) for table in tables] == [len(teams), 1]
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
+
+
+def test_an_empty_cell_of_a_table_is_a_value_that_is_not_known():
+    assert (with_absent("", float | None), with_absent("", str)) == (None, "")
+
+
+def test_what_ensembles_gain_has_a_section(twelve, tmp_path):
+    """Two members of 0.6 and 0.8 beside an ensemble of 0.7 in the first metric of the ranking."""
+    name = next(iter(reported_phases(twelve.board, twelve.parts)[0].ranked_metrics))
+    pairs = ((team, value) for team, value in (("one", 0.6), ("two", 0.8)))
+    gains = tuple(Gain(name, team, 0.7, of, 0.7 - of, None, None, None, None, None) for team, of in pairs)
+    (tmp_path / "both").mkdir()
+    write_gain(tmp_path / "both", EnsembleGain(gains, (), ()))
+    found = read_gains(tmp_path)
+    assert found == {"both": EnsembleGain(gains, (), ())}
+    page = leaderboard_page(twelve.board, twelve.parts, gains=found)
+    (section,) = [one for one in page.sections if one.name == "ensembles"]
+    chart, table = section.blocks
+    assert [row["value"] for row in chart.data["teams"]] == [0.6, 0.8]
+    assert chart.data["line"] == [{"value": 0.7}]
+    assert [row[1:4] for row in table.rows] == [("one", 0.7, 0.6), ("two", 0.7, 0.8)]
+    assert page.banner == BANNER
+
+
+def test_a_small_number_is_not_shown_as_zero():
+    cells = [(0.00004, 4), (0.0, 4), (-0.00004, 4), (0.00005, 4), (0.00004, None)]
+    texts = ["< 0.0001", "0.0000", "−0.0000", "0.0001", "4e−05"]
+    assert [shown(*cell) for cell in cells] == texts
 
 
 def test_final_places_stand_first_with_their_distribution(twelve):
@@ -291,7 +325,7 @@ def test_final_places_stand_first_with_their_distribution(twelve):
     assert page.sections[0].name == "final"
     table, figure = page.sections[0].blocks
     assert [row[:2] for row in table.rows] == [(team.place, team.team) for team in final]
-    shares = {(row["team"], row["place"]): row["share"] for row in figure.chart.data["blobs"]}
+    shares = {(row["team"], row["place"]): row["share"] for row in figure.data["blobs"]}
     assert shares == {
         (team.team, place): share
         for team in final
