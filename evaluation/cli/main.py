@@ -199,6 +199,20 @@ COMMANDS = {
         ),
         "no report was written",
     ),
+    "paper": Command(
+        "organiser.cli.paper_command",
+        "Write the manuscript of a challenge, its archive and data sheets.",
+        (
+            _SAMPLE,
+            f"python -m evaluation seal {_SAMPLE_PHASE}",
+            "python -m evaluation evaluate --each output/sample/submissions "
+            f"--ground-truth {_SAMPLE_PHASE} --output output/each",
+            "python -m evaluation rank output/each --output output/leaderboard",
+            f"python -m evaluation paper {_SAMPLE_PHASE} --results output/leaderboard --output output/paper",
+            "python -m evaluation paper --verify output/paper/archive",
+        ),
+        "nothing was written",
+    ),
     "completion": Command(
         "organiser.cli.completion_command",
         "Print what makes bash, zsh or fish complete commands and options.",
@@ -219,7 +233,7 @@ ROLES = {
         *("new", "seal", "rehearse", "audit", "form", "settings", "build", "export"),
         *("evaluate", "convert", "audience"),
     ),
-    "results and statistics": ("report", "rank", "ensemble"),
+    "results and statistics": ("report", "rank", "paper", "ensemble"),
     "tools": ("schema", "completion"),
 }
 """The commands by whom or what they are for, in the order of their use."""

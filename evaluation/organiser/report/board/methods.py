@@ -33,13 +33,15 @@ _TESTS = {"DeLong": "DeLong 1988"}
 
 def methods_paragraphs(phase: ReportedPhase) -> tuple[str, ...]:
     """Return the paragraphs on one phase: ranking, uncertainty, tests, robustness, references."""
-    written = [
-        " ".join(sentences)
-        for part in (_ranking(phase), _uncertainty(phase), _tests(phase), _robustness(phase))
-        if (sentences := tuple(part))
-    ]
+    written = [" ".join(sentences) for sentences in methods_sentences(phase).values() if sentences]
     cited = [source for key, source in CITATIONS.items() if any(f"({key})" in text for text in written)]
     return (*written, f"References: {'; '.join(cited)}.") if cited else tuple(written)
+
+
+def methods_sentences(phase: ReportedPhase) -> dict[str, tuple[str, ...]]:
+    """Return the sentences of the paragraphs by subject; sources are cited by their keys in `CITATIONS`."""
+    parts = {"ranking": _ranking, "uncertainty": _uncertainty, "tests": _tests, "robustness": _robustness}
+    return {name: tuple(sentences(phase)) for name, sentences in parts.items()}
 
 
 def _ranking(phase: ReportedPhase) -> Iterator[str]:
