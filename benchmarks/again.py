@@ -27,8 +27,7 @@ from pathlib import Path
 from benchmarks.measure import Row, _family, write_sample
 from evaluation.organiser.rescoring.cluster import OnCluster
 from evaluation.organiser.rescoring.lanes import Lanes
-from evaluation.organiser.rescoring.run import score_all
-from evaluation.organiser.rescoring.slicing import Slicing
+from evaluation.organiser.rescoring.run import Slicing, score_all
 from evaluation.organiser.rescoring.submissions import find_submissions
 from evaluation.organiser.rescoring.task import Answer, Answers, ScoringTask, environment
 from evaluation.phase.phase import load_phase

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from evaluation.core.fault import Faults, FormFault, PhaseError
-from evaluation.core.form import Form
 from evaluation.core.outcome import Progress
 from evaluation.evaluate import Rejection, check, evaluate
 from evaluation.library import CheckResult, Evaluation, SubmissionRejected
@@ -46,18 +45,14 @@ def check_submission(
     """Return the faults of a submission. Raises `PhaseError` for a form or phase that cannot be used."""
     if challenge is not None:
         registry.load(Path(challenge))
-    expected = _form(form)
+    path = Path(form)
+    expected = read_form(path) if path.is_file() else named_phase(form).form
     try:
         with unpacked(_existing(submission), workers=workers) as folder:
             checked = check(expected, folder, machine.worker_count(workers), progress)
     except FormFault as fault:
         return CheckResult(fault.faults)
     return CheckResult(tuple(checked.faults), checked.notices)
-
-
-def _form(form: str) -> Form:
-    path = Path(form)
-    return read_form(path) if path.is_file() else named_phase(form).form
 
 
 def _existing(submission: str) -> Path:

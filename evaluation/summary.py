@@ -18,15 +18,7 @@ from evaluation.phase.leaderboard import detail_of, digits_of, public_estimates,
 from evaluation.phase.phase import Phase
 from evaluation.phase.places import place_among, scheme_of
 from evaluation.phase.scores import Scores, case_records
-from evaluation.platform.result_file import (
-    CasesSection,
-    LeaderboardPlace,
-    MetricsFile,
-    PhaseSection,
-    RankingSection,
-    as_written,
-    plain_key,
-)
+from evaluation.platform import result_file
 
 Subgroups = dict[str, dict[str, dict[str, dict[str, float]]]]
 
@@ -61,15 +53,15 @@ def organiser_records(scores: Scores, figures: Figures) -> dict[str, Any]:
     return {**case_records(scores), "figures": dataclasses.asdict(figures)}
 
 
-def summarise(scores: Scores, figures: Figures | None = None) -> MetricsFile:
+def summarise(scores: Scores, figures: Figures | None = None) -> result_file.MetricsFile:
     """Return the content of `metrics.json`; ``figures`` of the scores, if they are known, are used."""
     phase, config = scores.phase, scores.phase.config
     if figures is None:
         figures = figures_of(scores)
     aggregates = public_estimates(figures.aggregates, config)
     worst = sum(bool(outcome.worst) or outcome.failure is not None for outcome in scores.outcomes)
-    return MetricsFile(
-        phase=PhaseSection(
+    return result_file.MetricsFile(
+        phase=result_file.PhaseSection(
             challenge=phase.challenge.name,
             name=config.name,
             version=config.version,
@@ -78,7 +70,7 @@ def summarise(scores: Scores, figures: Figures | None = None) -> MetricsFile:
             missing=phase.missing,
             options=phase.options.recorded(),
         ),
-        cases=CasesSection(len(phase.rows), len(phase.rows) - worst, worst),
+        cases=result_file.CasesSection(len(phase.rows), len(phase.rows) - worst, worst),
         aggregates=aggregates,
         ranking=_ranking(scores, aggregates, _composites(scores, figures.aggregates)),
         subgroups=public_subgroups(figures.subgroups, config),
@@ -95,15 +87,17 @@ def _components(phase: Phase, aggregates: Estimates) -> dict[str, dict[str, floa
     return components
 
 
-def _ranking(scores: Scores, aggregates: Estimates, composites: dict[str, float]) -> RankingSection:
+def _ranking(
+    scores: Scores, aggregates: Estimates, composites: dict[str, float]
+) -> result_file.RankingSection:
     """Return components, composites, and the place in the phase's leaderboard of teams if it has one."""
     phase = scores.phase
-    section = RankingSection(_components(phase, aggregates), composites or None)
+    section = result_file.RankingSection(_components(phase, aggregates), composites or None)
     if not phase.leaderboard:
         return section
     places = place_among(
         phase.leaderboard,
-        {name: as_written(value) for name, value in _values(aggregates).items()},
+        {name: result_file.as_written(value) for name, value in _values(aggregates).items()},
         scheme_of(phase.challenge, phase.options),
         {name: metric.better for name, metric in metrics_of(phase.tasks).items()},
     )
@@ -112,7 +106,7 @@ def _ranking(scores: Scores, aggregates: Estimates, composites: dict[str, float]
         task, metric = name.split(".")
         ranks.setdefault(task, {})[metric] = rank
     boards = {
-        name: LeaderboardPlace(board.place, float(board.score), board.teams)
+        name: result_file.LeaderboardPlace(board.place, float(board.score), board.teams)
         for name, board in places.boards.items()
     }
     return replace(section, ranks=ranks, places=boards)
@@ -197,7 +191,7 @@ def _public_cases(scores: Scores) -> dict[str, dict[str, dict[str, float]]]:
     digits = scores.phase.config.value_digits
     unpublished = {task.name: task.unpublished for task in scores.tasks}
     return {
-        plain_key(case.name): {
+        result_file.plain_key(case.name): {
             task: {
                 column: round(float(value), digits)
                 for column, value in row.items()

@@ -28,7 +28,9 @@ def write_volumes(
     """
     phase, submission = folder / "phase", folder / "submission"
     phase.mkdir(parents=True)
-    shutil.copy(phase_toml, phase)
+    for path in (phase_toml, phase_toml.with_name("requirements.txt")):
+        if path.exists():
+            shutil.copy(path, phase)
     spacing = " ".join(map(str, spacing_mm[::-1]))
     rows: list[list[object]] = []
     for number, sides in enumerate(scans):

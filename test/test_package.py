@@ -95,11 +95,10 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     sources = (path.relative_to(REPOSITORY).as_posix() for path in (REPOSITORY / "evaluation").rglob("*.py"))
     templates = (
         path.relative_to(REPOSITORY).as_posix()
-        for room in ("report", "starter")
-        for path in (REPOSITORY / "evaluation/organiser" / room / "templates").iterdir()
+        for path in (REPOSITORY / "evaluation/organiser").rglob("templates/*")
     )
     recipe = {f"evaluation/organiser/image/base/{name}" for name in ("Dockerfile", "requirements.txt")}
-    others = {"evaluation/py.typed", *templates, *recipe}
+    others = {"evaluation/py.typed", "evaluation/cli/commands.toml", *templates, *recipe}
     assert names == {*others, *sources}
 
 

@@ -10,19 +10,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evaluation.core import metric
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.metric import (
-    Aggregate,
-    Mean,
-    MethodInterval,
-    Metric,
-    Strata,
-    labelled_weights,
-    roc_counts_of,
-    roc_table_of,
-    strata_of_column,
-    strata_of_labels,
-)
 from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan, weighted_deviation, weighted_mean
 from evaluation.metrics.classification import (
     PrecisionReading,
@@ -48,7 +37,7 @@ def confusion_of(
     figure: Callable[[Confusion], Floats],
     of: int | None = None,
     by_class: bool = False,
-) -> Aggregate:
+) -> metric.Aggregate:
     """Return a figure of the confusion matrix of two columns of class indices; figures share the matrix.
 
     NaN as a true class leaves a case out; NaN as a prediction is a case without a result, which takes the
@@ -59,9 +48,9 @@ def confusion_of(
     def count(cases: WeightedCases) -> Confusion:
         return weighted_confusion(cases.table[true], cases.table[predicted], cases.weights, classes)
 
-    return Aggregate(
+    return metric.Aggregate(
         values=lambda cases: figure(cases.derive(("confusion", predicted, true), count)),
-        strata=lambda table: strata_of_labels(table, true),
+        strata=lambda table: metric.strata_of_labels(table, true),
         is_share=by_class,
         decisive=_entering(true) if of is None and by_class else _of_class(true, of),
         drawn_together=not by_class,
@@ -76,7 +65,7 @@ def _of_class(true: str, of: int | None) -> Callable[[CaseTable], Bools] | None:
     return None if of is None else lambda table: table[true] == of
 
 
-def macro_auc_of(scores: Sequence[str], true: str) -> Aggregate:
+def macro_auc_of(scores: Sequence[str], true: str) -> metric.Aggregate:
     """Return the mean AUC of each class against the rest; ``scores`` are the columns of the classes."""
 
     def values(cases: WeightedCases) -> Floats:
@@ -85,7 +74,7 @@ def macro_auc_of(scores: Sequence[str], true: str) -> Aggregate:
             np.column_stack([table[column] for column in scores]), table[true], cases.weights
         )
 
-    return Aggregate(values, strata=lambda table: strata_of_labels(table, true))
+    return metric.Aggregate(values, strata=lambda table: metric.strata_of_labels(table, true))
 
 
 # --- Scores against 0/1 labels; without a result the score is −inf of a positive, +inf of a negative ---
@@ -93,31 +82,35 @@ def macro_auc_of(scores: Sequence[str], true: str) -> Aggregate:
 
 def partial_auc_of(
     score: str, label: str, min_specificity: Fraction, max_specificity: Fraction, standardised: bool
-) -> Aggregate:
+) -> metric.Aggregate:
     """Return the area under the ROC curve between two specificities (NaN labels: left out)."""
 
     def values(cases: WeightedCases) -> Floats:
-        table = roc_table_of(cases.table, score, label)
-        counts = roc_counts_of(cases, score, label)
+        table = metric.roc_table_of(cases.table, score, label)
+        counts = metric.roc_counts_of(cases, score, label)
         return weighted_partial_auc(table, counts, min_specificity, max_specificity, standardised)
 
-    return Aggregate(values, strata=lambda table: strata_of_labels(table, label))
+    return metric.Aggregate(values, strata=lambda table: metric.strata_of_labels(table, label))
 
 
-def average_precision_of(score: str, label: str, reading: PrecisionReading = "step") -> Aggregate:
+def average_precision_of(score: str, label: str, reading: PrecisionReading = "step") -> metric.Aggregate:
     """Return the average precision of a score column against a 0/1 label column (NaN: left out)."""
     return _of_thresholds(score, label, partial(weighted_average_precision, reading=reading))
 
 
-def sensitivity_at_precision_of(score: str, label: str, target: Fraction) -> Aggregate:
+def sensitivity_at_precision_of(score: str, label: str, target: Fraction) -> metric.Aggregate:
     """Return the sensitivity of a score column at a precision of at least ``target``."""
     return _of_thresholds(score, label, partial(weighted_sensitivity_at_precision, target=target))
 
 
-def _of_thresholds(score: str, label: str, figure: Callable[[RocTable, ArrayLike], Floats]) -> Aggregate:
-    return Aggregate(
-        values=lambda cases: figure(roc_table_of(cases.table, score, label), labelled_weights(cases, label)),
-        strata=lambda table: strata_of_labels(table, label),
+def _of_thresholds(
+    score: str, label: str, figure: Callable[[RocTable, ArrayLike], Floats]
+) -> metric.Aggregate:
+    return metric.Aggregate(
+        values=lambda cases: figure(
+            metric.roc_table_of(cases.table, score, label), metric.labelled_weights(cases, label)
+        ),
+        strata=lambda table: metric.strata_of_labels(table, label),
         decisive=_of_class(label, 1),
         drawn_together=True,
     )
@@ -128,7 +121,7 @@ _CALIBRATED_SETS = 1000
 
 def calibration_metric(
     name: str, title: str, pairs: Sequence[tuple[str, str]], true: str, bins: int
-) -> Metric:
+) -> metric.Metric:
     """Return the mean calibration error of pairs of columns, see `mean_calibration_error_of`.
 
     Beside it stands the range of 95 % of the errors that these probabilities have where they are right: 1,000
@@ -136,13 +129,13 @@ def calibration_metric(
     Source: Bröcker and Smith 2007, Weather Forecast. 22:651 (consistency bars).
     """
 
-    def band(table: CaseTable, seed: int) -> dict[str, MethodInterval]:
+    def band(table: CaseTable, seed: int) -> dict[str, metric.MethodInterval]:
         columns = np.column_stack([table[probability] for probability, _ in pairs])
         given = np.where(np.isfinite(columns), columns, np.nan)[~np.isnan(table[true])]
         errors = expected_calibration_errors_when_right(given, bins, _CALIBRATED_SETS, seed)
-        return {"under_calibration": MethodInterval(percentile_interval(errors), "calibration-band")}
+        return {"under_calibration": metric.MethodInterval(percentile_interval(errors), "calibration-band")}
 
-    return Metric(
+    return metric.Metric(
         name,
         title,
         mean_calibration_error_of(pairs, true, bins),
@@ -153,7 +146,7 @@ def calibration_metric(
     )
 
 
-def calibration_error_of(probability: str, label: str, bins: int) -> Aggregate:
+def calibration_error_of(probability: str, label: str, bins: int) -> metric.Aggregate:
     """Return the expected calibration error of a column of probabilities (NaN labels: left out).
 
     It is estimated too high, so that no interval about it holds the true value: see `calibration_metric`.
@@ -161,7 +154,7 @@ def calibration_error_of(probability: str, label: str, bins: int) -> Aggregate:
     return mean_calibration_error_of([(probability, label)], label, bins)
 
 
-def mean_calibration_error_of(pairs: Sequence[tuple[str, str]], true: str, bins: int) -> Aggregate:
+def mean_calibration_error_of(pairs: Sequence[tuple[str, str]], true: str, bins: int) -> metric.Aggregate:
     """Return the mean of the calibration errors of pairs of columns, of probabilities and of 0/1 labels.
 
     ``true`` is the column of the true classes, within which cases are drawn; NaN labels leave a case out.
@@ -175,7 +168,7 @@ def mean_calibration_error_of(pairs: Sequence[tuple[str, str]], true: str, bins:
             errors += weighted_expected_calibration_error(given, cases.table[label], cases.weights, bins)
         return errors / len(pairs)
 
-    return Aggregate(values, strata=lambda table: strata_of_labels(table, true))
+    return metric.Aggregate(values, strata=lambda table: metric.strata_of_labels(table, true))
 
 
 # --- Predicted numbers against true ones; NaN in a column of true values leaves a case out ---
@@ -186,16 +179,16 @@ _LIMIT = 1.96
 _MAX_PAIRED_CASES = 20_000  # for figures whose time is quadratic in the cases
 
 
-def root_mean_square_of(column: str) -> Aggregate:
+def root_mean_square_of(column: str) -> metric.Aggregate:
     """Return the root of the mean square of a column over the cases for which it is defined."""
-    return Aggregate(
+    return metric.Aggregate(
         values=lambda cases: np.sqrt(weighted_mean(cases.table[column] ** 2, cases.weights)),
-        strata=lambda table: strata_of_column(table, column),
-        mean=Mean(lambda table: table[column] ** 2, lambda mean, cases: math.sqrt(max(0.0, mean))),
+        strata=lambda table: metric.strata_of_column(table, column),
+        mean=metric.Mean(lambda table: table[column] ** 2, lambda mean, cases: math.sqrt(max(0.0, mean))),
     )
 
 
-def mean_of_means(columns: Sequence[str], by_reference: bool) -> Aggregate:
+def mean_of_means(columns: Sequence[str], by_reference: bool) -> metric.Aggregate:
     """Return the mean over columns of the mean of each over the cases for which it is defined.
 
     ``by_reference``: the reference alone tells for which cases a column is defined. A column that is defined
@@ -206,7 +199,7 @@ def mean_of_means(columns: Sequence[str], by_reference: bool) -> Aggregate:
         means = np.array([weighted_mean(cases.table[column], cases.weights) for column in columns])
         return ratio_or_nan(np.nansum(means, axis=0), (~np.isnan(means)).sum(axis=0) * 1.0)
 
-    def strata(table: CaseTable) -> Strata:
+    def strata(table: CaseTable) -> metric.Strata:
         absent = np.all([np.isnan(table[column]) for column in columns], axis=0)
         return np.where(by_reference & absent, -1, 0)
 
@@ -217,7 +210,7 @@ def mean_of_means(columns: Sequence[str], by_reference: bool) -> Aggregate:
         shares = np.where(defined, given - means, 0.0) / defined.mean(axis=1, keepdims=True)
         return np.asarray(means.mean() + shares.mean(axis=0))
 
-    return Aggregate(values, strata, mean=Mean(linearised), rare_failures=True)
+    return metric.Aggregate(values, strata, mean=metric.Mean(linearised), rare_failures=True)
 
 
 def ratio_of_sums(
@@ -226,7 +219,7 @@ def ratio_of_sums(
     of_nothing: float = math.nan,
     is_share: bool = True,
     of_failure: float | None = None,
-) -> Aggregate:
+) -> metric.Aggregate:
     """Return the ratio of the sums of two columns, over the cases for which both are defined.
 
     ``of_nothing`` is the ratio where the sum of the denominators is 0. ``is_share``: it is a share, from 0 to
@@ -247,15 +240,15 @@ def ratio_of_sums(
         above, below = (weighted_mean(cases.table[name], cases.weights) for name in (numerator, denominator))
         return np.where(below == 0, of_nothing, ratio_or_nan(above, below))
 
-    return Aggregate(
+    return metric.Aggregate(
         values,
-        strata=lambda table: strata_of_column(table, numerator),
-        mean=None if is_share else Mean(linearised, unseen=None if of_failure is None else unseen),
+        strata=lambda table: metric.strata_of_column(table, numerator),
+        mean=None if is_share else metric.Mean(linearised, unseen=None if of_failure is None else unseen),
         rare_failures=of_failure is not None,
     )
 
 
-def limit_of_agreement_of(difference: str, upper: bool) -> Aggregate:
+def limit_of_agreement_of(difference: str, upper: bool) -> metric.Aggregate:
     """Return the mean of a column of differences, plus or minus 1.96 standard deviations (ddof = 1).
 
     Source: Bland and Altman 1986, Lancet 327:307.
@@ -276,10 +269,12 @@ def limit_of_agreement_of(difference: str, upper: bool) -> Aggregate:
         )
         return np.asarray(column + (_LIMIT if upper else -_LIMIT) * width)
 
-    return Aggregate(values, strata=lambda table: strata_of_column(table, difference), mean=Mean(linearised))
+    return metric.Aggregate(
+        values, strata=lambda table: metric.strata_of_column(table, difference), mean=metric.Mean(linearised)
+    )
 
 
-def agreement_of(predicted: str, true: str, figure: Figure) -> Aggregate:
+def agreement_of(predicted: str, true: str, figure: Figure) -> metric.Aggregate:
     """Return a correlation or agreement of two columns; −1 if a case with weight has no result.
 
     Values below −1, possible for an intraclass correlation of few cases, count as −1.
@@ -295,10 +290,10 @@ def agreement_of(predicted: str, true: str, figure: Figure) -> Aggregate:
         exists = ~np.isnan(figure(wanted, wanted, cases.weights))
         return np.where(missing, np.where(exists, -1.0, np.nan), value)
 
-    return Aggregate(values, strata=lambda table: strata_of_column(table, true))
+    return metric.Aggregate(values, strata=lambda table: metric.strata_of_column(table, true))
 
 
-def concordance_of(predicted: str, time: str, event: str, risk: bool) -> Aggregate:
+def concordance_of(predicted: str, time: str, event: str, risk: bool) -> metric.Aggregate:
     """Return Harrell's concordance index; with ``risk`` a higher prediction means an earlier event."""
 
     def values(cases: WeightedCases) -> Floats:
@@ -310,9 +305,9 @@ def concordance_of(predicted: str, time: str, event: str, risk: bool) -> Aggrega
         order = -table[predicted] if risk else table[predicted]
         return concordance_influence(order, table[time], table[event])
 
-    return Aggregate(
+    return metric.Aggregate(
         values,
-        strata=lambda table: strata_of_labels(table, event),
+        strata=lambda table: metric.strata_of_labels(table, event),
         max_cases=_MAX_PAIRED_CASES,
         influence=influence,
         decisive=lambda table: table[event] > 0,

@@ -183,7 +183,13 @@ def _decoded(data: bytes, image_format: ImageFormat, pillow: bool) -> NDArray[An
     with silenced_libraries():
         if image_format == "PNG" and _HAS_MEMORY_FILES and not pillow:
             return _from_memory_file(data)
-        return _with_pillow(data, image_format)
+        from PIL import Image  # as above
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about metadata, which is not used
+            image = Image.open(io.BytesIO(data), formats=[image_format])
+            # In PNG, 1-bit values mean 0 and 255.
+            return np.asarray(image.convert("L") if image.mode == "1" and image_format == "PNG" else image)
 
 
 @lru_cache(maxsize=1)
@@ -222,8 +228,7 @@ def _from_memory_file(data: bytes) -> NDArray[Any]:
         image = reader.Execute()
     finally:
         os.close(descriptor)
-    pixels: NDArray[Any] = np.asarray(_PixelsOf(image, SimpleITK.GetArrayViewFromImage(image)))
-    return pixels
+    return np.asarray(_PixelsOf(image, SimpleITK.GetArrayViewFromImage(image)))
 
 
 class _PixelsOf:
@@ -232,16 +237,6 @@ class _PixelsOf:
     def __init__(self, image: object, view: NDArray[Any]) -> None:
         self._image = image
         self.__array_interface__ = view.__array_interface__
-
-
-def _with_pillow(data: bytes, image_format: ImageFormat) -> NDArray[Any]:
-    from PIL import Image  # as above
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about metadata, which is not used
-        image = Image.open(io.BytesIO(data), formats=[image_format])
-        # In PNG, 1-bit values mean 0 and 255.
-        return np.asarray(image.convert("L") if image.mode == "1" and image_format == "PNG" else image)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """System calls by number, for what the C library only does in a way that a confined process may not.
 
 The C library asks for the status of an open file by an empty path (glibc 2.33 to 2.38), and so does its list
-of a folder. A reader may not ask by path (`evaluation.workers.system_call_filter`).
+of a folder. A reader may not ask by path (`evaluation.workers.confinement`).
 """
 
 from __future__ import annotations

@@ -51,8 +51,7 @@ def quantiles(values: ArrayLike, levels: ArrayLike) -> NDArray[np.float64]:
     share = (place - before).reshape(-1, *[1] * (ordered.ndim - 1))
     step = upper - lower
     # From the nearer value, so that a share of one would give the upper one exactly.
-    found: NDArray[np.float64] = np.where(share < 0.5, lower + step * share, upper - step * (1 - share))
-    return found
+    return np.where(share < 0.5, lower + step * share, upper - step * (1 - share))
 
 
 def order_in_groups(groups: NDArray[np.int64], confidence: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -74,8 +73,7 @@ def order_in_groups(groups: NDArray[np.int64], confidence: NDArray[np.float64]) 
     rank[descending] = np.cumsum(lower)
     keys = ((groups * number + rank) << bits) + np.arange(number)
     keys.sort()
-    order: NDArray[np.int64] = keys & ((1 << bits) - 1)
-    return order
+    return keys & ((1 << bits) - 1)
 
 
 # --- Checks of the arguments of the public functions ---

@@ -252,8 +252,7 @@ class _Sums:
 
     def shares(self) -> Floats:
         """Return the shares of ones, shape (rows, columns)."""
-        shares: Floats = (self._sums & ((1 << _BITS) - 1)) / (self._sums >> _BITS)
-        return shares
+        return (self._sums & ((1 << _BITS) - 1)) / (self._sums >> _BITS)
 
 
 def _of_units(bootstrap: Bootstrap, columns: ArrayLike) -> Integers:

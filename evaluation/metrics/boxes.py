@@ -119,8 +119,7 @@ def iou_of_corners(first: Floats, second: Floats, inclusive_corners: bool) -> Fl
     ]
     intersection = reduce(np.multiply, lengths)
     union = _area(first, extra) + _area(second, extra) - intersection
-    iou: Floats = np.divide(intersection, union, out=np.zeros_like(intersection), where=union > 0)
-    return iou
+    return np.divide(intersection, union, out=np.zeros_like(intersection), where=union > 0)
 
 
 def match_boxes(
@@ -191,10 +190,9 @@ def match_at_thresholds(iou: Floats, confidence: Floats, thresholds: Floats) -> 
 
 def _area(corners: Floats, extra: float) -> Floats:
     axes = corners.shape[-1] // 2
-    area: Floats = reduce(
+    return reduce(
         np.multiply, [corners[..., axes + axis] - corners[..., axis] + extra for axis in range(axes)]
     )
-    return area
 
 
 def _claimed_before(iou: Floats, best: Integers, confidence: Floats) -> Floats:

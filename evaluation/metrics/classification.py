@@ -444,8 +444,7 @@ def weighted_partial_auc(
     if not standardised:
         return value
     chance = (last * last - first * first) / 2
-    standard: Floats = 0.5 * (1.0 + (value - chance) / ((last - first) - chance))
-    return standard
+    return 0.5 * (1.0 + (value - chance) / ((last - first) - chance))
 
 
 def _risen(position: Floats, start: Floats, length: Floats) -> Floats:

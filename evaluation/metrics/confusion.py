@@ -325,8 +325,7 @@ class Confusion:
     @property
     def correct(self) -> Floats:
         """Weight of the right answers of every class, shape (resamples, classes)."""
-        correct: Floats = np.diagonal(self.counts, axis1=1, axis2=2)
-        return correct
+        return np.diagonal(self.counts, axis1=1, axis2=2)
 
 
 def weighted_confusion(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike, classes: int) -> Confusion:

@@ -336,5 +336,4 @@ def _interpolated(rates: Floats, x: Floats, y: Floats, reading: FrocReading) -> 
     following = np.minimum(index + 1, len(x) - 1)
     step = x[following] - x[index]
     share = np.divide(rates - x[index], step, out=np.zeros_like(rates), where=step > 0)
-    result: Floats = y[index] + share * (y[following] - y[index])
-    return result
+    return y[index] + share * (y[following] - y[index])

@@ -499,5 +499,4 @@ def _outline(mask: Bools) -> Codes:
     for axis in range(mask.ndim):
         for part in (slice(None, -2), slice(2, None)):
             enclosed &= padded[tuple(part if own == axis else slice(1, -1) for own in range(mask.ndim))]
-    outline: Codes = (mask & ~enclosed).view(np.uint8)
-    return outline
+    return (mask & ~enclosed).view(np.uint8)

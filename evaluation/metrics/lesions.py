@@ -293,8 +293,7 @@ class Lesions:
             + self.reference_voxels[self.pair_reference]
             - self.pair_voxels
         )
-        ratio: Floats = self.pair_voxels / union
-        return ratio
+        return self.pair_voxels / union
 
     @property
     def detected(self) -> int:

@@ -263,6 +263,47 @@ def match_pairs(
     return PointMatches(hit, false)
 
 
+def match_in_lesions(
+    voxels: Integers,
+    lesions: NDArray[np.uint16],
+    spacing_mm: tuple[float, float, float] | Floats,
+    radius_mm: float,
+    confidence: Floats,
+    strict: bool = False,
+) -> PointMatches:
+    """Match points with the lesions of a mask: a point belongs to the lesion that it lies in or near.
+
+    voxels: shape (points, 3), the voxel (z, y, x) of each point, counted from the corner of ``lesions`` and
+    possibly outside. lesions: (z, y, x), the number of each voxel's lesion from 1 on, 0 elsewhere. A point
+    outside of all lesions belongs to the nearest one if the centre of its voxel is within ``radius_mm`` of
+    the centre of one of that lesion's; the radius itself is included unless ``strict``. The hit of a lesion
+    is its most confident point, the first of equals; its other points are not false. Source: Ehteshami
+    Bejnordi et al., JAMA 318:2199, 2017 (CAMELYON16).
+    """
+    hit = np.full(int(lesions.max(initial=0)), -1, dtype=np.int64)
+    owner = np.zeros(len(voxels), dtype=np.int64)
+    inside = ((voxels >= 0) & (voxels < lesions.shape)).all(axis=1)
+    owner[inside] = lesions[tuple(voxels[inside].T)]
+    outside = np.flatnonzero(owner == 0)
+    if radius_mm > 0 and len(hit) and len(outside):
+        from scipy.ndimage import binary_erosion
+        from scipy.spatial import KDTree
+
+        spacing = np.asarray(spacing_mm, dtype=np.float64)
+        border = np.argwhere((lesions > 0) & ~binary_erosion(lesions > 0))
+        nearest = KDTree(border * spacing).query(voxels[outside] * spacing)[1]
+        # From whole numbers of voxels, so that rounding does not depend on the place in the volume.
+        distance = np.linalg.norm((voxels[outside] - border[nearest]) * spacing, axis=1)
+        # Sums of squares of decimal spacings are off in their last digits, beyond a distance of the radius.
+        near = distance < radius_mm * (1 - 1e-9) if strict else distance <= radius_mm * (1 + 1e-9)
+        owner[outside[near]] = lesions[tuple(border[nearest[near]].T)]
+    # Of several values for one place the last one stays: the most confident, and the first of equals.
+    rising = np.argsort(-confidence, kind="stable")[::-1]
+    rising = rising[owner[rising] > 0]
+    hit[owner[rising] - 1] = rising
+    return PointMatches(hit, owner == 0)
+
+
 def radial_errors(predicted_mm: ArrayLike, reference_mm: ArrayLike) -> Floats:
     """Distance of each predicted landmark from its reference, shape (landmarks,), in mm.
 

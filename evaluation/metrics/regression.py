@@ -288,8 +288,7 @@ def _difference(predicted: ArrayLike, truth: ArrayLike) -> Floats:
         raise ValueError(
             f"predicted and truth: expected one shape (cases,), found {first.shape} and {second.shape}"
         )
-    difference: Floats = first - second
-    return difference
+    return first - second
 
 
 def _entering(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats, Floats]:

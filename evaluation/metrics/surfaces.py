@@ -285,10 +285,9 @@ def _surface_plane(before: Crop, here: Crop, after: Crop) -> Crop:
 def _cut(plane: Crop, box: Box) -> Bools:
     """Return the values of a plane in a box that it need not cover; around it they are false."""
     whole = plane.box.union(box)
-    values: Bools = plane.within(whole)[
+    return plane.within(whole)[
         box.top - whole.top : box.bottom - whole.top, box.left - whole.left : box.right - whole.left
     ]
-    return values
 
 
 @dataclass(frozen=True, slots=True)

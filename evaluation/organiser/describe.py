@@ -19,15 +19,7 @@ from evaluation.core.outcome import Progress, no_progress
 from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.io.tables import is_number, parse_number
 from evaluation.metrics.arrays import Floats
-from evaluation.organiser.describe_data import (
-    MOST_CLASSES,
-    Classes,
-    Data,
-    Numbers,
-    Quantity,
-    are_numbers,
-    data_of,
-)
+from evaluation.organiser import describe_data
 from evaluation.phase.cases import FILE_NAME, label_of
 from evaluation.phase.config import Subgroup
 from evaluation.phase.phase import Phase
@@ -46,7 +38,7 @@ class Grouping:
     groups: tuple[str, ...]
 
 
-def groupings_of(phases: Sequence[Phase], data: Data, by: Sequence[str]) -> list[Grouping]:
+def groupings_of(phases: Sequence[Phase], data: describe_data.Data, by: Sequence[str]) -> list[Grouping]:
     """Return the groupings that data are described by: at least two groups each, at most ten.
 
     These are the phases, where there are several; the column ``set``; the subgroups of `phase.toml`; the
@@ -62,10 +54,10 @@ def groupings_of(phases: Sequence[Phase], data: Data, by: Sequence[str]) -> list
     columns = dict.fromkeys((*given, *(place.columns[0] for place in single), *by))
     found = [Grouping(PHASE, data.phases, tuple(dict.fromkeys(data.phases)))]
     found += [_grouping(data, bins.get(column, Subgroup(column=column))) for column in columns]
-    return [one for one in found if 2 <= len(one.groups) <= MOST_CLASSES]
+    return [one for one in found if 2 <= len(one.groups) <= describe_data.MOST_CLASSES]
 
 
-def _grouping(data: Data, subgroup: Subgroup) -> Grouping:
+def _grouping(data: describe_data.Data, subgroup: Subgroup) -> Grouping:
     cells = data.columns.get(subgroup.column, ())
     labels = {cell: label_of(subgroup, cell) for cell in dict.fromkeys(cells)}
     ordered = sorted(filter(None, labels), key=_order)
@@ -81,7 +73,7 @@ def _order(cell: str) -> tuple[bool, float, str]:
     return (False, parse_number(cell), "") if is_number(cell) else (True, 0.0, cell)
 
 
-def _problems(phases: Sequence[Phase], data: Data, by: Sequence[str]) -> list[str]:
+def _problems(phases: Sequence[Phase], data: describe_data.Data, by: Sequence[str]) -> list[str]:
     problems = []
     binned = {group.column for phase in phases for group in phase.config.subgroups if group.bins}
     for column in by:
@@ -90,11 +82,12 @@ def _problems(phases: Sequence[Phase], data: Data, by: Sequence[str]) -> list[st
             problems.append(f"--by {column}: is not a column of {FILE_NAME}; its columns are {known}")
             continue
         different = len({cell for cell in data.columns[column] if cell})
-        if column not in binned and different > MOST_CLASSES:
+        if column not in binned and different > describe_data.MOST_CLASSES:
             remedy = "; bins of [[subgroups]] in phase.toml group numbers"
+            expected = f"at most {describe_data.MOST_CLASSES} different values"
             problems.append(
-                f"--by {column}: expected at most {MOST_CLASSES} different values, found {different}"
-                + (remedy if are_numbers(data.columns[column]) else "")
+                f"--by {column}: expected {expected}, found {different}"
+                + (remedy if describe_data.are_numbers(data.columns[column]) else "")
             )
     return problems
 
@@ -196,7 +189,7 @@ class NumberRow:
     for objects. total: their sum. Standard deviation: ddof = 1, None for a single value. Quartiles: linear.
     """
 
-    quantity: Quantity
+    quantity: describe_data.Quantity
     grouping: str
     group: str
     cases: int
@@ -216,7 +209,7 @@ class NumberRow:
 class ClassRow:
     """How many cases of a group are of a class; ``of``: how many have any class."""
 
-    quantity: Quantity
+    quantity: describe_data.Quantity
     value: str
     grouping: str
     group: str
@@ -234,7 +227,7 @@ class TestRow:
 
     __test__ = False
 
-    quantity: Quantity
+    quantity: describe_data.Quantity
     grouping: str
     test: TestOfGroups
     significant: bool | None
@@ -244,7 +237,7 @@ class TestRow:
 class QuantityValues:
     """Every value of a quantity, for figures: the case of each, by its position among the cases."""
 
-    quantity: Quantity
+    quantity: describe_data.Quantity
     cases: tuple[int, ...]
     values: tuple[float, ...]
 
@@ -293,7 +286,7 @@ def describe(
     names = Counter(phase.config.name for phase in phases)
     if repeated := [name for name, count in names.items() if count > 1]:
         raise PhaseError(f"expected each phase once, found {', '.join(repeated)} again")
-    data = data_of(phases, progress)
+    data = describe_data.data_of(phases, progress)
     groupings = groupings_of(phases, data, by)
     if against is not None and not any(against in one.groups for one in groupings):
         known = ", ".join(group for one in groupings for group in one.groups)
@@ -332,7 +325,7 @@ def describe(
     )
 
 
-def _groups(data: Data, grouping: Grouping) -> list[CaseGroup]:
+def _groups(data: describe_data.Data, grouping: Grouping) -> list[CaseGroup]:
     cells = np.array(data.columns.get(CLUSTER_COLUMN, ()), dtype=np.str_)
     return [
         CaseGroup(
@@ -353,7 +346,7 @@ def _clusters(cells: Sequence[str]) -> int:
     return len({cell for cell in cells if cell}) + cells.count("")
 
 
-def _number_rows(column: Numbers, grouping: Grouping) -> list[NumberRow]:
+def _number_rows(column: describe_data.Numbers, grouping: Grouping) -> list[NumberRow]:
     rows = []
     for group, chosen in _members(grouping).items():
         inside = chosen[column.cases]
@@ -375,7 +368,7 @@ def _number_rows(column: Numbers, grouping: Grouping) -> list[NumberRow]:
     return rows
 
 
-def _class_rows(column: Classes, grouping: Grouping) -> list[ClassRow]:
+def _class_rows(column: describe_data.Classes, grouping: Grouping) -> list[ClassRow]:
     rows = []
     cells = np.array(column.cells, dtype=np.str_)
     for group, chosen in _members(grouping).items():
@@ -389,7 +382,7 @@ def _class_rows(column: Classes, grouping: Grouping) -> list[ClassRow]:
     return rows
 
 
-def _tests(column: Numbers, grouping: Grouping, against: str | None) -> list[TestOfGroups]:
+def _tests(column: describe_data.Numbers, grouping: Grouping, against: str | None) -> list[TestOfGroups]:
     members = _members(grouping)
     values = {group: column.values[chosen[column.cases]] for group, chosen in members.items()}
     return compare_groups(values, against if against in grouping.groups else None)
@@ -399,7 +392,7 @@ def _is_significant(test: TestOfGroups, alpha: float) -> bool | None:
     return None if test.p_bonferroni is None else test.p_bonferroni < alpha
 
 
-def _notices(data: Data) -> list[str]:
+def _notices(data: describe_data.Data) -> list[str]:
     clusters = data.columns.get(CLUSTER_COLUMN, ())
     number = _clusters(clusters)
     if any(clusters) and number < len(clusters):

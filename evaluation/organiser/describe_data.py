@@ -177,8 +177,7 @@ def _of_volume(name: str, value: StoredVolume, case: CaseForm) -> Iterator[Measu
 
 
 def _content(plane: Crop) -> NDArray[Any]:
-    content: NDArray[Any] = plane.values[plane.values > 0]
-    return content
+    return plane.values[plane.values > 0]
 
 
 # --- Measurements of boxes, points and flags of the reference: numbers, sizes and positions ---

@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterator, Mapping
+from importlib.resources import files
 from typing import Any
 
 from evaluation.challenges.declared.rules import FIELDS, METRICS, name_of
@@ -97,35 +98,6 @@ def tidied(schema: dict[str, Any]) -> dict[str, Any]:
 
 Schema = Mapping[str, Any]
 
-_INTRODUCTION = """\
-# The keys of phase.toml
-
-*For organisers who write a phase.toml. 5 minutes to find a key.*
-
-`phase.toml` describes a phase. Four keys are required, all others have a default. A challenge that is not one
-of the package's is declared with the tables `[fields]` and `[tasks]` in place of the key `challenge`, see
-[kinds and metrics](catalogue.md).
-
-```toml
-challenge = "refuge"
-name = "my-phase"
-title = "My phase"
-submission = "archive"
-```
-
-An unknown key or a value of the wrong type is an error. All errors are listed at once. A metric is named by
-its task and its own name, for example `"segmentation.dice_cup"`.
-
-Editors with a TOML language server complete and check the keys with the
-[JSON schema](../schemas/phase.schema.json). For Taplo, the first line of the file is then
-`#:schema ../../schemas/phase.schema.json`. These commands print the schema and this page; run them again if
-you have added challenges of your own:
-
-```sh
-python -m evaluation schema phase
-python -m evaluation schema phase --words
-```
-"""
 _TYPES = {
     "string": "text",
     "integer": "whole number",
@@ -137,7 +109,11 @@ _TYPES = {
 
 def config_page(schema: Schema) -> str:
     """Return the page for the schema of `evaluation.organiser.schema_pages.phase_schema`, in Markdown."""
-    return "\n".join([_INTRODUCTION, *_sections(schema)])
+    return "\n".join([_introduction("phase"), *_sections(schema)])
+
+
+def _introduction(page: str) -> str:
+    return (files("evaluation.organiser") / "templates" / f"{page}.md").read_text(encoding="utf-8")
 
 
 def _sections(schema: Schema) -> Iterator[str]:
@@ -234,55 +210,12 @@ def _each_paragraph_on_one_line(text: str) -> str:
 
 # --- The page `docs/catalogue.md`: every kind of field and every metric that can be declared ---
 
-_CATALOGUE_INTRODUCTION = """\
-# Kinds and metrics
-
-*For organisers who declare a challenge. 10 minutes to choose metrics.*
-
-A challenge of the usual kinds needs no Python: `phase.toml` declares what is submitted and how it is scored.
-
-```toml
-name = "screening"
-title = "Screening for glaucoma"
-submission = "archive"
-
-[fields.likelihood]
-kind = "number"
-minimum = 0
-maximum = 1
-reference = "class"
-positive = ["glaucoma"]
-negative = ["healthy"]
-
-[tasks.screening]
-metrics = ["auc"]
-```
-
-A submission to this phase is a csv file with the columns `case` and `likelihood`; the reference is the column
-`class` of `cases.csv`. `[fields.<name>]` declares a value that is submitted for each case, by its `kind`.
-`[tasks.<name>]` is a part of the challenge that is scored by itself, with its `metrics`. A metric with
-options is a table of its own, whose name is that of the figure:
-
-```toml
-[tasks.screening.metrics.early]
-metric = "auc"
-field = "likelihood"
-title = "AUC of early glaucoma"
-```
-
-[Keys of phase.toml](phase.md) lists all other keys. A value of the wrong type, an unknown key and a metric
-that does not fit its field are errors, all listed at once when the phase is sealed. This page is printed by:
-
-```sh
-python -m evaluation schema catalogue
-```
-"""
 _INHERITED = {*FieldTable.model_fields, *MetricTable.model_fields} - {"kind", "metric"}
 
 
 def catalogue_page() -> str:
     """Return the page in Markdown."""
-    return "\n".join([_CATALOGUE_INTRODUCTION, *_catalogue_sections()])
+    return "\n".join([_introduction("catalogue"), *_catalogue_sections()])
 
 
 def _catalogue_sections() -> Iterator[str]:

@@ -14,12 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from evaluation.core.challenge import metrics_of
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import scores_of_nothing
-from evaluation.organiser.ranking.platform_ranking import (
-    Figures,
-    PlatformRanking,
-    closest_ranking,
-    differences_of,
-)
+from evaluation.organiser.ranking import platform_ranking
 from evaluation.phase.config import Submissions
 from evaluation.phase.leaderboard import digits_of, needed_metrics, platform_metrics, unranked_metrics
 from evaluation.phase.phase import Phase
@@ -201,11 +196,11 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
     metrics = metrics_of(phase.tasks)
     composites = {composite.name: composite for composite in phase.challenge.composites}
-    figures: Figures = {**metrics, **composites}
+    figures: platform_ranking.Figures = {**metrics, **composites}
     known = {name: phase.config.titles.get(name, figure.title) for name, figure in figures.items()}
-    notes = differences_of(
+    notes = platform_ranking.differences_of(
         scheme_of(phase.challenge, phase.options),
-        PlatformRanking(_scoring_method(phase), ranked),
+        platform_ranking.PlatformRanking(_scoring_method(phase), ranked),
         figures,
         known | dict(zip(ranked, titles, strict=True)),
         phase.form.optional_tasks,
@@ -227,7 +222,7 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
 def _scoring_method(phase: Phase) -> PlatformMethod:
     if phase.config.scoring_method is not None:
         return phase.config.scoring_method
-    closest = closest_ranking(scheme_of(phase.challenge, phase.options))
+    closest = platform_ranking.closest_ranking(scheme_of(phase.challenge, phase.options))
     ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
     return closest.method if closest and set(closest.columns) == set(ranked) else "absolute"
 

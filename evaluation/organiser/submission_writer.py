@@ -7,7 +7,9 @@ import json
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path, PurePosixPath
+from string import Template
 from typing import Any
 
 import numpy as np
@@ -319,6 +321,17 @@ def write_phase(
     write_csv(folder / "cases.csv", header, [[row.get(name, "") for name in header] for row in found])
     for location, rows in lists.items():
         write_csv(folder / location.files[0], [location.key, *location.columns], rows)
+
+
+def template(name: str) -> Template:
+    """Return the template of a sample's `phase.toml`, or of a part of it."""
+    path = files("evaluation.organiser.samples") / "templates" / f"{name}.toml"
+    return Template(path.read_text(encoding="utf-8"))
+
+
+def configured(name: str, arguments: argparse.Namespace, /, **values: object) -> str:
+    """Return a `phase.toml` made of a template, the arguments of the command and further values."""
+    return template(name).substitute(vars(arguments) | values)
 
 
 def write_archive_sample(

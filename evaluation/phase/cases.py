@@ -350,13 +350,9 @@ def label_of(subgroup: Subgroup, cell: str) -> str:
 
 def _bin_labels(bounds: Sequence[float]) -> tuple[str, ...]:
     """Return the bins between ascending bounds in words, the lowest first."""
-    edges = [_edge(bound) for bound in bounds]
+    edges = [f"minus {-bound:g}" if bound < 0 else f"{bound:g}" for bound in bounds]
     between = (f"{low} to {high}" for low, high in pairwise(edges))
     return (f"below {edges[0]}", *between, f"{edges[-1]} and above")
-
-
-def _edge(value: float) -> str:
-    return f"minus {-value:g}" if value < 0 else f"{value:g}"
 
 
 def key_of(text: str) -> str:

@@ -15,7 +15,7 @@ knows no label, and a process that knows labels decodes no file of a submission.
 - Readers (`reader`, `submission_reader`, `case_reader`) list the submission, parse its tables and JSON, and
   decode its files. They first import all that they ever need. Landlock then takes from them all files but the
   submission and Python's own, and all writing (`confinement`); a filter of system calls takes processes,
-  sockets, signals and all that tells of files by their paths (`system_call_filter`). Memory and processor
+  sockets, signals and all that tells of files by their paths. Memory and processor
   time are limited. Another reader lists than those that decode, which start when the decoders are imported.
 - A zip is parsed by a process like them, and written by the one that asked for it (`unpacking`).
 - Readers report in documents of numbers, texts and arrays (`reports`, `evaluation.io.handover`), which are

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
+from evaluation.core.case_table import RowColumns, packed_column
 from evaluation.core.field import Field, JsonFileSource, Source
 from evaluation.core.form import CaseForm
 from evaluation.core.outcome import Outcome, Scored
-from evaluation.core.row_columns import RowColumns, packed_column
 
 # --- Many instances of a dataclass or named tuple as columns, which pickle several times faster ---
 

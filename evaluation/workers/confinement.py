@@ -2,26 +2,186 @@
 
 Landlock (Linux 5.13, see its man page) lets an unprivileged process give up the file system, the network and
 signals for good, for itself and its children. The three system calls have the same numbers on every
-architecture. What it does not govern is left to `system_call_filter`, and new processes to a limit of their
-number as well. A kernel or container engine without them only changes `missing_confinement`.
+architecture. New processes are left to a limit of their number as well. A kernel or container engine without
+them only changes `missing_confinement`.
+
+Landlock rules which files may be opened, and nothing else of them: their sizes, times and owners, other
+processes and their limits, and most kinds of sockets are beyond it. A seccomp filter (x86-64 and arm64) is a
+small program in the kernel that sees number and arguments of each system call, and no path behind a pointer.
+So every call that tells of a file by its path is refused, and a reader asks about files that it has opened.
+
+- What reading takes is allowed, some of it with certain arguments only.
+- What nothing but an attack would do ends the process (`_DEADLY`).
+- All else is refused, and libraries go on without it.
+
+Sources: the kernel's seccomp_filter.rst, linux/{seccomp,filter,audit}.h, and its tables of system calls.
 """
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import importlib
 import importlib.util
 import os
 import stat
 import struct
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 import evaluation
-from evaluation.io.system_calls import call, library
+from evaluation.io.system_calls import architecture, call, library
 from evaluation.platform.machine import resource
-from evaluation.workers.system_call_filter import filter_system_calls, missing_filter
+
+_PR_SET_SECCOMP, _MODE_FILTER = 22, 2
+_AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_X32 = 0x40000000
+
+# Offsets in `struct seccomp_data`; of arguments, the lower half.
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+
+_Statement = tuple[int, int, int, int]
+"""A statement of the filter: code, jumps if true and if false, operand."""
+
+
+def _numbers(text: str) -> dict[str, tuple[int, int]]:
+    """Return the numbers by name, on x86-64 and on arm64; −1: there is none."""
+    cells = text.split()
+    return {
+        name: (int(first), int(second))
+        for name, first, second in zip(cells[::3], cells[1::3], cells[2::3], strict=True)
+    }
+
+
+# Those of every file come first.
+_ALLOWED = _numbers("""
+    read 0 63  readv 19 65  close 3 57  fstat 5 80  lseek 8 62  munmap 11 215  clock_gettime 228 113
+    recvfrom 45 207  sendmsg 46 211  recvmsg 47 212  sendto 44 206  write 1 64  writev 20 66
+    pread64 17 67  access 21 -1  faccessat 269 48  brk 12 214  mremap 25 216  madvise 28 233  futex 202 98
+    getdents64 217 61  dup 32 23  dup2 33 -1  dup3 292 24  memfd_create 319 279  poll 7 -1  ppoll 271 73
+    select 23 -1  pselect6 270 72  nanosleep 35 101  clock_nanosleep 230 115  clock_getres 229 114
+    gettimeofday 96 169  times 100 153  getrandom 318 278  getpid 39 172  gettid 186 178  getrlimit 97 163
+    getrusage 98 165  sysinfo 99 179  sched_yield 24 124  sched_getaffinity 204 123  getsockname 51 204
+    getpeername 52 205  getsockopt 55 209  rt_sigaction 13 134  rt_sigprocmask 14 135  rt_sigreturn 15 139
+    sigaltstack 131 132  restart_syscall 219 128  getcwd 79 17  uname 63 160  exit 60 93
+    exit_group 231 94""")
+_DEADLY = _numbers("""
+    fork 57 -1  vfork 58 -1  execve 59 221  execveat 322 281  kill 62 129  tkill 200 130
+    rt_sigqueueinfo 129 138  rt_tgsigqueueinfo 297 240  pidfd_open 434 434  pidfd_send_signal 424 424
+    pidfd_getfd 438 438  ptrace 101 117  process_vm_readv 310 270  process_vm_writev 311 271
+    process_madvise 440 440  kcmp 312 272  setpriority 141 140  ioprio_set 251 30
+    sched_setaffinity 203 122  sched_setscheduler 144 119  sched_setparam 142 118  sched_setattr 314 274
+    socket 41 198  socketpair 53 199  connect 42 203  bind 49 200  listen 50 201  accept 43 202
+    accept4 288 242  chmod 90 -1  fchmod 91 52  fchmodat 268 53  fchmodat2 452 452  chown 92 -1
+    fchown 93 55  lchown 94 -1  fchownat 260 54  utime 132 -1  utimes 235 -1  futimesat 261 -1
+    utimensat 280 88  setxattr 188 5  lsetxattr 189 6  fsetxattr 190 7  removexattr 197 14
+    lremovexattr 198 15  fremovexattr 199 16  setxattrat 463 463  removexattrat 466 466  truncate 76 45
+    rename 82 -1  renameat 264 38  renameat2 316 276  link 86 -1  linkat 265 37  symlink 88 -1
+    symlinkat 266 36  unlink 87 -1  unlinkat 263 35  rmdir 84 -1  mkdir 83 -1  mkdirat 258 34
+    mknod 133 -1  mknodat 259 33  creat 85 -1  chroot 161 51  pivot_root 155 41  mount 165 40
+    umount2 166 39  unshare 272 97  setns 308 268  bpf 321 280  perf_event_open 298 241
+    io_uring_setup 425 425  userfaultfd 323 282  add_key 248 217  request_key 249 218  keyctl 250 219
+    init_module 175 105  finit_module 313 273  kexec_load 246 104  reboot 169 142
+    open_by_handle_at 304 265""")
+_WITH_ARGUMENTS = _numbers("""
+    openat 257 56  open 2 -1  mmap 9 222  mprotect 10 226  fcntl 72 25  ioctl 16 29  prlimit64 302 261
+    clone 56 220  clone3 435 435  tgkill 234 131""")
+
+# Opening to write, to make a file, or only its place (O_PATH), which no right of Landlock covers.
+_NOT_TO_READ = os.O_RDWR | os.O_CREAT | os.O_TRUNC | 0o10000000 | 0o20000000
+_EXECUTABLE = 4
+_CLONE_THREAD = 0x10000
+_FCNTL = (0, 1, 2, 3, 4, 1030)
+_IOCTL = (0x5401, 0x5421, 0x5450, 0x5451)
+
+
+def missing_filter() -> str | None:
+    """Return why system calls cannot be filtered here, None if they can."""
+    if architecture() is None:
+        return "only x86-64 and arm64 are known here"
+    # The kernel that filters would read the program, which is nowhere (EFAULT); another one refuses the mode.
+    if library().prctl(_PR_SET_SECCOMP, _MODE_FILTER, None, 0, 0) == 0 or ctypes.get_errno() == errno.EFAULT:
+        return None
+    return "this kernel or container engine offers no seccomp filter"
+
+
+def filter_system_calls() -> None:
+    """Leave this process the system calls of reading, for good, where the kernel filters them.
+
+    "No new privileges" (PR_SET_NO_NEW_PRIVS) must be set. No module can be imported afterwards. Raises
+    `OSError`.
+    """
+    machine = architecture()
+    if machine is None or missing_filter() is not None:
+        return
+    code = b"".join(struct.pack("=HBBI", *statement) for statement in _program(machine, os.getpid()))
+    statements = ctypes.create_string_buffer(code)
+    program = struct.pack("=H6xQ", len(code) // 8, ctypes.addressof(statements))
+    if library().prctl(_PR_SET_SECCOMP, _MODE_FILTER, program, 0, 0):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def _program(machine: str, process: int) -> list[_Statement]:
+    """Return the statements of the filter for a process; other processors and 32-bit calls end it."""
+    column = 0 if machine == "x86_64" else 1
+    rules = {number[column]: [_return(_ALLOW)] for number in _ALLOWED.values()}
+    rules |= {number[column]: _rule_of(name, process) for name, number in _WITH_ARGUMENTS.items()}
+    rules |= {number[column]: [_return(_KILL)] for number in _DEADLY.values()}
+    rules.pop(-1, None)
+    program = [
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_EQUAL, 1, 0, _AUDIT[machine]),
+        _return(_KILL),
+        (_LOAD, 0, 0, _NUMBER),
+        (_AT_LEAST, 0, 1, _X32),
+        _return(_KILL),
+    ]
+    for number, rule in rules.items():
+        program += [(_EQUAL, 0, len(rule), number), *rule]
+    return [*program, _return(_ERROR | errno.EACCES)]
+
+
+def _rule_of(name: str, process: int) -> list[_Statement]:
+    """Return the statements that decide on the arguments of a call."""
+    refused = _return(_ERROR | errno.EACCES)
+    if name in ("openat", "open"):
+        return [
+            _argument(2 if name == "openat" else 1),
+            *_if(_ANY_BIT, _NOT_TO_READ, refused),
+            _return(_ALLOW),
+        ]
+    if name in ("mmap", "mprotect"):
+        return [_argument(2), *_if(_ANY_BIT, _EXECUTABLE, refused), _return(_ALLOW)]
+    if name in ("fcntl", "ioctl"):
+        return [_argument(1), *_if_any(_FCNTL if name == "fcntl" else _IOCTL, _return(_ALLOW)), refused]
+    if name == "clone":  # a thread is refused, a process is an attack
+        thread = _return(_ERROR | errno.EAGAIN)
+        return [_argument(0), *_if(_ANY_BIT, _CLONE_THREAD, thread), _return(_KILL)]
+    if name == "clone3":  # its arguments cannot be seen; the C library then uses clone
+        return [_return(_ERROR | errno.ENOSYS)]
+    own = {"prlimit64": 0, "tgkill": process}[name]
+    return [_argument(0), *_if(_EQUAL, own, _return(_ALLOW)), _return(_KILL)]
+
+
+def _argument(position: int) -> _Statement:
+    return (_LOAD, 0, 0, _ARGUMENTS + 8 * position)
+
+
+def _return(action: int) -> _Statement:
+    return (_RETURN, 0, 0, action)
+
+
+def _if(test: int, operand: int, then: _Statement) -> list[_Statement]:
+    return [(test, 0, 1, operand), then]
+
+
+def _if_any(operands: Sequence[int], then: _Statement) -> list[_Statement]:
+    return [statement for operand in operands for statement in _if(_EQUAL, operand, then)]
+
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG = 1
@@ -41,6 +201,9 @@ _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/l
 # Modules that a reader may import late.
 _LIBRARIES = ("numpy", "SimpleITK", "PIL", "zlib_ng")
 _DEVICES = ("/dev/null", "/dev/urandom", "/dev/random", "/dev/zero")
+
+
+# --- Landlock, and limits ---
 
 
 @cache

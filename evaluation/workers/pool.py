@@ -22,16 +22,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import Died
 from evaluation.core.trouble import MachineTrouble
 from evaluation.io.handover import HandoverError
-from evaluation.workers.processes import (
-    MAX_ANSWER_BYTES,
-    OUT_OF_TIME,
-    ChannelError,
-    Message,
-    Worker,
-    cause_of_end,
-    start_worker,
-    stop,
-)
+from evaluation.workers import processes
 from evaluation.workers.reports import unpacked_trouble
 from evaluation.workers.worker import WorkerSetup
 
@@ -102,8 +93,8 @@ def open_pool(setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | 
 class _Slot:
     """A worker, the number of its job, and the time of its last message."""
 
-    worker: Worker
-    reader: Worker | None
+    worker: processes.Worker
+    reader: processes.Worker | None
     job: int | None = None
     heard: float = math.inf
     ready: bool = False
@@ -175,21 +166,23 @@ class Pool(Jobs):
     def _start(self) -> _Slot:
         reader = None
         if self._reader is not None:
-            reader = start_worker()
-            reader.channel.send(Message.JOB, [self._reader], self._settings.case_seconds)
-        worker = start_worker(reader)
+            reader = processes.start_worker()
+            reader.channel.send(processes.Message.JOB, [self._reader], self._settings.case_seconds)
+        worker = processes.start_worker(reader)
         if reader is not None:
             reader.channel.close()  # from now on the worker's
         self._slots.append(_Slot(worker, reader))
-        with contextlib.suppress(ChannelError):  # noticed when the worker is given its job
-            worker.channel.send(Message.JOB, [self._setup], self._settings.case_seconds)
+        with contextlib.suppress(processes.ChannelError):  # noticed when the worker is given its job
+            worker.channel.send(processes.Message.JOB, [self._setup], self._settings.case_seconds)
         return self._slots[-1]
 
     def _give(self, slot: _Slot, waiting: deque[int], job: MakeJob) -> None:
         number = waiting.popleft()
         try:
-            slot.worker.channel.send(Message.JOB, [pickle.dumps(job(number))], self._settings.case_seconds)
-        except ChannelError:
+            slot.worker.channel.send(
+                processes.Message.JOB, [pickle.dumps(job(number))], self._settings.case_seconds
+            )
+        except processes.ChannelError:
             waiting.appendleft(number)
             self._stop(slot)
             self._count_fruitless()
@@ -221,12 +214,12 @@ class Pool(Jobs):
         """Return a worker's answer, None for a sign of life."""
         if time.monotonic() >= self._limit(slot) and not select.select([slot], [], [], 0)[0]:
             self._stop(slot)
-            return Died(OUT_OF_TIME)
+            return Died(processes.OUT_OF_TIME)
         try:
-            kind, data = slot.worker.channel.receive(MAX_ANSWER_BYTES, self._settings.case_seconds)
-            trouble = unpacked_trouble(data) if kind is Message.TROUBLE else None
-        except (ChannelError, HandoverError):
-            cause = cause_of_end(slot.worker)
+            kind, data = slot.worker.channel.receive(processes.MAX_ANSWER_BYTES, self._settings.case_seconds)
+            trouble = unpacked_trouble(data) if kind is processes.Message.TROUBLE else None
+        except (processes.ChannelError, HandoverError):
+            cause = processes.cause_of_end(slot.worker)
             self._stop(slot)
             return Died(cause)
         if trouble is not None:
@@ -234,13 +227,13 @@ class Pool(Jobs):
             return Died(str(trouble), trouble)
         slot.heard = time.monotonic()
         slot.ready = True
-        return data if kind is Message.ANSWER else None
+        return data if kind is processes.Message.ANSWER else None
 
     def _stop(self, slot: _Slot) -> None:
         self._slots.remove(slot)
         for worker in (slot.worker, slot.reader):
             if worker is not None:
-                stop(worker)
+                processes.stop(worker)
 
 
 # --- Runs the jobs of workers in the process that asks for them ---

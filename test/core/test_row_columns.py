@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.case_table import CaseTable
-from evaluation.core.row_columns import RowColumns, packed_column, places_of
+from evaluation.core.case_table import CaseTable, RowColumns, packed_column, places_of
 
 BOXES = [np.arange(6.0).reshape(1, 6), np.empty((0, 6))]
 ROWS = RowColumns({"dice": packed_column([0.5, math.inf]), "boxes": packed_column(BOXES)}, 2).rows()

@@ -8,7 +8,7 @@ import pytest
 
 import evaluation
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.starter.sample import write_sample
+from evaluation.organiser.starter.repository import write_sample
 from evaluation.phase import registry
 from evaluation.phase.registry import read_configuration
 from test.challenges.declared.phases import write_table

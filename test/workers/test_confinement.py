@@ -9,8 +9,7 @@ import evaluation
 from evaluation.cli.main import main
 from evaluation.phase.manifest import scan, seal
 from evaluation.workers import confinement
-from evaluation.workers.confinement import landlock_version, missing_confinement
-from evaluation.workers.system_call_filter import missing_filter
+from evaluation.workers.confinement import landlock_version, missing_confinement, missing_filter
 from test.repository import REPOSITORY
 
 needs_all = pytest.mark.skipif(

@@ -46,7 +46,7 @@ def test_file_for_which_the_machine_is_too_small_or_too_slow_is_no_fault_of_the_
 
 
 def test_readers_that_the_system_kills_for_memory_twice_blame_no_file(monkeypatch):
-    monkeypatch.setattr(pool, "cause_of_end", lambda worker: KILLED)
+    monkeypatch.setattr(pool.processes, "cause_of_end", lambda worker: KILLED)
     with pytest.raises(MachineTrouble) as raised:
         read(one_misbehaves("segmentation_fault"), settings_of(case_seconds=1.0))
     assert raised.value.args == ("read", "behaviour5.csv", "memory")

@@ -164,7 +164,7 @@ def test_a_reader_that_needs_no_decoder_reads_on(tmp_path, monkeypatch, fields, 
         workers.append(start_worker(*given))
         return workers[-1]
 
-    monkeypatch.setattr(pool, "start_worker", start)
+    monkeypatch.setattr(pool.processes, "start_worker", start)
     task = "classification" if fields == ["glaucoma_risk"] else "segmentation"
     phase = loaded_phase(tmp_path / "phase", keys={"tasks": [task]})
     submission = refuge_submission(tmp_path / "submission", fields=fields)

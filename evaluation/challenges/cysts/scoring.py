@@ -17,17 +17,9 @@ from evaluation.core.challenge import Values
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.io.volume_header import geometry_of
+from evaluation.metrics import segmentation
 from evaluation.metrics.components import LEVELS, ComponentCounter
 from evaluation.metrics.crops import EMPTY, Box, Crop, box_of_content
-from evaluation.metrics.segmentation import (
-    ConfidenceSums,
-    OverlapCounts,
-    dice_of_counts,
-    highest_binary_dice,
-    precision_of_counts,
-    recall_of_counts,
-    weighted_dice_of_sums,
-)
 from evaluation.metrics.surfaces import SurfaceConvention, surface_distances
 
 Counts = NDArray[np.int64]
@@ -46,10 +38,10 @@ class ComparedVolume:
     each. The planes hold the marked voxels.
     """
 
-    sums: ConfidenceSums
-    overlap: OverlapCounts[int]
-    annotator_overlaps: tuple[OverlapCounts[int], ...]
-    intersection_overlap: OverlapCounts[int] | None
+    sums: segmentation.ConfidenceSums
+    overlap: segmentation.OverlapCounts[int]
+    annotator_overlaps: tuple[segmentation.OverlapCounts[int], ...]
+    intersection_overlap: segmentation.OverlapCounts[int] | None
     voxels: Counts
     found: Counts
     cysts: Counts
@@ -109,15 +101,15 @@ class VolumeComparison:
 
     def result(self) -> ComparedVolume:
         """Return the comparison; no plane can be added afterwards."""
-        annotators = [OverlapCounts(*row) for row in self._of_annotators.tolist()]
+        annotators = [segmentation.OverlapCounts(*row) for row in self._of_annotators.tolist()]
         distinct = sorted(self._distinct.items())
         return ComparedVolume(
-            sums=ConfidenceSums(
+            sums=segmentation.ConfidenceSums(
                 math.fsum(self._products),
                 math.fsum(self._predicted_squares),
                 math.fsum(self._reference_squares),
             ),
-            overlap=OverlapCounts(*self._overlap.tolist()),
+            overlap=segmentation.OverlapCounts(*self._overlap.tolist()),
             annotator_overlaps=tuple(annotators[:-1]),
             intersection_overlap=annotators[-1] if len(annotators) > 1 else None,
             voxels=self._voxels,
@@ -156,9 +148,9 @@ def _counts(prediction: NDArray[np.bool_], reference: NDArray[np.bool_]) -> Coun
 
 CONFIDENCE_LEVELS = (1, 2, 3, 4, 5)
 OVERLAPS = {
-    "dice": ("Dice", dice_of_counts),
-    "precision": ("Precision", precision_of_counts),
-    "recall": ("Recall", recall_of_counts),
+    "dice": ("Dice", segmentation.dice_of_counts),
+    "precision": ("Precision", segmentation.precision_of_counts),
+    "recall": ("Recall", segmentation.recall_of_counts),
 }
 """Title and function of each overlap metric, by column."""
 
@@ -232,11 +224,11 @@ class VolumeScoring:
         """Return all columns except the distances; NaN where the reference defines no value."""
         sums = compared.sums
         row = {
-            "weighted_dice": weighted_dice_of_sums(sums),
+            "weighted_dice": segmentation.weighted_dice_of_sums(sums),
             "product": sums.product,
             "prediction_squared": sums.prediction_squared,
             "reference_squared": sums.reference_squared,
-            "highest_binary_weighted_dice": highest_binary_dice(
+            "highest_binary_weighted_dice": segmentation.highest_binary_dice(
                 compared.confidences, compared.voxels_of_confidence
             ),
         }
@@ -268,7 +260,7 @@ def _confidences(compared: ComparedVolume) -> Row:
     return {"reference_confidences": compared.confidences, "reference_voxels": compared.voxels_of_confidence}
 
 
-def _overlaps(suffix: str, counts: OverlapCounts[int] | None) -> dict[str, float]:
+def _overlaps(suffix: str, counts: segmentation.OverlapCounts[int] | None) -> dict[str, float]:
     return {
         f"{name}{suffix}": nan if counts is None else metric(counts, both_empty=1.0)
         for name, (_, metric) in OVERLAPS.items()

@@ -13,12 +13,10 @@ from evaluation.challenges.declared.label_maps import (
     Figures,
     LabelFigure,
     LabelMapField,
+    MapComparison,
     Structure,
     StructureMetricTable,
     VolumeTable,
-    agreement,
-    by_annotator,
-    counts_of,
 )
 from evaluation.challenges.declared.probability_maps import ProbabilityMapField
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
@@ -45,24 +43,22 @@ class GeneralisedEnergyDistance(StructureMetricTable):
 
     metric: Literal["generalised_energy_distance"]
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+    def figure(self, table: LabelMapField) -> LabelFigure:
         """Return the range. Raises ValueError for a field without annotators."""
         if len(table.annotators) < 2:
             raise ValueError("expected a field with several annotators")
         return LabelFigure(best=0, worst=2)
 
-    def case_values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
+    def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the distances."""
-        compared = by_annotator(comparison, table)
+        table, compared = comparison.table, comparison.by_annotator
         pairs = [
-            FieldComparison(one.field, other.reference, one.references)
+            MapComparison(table, FieldComparison(one.field, other.reference, one.references))
             for one, other in combinations(compared, 2)
         ]
         chosen = [table.structures.index(structure) for structure in structures]
         apart = [
-            1 - np.array([jaccard_of_counts(counts_of(one, table), both_empty=1.0)[chosen] for one in of])
+            1 - np.array([jaccard_of_counts(one.counts, both_empty=1.0)[chosen] for one in of])
             for of in (compared, pairs)
         ]
         among = 2 * apart[1].sum(axis=0) / len(compared) ** 2
@@ -131,15 +127,13 @@ class ConsensusConfidence(_LabelProbabilityTable):
         """Return true: the annotators' disagreement does not count."""
         return True
 
-    def case_values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
+    def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the confidences."""
         voxels: int = math.prod(comparison.reference.shape)
 
         def confidence(structure: Structure) -> float:
             crop = self.probability_of(comparison, structure.name).crop
-            values, ((every, some),) = agreement(comparison, table, [structure], crop)
+            values, ((every, some),) = comparison.agreement([structure], crop)
             if not every.any():
                 return math.nan
             around = float(values[~some].sum(dtype=np.float64)) / max(voxels - int(some.sum()), 1)
@@ -147,18 +141,14 @@ class ConsensusConfidence(_LabelProbabilityTable):
 
         return [confidence(structure) for structure in structures]
 
-    def entering(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> list[bool]:
+    def entering(self, comparison: MapComparison, structures: Sequence[Structure]) -> list[bool]:
         """Return for each label whether the annotators agree somewhere to have it."""
-        _, masks = agreement(comparison, table, structures, comparison.reference.crop)
+        _, masks = comparison.agreement(structures, comparison.reference.crop)
         return [bool(every.any()) for every, _ in masks]
 
-    def entering_unanswered(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> list[bool]:
+    def entering_unanswered(self, comparison: MapComparison, structures: Sequence[Structure]) -> list[bool]:
         """Return the same for a case without a result."""
-        return self.entering(comparison, table, structures)
+        return self.entering(comparison, structures)
 
 
 class VolumeCrps(_LabelProbabilityTable, VolumeTable):
@@ -193,13 +183,11 @@ class VolumeCrps(_LabelProbabilityTable, VolumeTable):
         """Return the volume of the image, or the stated worst."""
         return self.worst or super().worst_value(reference, table, structure)
 
-    def case_values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
+    def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the scores."""
         extent = self.voxel_extent(comparison.reference)
-        counts = [counts_of(one, table).reference for one in by_annotator(comparison, table)]
-        volumes = extent * np.array(counts)
+        volumes = extent * np.array([one.counts.reference for one in comparison.by_annotator])
+        table = comparison.table
 
         def score(structure: Structure) -> float:
             of = volumes[:, table.structures.index(structure)]
@@ -235,7 +223,7 @@ class VoxelCalibrationError(_ProbabilityTable):
 
         def row(comparison: FieldComparison) -> Row:
             crops = [self.probability_of(comparison, label).crop for label in labels]
-            references = [one.reference.crop for one in by_annotator(comparison, table)]
+            references = [one.reference.crop for one in MapComparison.of(comparison, table).by_annotator]
             maps = together(*crops, *references)
             voxels = math.prod(comparison.reference.shape)
             errors = voxel_calibration_errors(maps[: len(crops)], maps[len(crops) :], voxels, self.bins)

@@ -1,24 +1,18 @@
-"""Classes: fields that decide or weigh them, and the metrics of decisions."""
+"""Classes: fields that decide or weigh them, and the metrics of decisions and of what they are worth."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import model_validator
 
-from evaluation.challenges.declared.scalars import (
-    ColumnFieldTable,
-    NumberField,
-    ScalarFieldTable,
-    TwoClassFieldTable,
-    value_columns,
-)
+from evaluation.challenges.declared import scalars
 from evaluation.challenges.declared.scores import check_classes
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
 from evaluation.core.aggregates import confusion_of
@@ -36,9 +30,12 @@ from evaluation.metrics.confusion import (
     Confusion,
     balanced_accuracy_of_confusion,
     cohen_kappa_of_confusion,
+    expected_cost_of_confusion,
     f_beta_of_confusion,
+    likelihood_ratio_of_confusion,
     matthews_correlation_of_confusion,
     mean_f1_of_confusion,
+    negative_predictive_value_of_confusion,
     precision_of_confusion,
     weighted_confusion,
 )
@@ -59,7 +56,7 @@ def cost_matrix(costs: Costs, classes: int, key: str) -> Floats:
     return matrix
 
 
-class DecisionField(TwoClassFieldTable):
+class DecisionField(scalars.TwoClassFieldTable):
     """A decision between two classes: 1 or 0, for example whether a condition is present.
 
     In an archive it is a column of 0 and 1, in an algorithm phase a JSON boolean (Bool). The reference is a
@@ -73,7 +70,7 @@ class DecisionField(TwoClassFieldTable):
         return self.column_field(name, Label(), self.two_classes or Label())
 
 
-class ClassField(ColumnFieldTable):
+class ClassField(scalars.ColumnFieldTable):
     """One of several classes, such as a grade or a diagnosis.
 
     In an archive it is a column of a table. In an algorithm phase it is JSON: the text of the class (String,
@@ -105,7 +102,7 @@ class ClassField(ColumnFieldTable):
         return self.column_field(name, ClassLabel(classes, self.boolean), reference)
 
 
-class ClassProbabilitiesField(ScalarFieldTable):
+class ClassProbabilitiesField(scalars.ScalarFieldTable):
     """The probabilities of several classes.
 
     In an archive each class has a column of the table. In an algorithm phase it is JSON (Anything): an object
@@ -191,12 +188,12 @@ class DecisionMetric(MetricTable, ABC):
         description="Fields of kind `number`: from which number on a case is decided to be positive.",
         allow_inf_nan=False,
     )
-    kinds = (ClassField, ClassProbabilitiesField, DecisionField, NumberField)
+    kinds = (ClassField, ClassProbabilitiesField, DecisionField, scalars.NumberField)
 
     def decided(self, name: str, field_name: str, table: FieldTable) -> Decided:
         """Return how a field decides. Raises ValueError for options that do not fit it."""
-        predicted, true = value_columns(field_name)
-        if isinstance(table, NumberField):
+        predicted, true = scalars.value_columns(field_name)
+        if isinstance(table, scalars.NumberField):
             threshold = _threshold(table, self.threshold)
             return Decided(
                 ("negative", "positive"), f"{name}_predicted", true, lambda number: float(number >= threshold)
@@ -271,7 +268,7 @@ class OneClassMetric(DecisionMetric, ABC):
         return classes.index(self.of)
 
 
-def _threshold(table: NumberField, threshold: float | None) -> float:
+def _threshold(table: scalars.NumberField, threshold: float | None) -> float:
     check_classes(table)
     if threshold is None:
         raise ValueError("threshold: expected a number for a field of kind 'number', found none")
@@ -490,3 +487,111 @@ class CohenKappa(DecisionMetric):
         else:
             kappa = partial(cohen_kappa_of_confusion, disagreement=costs)
         return self.figure(name, field_name, table, kappa, worst=-1.0)
+
+
+class NegativePredictiveValue(OneClassMetric):
+    """Negative predictive value of a class: share of other cases among those that are not assigned to it.
+
+    From 0 to 1, higher is better; 0 if all cases are assigned to the class. It needs a case of another class.
+    A case of the class without a result counts as not assigned to it, a case of another class does not.
+
+    Oracle: scikit-learn, `precision_score` of the absence of the class.
+    """
+
+    metric: Literal["negative_predictive_value"]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the share."""
+        of = self.class_index(name, field_name, table)
+        return self.figure(
+            name, field_name, table, lambda cases: negative_predictive_value_of_confusion(cases, of)
+        )
+
+
+class _LikelihoodRatio(OneClassMetric, ABC):
+    most: float = Key(
+        default=1000.0,
+        description="The largest ratio that counts, also where nothing but the denominator is 0.",
+        gt=1,
+        allow_inf_nan=False,
+    )
+    positive: ClassVar[bool]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the ratio."""
+        of = self.class_index(name, field_name, table)
+        best, worst = (self.most, 0.0) if self.positive else (0.0, self.most)
+        found = self.figure(
+            name,
+            field_name,
+            table,
+            lambda cases: likelihood_ratio_of_confusion(cases, self.positive, self.most, of),
+            worst,
+            best,
+        )
+        return _without_interval(found, "its denominator may be 0: see sensitivity and specificity")
+
+
+class PositiveLikelihoodRatio(_LikelihoodRatio):
+    """Positive likelihood ratio of a class: sensitivity by the share of other cases that are taken for it.
+
+    From 0 to `most`, higher is better; 1 says nothing, and is the value where no case is taken for the class.
+    It needs a case of the class and another one. A case without a result is decided wrongly.
+
+    Oracle: scikit-learn, `class_likelihood_ratios`. Source: Deeks and Altman, BMJ 329:168, 2004.
+    """
+
+    metric: Literal["positive_likelihood_ratio"]
+    positive: ClassVar[bool] = True
+
+
+class NegativeLikelihoodRatio(_LikelihoodRatio):
+    """Negative likelihood ratio of a class: share of its cases that are missed by the specificity.
+
+    From 0 to `most`, lower is better; 1 says nothing, and is the value where all cases are taken for the
+    class. It needs a case of the class and another one. A case without a result is decided wrongly.
+
+    Oracle: scikit-learn, `class_likelihood_ratios`. Source: Deeks and Altman, BMJ 329:168, 2004.
+    """
+
+    metric: Literal["negative_likelihood_ratio"]
+    positive: ClassVar[bool] = False
+
+
+class ExpectedCost(DecisionMetric):
+    """Expected cost: mean cost of the decisions, given a cost for each true and decided class.
+
+    From 0 to the highest cost, lower is better. `normalised` by the cost of the best answer that is the same
+    for every case: 1 is then no better than that. A case without a result has the dearest answer.
+
+    Oracle: NumPy, `average`, of the costs of the cases. Source: Ferrer, arXiv:2209.05355, 2022.
+    """
+
+    metric: Literal["expected_cost"]
+    costs: Costs = Key(
+        description="A row for each true class, with the cost of each decided class: `[[0, 1], [5, 0]]` if a "
+        "missed positive case costs five times a false alarm."
+    )
+    normalised: bool = Key(
+        default=False, description="Whether the cost is divided by that of the best constant answer."
+    )
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the cost. Raises ValueError for costs that do not fit the classes."""
+        costs = cost_matrix(self.costs, len(self.decided(name, field_name, table).classes), "costs")
+        worst = float("inf") if self.normalised else float(costs.max())
+        found = self.figure(
+            name,
+            field_name,
+            table,
+            lambda cases: expected_cost_of_confusion(cases, costs, self.normalised),
+            worst,
+            0.0,
+        )
+        return _without_interval(found, "no largest value") if self.normalised else found
+
+
+def _without_interval(found: Measure, reason: str) -> Measure:
+    """Return a figure of which no interval holds where no case of a sample is decided wrongly."""
+    metrics = (replace(metric, no_interval=reason) for metric in found.metrics)
+    return replace(found, metrics=tuple(metrics))

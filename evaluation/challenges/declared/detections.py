@@ -12,15 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, model_validator
 
-from evaluation.challenges.declared.tables import (
-    FieldComparison,
-    FieldTable,
-    Measure,
-    MetricTable,
-    Name,
-    RowFieldTable,
-    figure_key,
-)
+from evaluation.challenges.declared import tables
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.field import CaseColumns, Field, Kind, Reference, TableRows
@@ -117,7 +109,7 @@ class CaseDetections:
     ``classes`` names the classes in the figures; empty for a single one.
     """
 
-    hits: Callable[[FieldComparison], Sequence[Hits]]
+    hits: Callable[[tables.FieldComparison], Sequence[Hits]]
     objects: Callable[[Values], Sequence[int]]
     classes: tuple[str, ...] = ()
 
@@ -126,7 +118,7 @@ class CaseDetections:
         return [missing_result(count) for count in self.objects(references)]
 
 
-def share_measure(name: str, title: str, share: Share, detections: CaseDetections) -> Measure:
+def share_measure(name: str, title: str, share: Share, detections: CaseDetections) -> tables.Measure:
     """Return F1, precision or recall of the sums over all cases, for all classes together and for each."""
     keys = [f"{name}_{of}" for of in detections.classes] or [name]
 
@@ -141,7 +133,7 @@ def share_measure(name: str, title: str, share: Share, detections: CaseDetection
         return Metric(of, title, _share_of(share, keys), best=1, worst=0)
 
     parts = zip(keys, detections.classes, strict=False)
-    return Measure(
+    return tables.Measure(
         (metric(name, title, keys), *(metric(key, f"{title}, {of}", [key]) for key, of in parts)),
         row=lambda comparison: columns(detections.hits(comparison)),
         worst=lambda case, references: columns(detections.missing(references)),
@@ -177,7 +169,7 @@ def froc_measure(
     rates: Sequence[float],
     detections: CaseDetections,
     reading: FrocReading = "linear",
-) -> Measure:
+) -> tables.Measure:
     """Return the mean sensitivity over rates of false positives per case, and each sensitivity."""
     columns = _froc_columns(name, detections)
 
@@ -205,7 +197,7 @@ def froc_measure(
     return _froc_figures((mean, *parts), columns, detections)
 
 
-def average_precision_measure(name: str, title: str, detections: CaseDetections) -> Measure:
+def average_precision_measure(name: str, title: str, detections: CaseDetections) -> tables.Measure:
     """Return the average precision of all detections; objects without a hit count as never found."""
     columns = _froc_columns(name, detections)
     aggregate = Aggregate(
@@ -226,12 +218,14 @@ def _curves_of(columns: Sequence[str]) -> DetectionCurves:
     return DetectionCurves(lambda table: _candidates(table, columns), "Hits are those of the metric.")
 
 
-def _froc_figures(metrics: tuple[Metric, ...], columns: Sequence[str], detections: CaseDetections) -> Measure:
+def _froc_figures(
+    metrics: tuple[Metric, ...], columns: Sequence[str], detections: CaseDetections
+) -> tables.Measure:
     def row(found: Sequence[Hits]) -> Row:
         (hits,) = found
         return dict(zip(columns, (hits.hits, hits.false, hits.objects), strict=True))
 
-    return Measure(
+    return tables.Measure(
         metrics,
         row=lambda comparison: row(detections.hits(comparison)),
         worst=lambda case, references: row(detections.missing(references)),
@@ -264,10 +258,10 @@ def distinct(names: list[str]) -> list[str]:
 
 def figure_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return names as they stand in figures of each; none where there is only one."""
-    return tuple(map(figure_key, names)) if len(names) > 1 else ()
+    return tuple(map(tables.figure_key, names)) if len(names) > 1 else ()
 
 
-class SpaceTable(RowFieldTable):
+class SpaceTable(tables.RowFieldTable):
     """A field of positions, in millimetres or pixels."""
 
     columns: list[str] | None = Key(
@@ -356,7 +350,7 @@ class ListFieldTable(SpaceTable):
 class ObjectFieldTable(ListFieldTable):
     """A field that lists objects, with a class and a probability where they have them."""
 
-    classes: Annotated[list[Name], AfterValidator(distinct)] = Key(
+    classes: Annotated[list[tables.Name], AfterValidator(distinct)] = Key(
         default=[], description="The classes of the objects. Default: they have none."
     )
     probability: bool = Key(
@@ -375,11 +369,11 @@ class ObjectFieldTable(ListFieldTable):
 # --- Metrics of listed objects by any rule for hits: F1, precision, recall, free-response ROC ---
 
 
-class ObjectMetric(MetricTable):
+class ObjectMetric(tables.MetricTable):
     """A metric of the hits, false predictions and missed objects of all cases."""
 
     @abstractmethod
-    def detections(self, field_name: str, table: FieldTable) -> CaseDetections:
+    def detections(self, field_name: str, table: tables.FieldTable) -> CaseDetections:
         """Return how hits follow from objects. Raises ValueError for options that do not fit the field."""
 
 
@@ -388,7 +382,7 @@ class ShareOfObjects(ObjectMetric):
 
     share: ClassVar[Share]
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the figure over all classes, and of each."""
         return share_measure(name, self.title_of(name), self.share, self.detections(field_name, table))
 
@@ -403,7 +397,7 @@ class FrocOfObjects(ObjectMetric):
     )
     reading: FrocReading = Key(default="linear", description=READING)
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the mean and the sensitivity at each rate. Raises ValueError without probabilities."""
         assert isinstance(table, ObjectFieldTable)
         if not table.probability:

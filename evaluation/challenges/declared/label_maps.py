@@ -30,26 +30,14 @@ from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
+from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Bools
 from evaluation.metrics.crops import VolumeCrop, together
 from evaluation.metrics.label_surfaces import label_boxes
-from evaluation.metrics.segmentation import (
-    LabelCounts,
-    OverlapCounts,
-    Region,
-    around,
-    count_label_overlap,
-    count_overlap,
-    dice_of_counts,
-    jaccard_of_counts,
-    precision_of_counts,
-    recall_of_counts,
-    volume_difference,
-    volume_similarity_of_counts,
-)
 
 IMAGE_EXTENSIONS = (".png", ".bmp", ".tif", ".tiff", ".mha")
 VOLUME_EXTENSIONS = (".mha", ".nii.gz", ".nii", ".tif", ".tiff")
+Label = Annotated[int, Key(ge=0, le=65535)]
 
 Figures = Sequence[float]
 """A figure for each scored structure in the order of the field; NaN where it is undefined."""
@@ -202,16 +190,6 @@ def _by(field: str, annotator: str) -> str:
     return f"{field}_by_{figure_key(annotator)}"
 
 
-def by_annotator(comparison: FieldComparison, table: LabelMapField) -> Sequence[FieldComparison]:
-    """Return the comparisons with the reference of each annotator; the given one is with the first."""
-
-    def others(comparison: FieldComparison) -> list[FieldComparison]:
-        fields = [_by(comparison.field, annotator) for annotator in table.annotators[1:]]
-        return [FieldComparison(field, comparison.submitted, comparison.references) for field in fields]
-
-    return [comparison, *comparison.derive("other annotators", others)]
-
-
 def _check_distinct(names: Sequence[str]) -> None:
     if len({figure_key(name) for name in names}) < len(names):
         raise ValueError("expected names that differ from each other in more than spaces and hyphens")
@@ -229,26 +207,64 @@ class ComparedMaps:
     labels: int
 
     @cached_property
-    def boxes(self) -> Sequence[Region | None]:
+    def boxes(self) -> Sequence[segmentation.Region | None]:
         """The smallest box around each label in both maps, None where neither has it."""
         return label_boxes(self.prediction, self.reference, self.labels)
 
     def masks(self, structure: Structure) -> tuple[Bools, Bools]:
         """Return a structure in prediction and reference in its box, which is empty if neither has it."""
         boxes = [box for place in structure.positions if (box := self.boxes[place - 1]) is not None]
-        box = around(boxes) if boxes else (slice(0),) * self.reference.ndim
+        box = segmentation.around(boxes) if boxes else (slice(0),) * self.reference.ndim
         return structure.mask(self.prediction[box]), structure.mask(self.reference[box])
 
 
-def maps_of(comparison: FieldComparison, table: LabelMapField) -> ComparedMaps:
-    """Return both maps of a case, cropped once for all metrics."""
+class MapComparison(FieldComparison):
+    """The comparison of a label map, with its table; what several metrics need is computed once."""
 
-    def crop(comparison: FieldComparison) -> ComparedMaps:
-        maps = together(comparison.submitted.crop, comparison.reference.crop)
-        prediction, reference = (values.reshape(values.shape[3 - table.dimensions :]) for values in maps)
-        return ComparedMaps(prediction, reference, len(table.labels))
+    def __init__(self, table: LabelMapField, comparison: FieldComparison, field: str | None = None) -> None:
+        super().__init__(
+            field or comparison.field, comparison.submitted, comparison.references, comparison.all_submitted
+        )
+        self.table = table
 
-    return comparison.derive("compared maps", crop)
+    @classmethod
+    def of(cls, comparison: FieldComparison, table: LabelMapField) -> MapComparison:
+        """Return the comparison that all metrics of a field share."""
+        return comparison.derive("label map", lambda given: cls(table, given))
+
+    @cached_property
+    def by_annotator(self) -> Sequence[MapComparison]:
+        """The comparisons with the reference of each annotator; this one is with the first."""
+        fields = [_by(self.field, annotator) for annotator in self.table.annotators[1:]]
+        return [self, *(MapComparison(self.table, self, field) for field in fields)]
+
+    @cached_property
+    def maps(self) -> ComparedMaps:
+        """Both maps of a case, cropped."""
+        maps = together(self.submitted.crop, self.reference.crop)
+        prediction, reference = (one.reshape(one.shape[3 - self.table.dimensions :]) for one in maps)
+        return ComparedMaps(prediction, reference, len(self.table.labels))
+
+    @cached_property
+    def counts(self) -> segmentation.LabelCounts:
+        """The voxels of each structure in both maps and in their overlap."""
+        regions = [structure.positions for structure in self.table.structures]
+        maps = self.maps
+        return segmentation.count_label_overlap(
+            maps.prediction, maps.reference, len(self.table.labels), regions
+        )
+
+    def agreement(
+        self, structures: Sequence[Structure], values: VolumeCrop
+    ) -> tuple[NDArray[Any], list[tuple[Bools, Bools]]]:
+        """Return where all annotators and where any annotator has each structure, beside given values.
+
+        All have one shape, that of the smallest box around values and references; the values come first.
+        """
+        references = [one.reference.crop for one in self.by_annotator]
+        submitted, *positions = together(values, *references)
+        masks = [[structure.mask(of) for of in positions] for structure in structures]
+        return submitted, [(np.logical_and.reduce(of), np.logical_or.reduce(of)) for of in masks]
 
 
 def spacing_of(reference: LabelMapValue, table: ImageFieldTable) -> tuple[float, ...]:
@@ -301,14 +317,12 @@ class StructureMetricTable(MetricTable):
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (LabelMapField,)
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+    def figure(self, table: LabelMapField) -> LabelFigure:
         """Return the properties of a figure. Raises ValueError for options that do not fit the field."""
         return LabelFigure(best=1, worst=0)
 
     @abstractmethod
-    def case_values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
+    def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the figure of each structure of a case; NaN only by the reference."""
 
     def is_reached(self, table: LabelMapField) -> bool:
@@ -317,36 +331,30 @@ class StructureMetricTable(MetricTable):
 
     def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
         """Return the figure of a case without a result, by default the worst of `figure`."""
-        return self.figure(table, (structure,)).worst
+        return self.figure(table).worst
 
-    def comparisons(self, comparison: FieldComparison, table: LabelMapField) -> Sequence[FieldComparison]:
+    def comparisons(self, comparison: MapComparison) -> Sequence[MapComparison]:
         """Return the comparisons of a case, by default with the reference of each annotator."""
-        return by_annotator(comparison, table)
+        return comparison.by_annotator
 
-    def entering(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> list[bool]:
+    def entering(self, comparison: MapComparison, structures: Sequence[Structure]) -> list[bool]:
         """Return for each structure whether a case enters its figure."""
-        each = [self.has(one, table, structures) for one in self.comparisons(comparison, table)]
+        each = [self.has(one, structures) for one in self.comparisons(comparison)]
         return [any(of) for of in zip(*each, strict=True)]
 
-    def has(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> list[bool]:
+    def has(self, comparison: MapComparison, structures: Sequence[Structure]) -> list[bool]:
         """Return for each structure whether one comparison enters its figure."""
         if self.absent == "score":
             return [True] * len(structures)
-        counts = counts_of(comparison, table)
+        counts = comparison.counts
         voxels = counts.reference + (0 if self.absent == "leave_out" else counts.prediction)
-        return [count > 0 for count in _chosen(voxels, table, structures)]
+        return [count > 0 for count in _chosen(voxels, comparison.table, structures)]
 
-    def entering_unanswered(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> list[bool]:
+    def entering_unanswered(self, comparison: MapComparison, structures: Sequence[Structure]) -> list[bool]:
         """Return for each structure whether a case without a result enters its figure, by its references."""
         if self.absent != "leave_out":
             return [True] * len(structures)
-        return self.entering(comparison, table, structures)
+        return self.entering(comparison, structures)
 
     def scored(self, table: LabelMapField) -> list[Structure]:
         """Return the structures that are scored. Raises ValueError for unknown ones."""
@@ -363,7 +371,7 @@ class StructureMetricTable(MetricTable):
         """
         assert isinstance(table, LabelMapField)
         structures = self.scored(table)
-        figure = self.figure(table, structures)
+        figure = self.figure(table)
         several, by_reference = len(structures) > 1, self.absent != "score_predicted"
         parts = [f"{name}_{figure_key(structure.name)}" for structure in structures] if several else [name]
 
@@ -374,14 +382,14 @@ class StructureMetricTable(MetricTable):
             return {name: whole, **(dict(zip(parts, shown, strict=True)) if several else {})}
 
         def values(comparison: FieldComparison) -> Row:
-            figures = self.case_values(comparison, table, structures)
-            return row(figures, self.entering(comparison, table, structures))
+            maps = MapComparison.of(comparison, table)
+            return row(self.case_values(maps, structures), self.entering(maps, structures))
 
         def worst(case: CaseForm, references: Values) -> Row:
             reference: LabelMapValue = references[field_name]
             figures = [self.worst_value(reference, table, each) for each in structures]
-            unanswered = FieldComparison.of_reference(field_name, references)
-            return row(figures, self.entering_unanswered(unanswered, table, structures))
+            unanswered = MapComparison(table, FieldComparison.of_reference(field_name, references))
+            return row(figures, self.entering_unanswered(unanswered, structures))
 
         def metric(column: str, title: str, of: Sequence[str]) -> Metric:
             always_enters = by_reference or (column == name and self.mean == "of_cases")
@@ -419,24 +427,20 @@ class LabelMetricTable(StructureMetricTable):
     has_consensus: ClassVar[bool] = False
 
     @abstractmethod
-    def values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
+    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the figure of each structure with one reference; NaN only by the reference."""
 
-    def case_values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
+    def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the figures over all annotators; those whose reference does not enter are left out."""
-        compared = self.comparisons(comparison, table)
-        figures = [self.values(one, table, structures) for one in compared]
+        compared = self.comparisons(comparison)
+        figures = [self.values(one, structures) for one in compared]
         if len(compared) == 1:
             return figures[0]
-        figure = self.figure(table, structures)
+        figure = self.figure(comparison.table)
         best = max if figure.best > figure.worst else min
 
         over = best if self.over_annotators == "best" else _mean_of_defined
-        each = [self.has(one, table, structures) for one in compared]
+        each = [self.has(one, structures) for one in compared]
 
         def of_structure(values: Figures, enters: Sequence[bool]) -> float:
             shown = [
@@ -446,11 +450,11 @@ class LabelMetricTable(StructureMetricTable):
 
         return list(map(of_structure, zip(*figures, strict=True), zip(*each, strict=True)))
 
-    def comparisons(self, comparison: FieldComparison, table: LabelMapField) -> Sequence[FieldComparison]:
+    def comparisons(self, comparison: MapComparison) -> Sequence[MapComparison]:
         """Return the comparisons with each annotator, or the one with their consensus."""
         if self.over_annotators != "consensus":
-            return super().comparisons(comparison, table)
-        return [comparison.derive("consensus", lambda comparison: _consensus_of(comparison, table))]
+            return super().comparisons(comparison)
+        return [comparison.derive("consensus", _consensus_of)]
 
     def is_reached(self, table: LabelMapField) -> bool:
         """Return whether there is always a submission that has the best value."""
@@ -471,42 +475,18 @@ def _mean_of_defined(figures: Figures) -> float:
 # --- Overlap and volume of two label maps; one pass over both maps counts for all figures ---
 
 
-def counts_of(comparison: FieldComparison, table: LabelMapField) -> LabelCounts:
-    """Return the voxels of each structure in both maps and in their overlap, counted once for all metrics."""
-
-    def count(comparison: FieldComparison) -> LabelCounts:
-        maps = maps_of(comparison, table)
-        regions = [structure.positions for structure in table.structures]
-        return count_label_overlap(maps.prediction, maps.reference, len(table.labels), regions)
-
-    return comparison.derive("label overlap", count)
-
-
-def agreement(
-    comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure], values: VolumeCrop
-) -> tuple[NDArray[Any], list[tuple[Bools, Bools]]]:
-    """Return where all annotators and where any annotator has each structure, beside submitted values.
-
-    All have one shape, that of the smallest box around values and references; the values come first.
-    """
-    references = [one.reference.crop for one in by_annotator(comparison, table)]
-    submitted, *positions = together(values, *references)
-    masks = [[structure.mask(of) for of in positions] for structure in structures]
-    return submitted, [(np.logical_and.reduce(of), np.logical_or.reduce(of)) for of in masks]
-
-
-def _consensus_of(comparison: FieldComparison, table: LabelMapField) -> FieldComparison:
+def _consensus_of(comparison: MapComparison) -> MapComparison:
     """Return a comparison whose counts are of the voxels about which all annotators agree."""
-    structures = table.structures
-    submitted, agreed = agreement(comparison, table, structures, comparison.submitted.crop)
+    structures = comparison.table.structures
+    submitted, agreed = comparison.agreement(structures, comparison.submitted.crop)
     counts = [
-        count_overlap(structure.mask(submitted) & (every | ~some), every)
+        segmentation.count_overlap(structure.mask(submitted) & (every | ~some), every)
         for structure, (every, some) in zip(structures, agreed, strict=True)
     ]
-    consensus = FieldComparison(comparison.field, comparison.submitted, comparison.references)
+    consensus = MapComparison(comparison.table, comparison)
     names = ("intersection", "prediction", "reference")
     columns = (np.array([getattr(of, name) for of in counts], np.int64) for name in names)
-    consensus.derive("label overlap", lambda _: OverlapCounts(*columns))
+    consensus.counts = segmentation.OverlapCounts(*columns)
     return consensus
 
 
@@ -524,11 +504,10 @@ class _OverlapTable(LabelMetricTable):
     ratio: ClassVar[Callable[..., Any]]
     """The ratio of each label, 1 where it is in neither map."""
 
-    def values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
+    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the ratios."""
-        return _chosen(type(self).ratio(counts_of(comparison, table), both_empty=1.0), table, structures)
+        ratios = type(self).ratio(comparison.counts, both_empty=1.0)
+        return _chosen(ratios, comparison.table, structures)
 
 
 class Dice(_OverlapTable):
@@ -541,7 +520,7 @@ class Dice(_OverlapTable):
     """
 
     metric: Literal["dice"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(dice_of_counts)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.dice_of_counts)
 
 
 class Jaccard(_OverlapTable):
@@ -554,7 +533,7 @@ class Jaccard(_OverlapTable):
     """
 
     metric: Literal["jaccard"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(jaccard_of_counts)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.jaccard_of_counts)
 
 
 class VoxelSensitivity(_OverlapTable):
@@ -567,7 +546,7 @@ class VoxelSensitivity(_OverlapTable):
     """
 
     metric: Literal["voxel_sensitivity"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(recall_of_counts)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.recall_of_counts)
 
 
 class VoxelPrecision(_OverlapTable):
@@ -580,7 +559,7 @@ class VoxelPrecision(_OverlapTable):
     """
 
     metric: Literal["voxel_precision"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(precision_of_counts)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.precision_of_counts)
 
 
 class VolumeSimilarity(_OverlapTable):
@@ -594,7 +573,7 @@ class VolumeSimilarity(_OverlapTable):
     """
 
     metric: Literal["volume_similarity"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(volume_similarity_of_counts)
+    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.volume_similarity_of_counts)
 
 
 class VolumeTable(StructureMetricTable):
@@ -604,7 +583,7 @@ class VolumeTable(StructureMetricTable):
         default=None, description="Unit of volumes: `ml`. Default: mm³; mm² or pixels in two dimensions."
     )
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+    def figure(self, table: LabelMapField) -> LabelFigure:
         """Return the range. Raises ValueError for a unit that does not fit."""
         return LabelFigure(best=0, worst=math.inf, unit=self.extent_unit(table))
 
@@ -647,7 +626,7 @@ class VolumeDifference(VolumeTable, LabelMetricTable):
         allow_inf_nan=False,
     )
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+    def figure(self, table: LabelMapField) -> LabelFigure:
         """Return the range. Raises ValueError where `worst` is needed."""
         if self.relative and self.worst is None:
             raise ValueError(
@@ -661,15 +640,13 @@ class VolumeDifference(VolumeTable, LabelMetricTable):
         """Return the volume of the image, or the stated worst."""
         return self.worst or super().worst_value(reference, table, structure)
 
-    def values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
+    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the differences."""
         extent = self.voxel_extent(comparison.reference)
-        found = volume_difference(counts_of(comparison, table), [extent])
-        limit = self.worst_value(comparison.reference, table, structures[0])
+        found = segmentation.volume_difference(comparison.counts, [extent])
+        limit = self.worst_value(comparison.reference, comparison.table, structures[0])
         difference = found.signed_mm3
         if self.relative:
             difference = np.where(np.isnan(found.relative), np.sign(difference) * limit, found.relative)
         difference = np.clip(difference if self.signed else np.abs(difference), -limit, limit)
-        return _chosen(difference, table, structures)
+        return _chosen(difference, comparison.table, structures)

@@ -12,12 +12,11 @@ from evaluation.challenges.declared.label_maps import (
     LabelFigure,
     LabelMapField,
     LabelMetricTable,
+    MapComparison,
     Structure,
     diagonal_of,
-    maps_of,
     spacing_of,
 )
-from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.label_surfaces import SurfaceComparison, compare_surfaces
@@ -41,19 +40,17 @@ class _SurfaceTable(LabelMetricTable):
     def value(self, compared: SurfaceComparison, structure: Structure) -> float:
         """Return the figure of a structure, infinite for a distance to nothing."""
 
-    def values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
+    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the figures, none worse than the worst; surfaces are compared once for all metrics."""
         reference: LabelMapValue = comparison.reference
+        table = comparison.table
         spacing_mm = spacing_of(reference, table)
-        figure = self.figure(table, structures)
+        figure = self.figure(table)
         limit = max if figure.worst < figure.best else min
 
         def figure_of(structure: Structure) -> float:
-            def compare(comparison: FieldComparison) -> SurfaceComparison:
-                masks = maps_of(comparison, table).masks(structure)
-                return compare_surfaces(*masks, spacing_mm, self.surface)
+            def compare(comparison: MapComparison) -> SurfaceComparison:
+                return compare_surfaces(*comparison.maps.masks(structure), spacing_mm, self.surface)
 
             compared = comparison.derive(("surfaces", self.surface, structure.positions), compare)
             return limit(self.value(compared, structure), self.worst_value(reference, table, structure))
@@ -72,7 +69,7 @@ class _SurfaceDistanceTable(_SurfaceTable):
         allow_inf_nan=False,
     )
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+    def figure(self, table: LabelMapField) -> LabelFigure:
         worst = math.inf if self.worst is None else self.worst
         return LabelFigure(best=0, worst=worst, unit="mm" if table.in_mm else "pixels")
 
@@ -111,10 +108,10 @@ class HausdorffDistance(_SurfaceDistanceTable):
         "two figures. `pooled`: the figure of all distances together (MedPy).",
     )
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+    def figure(self, table: LabelMapField) -> LabelFigure:
         """Return a distance. Raises ValueError for a percentile that elements do not have."""
         SurfaceConvention(self.surface, self.percentile_method, self.directions)
-        return super().figure(table, structures)
+        return super().figure(table)
 
     def value(self, compared: SurfaceComparison, structure: Structure) -> float:
         """Return the percentile."""
@@ -162,7 +159,7 @@ class SurfaceDice(_SurfaceTable):
         "is within."
     )
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+    def figure(self, table: LabelMapField) -> LabelFigure:
         """Return a share. Raises ValueError unless each scored label, and no other, has a tolerance."""
         names = [structure.name for structure in self.scored(table)]
         if isinstance(self.tolerance_mm, dict) and set(self.tolerance_mm) != set(names):

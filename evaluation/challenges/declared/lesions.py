@@ -16,10 +16,10 @@ from evaluation.challenges.declared.label_maps import (
     LabelFigure,
     LabelMapField,
     LabelMetricTable,
+    MapComparison,
     Structure,
     VolumeTable,
     diagonal_of,
-    maps_of,
     spacing_of,
 )
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, figure_key
@@ -80,19 +80,15 @@ class LesionTable(LabelMetricTable):
     def value(self, label: LabelLesions) -> float:
         """Return the figure of one label; NaN only by the reference."""
 
-    def values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
+    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the figure of each label."""
-        return [self.value(self.lesions(comparison, table, structure)) for structure in structures]
+        return [self.value(self.lesions(comparison, structure)) for structure in structures]
 
-    def lesions(
-        self, comparison: FieldComparison, table: LabelMapField, structure: Structure
-    ) -> LabelLesions:
+    def lesions(self, comparison: MapComparison, structure: Structure) -> LabelLesions:
         """Return the components of one structure in its box, found once for all metrics."""
 
-        def find(comparison: FieldComparison) -> LabelLesions:
-            found = find_lesions(*maps_of(comparison, table).masks(structure), self.neighbours)
+        def find(comparison: MapComparison) -> LabelLesions:
+            found = find_lesions(*comparison.maps.masks(structure), self.neighbours)
             return LabelLesions(found, comparison.reference)
 
         return comparison.derive(("lesions", structure.positions, self.neighbours), find)
@@ -158,7 +154,7 @@ class _NumberTable(LesionTable):
         allow_inf_nan=False,
     )
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+    def figure(self, table: LabelMapField) -> LabelFigure:
         return LabelFigure(best=0, worst=math.inf)
 
     def limited(self, number: int) -> float:
@@ -198,7 +194,7 @@ class _PartTable(LesionTable):
     def missing(self, references: int) -> Part:
         """Return the same for a case without a result whose reference has so many lesions."""
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+    def figure(self, table: LabelMapField) -> LabelFigure:
         most = math.inf if self.reading == "number" else 1.0
         best, worst = (most, 0.0) if self.more_is_better else (0.0, most)
         # The number of detected lesions has no best value.
@@ -225,7 +221,7 @@ class _PartTable(LesionTable):
             raise ValueError("reading: expected no pooled share of a field with annotators")
         assert isinstance(table, LabelMapField)
         structures = self.scored(table)
-        figure, title = self.figure(table, structures), self.title_of(name)
+        figure, title = self.figure(table), self.title_of(name)
         names = {name: title}
         if len(structures) > 1:
             names |= {f"{name}_{figure_key(each.name)}": f"{title}, {each.name}" for each in structures}
@@ -240,18 +236,19 @@ class _PartTable(LesionTable):
             }
 
         def values(comparison: FieldComparison) -> Row:
-            enters = self.entering_unanswered(comparison, table, structures)
+            maps = MapComparison.of(comparison, table)
+            enters = self.entering_unanswered(maps, structures)
             return row(
                 [
-                    self.part(self.lesions(comparison, table, each).found) if entered else Part(0, 0)
+                    self.part(self.lesions(maps, each).found) if entered else Part(0, 0)
                     for each, entered in zip(structures, enters, strict=True)
                 ]
             )
 
         def worst(case: CaseForm, references: Values) -> Row:
             reference: LabelMapValue = references[field_name]
-            unanswered = FieldComparison.of_reference(field_name, references)
-            enters = self.entering_unanswered(unanswered, table, structures)
+            unanswered = MapComparison(table, FieldComparison.of_reference(field_name, references))
+            enters = self.entering_unanswered(unanswered, structures)
             return row(
                 [
                     self.missing(self.lesions_of(reference, each)) if entered else Part(0, 0)
@@ -339,11 +336,11 @@ class FalseLesions(_PartTable, _NumberTable):
         """Return as many false lesions as there are lesions, at least one."""
         return Part(max(1, references), max(1, references))
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+    def figure(self, table: LabelMapField) -> LabelFigure:
         """Return the range. Raises ValueError for a worst number of a share."""
         if self.worst is not None and self.reading != "number":
             raise ValueError("worst: expected none for a share, found a number")
-        return super().figure(table, structures)
+        return super().figure(table)
 
     def value(self, label: LabelLesions) -> float:
         """Return the number, at most `worst`, or the share."""
@@ -471,15 +468,13 @@ class _LesionWiseTable(LabelMetricTable):
         allow_inf_nan=False,
     )
 
-    def matched(
-        self, comparison: FieldComparison, table: LabelMapField, structure: Structure
-    ) -> MatchedLesions:
+    def matched(self, comparison: MapComparison, structure: Structure) -> MatchedLesions:
         """Return the lesions of a structure with the predicted components of each, once for all metrics."""
         options = (self.dilations, self.smallest_volume)
-        spacing_mm = spacing_of(comparison.reference, table)
+        spacing_mm = spacing_of(comparison.reference, comparison.table)
 
-        def match(comparison: FieldComparison) -> MatchedLesions:
-            return match_lesions(*maps_of(comparison, table).masks(structure), spacing_mm, *options)
+        def match(comparison: MapComparison) -> MatchedLesions:
+            return match_lesions(*comparison.maps.masks(structure), spacing_mm, *options)
 
         return comparison.derive(("lesion by lesion", structure.positions, options), match)
 
@@ -487,15 +482,13 @@ class _LesionWiseTable(LabelMetricTable):
     def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
         """Return the value of each lesion that counts."""
 
-    def values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
+    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the mean of each structure."""
-        best = self.figure(table, structures).best
+        best = self.figure(comparison.table).best
         figures = []
         for structure in structures:
-            matched = self.matched(comparison, table, structure)
-            worst = self.worst_value(comparison.reference, table, structure)
+            matched = self.matched(comparison, structure)
+            worst = self.worst_value(comparison.reference, comparison.table, structure)
             figures.append(matched.mean(self.lesion_values(matched, worst), best, worst))
         return figures
 
@@ -542,7 +535,7 @@ class LesionWiseHausdorffDistance(_LesionWiseTable):
         allow_inf_nan=False,
     )
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+    def figure(self, table: LabelMapField) -> LabelFigure:
         """Return a distance."""
         return LabelFigure(
             0, math.inf if self.worst is None else self.worst, "mm" if table.in_mm else "pixels"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import AfterValidator
+from pydantic import AfterValidator, model_validator
 
 from evaluation.challenges.declared.detections import (
     CaseDetections,
@@ -26,16 +27,24 @@ from evaluation.challenges.declared.detections import (
     figure_names,
     verdicts_of,
 )
+from evaluation.challenges.declared.label_maps import IMAGE_EXTENSIONS, VOLUME_EXTENSIONS, Label
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, Name
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Values
-from evaluation.core.field import HiddenField
+from evaluation.core.challenge import FormColumn, Values
+from evaluation.core.field import Field, Files, HiddenField, Reference
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
+from evaluation.io.kinds.lesion_map import LesionMap, LesionPoints
 from evaluation.io.kinds.points import Keypoints, Points, PointSet
 from evaluation.metrics.arrays import Bools, Floats
-from evaluation.metrics.points import MatchingRule, PointMatches, match_within, radial_errors
+from evaluation.metrics.points import (
+    MatchingRule,
+    PointMatches,
+    match_in_lesions,
+    match_within,
+    radial_errors,
+)
 
 
 class PointsField(ObjectFieldTable):
@@ -46,7 +55,9 @@ class PointsField(ObjectFieldTable):
     algorithm phase they are the platform's `Multiple points`, whose `name` is the class.
 
     The reference is a csv file in the phase folder with any number of rows for a case: x, y(, z), then the
-    class, and with `diameter` the diameter of the object.
+    class, and with `diameter` the diameter of the object. With `lesions` it is a label map for each case in
+    the folder `reference`, by default `<field>`, whose connected components are the objects; then a
+    prediction in or near a lesion hits it, and the most probable one counts (CAMELYON16).
     """
 
     kind: Literal["points"]
@@ -63,6 +74,41 @@ class PointsField(ObjectFieldTable):
         description="csv file in the phase folder, with the columns of the reference: objects that are "
         "neither asked for nor false. A prediction that hits one of them does not count. Default: none.",
     )
+    lesions: list[Label] = Key(
+        default=[],
+        description="Numbers of the reference's label maps whose components are the objects; diagonal "
+        'neighbours are connected. Default: the reference is a table. With `unit = "mm"` volumes need '
+        "`origin_mm`, and positions in images are measured from the corner by `spacing_mm`.",
+    )
+    ignored_lesions: list[Label] = Key(
+        default=[],
+        description="As `ignored`: numbers of the label maps, such as isolated tumour cells.",
+    )
+
+    @model_validator(mode="after")
+    def _lesions_fit(self) -> Self:
+        if self.ignored_lesions and not self.lesions:
+            raise ValueError("ignored_lesions: expected lesions, found none")
+        if self.lesions and (len(self.classes) > 1 or self.diameter or self.ignored):
+            raise ValueError("lesions: expected neither several classes nor diameter nor ignored")
+        if len({0, *self.lesions, *self.ignored_lesions}) <= len(self.lesions) + len(self.ignored_lesions):
+            raise ValueError("lesions, ignored_lesions: expected different numbers above 0")
+        return self
+
+    def form_columns(self) -> tuple[FormColumn, ...]:
+        """Return the spacing of images that lesions are measured in; volumes name their own columns."""
+        return (FormColumn("spacing_mm"),) if self.lesions and (self.axes, self.unit) == (2, "mm") else ()
+
+    def field(self, name: str) -> Field:
+        """Return the field of that name."""
+        field = super().field(name)
+        return replace(field, reference=self._lesion_map(name, self.lesions)) if self.lesions else field
+
+    def _lesion_map(self, name: str, wanted: list[int]) -> Reference:
+        numbers = {number: str(number) for number in (*self.lesions, *self.ignored_lesions)}
+        kind = LesionMap(numbers, 0, self.axes, wanted=frozenset(wanted), space=self.space)
+        extensions = VOLUME_EXTENSIONS if self.axes == 3 else IMAGE_EXTENSIONS
+        return Reference(kind, Files(self.reference or name, extensions))
 
     def value_kind(self, submitted: bool) -> Points:
         """Return the kind of the submitted value or of the reference, which may have diameters."""
@@ -73,6 +119,8 @@ class PointsField(ObjectFieldTable):
 
     def hidden(self, name: str) -> tuple[HiddenField, ...]:
         """Return the objects that are ignored."""
+        if self.ignored_lesions:
+            return (HiddenField(_ignored(name), self._lesion_map(name, self.ignored_lesions)),)
         if self.ignored is None:
             return ()
         return (HiddenField(_ignored(name), self.reference_rows(self.ignored)),)
@@ -88,7 +136,7 @@ class PointMetric(ObjectMetric):
     radius: float | None = Key(
         default=None,
         description="Distance within which a prediction can hit an object, in the field's unit. Default: "
-        "half of the object's diameter.",
+        "half of the object's diameter; of lesions in a label map: the prediction lies in the lesion.",
         gt=0,
         allow_inf_nan=False,
     )
@@ -110,9 +158,11 @@ class PointMetric(ObjectMetric):
     def detections(self, field_name: str, table: FieldTable) -> CaseDetections:
         """Return how hits follow from points. Raises ValueError for options that do not fit the field."""
         assert isinstance(table, PointsField)
-        if self.radius is None and not table.diameter:
+        if self.radius is None and not table.diameter and not table.lesions:
             raise ValueError("radius: expected a distance, since the reference has no diameters")
-        if self.matching in ("by_confidence", "any") and not table.probability:
+        if table.lesions and self.matching != "any":
+            raise ValueError(f"matching: expected 'any' for lesions of a label map, found {self.matching!r}")
+        if self.matching in ("by_confidence", "any") and not (table.probability or table.lesions):
             raise ValueError(f"matching: {self.matching!r} needs probability = true in field {field_name!r}")
         count = max(1, len(table.classes))
         options = (self.matching, self.radius, self.boundary, self.minimum_probability)
@@ -153,17 +203,19 @@ class PointMetric(ObjectMetric):
 
     def _matches(self, found: PointSet, true: PointSet, ignored: PointSet) -> PointMatches:
         """Return the matches of the points of one class; those near an ignored object are not false."""
-        strict, confidence = self.boundary == "excluded", found.probabilities
-        matches = match_within(
-            found.positions, true.positions, self._radius(true), self.matching, confidence, strict
-        )
+        matches = self._near(found, true, self.matching)
         is_false = matches.false
         if len(ignored):
-            near = match_within(
-                found.positions, ignored.positions, self._radius(ignored), "any", confidence, strict
-            )
-            is_false = is_false & near.false
+            is_false = is_false & self._near(found, ignored, "any").false
         return PointMatches(matches.hit, is_false)
+
+    def _near(self, found: PointSet, true: PointSet, rule: MatchingRule) -> PointMatches:
+        strict, confidence = self.boundary == "excluded", found.probabilities
+        if isinstance(true, LesionPoints):
+            voxels = true.voxels_of(found.positions) - true.mask.corner
+            spacing = np.asarray(true.grid.spacing_mm)[::-1]
+            return match_in_lesions(voxels, true.lesions, spacing, self.radius or 0, confidence, strict)
+        return match_within(found.positions, true.positions, self._radius(true), rule, confidence, strict)
 
     def _radius(self, points: PointSet) -> float | Floats:
         return points.diameters / 2 if self.radius is None else self.radius
@@ -232,6 +284,8 @@ def _numbers(points: PointSet, classes: int) -> list[int]:
 
 
 def _of_class(points: PointSet | None, label: int) -> PointSet:
+    if isinstance(points, LesionPoints):
+        return points
     if points is None:
         return PointSet(np.zeros((0, 3)), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
     return _chosen(points, points.classes == label)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from evaluation.challenges.declared import tables
 from evaluation.challenges.declared.detections import (
     RATES,
     READING,
@@ -19,14 +20,7 @@ from evaluation.challenges.declared.detections import (
     average_precision_measure,
     froc_measure,
 )
-from evaluation.challenges.declared.label_maps import ImageFieldTable
-from evaluation.challenges.declared.tables import (
-    FieldComparison,
-    FieldTable,
-    Measure,
-    MetricTable,
-    no_columns,
-)
+from evaluation.challenges.declared.label_maps import ImageFieldTable, Label
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.field import Field
@@ -42,8 +36,6 @@ from evaluation.metrics.probabilities import voxel_average_precision, voxel_brie
 from evaluation.metrics.segmentation import count_overlap, dice_of_counts
 
 FLOAT_IMAGE_EXTENSIONS = (".tif", ".tiff", ".mha")
-
-Label = Annotated[int, Key(ge=0, le=65535)]
 
 
 class MaskedFieldTable(ImageFieldTable):
@@ -97,10 +89,10 @@ class ProbabilityMapField(MaskedFieldTable):
         return self.file_field(name, probabilities, self.reference_map, self.image_extensions)
 
 
-class _MapMetricTable(MetricTable):
+class _MapMetricTable(tables.MetricTable):
     """A figure of the voxels of each case, as mean over cases."""
 
-    kinds: ClassVar[tuple[type[FieldTable], ...]] = (ProbabilityMapField,)
+    kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (ProbabilityMapField,)
 
     def map_measure(
         self,
@@ -108,16 +100,16 @@ class _MapMetricTable(MetricTable):
         table: ProbabilityMapField,
         value: Callable[[NDArray[np.float32], NDArray[np.bool_], int], float],
         best: float,
-        worst: Callable[[CaseForm, Values], Row] = no_columns,
-    ) -> Measure:
+        worst: Callable[[CaseForm, Values], Row] = tables.no_columns,
+    ) -> tables.Measure:
         """Return the mean of ``value`` of probabilities, mask and number of voxels, from 0 to 1."""
 
-        def row(comparison: FieldComparison) -> Row:
+        def row(comparison: tables.FieldComparison) -> Row:
             reference: LabelMapValue = comparison.reference
             probabilities, positions = together(comparison.submitted.crop, reference.crop)
             return {name: value(probabilities, table.mask_of(positions), math.prod(reference.shape))}
 
-        return Measure((mean_metric(name, self.title_of(name), best, 1 - best),), row, worst)
+        return tables.Measure((mean_metric(name, self.title_of(name), best, 1 - best),), row, worst)
 
 
 class VoxelBrierScore(_MapMetricTable):
@@ -130,7 +122,7 @@ class VoxelBrierScore(_MapMetricTable):
 
     metric: Literal["voxel_brier_score"]
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the score."""
         assert isinstance(table, ProbabilityMapField)
         return self.map_measure(name, table, voxel_brier_score, best=0)
@@ -147,7 +139,7 @@ class VoxelAveragePrecision(_MapMetricTable):
 
     metric: Literal["voxel_average_precision"]
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the average precision."""
         assert isinstance(table, ProbabilityMapField)
 
@@ -171,7 +163,7 @@ class DiceAtThreshold(_MapMetricTable):
         default=0.5, description="Smallest probability of a voxel that counts as predicted.", gt=0, le=1
     )
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the Dice coefficient."""
         assert isinstance(table, ProbabilityMapField)
         threshold = np.float32(self.threshold)
@@ -209,7 +201,7 @@ class DetectionMapField(MaskedFieldTable):
         return self.file_field(name, findings, self.reference_map, self.image_extensions)
 
 
-class _FindingTable(MetricTable):
+class _FindingTable(tables.MetricTable):
     """A figure of findings that are matched to lesions by their overlap."""
 
     least_overlap: float = Key(
@@ -218,12 +210,12 @@ class _FindingTable(MetricTable):
         gt=0,
         le=1,
     )
-    kinds: ClassVar[tuple[type[FieldTable], ...]] = (DetectionMapField,)
+    kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (DetectionMapField,)
 
-    def detections(self, field_name: str, table: FieldTable) -> CaseDetections:
+    def detections(self, field_name: str, table: tables.FieldTable) -> CaseDetections:
         assert isinstance(table, DetectionMapField)
 
-        def find(comparison: FieldComparison) -> Sequence[Hits]:
+        def find(comparison: tables.FieldComparison) -> Sequence[Hits]:
             found: DetectionMapValue = comparison.submitted
             candidates, positions = together(found.crop, comparison.reference.crop)
             lesions, _ = components_of(table.mask_of(positions))
@@ -255,7 +247,7 @@ class LesionAveragePrecision(_FindingTable):
 
     metric: Literal["lesion_average_precision"]
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the average precision."""
         return average_precision_measure(name, self.title_of(name), self.detections(field_name, table))
 
@@ -274,13 +266,13 @@ class LesionFroc(_FindingTable):
     rates: list[Rate] = Key(default=RATES, description="Numbers of false findings per case.", min_length=1)
     reading: FrocReading = Key(default="step", description=READING)
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the mean and the sensitivity at each rate."""
         detections = self.detections(field_name, table)
         return froc_measure(name, self.title_of(name), self.rates, detections, self.reading)
 
 
-class CaseAreaUnderCurve(MetricTable):
+class CaseAreaUnderCurve(tables.MetricTable):
     """Area under the ROC curve of cases: the highest confidence of a case against whether it has a lesion.
 
     From 0 to 1, higher is better; ties count half. A case without findings has confidence 0. It needs a case
@@ -291,9 +283,9 @@ class CaseAreaUnderCurve(MetricTable):
     """
 
     metric: Literal["case_auc"]
-    kinds: ClassVar[tuple[type[FieldTable], ...]] = (DetectionMapField,)
+    kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (DetectionMapField,)
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the area."""
         assert isinstance(table, DetectionMapField)
         score, label = f"{field_name}_highest_confidence", f"{field_name}_has_lesion"
@@ -301,7 +293,7 @@ class CaseAreaUnderCurve(MetricTable):
         def has_lesion(reference: LabelMapValue) -> float:
             return float(table.mask_of(reference.positions).any())
 
-        def row(comparison: FieldComparison) -> Row:
+        def row(comparison: tables.FieldComparison) -> Row:
             found: DetectionMapValue = comparison.submitted
             highest = float(found.confidences.max(initial=0.0))
             return {score: highest, label: has_lesion(comparison.reference)}
@@ -309,6 +301,6 @@ class CaseAreaUnderCurve(MetricTable):
         def worst(case: CaseForm, references: Values) -> Row:
             return {label: has_lesion(references[field_name])}
 
-        return Measure(
+        return tables.Measure(
             (Metric(name, self.title_of(name), auc_of(score, label), best=1, worst=0),), row, worst
         )

@@ -10,13 +10,7 @@ from typing import ClassVar, Literal
 
 from evaluation.challenges.declared.scalars import NumberField, value_columns
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
-from evaluation.core.aggregates import (
-    Figure,
-    agreement_of,
-    limit_of_agreement_of,
-    ratio_of_sums,
-    root_mean_square_of,
-)
+from evaluation.core import aggregates
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
@@ -97,7 +91,7 @@ class RootMeanSquaredError(ErrorMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the root of the mean of the squares. Raises ValueError without a worst error."""
         difference, worst, unit = self.difference(table)
-        column, aggregate = f"{name}_error", root_mean_square_of(f"{name}_error")
+        column, aggregate = f"{name}_error", aggregates.root_mean_square_of(f"{name}_error")
         return Measure(
             (Metric(name, self.title_of(name), aggregate, best=0, worst=worst, unit=unit),),
             row=lambda comparison: {column: difference(comparison)},
@@ -127,7 +121,7 @@ class NormalisedAbsoluteError(ErrorMetric):
         def worst_row(case: CaseForm, references: Values) -> Row:
             return {error: worst, size: abs(references[field_name])}
 
-        aggregate = ratio_of_sums(error, size, is_share=False)
+        aggregate = aggregates.ratio_of_sums(error, size, is_share=False)
         metric = Metric(name, self.title_of(name), aggregate, best=0, worst=math.inf)
         return Measure((metric,), row, worst_row)
 
@@ -154,7 +148,7 @@ class Bias(ErrorMetric):
             Metric(
                 f"{name}_{end}_limit",
                 f"{title}, {end} limit of agreement",
-                limit_of_agreement_of(name, upper=end == "upper"),
+                aggregates.limit_of_agreement_of(name, upper=end == "upper"),
                 best=-farthest,
                 worst=farthest,
                 ordered=False,
@@ -169,14 +163,14 @@ class Bias(ErrorMetric):
 class AgreementMetric(MetricTable, ABC):
     """A correlation or agreement of numbers with their references."""
 
-    agreement: ClassVar[Figure]
+    agreement: ClassVar[aggregates.Figure]
     kinds = (NumberField,)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the agreement. Raises ValueError for a field with a class as reference."""
         _measured(table)
         predicted, true = value_columns(field_name)
-        aggregate = agreement_of(predicted, true, type(self).agreement)
+        aggregate = aggregates.agreement_of(predicted, true, type(self).agreement)
         return Measure(
             (Metric(name, self.title_of(name), aggregate, best=1, worst=-1),),
             row=lambda comparison: {predicted: comparison.submitted, true: comparison.reference},
@@ -195,7 +189,7 @@ class PearsonCorrelation(AgreementMetric):
 
     metric: Literal["pearson_correlation"]
     own_title: ClassVar[str] = "Pearson's correlation"
-    agreement: ClassVar[Figure] = staticmethod(weighted_pearson_correlation)
+    agreement: ClassVar[aggregates.Figure] = staticmethod(weighted_pearson_correlation)
 
 
 class SpearmanCorrelation(AgreementMetric):
@@ -209,7 +203,7 @@ class SpearmanCorrelation(AgreementMetric):
 
     metric: Literal["spearman_correlation"]
     own_title: ClassVar[str] = "Spearman's correlation"
-    agreement: ClassVar[Figure] = staticmethod(weighted_spearman_correlation)
+    agreement: ClassVar[aggregates.Figure] = staticmethod(weighted_spearman_correlation)
 
 
 class IntraclassCorrelation(AgreementMetric):
@@ -222,7 +216,7 @@ class IntraclassCorrelation(AgreementMetric):
     """
 
     metric: Literal["intraclass_correlation"]
-    agreement: ClassVar[Figure] = staticmethod(weighted_intraclass_correlation)
+    agreement: ClassVar[aggregates.Figure] = staticmethod(weighted_intraclass_correlation)
 
 
 def _measured(table: FieldTable) -> NumberField:

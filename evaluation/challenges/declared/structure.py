@@ -12,15 +12,14 @@ from evaluation.challenges.declared.label_maps import (
     LabelFigure,
     LabelMapField,
     LabelMetricTable,
+    MapComparison,
     Structure,
-    maps_of,
 )
-from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.arrays import Bools
-from evaluation.metrics.structure import betti_numbers, boundary_iou, centreline_dice
+from evaluation.metrics.components import betti_numbers, boundary_iou, centreline_dice
 
 
 class _MaskTable(LabelMetricTable):
@@ -30,12 +29,10 @@ class _MaskTable(LabelMetricTable):
     def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
         """Return the figure of two masks of the reference's image, cropped alike."""
 
-    def values(
-        self, comparison: FieldComparison, table: LabelMapField, structures: Sequence[Structure]
-    ) -> Figures:
+    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the figures."""
-        maps = maps_of(comparison, table)
-        return [self.value(*maps.masks(structure), comparison.reference) for structure in structures]
+        masks = map(comparison.maps.masks, structures)
+        return [self.value(*both, comparison.reference) for both in masks]
 
 
 class BettiError(_MaskTable):
@@ -51,7 +48,7 @@ class BettiError(_MaskTable):
     number: Literal[0, 1] = Key(default=0, description="0: components. 1: tunnels; in two dimensions holes.")
     worst: float = Key(description="The largest difference that counts.", gt=0, allow_inf_nan=False)
 
-    def figure(self, table: LabelMapField, structures: Sequence[Structure]) -> LabelFigure:
+    def figure(self, table: LabelMapField) -> LabelFigure:
         """Return the range."""
         return LabelFigure(best=0, worst=self.worst)
 

@@ -13,12 +13,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 import numpy as np
 from pydantic import AfterValidator, model_validator
 
-from evaluation.challenges.edd2020.detection import (
-    DetectionRules,
-    TwoSets,
-    detection_details,
-    detection_metrics,
-)
+from evaluation.challenges.edd2020 import detection
 from evaluation.core.case_table import Row, WeightedCases
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values
 from evaluation.core.field import Field, Files, Reference, Socket
@@ -29,16 +24,10 @@ from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.box_files import Outside
 from evaluation.io.kinds.boxes import BoxLayout, BoxList, box_columns
 from evaluation.io.kinds.masks import MultilabelMask
+from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Floats, weighted_deviation
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.detection import AveragePrecision
-from evaluation.metrics.segmentation import (
-    OverlapCounts,
-    f_beta_of_counts,
-    overlap_of,
-    precision_of_counts,
-    recall_of_counts,
-)
 
 OVERLAPS = {"precision": "Precision", "recall": "Recall", "f1": "F1 (Dice)", "f2": "F2"}
 """Column and title of the four overlap metrics."""
@@ -53,8 +42,8 @@ def multilabel_columns(
     ``score`` is their mean. ``f1_<class>`` and so on are of one class, NaN if the reference lacks it.
     ``false_<class>`` exists if the reference lacks the class: 1 if it is predicted, else 0.
     """
-    overlaps = [overlap_of(*pair) for pair in zip(predicted, reference, strict=True)]
-    pooled = OverlapCounts(
+    overlaps = [segmentation.overlap_of(*pair) for pair in zip(predicted, reference, strict=True)]
+    pooled = segmentation.OverlapCounts(
         sum(counts.intersection for counts in overlaps),
         sum(counts.prediction for counts in overlaps),
         sum(counts.reference for counts in overlaps),
@@ -120,12 +109,12 @@ def _mean_deviation() -> Aggregate:
     return Aggregate(values, one_stratum)
 
 
-def _overlaps(counts: OverlapCounts[int]) -> dict[str, float]:
+def _overlaps(counts: segmentation.OverlapCounts[int]) -> dict[str, float]:
     return {
-        "precision": precision_of_counts(counts, both_empty=1.0),
-        "recall": recall_of_counts(counts, both_empty=1.0),
-        "f1": f_beta_of_counts(counts, 1, both_empty=1.0),
-        "f2": f_beta_of_counts(counts, 2, both_empty=1.0),
+        "precision": segmentation.precision_of_counts(counts, both_empty=1.0),
+        "recall": segmentation.recall_of_counts(counts, both_empty=1.0),
+        "f1": segmentation.f_beta_of_counts(counts, 1, both_empty=1.0),
+        "f2": segmentation.f_beta_of_counts(counts, 2, both_empty=1.0),
     }
 
 
@@ -247,10 +236,10 @@ def _detection(boxes: Field, options: Edd2020Options) -> Task:
         fields=(boxes,),
         score=lambda prediction, reference: box_columns(prediction[boxes.name], reference[boxes.name]),
         worst=lambda case, reference: box_columns(None, reference[boxes.name]),
-        metrics=detection_metrics(rules, with_missed=options.iou_of_score == "iou_d_with_missed"),
+        metrics=detection.detection_metrics(rules, with_missed=options.iou_of_score == "iou_d_with_missed"),
         details=lambda table: {
             "boxes_outside": int(table["outside"].sum()),
-            **detection_details(rules, table),
+            **detection.detection_details(rules, table),
         },
         notices=lambda table: [
             *(
@@ -279,7 +268,7 @@ def _segmentation(masks: Field, classes: Sequence[str]) -> Task:
 def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options) -> Task:
     """Return the task of section IV-C (Eq. 7)."""
     rules = _rules(options)
-    sets = TwoSets(rules, "out_of_sample", SET.values)
+    sets = detection.TwoSets(rules, "out_of_sample", SET.values)
 
     def score(prediction: Values, reference: Values) -> Row:
         name = further_boxes.name if further_boxes.name in prediction else boxes.name
@@ -307,8 +296,8 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
     )
 
 
-def _rules(options: Edd2020Options, reported: tuple[float, ...] = ()) -> DetectionRules:
-    return DetectionRules(
+def _rules(options: Edd2020Options, reported: tuple[float, ...] = ()) -> detection.DetectionRules:
+    return detection.DetectionRules(
         options.classes,
         options.iou_thresholds,
         options.inclusive_corners,

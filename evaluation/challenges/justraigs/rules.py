@@ -13,23 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evaluation.challenges.justraigs.analyses import (
-    AGREED,
-    PREDICTED,
-    count_of,
-    label_counts,
-    marks_of,
-    participants,
-    referral_by_label,
-)
-from evaluation.challenges.justraigs.kinds import (
-    FEATURE_COLUMNS,
-    FINAL_COLUMN,
-    LABEL_COLUMNS,
-    AgreedFeatures,
-    MainLabel,
-    agreed_columns,
-)
+from evaluation.challenges.justraigs import analyses, kinds
 from evaluation.core.case_table import Row, ScoredCases
 from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task
 from evaluation.core.classification import LIKELIHOOD as LIKELIHOOD_COLUMN
@@ -107,9 +91,9 @@ def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
                 auc("referable"),
             ),
             details=lambda table: {
-                "referable": count_of(table["referable"] == 1),
-                "not_referable": count_of(table["referable"] == 0),
-                "ungradable": count_of(np.isnan(table["referable"])),
+                "referable": analyses.count_of(table["referable"] == 1),
+                "not_referable": analyses.count_of(table["referable"] == 0),
+                "ungradable": analyses.count_of(np.isnan(table["referable"])),
             },
             operating_point=point,
         ),
@@ -138,9 +122,9 @@ def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
                 ),
             ),
             details=lambda table: {
-                "without_agreed_label": count_of(table["agreed_labels"] == 0),
-                **{f"{column}_eyes": count_of(~np.isnan(table[column])) for column in _ERRORS},
-                "labels": label_counts(table, FEATURES),
+                "without_agreed_label": analyses.count_of(table["agreed_labels"] == 0),
+                **{f"{column}_eyes": analyses.count_of(~np.isnan(table[column])) for column in _ERRORS},
+                "labels": analyses.label_counts(table, FEATURES),
             },
         ),
     )
@@ -164,7 +148,10 @@ def _justification(features: Flags, agreed: Flags | None) -> Row:
 
     Predicted and agreed features are recorded for every eye.
     """
-    marks = {PREDICTED: marks_of(features), AGREED: marks_of(_NOTHING if agreed is None else agreed)}
+    marks = {
+        analyses.PREDICTED: analyses.marks_of(features),
+        analyses.AGREED: analyses.marks_of(_NOTHING if agreed is None else agreed),
+    }
     if agreed is None:
         return {**_NOT_JUSTIFIED, **marks}
     errors = label_errors(features, agreed)
@@ -178,11 +165,11 @@ def _justification(features: Flags, agreed: Flags | None) -> Row:
 
 def _analyses(options: JustraigsOptions, cases: ScoredCases) -> Mapping[str, Any]:
     found: dict[str, Any] = {}
-    if FINAL_COLUMN in cases.cells:
-        found["participants"] = participants(cases, FINAL_COLUMN, REFERABLE, NOT_REFERABLE)
+    if kinds.FINAL_COLUMN in cases.cells:
+        found["participants"] = analyses.participants(cases, kinds.FINAL_COLUMN, REFERABLE, NOT_REFERABLE)
     if {"referral", "justification"} <= cases.tables.keys():
         referral = next(task for task in _tasks(options) if task.name == "referral")
-        found["referral_by_label"] = referral_by_label(
+        found["referral_by_label"] = analyses.referral_by_label(
             cases.tables["referral"],
             cases.tables["justification"],
             FEATURES,
@@ -198,14 +185,16 @@ def _proportion(name: str, title: str, column: str, best: float) -> Metric:
 
 def _features(options: JustraigsOptions) -> Field:
     main_labels = (REFERABLE, NOT_REFERABLE, UNGRADABLE)
-    agreed = AgreedFeatures(len(FEATURES), main_labels, REFERABLE, options.specialist_alone)
+    agreed = kinds.AgreedFeatures(len(FEATURES), main_labels, REFERABLE, options.specialist_alone)
     return Field(
         name="features",
         title="Glaucomatous features",
         kind=FlagSet(FEATURES),
         archive=TableColumns(("features.csv",), "Eye ID", FEATURES),
         socket=_socket("stacked-referable-glaucomatous-features"),
-        reference=Reference(agreed, CaseColumns((FINAL_COLUMN, *LABEL_COLUMNS, *FEATURE_COLUMNS))),
+        reference=Reference(
+            agreed, CaseColumns((kinds.FINAL_COLUMN, *kinds.LABEL_COLUMNS, *kinds.FEATURE_COLUMNS))
+        ),
     )
 
 
@@ -214,7 +203,7 @@ def _socket(slug: str) -> Socket:
 
 
 _REFERABLE = Reference(
-    MainLabel({REFERABLE: 1.0, NOT_REFERABLE: 0.0, UNGRADABLE: nan}), CaseColumns((FINAL_COLUMN,))
+    kinds.MainLabel({REFERABLE: 1.0, NOT_REFERABLE: 0.0, UNGRADABLE: nan}), CaseColumns((kinds.FINAL_COLUMN,))
 )
 
 LIKELIHOOD = Field(
@@ -265,5 +254,5 @@ CHALLENGE = Challenge(
     form_columns=tuple(FormColumn(name, algorithm_only=True) for name in (STACK_NAME, STACK_INDEX)),
     ranking=lambda options: RANKING,
     analyses=_analyses,
-    derived_columns=lambda options: agreed_columns(FEATURES, REFERABLE, options.specialist_alone),
+    derived_columns=lambda options: kinds.agreed_columns(FEATURES, REFERABLE, options.specialist_alone),
 )

@@ -10,30 +10,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.core import field
 from evaluation.core.fault import Fault, FormFault, ReadError
-from evaluation.core.field import (
-    CellsSource,
-    ColumnKind,
-    FileAccess,
-    FileSource,
-    JsonSource,
-    Kind,
-    RowsSource,
-    Source,
-    Variant,
-    fault_at,
-)
 from evaluation.core.form import CaseForm
-from evaluation.io.box_files import (
-    MAX_COORDINATE,
-    BoxFormat,
-    BoxLines,
-    Outside,
-    read_box_lines,
-    read_plain_boxes,
-    write_box_lines,
-)
+from evaluation.io import box_files
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of
+from evaluation.io.kinds import objects
 from evaluation.io.kinds.annotation_json import (
     BOXES,
     MAX_FAULTS,
@@ -43,14 +25,6 @@ from evaluation.io.kinds.annotation_json import (
     written_boxes,
 )
 from evaluation.io.kinds.number import number_of_cell
-from evaluation.io.kinds.objects import (
-    NO_ATTRIBUTES,
-    Attributes,
-    Space,
-    all_or_faults,
-    objects_of,
-    rows_of_case,
-)
 from evaluation.io.pixels import Size
 
 # --- Bounding boxes of an image, each with a class and, if predicted, a confidence ---
@@ -59,7 +33,7 @@ _MAX_LINE_BYTES, _MAX_OBJECT_BYTES = 200, 1000
 _COLUMNS = 6
 BoxLayout = Literal["class_first", "class_last", "voc_xml"]
 """The format of a file of boxes: lines with the class at their start or end, or the XML of PASCAL VOC."""
-_LIMITS: dict[Outside, str] = {
+_LIMITS: dict[box_files.Outside, str] = {
     "error": " from 0 to the image's width or height",
     "clip": ", moved to the image's border where they lie outside",
     "keep": ", which may lie outside the image",
@@ -78,7 +52,7 @@ class Boxes:
 
 
 @dataclass(frozen=True)
-class BoxList(ColumnKind):
+class BoxList(field.ColumnKind):
     """The boxes of a text file, one per line, or of the platform's `Multiple 2D bounding boxes`.
 
     More than ``max_boxes`` in one image are a fault. Coordinates outside the image are a fault, or with
@@ -92,27 +66,27 @@ class BoxList(ColumnKind):
 
     classes: tuple[str, ...]
     with_confidence: bool
-    outside: Outside = "error"
+    outside: box_files.Outside = "error"
     remedy: str = ""
     max_boxes: int = 10_000
     inclusive_corners: bool = True
     layout: BoxLayout = "class_first"
 
     @cached_property
-    def _format(self) -> BoxFormat:
+    def _format(self) -> box_files.BoxFormat:
         classes = {name: index for index, name in enumerate(self.classes)}
         class_last = self.layout == "class_last"
-        return BoxFormat(classes, self.with_confidence, self.outside, self.remedy, class_last)
+        return box_files.BoxFormat(classes, self.with_confidence, self.outside, self.remedy, class_last)
 
     @property
     def _max_bytes(self) -> int:
         return self.max_boxes * (_MAX_OBJECT_BYTES if self.layout == "voc_xml" else _MAX_LINE_BYTES)
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Boxes:
+    def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> Boxes:
         """Return the boxes of a file or of JSON. Raises `FormFault` with the faults of all boxes."""
-        if isinstance(source, JsonSource):
+        if isinstance(source, field.JsonSource):
             return self._of_json(source, case)
-        if not isinstance(source, FileSource):
+        if not isinstance(source, field.FileSource):
             raise TypeError(f"no boxes can be read from {type(source).__name__}")
         try:
             data = files.read(source.path, self._max_bytes, may_be_empty=True)
@@ -123,14 +97,14 @@ class BoxList(ColumnKind):
             raise FormFault([problem.fault(source.path) for problem in lines.problems])
         return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.outside)
 
-    def _read_lines(self, data: memoryview, size: Size) -> BoxLines:
+    def _read_lines(self, data: memoryview, size: Size) -> box_files.BoxLines:
         if self.layout == "voc_xml":
             from evaluation.io.box_files import read_voc_boxes  # a parser that few phases need
 
             return read_voc_boxes(data, self._format, size, self.max_boxes)
-        return read_box_lines(data, self._format, size, self.max_boxes)
+        return box_files.read_box_lines(data, self._format, size, self.max_boxes)
 
-    def _of_json(self, source: JsonSource, case: CaseForm) -> Boxes:
+    def _of_json(self, source: field.JsonSource, case: CaseForm) -> Boxes:
         rows: list[tuple[float, ...]] = []
         faults: list[Fault] = []
         outside = 0
@@ -150,8 +124,8 @@ class BoxList(ColumnKind):
         return Boxes(np.array(rows, dtype=np.float64).reshape(-1, _COLUMNS), outside)
 
     @cached_property
-    def _attributes(self) -> Attributes:
-        return Attributes(self.classes, self.with_confidence)
+    def _attributes(self) -> objects.Attributes:
+        return objects.Attributes(self.classes, self.with_confidence)
 
     @property
     def socket_kind(self) -> str:
@@ -159,17 +133,17 @@ class BoxList(ColumnKind):
         return BOXES.many
 
     def read_all(
-        self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
+        self, sources: Sequence[field.Source], cases: Sequence[CaseForm], files: field.FileAccess
     ) -> list[Boxes] | None:
         """Return the boxes of several files, None unless all are plain; see `read_plain_boxes`."""
         if self.layout == "voc_xml":
             return None
         texts = []
         for source in sources:
-            if not isinstance(source, FileSource):
+            if not isinstance(source, field.FileSource):
                 return None
             texts.append(bytes(files.read(source.path, self._max_bytes, may_be_empty=True)))
-        found = read_plain_boxes(texts, self._format, list(map(_size_of, cases)), self.max_boxes)
+        found = box_files.read_plain_boxes(texts, self._format, list(map(_size_of, cases)), self.max_boxes)
         return None if found is None else list(map(Boxes, found))
 
     def pack_all(self, values: Sequence[Boxes]) -> Packed:
@@ -201,15 +175,15 @@ class BoxList(ColumnKind):
         """Return the number of boxes."""
         return len(value.rows)
 
-    def rehearse(self, reference: Boxes, case: CaseForm, variant: Variant) -> Boxes:
+    def rehearse(self, reference: Boxes, case: CaseForm, variant: field.Variant) -> Boxes:
         """Return the boxes, all a pixel narrower, none, or each a point in the image's farthest corner."""
-        if variant is Variant.PERFECT:
+        if variant is field.Variant.PERFECT:
             return reference
-        if variant is Variant.EMPTY:
+        if variant is field.Variant.EMPTY:
             return Boxes(reference.rows[:0])
         rows = reference.rows.copy()
         x1, y1, x2, y2 = rows[:, 2:].T
-        if variant is Variant.NEAR:
+        if variant is field.Variant.NEAR:
             rows[:, 4] = np.maximum((x1 + x2) / 2, x2 - 1)
         else:
             rows[:, [2, 4]] = np.where(x1 + x2 > case.width, 0, case.width)[:, np.newaxis]
@@ -218,7 +192,9 @@ class BoxList(ColumnKind):
 
     def example(self, case: CaseForm, random: np.random.Generator) -> Boxes:
         """Return one to three boxes in the image."""
-        space = BoxesInSpace(Space(2, "pixels"), Attributes(self.classes, self.with_confidence))
+        space = BoxesInSpace(
+            objects.Space(2, "pixels"), objects.Attributes(self.classes, self.with_confidence)
+        )
         return space.example(case, random)
 
     def write_file(self, value: Boxes, extension: str) -> bytes:
@@ -227,7 +203,7 @@ class BoxList(ColumnKind):
             from evaluation.io.box_files import write_voc_boxes
 
             return write_voc_boxes(value.rows.tolist(), self._format)
-        return write_box_lines(value.rows.tolist(), self._format)
+        return box_files.write_box_lines(value.rows.tolist(), self._format)
 
     def write_json(self, value: Boxes) -> dict[str, object]:
         """Return the platform's `Multiple 2D bounding boxes`."""
@@ -258,7 +234,7 @@ class BoxList(ColumnKind):
 
 def _size_of(case: CaseForm) -> Size:
     # Without a size in the phase, coordinates are limited so that areas are exact.
-    return Size(case.width or MAX_COORDINATE, case.height or MAX_COORDINATE)
+    return Size(case.width or box_files.MAX_COORDINATE, case.height or box_files.MAX_COORDINATE)
 
 
 def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
@@ -279,7 +255,7 @@ def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class BoxesInSpace(Kind):
+class BoxesInSpace(field.Kind):
     """Any number of boxes, at most ``max_boxes``; or with ``single`` exactly one in each case.
 
     The value is a `Boxes` with rows of class index, probability, the lower corner and the upper corner, each
@@ -290,8 +266,8 @@ class BoxesInSpace(Kind):
     average_items: ClassVar[int] = 1000
     max_json_values: ClassVar[int] = 300_000
 
-    space: Space
-    attributes: Attributes = NO_ATTRIBUTES
+    space: objects.Space
+    attributes: objects.Attributes = objects.NO_ATTRIBUTES
     single: bool = False
     max_boxes: int = 10_000
 
@@ -308,24 +284,24 @@ class BoxesInSpace(Kind):
             return None
         return BOXES.one if self.single else BOXES.many
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Boxes:
+    def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> Boxes:
         """Return the boxes at a source. Raises `FormFault` with the faults of all boxes."""
         faults: list[Fault] = []
-        rows = all_or_faults(self._rows(source, case, faults), faults)
+        rows = objects.all_or_faults(self._rows(source, case, faults), faults)
         return Boxes(np.array(rows, dtype=np.float64).reshape(-1, self._width))
 
     @property
     def _width(self) -> int:
         return 2 + 2 * self.space.axes
 
-    def _rows(self, source: Source, case: CaseForm, faults: list[Fault]) -> Iterator[tuple[float, ...]]:
+    def _rows(self, source: field.Source, case: CaseForm, faults: list[Fault]) -> Iterator[tuple[float, ...]]:
         """Yield class index, probability and both corners of every box."""
-        if isinstance(source, CellsSource):
+        if isinstance(source, field.CellsSource):
             yield self._of_cells(source, case, faults)
-        elif isinstance(source, RowsSource):
-            for row in rows_of_case(source, case, 1 if self.single else self.max_boxes, self.single):
+        elif isinstance(source, field.RowsSource):
+            for row in objects.rows_of_case(source, case, 1 if self.single else self.max_boxes, self.single):
                 yield self._of_cells(row, case, faults)
-        elif isinstance(source, JsonSource) and self.space.axes == 2:
+        elif isinstance(source, field.JsonSource) and self.space.axes == 2:
             for found in boxes_of_json(source, self.max_boxes, self.single):
                 if isinstance(found, FormFault):
                     faults += found.faults
@@ -336,7 +312,7 @@ class BoxesInSpace(Kind):
         else:
             raise TypeError(f"no boxes can be read from {type(source).__name__}")
 
-    def _of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
+    def _of_cells(self, row: field.CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
         corners: list[float] = []
         for number in range(2 * self.space.axes):
             try:
@@ -348,7 +324,7 @@ class BoxesInSpace(Kind):
         return (*self.attributes.of_cells(row, 2 * self.space.axes, faults), *corners)
 
     def _faults_of_corners(
-        self, source: Source, corners: tuple[float, ...], case: CaseForm
+        self, source: field.Source, corners: tuple[float, ...], case: CaseForm
     ) -> Iterator[Fault]:
         axes = self.space.axes
         lower, upper = corners[:axes], corners[axes:]
@@ -357,7 +333,7 @@ class BoxesInSpace(Kind):
         for name, low, high in zip(self.space.names, lower, upper, strict=True):
             if high < low:
                 expected, found = f"{name}1 ≤ {name}2", f"{name}1 = {low:.12g}, {name}2 = {high:.12g}"
-                yield from fault_at(source, expected, found).faults
+                yield from field.fault_at(source, expected, found).faults
 
     def items(self, value: Boxes) -> int:
         """Return the number of boxes."""
@@ -369,7 +345,7 @@ class BoxesInSpace(Kind):
 
     def unpack(self, packed: Packed, case: CaseForm) -> Boxes:
         """Return boxes of known classes within the bounds of the space. Raises `HandoverError`."""
-        rows = objects_of(packed, self._width, 1 if self.single else self.max_boxes)
+        rows = objects.objects_of(packed, self._width, 1 if self.single else self.max_boxes)
         low, high = np.transpose(self.space.bounds(case))
         lower, upper = np.split(rows[:, 2:], 2, axis=1)
         if not ((low <= lower) & (lower <= upper) & (upper <= high)).all():
@@ -379,19 +355,19 @@ class BoxesInSpace(Kind):
         self.attributes.check(rows[:, 0], rows[:, 1])
         return Boxes(rows)
 
-    def rehearse(self, reference: Boxes, case: CaseForm, variant: Variant) -> Boxes | None:
+    def rehearse(self, reference: Boxes, case: CaseForm, variant: field.Variant) -> Boxes | None:
         """Return the boxes, each a hundredth narrower, none, or each a point far away.
 
         A case without boxes has one far away in the inverted variant. A single box is never left out.
         """
-        if variant is Variant.EMPTY:
+        if variant is field.Variant.EMPTY:
             return None if self.single else Boxes(reference.rows[:0])
         rows = reference.rows.copy()
         rows[:, 1] = 1.0
         first, axes = 2, self.space.axes
-        if variant is Variant.NEAR:
+        if variant is field.Variant.NEAR:
             rows[:, first + axes] -= (rows[:, first + axes] - rows[:, first]) / 100
-        elif variant is Variant.INVERTED:
+        elif variant is field.Variant.INVERTED:
             if not len(rows):
                 rows = np.array([[0.0, 1.0] + [0.0] * 2 * axes])
             far = [self.space.farthest(row, case) for row in rows[:, first : first + axes].tolist()]

@@ -19,19 +19,11 @@ from numpy.typing import NDArray
 from evaluation.core.fault import FaultKind, FormFault, ReadError
 from evaluation.core.field import FileAccess, Kind, Source, Variant, grow_by_a_pixel
 from evaluation.core.form import CaseForm
+from evaluation.io import volumes
 from evaluation.io.handover import HandoverError, Packed, pack_volume, unpack_volume
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import values_in_words
 from evaluation.io.volume_header import GEOMETRY_COLUMNS, Geometry
-from evaluation.io.volumes import (
-    SLAB_BYTES,
-    Dimensions,
-    Plane,
-    case_geometry,
-    case_planes,
-    path_of,
-    write_image,
-)
 from evaluation.metrics.crops import Crop, VolumeCrop, crop, stack_of
 
 # --- Labels that a phase lists, and their positions in that list, in values of any numeric type ---
@@ -139,7 +131,7 @@ class MapKind(Kind):
 
     needs_size: ClassVar[bool] = True
 
-    dimensions: Dimensions
+    dimensions: volumes.Dimensions
     slab_bytes: int
 
     @property
@@ -149,7 +141,7 @@ class MapKind(Kind):
 
     def pixels(self, case: CaseForm) -> int:
         """Return the number of pixels or voxels."""
-        return math.prod(case_geometry(case, self.dimensions).shape)
+        return math.prod(volumes.case_geometry(case, self.dimensions).shape)
 
     @abstractmethod
     def volume(self, value: Any, case: CaseForm) -> Volume:
@@ -157,7 +149,7 @@ class MapKind(Kind):
 
     def write_file(self, value: Volume, extension: str) -> bytes:
         """Return the bytes of a `Volume` of values; an image of two dimensions has one plane."""
-        return write_image(value.values, value.geometry, extension, self.dimensions)
+        return volumes.write_image(value.values, value.geometry, extension, self.dimensions)
 
 
 @dataclass(frozen=True)
@@ -166,8 +158,8 @@ class LabelMap(MapKind):
 
     labels: Mapping[int, str]
     background: int = 0
-    dimensions: Dimensions = 3
-    slab_bytes: int = SLAB_BYTES
+    dimensions: volumes.Dimensions = 3
+    slab_bytes: int = volumes.SLAB_BYTES
 
     def __post_init__(self) -> None:
         """Check the labels. Raises `ValueError`."""
@@ -180,11 +172,11 @@ class LabelMap(MapKind):
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> LabelMapValue:
         """Return the positions of a file's labels, cropped and checked. Raises `FormFault`."""
-        path = path_of(source)
-        planes = case_planes(path, case, files, self.dimensions, self.slab_bytes)
+        path = volumes.path_of(source)
+        planes = volumes.case_planes(path, case, files, self.dimensions, self.slab_bytes)
         return self._value(stack_of(self._crops(planes, path), np.uint8), case)
 
-    def _crops(self, planes: Iterator[Plane], path: str) -> Iterator[Crop]:
+    def _crops(self, planes: Iterator[volumes.Plane], path: str) -> Iterator[Crop]:
         for z, plane in enumerate(planes, start=1):
             try:
                 yield self._cropped(plane)
@@ -193,14 +185,14 @@ class LabelMap(MapKind):
                 found = ReadError(error.kind, error.expected, f"{error.found}{place}", hint=error.hint)
                 raise FormFault(found.fault(path)) from None
 
-    def _cropped(self, plane: Plane) -> Crop:
+    def _cropped(self, plane: volumes.Plane) -> Crop:
         """Return the positions of a plane, a copy. Raises `ReadError`."""
         part = plane.crop if self.background == 0 else Crop(plane.values)
         found = crop(self.listed.positions(part.values), 0)
         return Crop(found.values.copy(), part.top + found.top, part.left + found.left)
 
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> LabelMapValue:
-        geometry = case_geometry(case, self.dimensions)
+        geometry = volumes.case_geometry(case, self.dimensions)
         return LabelMapValue(cropped.values, cropped.corner, geometry.shape, spacing_of(geometry))
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> LabelMapValue:
@@ -221,7 +213,7 @@ class LabelMap(MapKind):
 
     def example(self, case: CaseForm, random: np.random.Generator) -> LabelMapValue:
         """Return a map with an ellipse or ellipsoid of each label."""
-        shape = case_geometry(case, self.dimensions).shape
+        shape = volumes.case_geometry(case, self.dimensions).shape
         planes = np.zeros(shape, np.uint8)
         for position in range(1, len(self.labels) + 1):
             axes = zip(
@@ -244,7 +236,7 @@ class LabelMap(MapKind):
 
     def unpack(self, packed: Packed, case: CaseForm) -> LabelMapValue:
         """Return the map, its positions checked. Raises `HandoverError`."""
-        shape = case_geometry(case, self.dimensions).shape
+        shape = volumes.case_geometry(case, self.dimensions).shape
         cropped = unpack_volume(packed, "|u1", shape)
         if cropped.values.size and cropped.values.max() > len(self.labels):
             raise HandoverError(f"expected positions up to {len(self.labels)}")
@@ -252,7 +244,7 @@ class LabelMap(MapKind):
 
     def volume(self, value: LabelMapValue, case: CaseForm) -> Volume:
         """Return the labels in the whole image, ready to be written."""
-        return Volume(self.listed.values(value.whole), case_geometry(case, self.dimensions))
+        return Volume(self.listed.values(value.whole), volumes.case_geometry(case, self.dimensions))
 
     def describe(self) -> str:
         """Return the numbers with the names of their structures."""

@@ -9,17 +9,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from evaluation.core import field
 from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError, shorten
-from evaluation.core.field import (
-    CellsSource,
-    ColumnKind,
-    FileAccess,
-    JsonSource,
-    Kind,
-    Source,
-    Variant,
-    fault_at,
-)
 from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, number_within, whole_number
 from evaluation.io.json_files import json_kind
@@ -29,7 +20,7 @@ from evaluation.io.tables import parse_number
 
 
 @dataclass(frozen=True)
-class Number(ColumnKind):
+class Number(field.ColumnKind):
     """A finite number in [minimum, maximum]; its ``unit`` is for the description only."""
 
     item_bytes: ClassVar[int] = 8
@@ -43,11 +34,11 @@ class Number(ColumnKind):
         """Whether both bounds are finite, so that all numbers have one scale."""
         return math.isfinite(self.minimum) and math.isfinite(self.maximum)
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> float:
+    def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> float:
         """Return the number at a source. Raises `FormFault`."""
         value = number_at(source, self.describe())
         if not self.minimum <= value <= self.maximum:
-            raise fault_at(source, self.describe(), shortest(value))
+            raise field.fault_at(source, self.describe(), shortest(value))
         return value
 
     def pack_all(self, values: Sequence[float]) -> Packed:
@@ -63,7 +54,7 @@ class Number(ColumnKind):
         values: list[float] = numbers.tolist()
         return values
 
-    def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> float:
+    def rehearse(self, reference: float, case: CaseForm, variant: field.Variant) -> float:
         """Return a number for a number or 0/1 label; inverted: mirrored at the middle of the range, else ½.
 
         Without a label (NaN) every prediction is equally good: that for 0 is returned.
@@ -71,10 +62,10 @@ class Number(ColumnKind):
         reference = 0.0 if math.isnan(reference) else reference
         middle = (self.minimum + self.maximum) / 2 if self.is_bounded else 0.5
         value = {
-            Variant.PERFECT: float(reference),
-            Variant.NEAR: reference + (middle - reference) / 10,
-            Variant.EMPTY: 0.0,
-            Variant.INVERTED: 2 * middle - reference,
+            field.Variant.PERFECT: float(reference),
+            field.Variant.NEAR: reference + (middle - reference) / 10,
+            field.Variant.EMPTY: 0.0,
+            field.Variant.INVERTED: 2 * middle - reference,
         }[variant]
         return min(max(value, self.minimum), self.maximum)
 
@@ -105,20 +96,20 @@ class Number(ColumnKind):
 
 
 @dataclass(frozen=True)
-class Label(ColumnKind):
+class Label(field.ColumnKind):
     """A label 0 or 1; in JSON a boolean."""
 
     item_bytes: ClassVar[int] = 1
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> int:
+    def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> int:
         """Return 0 or 1. Raises `FormFault`."""
-        if isinstance(source, JsonSource):
+        if isinstance(source, field.JsonSource):
             if not isinstance(source.value, bool):
-                raise fault_at(source, "true or false", json_kind(source.value), FaultKind.MALFORMED)
+                raise field.fault_at(source, "true or false", json_kind(source.value), FaultKind.MALFORMED)
             return int(source.value)
         value = number_at(source, self.describe())
         if value not in (0.0, 1.0):
-            raise fault_at(source, self.describe(), shortest(value))
+            raise field.fault_at(source, self.describe(), shortest(value))
         return int(value)
 
     def pack_all(self, values: Sequence[int]) -> Packed:
@@ -133,10 +124,10 @@ class Label(ColumnKind):
         values: list[int] = labels.tolist()
         return values
 
-    def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> int:
+    def rehearse(self, reference: float, case: CaseForm, variant: field.Variant) -> int:
         """Return a label (that for 0 if the reference is NaN); near-perfect is perfect."""
         reference = 0 if math.isnan(reference) else reference
-        values = {Variant.EMPTY: 0, Variant.INVERTED: 1 - int(reference)}
+        values = {field.Variant.EMPTY: 0, field.Variant.INVERTED: 1 - int(reference)}
         return values.get(variant, int(reference))
 
     def example(self, case: CaseForm, random: np.random.Generator) -> int:
@@ -160,34 +151,34 @@ class Label(ColumnKind):
         return "true or false"
 
 
-def number_at(source: Source, expected: str) -> float:
+def number_at(source: field.Source, expected: str) -> float:
     """Return the finite number at a source of one number. Raises `FormFault`, also for a boolean."""
-    if isinstance(source, CellsSource):
+    if isinstance(source, field.CellsSource):
         return number_of_cell(source, 0, expected)
-    if isinstance(source, JsonSource):
+    if isinstance(source, field.JsonSource):
         return number_of_json(source, source.value, expected)
     raise TypeError(f"no number can be read from {type(source).__name__}")
 
 
-def number_of_cell(source: CellsSource, position: int, expected: str) -> float:
+def number_of_cell(source: field.CellsSource, position: int, expected: str) -> float:
     """Return the finite number in one cell of a row. Raises `FormFault` naming the column."""
     try:
         return parse_number(source.cells[position])
     except ReadError as error:
-        one = CellsSource(source.cells, source.file, source.line, (source.columns[position],))
-        raise fault_at(one, expected, error.found, FaultKind.MALFORMED, error.hint) from None
+        one = field.CellsSource(source.cells, source.file, source.line, (source.columns[position],))
+        raise field.fault_at(one, expected, error.found, FaultKind.MALFORMED, error.hint) from None
 
 
-def number_of_json(source: JsonSource, value: object, expected: str) -> float:
+def number_of_json(source: field.JsonSource, value: object, expected: str) -> float:
     """Return a JSON value as a finite number. Raises `FormFault`, also for true and false."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise fault_at(source, expected, json_kind(value), FaultKind.MALFORMED)
+        raise field.fault_at(source, expected, json_kind(value), FaultKind.MALFORMED)
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise fault_at(source, expected, "a number that is not finite", FaultKind.MALFORMED)
+        raise field.fault_at(source, expected, "a number that is not finite", FaultKind.MALFORMED)
     return number
 
 
@@ -200,22 +191,22 @@ def shortest(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class TwoClasses(Kind):
+class TwoClasses(field.Kind):
     """One cell of a table that names the class of a case; 1, 0, or NaN for a case that does not enter."""
 
     positive: tuple[str, ...]
     negative: tuple[str, ...]
     excluded: tuple[str, ...] = ()
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> float:
+    def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> float:
         """Return 1, 0 or NaN. Raises `FormFault` for a cell that is none of the classes."""
-        if not isinstance(source, CellsSource):
+        if not isinstance(source, field.CellsSource):
             raise TypeError(f"no class can be read from {type(source).__name__}")
         (cell,) = source.cells
         for value, classes in ((1.0, self.positive), (0.0, self.negative), (math.nan, self.excluded)):
             if cell in classes:
                 return value
-        raise fault_at(source, self.describe(), repr(shorten(cell)), FaultKind.WRONG_VALUE)
+        raise field.fault_at(source, self.describe(), repr(shorten(cell)), FaultKind.WRONG_VALUE)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> float:
         """Return 1 or 0."""
@@ -234,7 +225,7 @@ class TwoClasses(Kind):
 class ConditionScore(Number):
     """A number that is higher where a condition is present; the reference is 1, 0 or NaN."""
 
-    def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> float:
+    def rehearse(self, reference: float, case: CaseForm, variant: field.Variant) -> float:
         """Return the result of `Number` for the highest and lowest number, or 1 and 0 without bounds."""
         if self.is_bounded and not math.isnan(reference):
             reference = self.maximum if reference else self.minimum
@@ -255,7 +246,7 @@ class ObservedTime(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TimeToEvent(Kind):
+class TimeToEvent(field.Kind):
     """The reference of a prediction of survival: the columns of a time and of a 0/1 event indicator.
 
     ``unit`` of the time is for the description only. A time is at least 0.
@@ -263,12 +254,12 @@ class TimeToEvent(Kind):
 
     unit: str = ""
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> ObservedTime:
+    def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> ObservedTime:
         """Return the time and the event. Raises `FormFault` with every fault."""
-        if not isinstance(source, CellsSource):
+        if not isinstance(source, field.CellsSource):
             raise TypeError(f"no time to an event can be read from {type(source).__name__}")
         time_cell, event_cell = (
-            CellsSource((cell,), source.file, source.line, (column,))
+            field.CellsSource((cell,), source.file, source.line, (column,))
             for cell, column in zip(source.cells, source.columns, strict=True)
         )
         expected = Number(minimum=0.0, unit=self.unit).describe()
@@ -277,7 +268,7 @@ class TimeToEvent(Kind):
         try:
             time = number_of_cell(time_cell, 0, expected)
             if time < 0:
-                raise fault_at(time_cell, expected, shortest(time))
+                raise field.fault_at(time_cell, expected, shortest(time))
         except FormFault as fault:
             faults += fault.faults
         try:
@@ -317,18 +308,18 @@ class SurvivalPrediction(Number):
     horizon: float | None = None
 
     def rehearse(  # type: ignore[override]  # a reference of another kind
-        self, reference: ObservedTime | None, case: CaseForm, variant: Variant
+        self, reference: ObservedTime | None, case: CaseForm, variant: field.Variant
     ) -> float:
         """Return a number in the order of the times; a censored case comes after an event of its time.
 
         Near-perfect is perfect; empty, or without a time, the same for all cases.
         """
-        if reference is None or variant is Variant.EMPTY:
+        if reference is None or variant is field.Variant.EMPTY:
             return self._at(0.0)
         time, event = reference
         later = time if event else time * (1 + _SHIFT) + _SHIFT
         share = math.log1p(later) / _LARGEST_LOGARITHM
-        return self._at(1 - share if self.risk is not (variant is Variant.INVERTED) else share)
+        return self._at(1 - share if self.risk is not (variant is field.Variant.INVERTED) else share)
 
     def _at(self, share: float) -> float:
         """Return the number at a share of the range; without a bound the range is 1 long."""

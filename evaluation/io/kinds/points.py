@@ -24,6 +24,7 @@ from evaluation.core.field import (
 from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, Packed, list_of, number_within
 from evaluation.io.json_files import json_kind
+from evaluation.io.kinds import objects
 from evaluation.io.kinds.annotation_json import (
     POINTS,
     Annotation,
@@ -34,14 +35,6 @@ from evaluation.io.kinds.annotation_json import (
     written_list,
 )
 from evaluation.io.kinds.number import number_of_cell, number_of_json
-from evaluation.io.kinds.objects import (
-    NO_ATTRIBUTES,
-    Attributes,
-    Space,
-    all_or_faults,
-    objects_of,
-    rows_of_case,
-)
 from evaluation.metrics.points import euclidean_distance
 
 # --- A point in an image, in pixels ---
@@ -79,7 +72,9 @@ class PointInImage(Kind):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Point:
         """Return the point at a source. Raises `FormFault` with the faults of both coordinates."""
         expected = "a finite number"
-        if isinstance(source, JsonSource) and not _is_list_of_coordinates(source.value):
+        if isinstance(source, JsonSource) and not (
+            isinstance(source.value, list) and len(source.value) in (2, 3)  # the platform's own have three
+        ):
             raise fault_at(source, "a list [x, y]", json_kind(source.value), FaultKind.MALFORMED)
         values: list[float] = []
         faults: list[Fault] = []
@@ -148,11 +143,6 @@ def _coordinate(source: Source, position: int, expected: str) -> float:
     raise TypeError(f"no point can be read from {type(source).__name__}")
 
 
-def _is_list_of_coordinates(value: object) -> bool:
-    # The platform's own points have a third coordinate.
-    return isinstance(value, list) and len(value) in (2, 3)
-
-
 # --- Points in an image or volume, each with a class and a probability where the phase asks for them ---
 
 NEAR_MM = 0.001
@@ -196,8 +186,8 @@ class Points(Kind):
     average_items: ClassVar[int] = 1000
     max_json_values: ClassVar[int] = 100_000
 
-    space: Space
-    attributes: Attributes = NO_ATTRIBUTES
+    space: objects.Space
+    attributes: objects.Attributes = objects.NO_ATTRIBUTES
     with_diameter: bool = False
     unknown_diameter: float | None = None
     single: bool = False
@@ -216,7 +206,7 @@ class Points(Kind):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> PointSet:
         """Return the points at a source. Raises `FormFault` with the faults of all points."""
         faults: list[Fault] = []
-        rows = all_or_faults(self._rows(source, case, faults), faults)
+        rows = objects.all_or_faults(self._rows(source, case, faults), faults)
         return point_set(rows, self.space.axes)
 
     def _rows(self, source: Source, case: CaseForm, faults: list[Fault]) -> Iterator[tuple[float, ...]]:
@@ -224,7 +214,7 @@ class Points(Kind):
         if isinstance(source, CellsSource):
             yield self._of_cells(source, case, faults)
         elif isinstance(source, RowsSource):
-            for row in rows_of_case(source, case, 1 if self.single else self.max_points, self.single):
+            for row in objects.rows_of_case(source, case, 1 if self.single else self.max_points, self.single):
                 yield self._of_cells(row, case, faults)
         elif isinstance(source, JsonSource):
             if self.single:
@@ -273,7 +263,7 @@ class Points(Kind):
     def unpack(self, packed: Packed, case: CaseForm) -> PointSet:
         """Return points of known classes within the bounds of the space. Raises `HandoverError`."""
         axes = self.space.axes
-        rows = objects_of(packed, axes + 2, 1 if self.single else self.max_points)
+        rows = objects.objects_of(packed, axes + 2, 1 if self.single else self.max_points)
         low, high = np.transpose(self.space.bounds(case))
         if not ((rows[:, :axes] >= low) & (rows[:, :axes] <= high)).all() or (self.single and not len(rows)):
             raise HandoverError("expected points within the bounds of the image")
@@ -345,7 +335,7 @@ class Points(Kind):
 
 
 def position_of_cells(
-    row: CellsSource, space: Space, case: CaseForm, faults: list[Fault]
+    row: CellsSource, space: objects.Space, case: CaseForm, faults: list[Fault]
 ) -> tuple[float, ...]:
     """Return the coordinates in the first cells of a row; the faults of each are added."""
     position: list[float] = []
@@ -359,7 +349,7 @@ def position_of_cells(
     return tuple(position)
 
 
-def moved_points(reference: PointSet, space: Space, case: CaseForm, variant: Variant) -> PointSet:
+def moved_points(reference: PointSet, space: objects.Space, case: CaseForm, variant: Variant) -> PointSet:
     """Return the points of a reference as predictions, moved as a variant asks for."""
     positions = reference.positions.copy()
     if variant is Variant.NEAR and len(positions):
@@ -394,12 +384,12 @@ class Keypoints(Kind):
     max_json_values: ClassVar[int] = 100_000
 
     names: tuple[str, ...]
-    space: Space
+    space: objects.Space
     partial: bool = False
 
     @cached_property
     def _points(self) -> Points:
-        attributes = Attributes(self.names, always_named=True)
+        attributes = objects.Attributes(self.names, always_named=True)
         return Points(self.space, attributes, max_points=2 * len(self.names))
 
     @property
@@ -419,7 +409,10 @@ class Keypoints(Kind):
         found = self._points.read(source, case, files)
         if faults := list(self._faults(found, source, case)):
             raise FormFault(faults)
-        return _in_order(found)
+        order = np.argsort(found.classes)
+        return PointSet(
+            found.positions[order], found.classes[order], found.probabilities[order], found.diameters[order]
+        )
 
     def _faults(self, found: PointSet, source: RowsSource | JsonSource, case: CaseForm) -> Iterator[Fault]:
         counts = np.bincount(found.classes, minlength=len(self.names))
@@ -477,10 +470,3 @@ class Keypoints(Kind):
             f"the type `{self.socket_kind}`; {self.space.in_words_of_json()}; `name` {self._times} of "
             f"{', '.join(self.names)}"
         )
-
-
-def _in_order(found: PointSet) -> PointSet:
-    order = np.argsort(found.classes)
-    return PointSet(
-        found.positions[order], found.classes[order], found.probabilities[order], found.diameters[order]
-    )

@@ -20,8 +20,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import Files
 from evaluation.io.files import scratch_folder, write_atomically
 from evaluation.organiser.rescoring.kept import CHANGES
-from evaluation.organiser.rescoring.run import Summary, score_all
-from evaluation.organiser.rescoring.slicing import Slicing, slices_of
+from evaluation.organiser.rescoring.run import Slicing, Summary, score_all, slices_of
 from evaluation.organiser.rescoring.submissions import (
     fetch,
     find_submissions,

@@ -11,15 +11,9 @@ from rich.table import Table
 
 from evaluation.cli.console import TableConsole
 from evaluation.organiser.output import p_text
+from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison
-from evaluation.organiser.ranking.leaderboard_file import (
-    BoardOfTeam,
-    Leaderboard,
-    MetricOfTeam,
-    PhaseLeaderboard,
-    Team,
-)
 from evaluation.organiser.ranking.methods import METHODS
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.phase.leaderboard import rounded_outwards
@@ -28,7 +22,7 @@ _MOST_PAIRS = 15
 _MOST_ROWS = 60
 
 
-def pair_tables(phase: PhaseLeaderboard) -> Iterator[Table]:
+def pair_tables(phase: leaderboard_file.PhaseLeaderboard) -> Iterator[Table]:
     """Yield a table of tests between teams for each metric, or only between neighbours if there are many."""
     for metric in phase.metrics.values():
         comparisons = metric.comparisons
@@ -63,7 +57,7 @@ def _pairs(title: str, shown: Sequence[Comparison]) -> Table:
     return table
 
 
-def subgroup_table(phase: PhaseLeaderboard) -> Table:
+def subgroup_table(phase: leaderboard_file.PhaseLeaderboard) -> Table:
     """Return the tests between subgroups within teams; if there are many, only of ranked metrics."""
     tests = phase.subgroup_tests
     title = "Tests between subgroups within each team (rank-sum, not corrected for their number)"
@@ -93,7 +87,7 @@ _MAX_TEAMS = 12
 _LOG_WIDTH = 160
 
 
-def print_leaderboard(board: Leaderboard) -> None:
+def print_leaderboard(board: leaderboard_file.Leaderboard) -> None:
     """Print the leaderboards of all phases, the final one last, with notices."""
     console = TableConsole(_LOG_WIDTH)
     for phase in board.phases:
@@ -132,7 +126,7 @@ def print_leaderboard(board: Leaderboard) -> None:
         console.print(escape(f"note: {notice}"))
 
 
-def _robustness(phase: PhaseLeaderboard) -> Table:
+def _robustness(phase: leaderboard_file.PhaseLeaderboard) -> Table:
     table = Table(
         "board", "what differs", "change", title="Places if one thing differed", title_justify="left"
     )
@@ -164,7 +158,7 @@ def _print_across(console: Console, across: AcrossRankings) -> None:
         console.print(escape(f"  joined at 1 − τ-b = {merge.distance:.2f}: {groups}"))
 
 
-def _rule(phase: PhaseLeaderboard) -> str:
+def _rule(phase: leaderboard_file.PhaseLeaderboard) -> str:
     """Return the rule that made the places, and its metrics, in one line."""
     method = phase.scheme["method"]
     rule = METHODS.get(method["name"])
@@ -176,7 +170,7 @@ def _rule(phase: PhaseLeaderboard) -> str:
     return f"{text}: {named}"
 
 
-def _places(phase: PhaseLeaderboard) -> Table:
+def _places(phase: leaderboard_file.PhaseLeaderboard) -> Table:
     role = f"{phase.role}: " if phase.role else ""
     table = Table(title=escape(f"{role}{phase.phase}, {len(phase.teams)} teams"), title_justify="left")
     boards = list(phase.teams[0].boards)
@@ -191,7 +185,7 @@ def _places(phase: PhaseLeaderboard) -> Table:
     return table
 
 
-def _metrics(phase: PhaseLeaderboard, names: list[str]) -> Table:
+def _metrics(phase: leaderboard_file.PhaseLeaderboard, names: list[str]) -> Table:
     table = Table("team")
     for name in names:
         table.add_column(escape(phase.metrics[name].title), justify="right")
@@ -200,7 +194,7 @@ def _metrics(phase: PhaseLeaderboard, names: list[str]) -> Table:
     return table
 
 
-def _legend(phase: PhaseLeaderboard) -> list[str]:
+def _legend(phase: leaderboard_file.PhaseLeaderboard) -> list[str]:
     boards = [board for team in phase.teams for board in team.boards.values()]
     metrics = [metric for team in phase.teams for metric in team.metrics.values()]
     places = " (95 % interval over resampled cases)" if any(board.distribution for board in boards) else ""
@@ -215,7 +209,7 @@ def _legend(phase: PhaseLeaderboard) -> list[str]:
     return lines
 
 
-def _conclusions(phase: PhaseLeaderboard) -> list[str]:
+def _conclusions(phase: leaderboard_file.PhaseLeaderboard) -> list[str]:
     lines = []
     for metric in phase.metrics.values():
         comparisons = metric.comparisons
@@ -262,14 +256,14 @@ def _conclusions(phase: PhaseLeaderboard) -> list[str]:
     return lines
 
 
-def _board(board: BoardOfTeam) -> str:
+def _board(board: leaderboard_file.BoardOfTeam) -> str:
     if board.rank is None:
         return f"– ({board.would_be_place})" if board.would_be_place else ""
     between = f" ({_range(board.distribution)})" if board.distribution else ""
     return f"{board.rank:g}{between} · {board.exact_score}"
 
 
-def _metric(metric: MetricOfTeam | None) -> str:
+def _metric(metric: leaderboard_file.MetricOfTeam | None) -> str:
     if metric is None:
         return ""
     interval = ""
@@ -280,7 +274,7 @@ def _metric(metric: MetricOfTeam | None) -> str:
     return f"{metric.value:.4f}{interval} · {rank}"
 
 
-def _note(team: Team) -> str:
+def _note(team: leaderboard_file.Team) -> str:
     notes = [] if team.eligible else ["not ranked"]
     if team.submissions > 1:
         notes.append(f"{team.submission} of {team.submissions} submissions")

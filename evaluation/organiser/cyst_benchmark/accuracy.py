@@ -18,19 +18,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Box, box_of_content
 from evaluation.metrics.segmentation import ConfidenceSums, weighted_dice_of_sums
-from evaluation.organiser.cyst_benchmark.data import (
-    CONFIDENCES,
-    EVERYTHING,
-    RUNS,
-    SUPERVISOR,
-    AnnotatedBScan,
-    EvaluationSet,
-    Group,
-    Levels,
-    Stratum,
-    cysts_of,
-    groups_of,
-)
+from evaluation.organiser.cyst_benchmark import data
 from evaluation.organiser.cyst_benchmark.transform import (
     DISTINCTIONS,
     EVERY_INTERVAL,
@@ -54,7 +42,7 @@ class SimilarityByConfidence:
     @property
     def figures(self) -> tuple[float, ...]:
         """The overall similarity, then one for each confidence."""
-        return (self.overall, *(self.by_confidence[c] for c in CONFIDENCES))
+        return (self.overall, *(self.by_confidence[c] for c in data.CONFIDENCES))
 
     def weight(self, confidence: int) -> float:
         """Return the weight of a mark of this confidence, see `benchmark.weighting`.
@@ -71,7 +59,9 @@ class Similarity:
     """Eq. 3 over the voxels of many B-scans, added one by one."""
 
     _overall: Floats = field(default_factory=lambda: np.zeros(3))
-    _by_confidence: dict[int, Floats] = field(default_factory=lambda: {c: np.zeros(3) for c in CONFIDENCES})
+    _by_confidence: dict[int, Floats] = field(
+        default_factory=lambda: {c: np.zeros(3) for c in data.CONFIDENCES}
+    )
 
     def add(self, first: Floats, second: Floats, marked: Mapping[int, NDArray[np.bool_]]) -> None:
         """Add the values (y, x) of one B-scan in two annotations.
@@ -101,7 +91,7 @@ class Similarity:
 
 def marked_by_either(*levels: NDArray[Any]) -> dict[int, NDArray[np.bool_]]:
     """Return for every confidence the voxels (y, x) that have it in at least one annotation."""
-    return {c: np.logical_or.reduce([annotation == c for annotation in levels]) for c in CONFIDENCES}
+    return {c: np.logical_or.reduce([annotation == c for annotation in levels]) for c in data.CONFIDENCES}
 
 
 def _sums(first: Floats, second: Floats) -> Floats:
@@ -114,23 +104,23 @@ class ValuedBScan:
     """Confidences and values (y, x) by annotator and run, cropped to ``box``, which holds all marks."""
 
     box: Box
-    levels: Mapping[tuple[str, str], Levels]
+    levels: Mapping[tuple[str, str], data.Levels]
     values: Mapping[tuple[str, str], Floats]
 
     def mean(self, annotator: str) -> Floats:
         """Return the mean of an annotator's two runs, the final annotation of the evaluation set."""
-        first, second = (self.values[annotator, run] for run in RUNS)
+        first, second = (self.values[annotator, run] for run in data.RUNS)
         return (first + second) / 2
 
 
 def valued(
-    b_scan: AnnotatedBScan, scale: Scale, measured: Mapping[CystKey, Mapping[int, float]]
+    b_scan: data.AnnotatedBScan, scale: Scale, measured: Mapping[CystKey, Mapping[int, float]]
 ) -> ValuedBScan:
     """Return the values of a B-scan. Raises `PhaseError` where its cysts are not those that were measured."""
     box = reduce(Box.union, map(box_of_content, b_scan.levels.values()))
     values = {}
     for (annotator, run), levels in b_scan.levels.items():
-        cysts = cysts_of(levels)
+        cysts = data.cysts_of(levels)
         found = measured.get((annotator, run, b_scan.volume, b_scan.b_scan), {})
         if len(found) != len(cysts):
             where = f"{annotator}, {run}, {b_scan.volume}, B-scan {b_scan.b_scan}"
@@ -144,7 +134,7 @@ def valued(
 
 
 ACCURACY, GROUPS, EFFECT = "accuracy.csv", "accuracy_by_group.csv", "interval_effect.csv"
-BY_CONFIDENCE = tuple(f"confidence_{c}" for c in CONFIDENCES)
+BY_CONFIDENCE = tuple(f"confidence_{c}" for c in data.CONFIDENCES)
 _OF_ACCURACY = ("reader", "measure", "overall", *BY_CONFIDENCE)
 _OF_GROUP = ("column", "value", "b_scans", *_OF_ACCURACY)
 _OF_EFFECT = ("reader", "measure", "voxels", *EVERY_INTERVAL, "difference")
@@ -155,17 +145,17 @@ _Measured = tuple[str, str]
 
 
 def write_accuracy(
-    evaluation_set: EvaluationSet, strata: Mapping[str, Stratum], work: Path, interval: Interval
+    evaluation_set: data.EvaluationSet, strata: Mapping[str, data.Stratum], work: Path, interval: Interval
 ) -> dict[str, object]:
     """Measure reproducibility and accuracy of every annotator; return the report's section."""
     scales = {kind: read_scale(work, kind) for kind in EVERY_INTERVAL}
     measured = read_distinctions(work)
-    similarities: dict[tuple[Interval, Group], dict[_Measured, Similarity]] = defaultdict(
+    similarities: dict[tuple[Interval, data.Group], dict[_Measured, Similarity]] = defaultdict(
         lambda: defaultdict(Similarity)
     )
-    b_scans: Counter[Group] = Counter()
+    b_scans: Counter[data.Group] = Counter()
     for b_scan in evaluation_set:
-        groups = groups_of(strata[b_scan.volume])
+        groups = data.groups_of(strata[b_scan.volume])
         b_scans.update(groups)
         for kind, scale in scales.items():
             for key, similarity in _similarities(valued(b_scan, scale, measured), evaluation_set.annotators):
@@ -178,16 +168,16 @@ def write_accuracy(
     order = [
         (measure, annotator)
         for measure in _MEASURES
-        for annotator in (*evaluation_set.annotators, SUPERVISOR)
-        if (measure, annotator) != ("accuracy", SUPERVISOR)
+        for annotator in (*evaluation_set.annotators, data.SUPERVISOR)
+        if (measure, annotator) != ("accuracy", data.SUPERVISOR)
     ]
-    found = results[interval, EVERYTHING]
+    found = results[interval, data.EVERYTHING]
     rows = [(annotator, measure, *found[measure, annotator].figures) for measure, annotator in order]
     write_rows(work / ACCURACY, _OF_ACCURACY, rows)
     of_groups = [
         (*group, b_scans[group], annotator, measure, *results[interval, group][measure, annotator].figures)
         for group in sorted(b_scans)
-        if group != EVERYTHING
+        if group != data.EVERYTHING
         for measure, annotator in order
     ]
     write_rows(work / GROUPS, _OF_GROUP, of_groups)
@@ -196,7 +186,7 @@ def write_accuracy(
         for measure, annotator in order
         for voxels, level, cyst in zip(
             ("overall", *BY_CONFIDENCE),
-            *(results[kind, EVERYTHING][measure, annotator].figures for kind in EVERY_INTERVAL),
+            *(results[kind, data.EVERYTHING][measure, annotator].figures for kind in EVERY_INTERVAL),
             strict=True,
         )
     ]
@@ -221,21 +211,21 @@ def read_accuracy(work: Path) -> dict[str, SimilarityByConfidence]:
             weights = [row.number("overall"), *(row.number(name) for name in BY_CONFIDENCE)]
             if isnan(weights[0]) or any(weight < 0 for weight in weights):
                 row.fault("overall", f"expected accuracies of at least 0, found {weights}")
-            by_confidence = dict(zip(CONFIDENCES, weights[1:], strict=True))
+            by_confidence = dict(zip(data.CONFIDENCES, weights[1:], strict=True))
             accuracies[row.cells["reader"]] = SimilarityByConfidence(weights[0], by_confidence)
     return accuracies
 
 
 def _similarities(b_scan: ValuedBScan, annotators: tuple[str, ...]) -> Iterator[tuple[_Measured, Similarity]]:
-    true_levels = [b_scan.levels[SUPERVISOR, run] for run in RUNS]
-    truth = b_scan.mean(SUPERVISOR)
-    for annotator in (*annotators, SUPERVISOR):
-        levels = [b_scan.levels[annotator, run] for run in RUNS]
-        first, second = (b_scan.values[annotator, run] for run in RUNS)
+    true_levels = [b_scan.levels[data.SUPERVISOR, run] for run in data.RUNS]
+    truth = b_scan.mean(data.SUPERVISOR)
+    for annotator in (*annotators, data.SUPERVISOR):
+        levels = [b_scan.levels[annotator, run] for run in data.RUNS]
+        first, second = (b_scan.values[annotator, run] for run in data.RUNS)
         reproducibility = Similarity()
         reproducibility.add(first, second, marked_by_either(*levels))
         yield ("reproducibility", annotator), reproducibility
-        if annotator != SUPERVISOR:
+        if annotator != data.SUPERVISOR:
             accuracy = Similarity()
             accuracy.add(b_scan.mean(annotator), truth, marked_by_either(*levels, *true_levels))
             yield ("accuracy", annotator), accuracy

@@ -8,14 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.cyst_benchmark import data
 from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence, read_accuracy
-from evaluation.organiser.cyst_benchmark.data import (
-    CONFIDENCES,
-    geometries_of,
-    partition,
-    read_strata,
-    write_scanners,
-)
 from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import organiser_table
 
@@ -70,7 +64,7 @@ def assign(accuracies: Mapping[str, SimilarityByConfidence], parts: int) -> tupl
 
 def complementarity(first: SimilarityByConfidence, second: SimilarityByConfidence) -> float:
     """Return the sum over the confidences of the better accuracy of two annotators."""
-    return math.fsum(max(first.weight(c), second.weight(c)) for c in CONFIDENCES)
+    return math.fsum(max(first.weight(c), second.weight(c)) for c in data.CONFIDENCES)
 
 
 def pairs(annotators: Sequence[str]) -> tuple[Pair, ...]:
@@ -153,11 +147,11 @@ _MAX_B_SCANS = 100_000
 
 def write_partition(folder: Path, work: Path, parts: int, seed: int) -> dict[str, object]:
     """Divide the volumes into parts; return the report's section."""
-    strata = read_strata(folder)
+    strata = data.read_strata(folder)
     if not 1 <= parts <= min(len(strata), _MAX_PARTS):
         raise PhaseError(f"parts: expected 1 to {len(strata)}, the number of volumes, found {parts}")
-    geometries = geometries_of(folder, strata)
-    found = partition(strata, parts, seed)
+    geometries = data.geometries_of(folder, strata)
+    found = data.partition(strata, parts, seed)
     rows = [
         (name, strata[name].vendor, strata[name].quality, found[name] + 1, geometries[name].shape[0])
         for name in sorted(strata)
@@ -179,7 +173,7 @@ def write_partition(folder: Path, work: Path, parts: int, seed: int) -> dict[str
             }
             for stratum in sorted(set(strata.values()))
         ],
-        "scanners": write_scanners(work, strata, geometries),
+        "scanners": data.write_scanners(work, strata, geometries),
     }
 
 

@@ -22,6 +22,7 @@ from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import Geometry, check_geometry, geometry_columns
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Box, box_of_content
+from evaluation.organiser.cyst_benchmark import data
 from evaluation.organiser.cyst_benchmark.accuracy import (
     BY_CONFIDENCE,
     Similarity,
@@ -32,24 +33,6 @@ from evaluation.organiser.cyst_benchmark.accuracy import (
     valued,
 )
 from evaluation.organiser.cyst_benchmark.assignment import read_assignment
-from evaluation.organiser.cyst_benchmark.data import (
-    CONFIDENCES,
-    EIGHT_NEIGHBOURS,
-    EVERYTHING,
-    IMAGES,
-    RUNS,
-    SUPERVISOR,
-    EvaluationSet,
-    Group,
-    Range,
-    Scan,
-    Stratum,
-    cysts_of,
-    distinctions,
-    groups_of,
-    read_strata,
-    scans_in,
-)
 from evaluation.organiser.cyst_benchmark.transform import (
     LOWEST,
     Interval,
@@ -107,8 +90,8 @@ def nearest_level(
     value; the one nearest to ``mean_level`` is returned (see `mean_levels`), so that none of them is lost. Of
     two equally near values or levels the lower one is returned.
     """
-    numbers = np.array(CONFIDENCES)
-    values = np.array([levels[c] for c in CONFIDENCES])
+    numbers = np.array(data.CONFIDENCES)
+    values = np.array([levels[c] for c in data.CONFIDENCES])
     distinct = np.unique(values)
     value = distinct[np.abs(confidence[marked][:, np.newaxis] - distinct).argmin(axis=1)]
     distance = np.abs(mean_level[marked][:, np.newaxis] - numbers)
@@ -129,7 +112,7 @@ def _weighted_mean(weights: Floats, values: Floats) -> Floats:
 
 
 def _weights(annotator: AnnotatorMarks) -> Floats:
-    table: NDArray[Any] = np.array([annotator.accuracy.weight(level) for level in (0, *CONFIDENCES)])
+    table: NDArray[Any] = np.array([annotator.accuracy.weight(level) for level in (0, *data.CONFIDENCES)])
     return np.asarray(table[annotator.levels], dtype=np.float64)
 
 
@@ -148,17 +131,19 @@ class LevelCounts:
 
     def warnings(self) -> list[str]:
         """Return a line for every level that annotators marked and the combined level does not have."""
-        marked = {level: sum(voxels[level] for voxels in self.annotators.values()) for level in CONFIDENCES}
+        marked = {
+            level: sum(voxels[level] for voxels in self.annotators.values()) for level in data.CONFIDENCES
+        }
         return [
             f"level {level} is lost: annotators marked {marked[level]} voxels with it, and none has it in "
             "the combined level, because others marked these voxels differently or not at all"
-            for level in CONFIDENCES
+            for level in data.CONFIDENCES
             if marked[level] and not self.combined[level]
         ]
 
 
 def _voxels(levels: NDArray[Any]) -> Counter[int]:
-    numbers = np.bincount(levels[levels > 0], minlength=CONFIDENCES[-1] + 1)
+    numbers = np.bincount(levels[levels > 0], minlength=data.CONFIDENCES[-1] + 1)
     return Counter(dict(enumerate(numbers.tolist())))
 
 
@@ -174,11 +159,11 @@ def write_combination(
     configuration = read_configuration(folder, only=CHALLENGE.name)
     fields = references_of(configuration.tasks)
     scale, accuracies = read_scale(work, interval), read_accuracy(work)
-    strata = read_strata(folder)
+    strata = data.read_strata(folder)
     annotations = _annotations(folder, work, list(strata), accuracies)
-    images = scans_in(folder / IMAGES)
+    images = data.scans_in(folder / data.IMAGES)
     if missing := [name for name in strata if name not in images]:
-        raise PhaseError(*(f"{folder / IMAGES}/{name}: is missing" for name in missing))
+        raise PhaseError(*(f"{folder / data.IMAGES}/{name}: is missing" for name in missing))
 
     names = [field.name for field in fields]
     counts = LevelCounts()
@@ -205,16 +190,16 @@ def write_combination(
 
 
 def _by_level(voxels: Counter[int]) -> dict[int, int]:
-    return {level: voxels[level] for level in CONFIDENCES}
+    return {level: voxels[level] for level in data.CONFIDENCES}
 
 
 def _annotations(
     folder: Path, work: Path, volumes: Sequence[str], accuracies: Mapping[str, SimilarityByConfidence]
-) -> dict[str, dict[str, Scan]]:
+) -> dict[str, dict[str, data.Scan]]:
     """Return the volumes of confidences by volume and annotator. Raises `PhaseError` where one is missing."""
     assigned = read_assignment(work)
     folder = folder / ANNOTATIONS
-    scans = {path.name: scans_in(path) for path in sorted(folder.iterdir())} if folder.is_dir() else {}
+    scans = {path.name: data.scans_in(path) for path in sorted(folder.iterdir())} if folder.is_dir() else {}
     problems = [
         f"{folder / annotator}: expected one of the annotators of the evaluation set, found {annotator!r}"
         for annotator in scans
@@ -237,9 +222,9 @@ def _annotations(
 
 
 def _combined(
-    image: Scan,
+    image: data.Scan,
     geometry: Geometry,
-    annotators: Mapping[str, Scan],
+    annotators: Mapping[str, data.Scan],
     scale: Scale,
     accuracies: Mapping[str, SimilarityByConfidence],
     fields: Sequence[str],
@@ -257,7 +242,7 @@ def _combined(
         if f"reader_{annotator}" in fields
     }
     measured = scale.interval == "cyst"
-    intensities = image.intensities() if measured else Range(0.0, 0.0)
+    intensities = image.intensities() if measured else data.Range(0.0, 0.0)
     planes = image.planes() if measured else iter(level)
     streams = [scan.planes() for scan in annotators.values()]
     for z, (intensity, *annotator_planes) in enumerate(zip(planes, *streams, strict=True)):
@@ -289,12 +274,16 @@ def _combined(
 
 
 def _values(
-    scale: Scale, annotator: str, levels: NDArray[np.uint8], image: NDArray[np.generic], intensities: Range
+    scale: Scale,
+    annotator: str,
+    levels: NDArray[np.uint8],
+    image: NDArray[np.generic],
+    intensities: data.Range,
 ) -> NDArray[np.float64]:
     if scale.interval == "level":
         return scale.values(annotator, levels, (), ())
-    cysts = cysts_of(levels)
-    return scale.values(annotator, levels, cysts, distinctions(image, levels, cysts, intensities))
+    cysts = data.cysts_of(levels)
+    return scale.values(annotator, levels, cysts, data.distinctions(image, levels, cysts, intensities))
 
 
 # --- The step `comparison`: Eq. 4 and the plain average against the supervisor, on the evaluation set ---
@@ -325,8 +314,8 @@ class CystCounts:
 
 def count_cysts(marked: NDArray[np.bool_], true: NDArray[np.bool_]) -> CystCounts:
     """Return the counts of one B-scan (y, x); a cyst is an 8-connected component of ``true``."""
-    cysts, count = ndimage.label(true, structure=EIGHT_NEIGHBOURS)
-    components, of_marked = ndimage.label(marked, structure=EIGHT_NEIGHBOURS)
+    cysts, count = ndimage.label(true, structure=data.EIGHT_NEIGHBOURS)
+    components, of_marked = ndimage.label(marked, structure=data.EIGHT_NEIGHBOURS)
     found = len(np.unique(cysts[marked & true]))
     return CystCounts(count, found, of_marked - len(np.unique(components[marked & true])))
 
@@ -338,7 +327,7 @@ def groups_of_annotators(annotators: Sequence[str]) -> list[Members]:
 
 
 def write_comparison(
-    evaluation_set: EvaluationSet, strata: Mapping[str, Stratum], work: Path, interval: Interval
+    evaluation_set: data.EvaluationSet, strata: Mapping[str, data.Stratum], work: Path, interval: Interval
 ) -> dict[str, object]:
     """Score every combination of annotators against the supervisor; return the report's section.
 
@@ -349,15 +338,15 @@ def write_comparison(
     scale, accuracies, measured = read_scale(work, interval), read_accuracy(work), read_distinctions(work)
     if unknown := sorted(set(evaluation_set.annotators) - set(accuracies)):
         raise PhaseError(f"{work}: expected the accuracy of {unknown[0]}, found none; repeat that step")
-    similarities: dict[tuple[_Key, Group], Similarity] = defaultdict(Similarity)
-    cysts: dict[tuple[Members, Group], CystCounts] = defaultdict(CystCounts)
-    b_scans: Counter[Group] = Counter()
+    similarities: dict[tuple[_Key, data.Group], Similarity] = defaultdict(Similarity)
+    cysts: dict[tuple[Members, data.Group], CystCounts] = defaultdict(CystCounts)
+    b_scans: Counter[data.Group] = Counter()
     for annotated in evaluation_set:
-        groups = (*groups_of(strata[annotated.volume]), ("volume", annotated.volume))
+        groups = (*data.groups_of(strata[annotated.volume]), ("volume", annotated.volume))
         b_scans.update(groups)
         b_scan = valued(annotated, scale, measured)
         for members in groups_of_annotators(evaluation_set.annotators):
-            counts = count_cysts(marked_by(b_scan, members), marked_by(b_scan, (SUPERVISOR,)))
+            counts = count_cysts(marked_by(b_scan, members), marked_by(b_scan, (data.SUPERVISOR,)))
             for group in groups:
                 cysts[members, group] += counts
             for method, found in _scored(b_scan, members, accuracies):
@@ -388,14 +377,14 @@ def combined_values(
     b_scan: ValuedBScan, members: Members, accuracies: Mapping[str, SimilarityByConfidence]
 ) -> dict[str, Floats]:
     """Return the values (y, x) of some annotators together, by method: one alone, or both ways to combine."""
-    average = sum((b_scan.mean(name) for name in members), np.zeros_like(b_scan.mean(SUPERVISOR)))
+    average = sum((b_scan.mean(name) for name in members), np.zeros_like(b_scan.mean(data.SUPERVISOR)))
     methods: dict[str, Floats] = {ALONE if len(members) == 1 else AVERAGE: average / len(members)}
     if len(members) > 1:
         runs = [
             combine(
                 [AnnotatorMarks(b_scan.levels[n, run], b_scan.values[n, run], accuracies[n]) for n in members]
             )
-            for run in RUNS
+            for run in data.RUNS
         ]
         methods[WEIGHTED] = (runs[0] + runs[1]) / 2
     return methods
@@ -404,25 +393,29 @@ def combined_values(
 def _scored(
     b_scan: ValuedBScan, members: Members, accuracies: Mapping[str, SimilarityByConfidence]
 ) -> Iterator[tuple[str, Similarity]]:
-    levels = [b_scan.levels[name, run] for name in (*members, SUPERVISOR) for run in RUNS]
+    levels = [b_scan.levels[name, run] for name in (*members, data.SUPERVISOR) for run in data.RUNS]
     marked = marked_by_either(*levels)
     for method, values in combined_values(b_scan, members, accuracies).items():
         found = Similarity()
-        found.add(values, b_scan.mean(SUPERVISOR), marked)
+        found.add(values, b_scan.mean(data.SUPERVISOR), marked)
         yield method, found
 
 
 def marked_by(b_scan: ValuedBScan, members: Members) -> NDArray[np.bool_]:
     """Return the voxels that any of the members marked in any run."""
-    levels = [b_scan.levels[name, run] > 0 for name in members for run in RUNS]
+    levels = [b_scan.levels[name, run] > 0 for name in members for run in data.RUNS]
     return np.asarray(np.logical_or.reduce(levels))
 
 
 def _against(
-    members: Members, results: Mapping[tuple[_Key, Group], SimilarityByConfidence], volumes: Sequence[str]
+    members: Members,
+    results: Mapping[tuple[_Key, data.Group], SimilarityByConfidence],
+    volumes: Sequence[str],
 ) -> dict[str, object]:
     """Return both methods over all B-scans, and in how many volumes each is better."""
-    weighted, average = (results[(members, method), EVERYTHING].overall for method in (WEIGHTED, AVERAGE))
+    weighted, average = (
+        results[(members, method), data.EVERYTHING].overall for method in (WEIGHTED, AVERAGE)
+    )
     gains = [
         results[(members, WEIGHTED), ("volume", volume)].overall
         - results[(members, AVERAGE), ("volume", volume)].overall
@@ -440,7 +433,7 @@ def _against(
 
 
 def _place(
-    item: tuple[tuple[_Key, Group], SimilarityByConfidence],
+    item: tuple[tuple[_Key, data.Group], SimilarityByConfidence],
 ) -> tuple[int, str, str, int, Members, str]:
     """Return where a row stands: all volumes first, then group by group, few annotators before many."""
     ((members, method), (column, value)), _ = item

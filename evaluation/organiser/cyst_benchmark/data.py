@@ -128,8 +128,7 @@ def ring_of(inside: Mask, pixels: int = RING_PIXELS) -> Mask:
     if not inside.any():
         return np.zeros_like(inside)
     distance: NDArray[np.float64] = ndimage.distance_transform_edt(~inside)
-    ring: Mask = (distance <= pixels) & ~inside
-    return ring
+    return (distance <= pixels) & ~inside
 
 
 def histograms_of(image: Plane, inside: Mask, ring: Mask, intensities: Range) -> CystHistograms:

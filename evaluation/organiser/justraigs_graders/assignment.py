@@ -15,18 +15,7 @@ from evaluation.challenges.justraigs.kinds import FINAL_COLUMN
 from evaluation.challenges.justraigs.rules import NOT_REFERABLE, REFERABLE
 from evaluation.core.fault import PhaseError
 from evaluation.io.tables import write_csv
-from evaluation.organiser.justraigs_graders.grading import (
-    COLUMNS,
-    ENTRY_EXAM,
-    MAIN_LABELS,
-    SPECIALIST,
-    Eye,
-    GraderFigures,
-    GraderLimits,
-    Grading,
-    figures_of,
-    row_of,
-)
+from evaluation.organiser.justraigs_graders import grading
 from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import organiser_table
 
@@ -85,7 +74,7 @@ def assign_pairs(
 
 
 def redistribute(
-    eyes: Sequence[Eye], removed: Collection[str], seed: int = 0, block: int = BLOCK
+    eyes: Sequence[grading.Eye], removed: Collection[str], seed: int = 0, block: int = BLOCK
 ) -> list[Regrading]:
     """Return the gradings of removed graders with their new graders, sorted by eye and role.
 
@@ -93,8 +82,8 @@ def redistribute(
     with the same graders who stay are dealt out in blocks, with one draw of new graders each. Raises
     ValueError for a block below 1.
     """
-    pools = [_pool(eyes, (0, 1), removed), _pool(eyes, (SPECIALIST,), removed)]
-    groups: dict[tuple[tuple[int, ...], tuple[str, ...]], list[Eye]] = defaultdict(list)
+    pools = [_pool(eyes, (0, 1), removed), _pool(eyes, (grading.SPECIALIST,), removed)]
+    groups: dict[tuple[tuple[int, ...], tuple[str, ...]], list[grading.Eye]] = defaultdict(list)
     for eye in sorted(eyes, key=lambda eye: eye.name):
         roles = tuple(role for role in _roles(eye) if eye.graders[role] in removed)
         if roles:
@@ -106,7 +95,7 @@ def redistribute(
         for part in _blocks(members, block):
             taken = set(staying)
             for role in roles:
-                candidates = [name for name in pools[role == SPECIALIST] if name not in taken]
+                candidates = [name for name in pools[role == grading.SPECIALIST] if name not in taken]
                 chosen = candidates[int(rng.integers(len(candidates)))] if candidates else ""
                 taken.add(chosen)
                 for eye in part:
@@ -116,11 +105,11 @@ def redistribute(
     return sorted(found, key=lambda regrading: (regrading.eye, regrading.role))
 
 
-def _roles(eye: Eye) -> list[int]:
+def _roles(eye: grading.Eye) -> list[int]:
     return [role for role, label in enumerate(eye.graded.labels) if label]
 
 
-def _pool(eyes: Sequence[Eye], roles: Collection[int], removed: Collection[str]) -> list[str]:
+def _pool(eyes: Sequence[grading.Eye], roles: Collection[int], removed: Collection[str]) -> list[str]:
     """Return the graders who have one of the roles in any eye and stay, sorted."""
     return sorted({eye.graders[role] for eye in eyes for role in _roles(eye) if role in roles} - set(removed))
 
@@ -141,11 +130,11 @@ NAME, PASSED = "name", "passed"
 class Candidate:
     """The figures of one candidate, and whether they reach the limits."""
 
-    figures: GraderFigures
+    figures: grading.GraderFigures
     passed: bool
 
 
-def hold_exam(table: Path, limits: GraderLimits = ENTRY_EXAM) -> list[Candidate]:
+def hold_exam(table: Path, limits: grading.GraderLimits = grading.ENTRY_EXAM) -> list[Candidate]:
     """Return the result of every candidate in a table of answers, sorted by name.
 
     The columns (comma, semicolon or tab): "name" of an image, its label "final_label", and one for each
@@ -162,13 +151,15 @@ def hold_exam(table: Path, limits: GraderLimits = ENTRY_EXAM) -> list[Candidate]
             answers.faults.append(f"{answers.file}: expected a column for each candidate, found none")
         for row in answers.rows:
             final = row.cells[FINAL_COLUMN].upper()
-            if final not in MAIN_LABELS:
-                row.fault(FINAL_COLUMN, f"expected {', '.join(MAIN_LABELS)}, found {final!r}")
+            if final not in grading.MAIN_LABELS:
+                row.fault(FINAL_COLUMN, f"expected {', '.join(grading.MAIN_LABELS)}, found {final!r}")
             for candidate in candidates:
                 answer = row.cells[candidate].upper()
-                if answer and answer not in MAIN_LABELS:
-                    row.fault(candidate, f"expected {', '.join(MAIN_LABELS)} or nothing, found {answer!r}")
-                gradings.append(Grading(row.cells[NAME], candidate, answer, final))
+                if answer and answer not in grading.MAIN_LABELS:
+                    row.fault(
+                        candidate, f"expected {', '.join(grading.MAIN_LABELS)} or nothing, found {answer!r}"
+                    )
+                gradings.append(grading.Grading(row.cells[NAME], candidate, answer, final))
         for name, count in Counter(row.cells[NAME] for row in answers.rows).items():
             if count > 1 or not name:
                 answers.faults.append(
@@ -180,12 +171,14 @@ def hold_exam(table: Path, limits: GraderLimits = ENTRY_EXAM) -> list[Candidate]
             for label in (REFERABLE, NOT_REFERABLE)
             if label not in found
         )
-    return [Candidate(figures, not figures.is_below(limits)) for figures in figures_of(gradings)]
+    return [Candidate(figures, not figures.is_below(limits)) for figures in grading.figures_of(gradings)]
 
 
 def write_results(path: Path, candidates: list[Candidate]) -> None:
     """Write a row for every candidate: sensitivity and specificity with intervals, and who passed."""
-    write_rows(path, (*COLUMNS, PASSED), ((*row_of(one.figures), one.passed) for one in candidates))
+    write_rows(
+        path, (*grading.COLUMNS, PASSED), ((*grading.row_of(one.figures), one.passed) for one in candidates)
+    )
 
 
 # --- Two graders for every image, a new pair for each block of images ---

@@ -9,14 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
 
+from evaluation.challenges.justraigs import kinds
 from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders, final_label
-from evaluation.challenges.justraigs.kinds import (
-    FEATURE_COLUMNS,
-    FINAL_COLUMN,
-    LABEL_COLUMNS,
-    AgreedFeatures,
-    GradedEye,
-)
 from evaluation.challenges.justraigs.rules import FEATURES, NOT_REFERABLE, REFERABLE, UNGRADABLE
 from evaluation.core.fault import PhaseError, ReadError
 from evaluation.core.form import STACK_INDEX, STACK_NAME, name_key
@@ -39,14 +33,14 @@ COLUMNS_WITHOUT_STACKS: tuple[str, ...] = (
     "name",
     "cluster",
     "age",
-    FINAL_COLUMN,
-    *LABEL_COLUMNS,
-    *FEATURE_COLUMNS,
+    kinds.FINAL_COLUMN,
+    *kinds.LABEL_COLUMNS,
+    *kinds.FEATURE_COLUMNS,
 )
 CASE_COLUMNS: tuple[str, ...] = ("name", STACK_NAME, STACK_INDEX, *COLUMNS_WITHOUT_STACKS[1:])
 _EYE, _FINAL, _FELLOW, _AGE = "Eye ID", "Final Label", "Fellow Eye ID", "Age"
 _MARKS: Mapping[str, bool | None] = {"": None, "0": False, "1": True, "0.0": False, "1.0": True}
-_KIND = AgreedFeatures(len(FEATURES), MAIN_LABELS, REFERABLE)
+_KIND = kinds.AgreedFeatures(len(FEATURES), MAIN_LABELS, REFERABLE)
 _MAX_FILE_BYTES = 1 << 30
 
 
@@ -58,7 +52,7 @@ class Eye:
     name: str
     fellow: str
     age: str
-    graded: GradedEye
+    graded: kinds.GradedEye
     graders: tuple[str, ...] = GRADERS
 
 
@@ -111,7 +105,7 @@ def read_graders(path: Path) -> list[Eye]:
             eyes.append(
                 Eye(
                     *(row.line, row.cells[_EYE], row.cells[_FELLOW], row.cells[_AGE]),
-                    GradedEye(labels, flags),
+                    kinds.GradedEye(labels, flags),
                     tuple(row.cells[column] for column in named) or GRADERS,
                 )
             )

@@ -20,38 +20,21 @@ from pathlib import Path
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
 from evaluation.core.fault import PhaseError
 from evaluation.io.tables import write_csv
+from evaluation.organiser.justraigs_graders import grading
 from evaluation.organiser.justraigs_graders.assignment import BLOCK, redistribute
-from evaluation.organiser.justraigs_graders.grading import (
-    CASE_COLUMNS,
-    COLUMNS,
-    COLUMNS_WITHOUT_STACKS,
-    GRADERS,
-    MONITORING,
-    AgreedEye,
-    GraderLimits,
-    agreed_eye,
-    agreement_of,
-    case_rows,
-    figures_of,
-    gradings_of,
-    is_unexpected,
-    read_graders,
-    read_mapping,
-    row_of,
-)
 from evaluation.organiser.output import whole_folder, write_report, write_rows
 from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.config import FILE_NAME
 from evaluation.phase.registry import read_configuration
 
-_OF_GRADER = (*COLUMNS, "self_decided", "flagged")
+_OF_GRADER = (*grading.COLUMNS, "self_decided", "flagged")
 
 
 @dataclass(frozen=True)
 class Monitoring:
     """How graders are monitored: below which limits they leave, and how their images are dealt out."""
 
-    limits: GraderLimits = MONITORING
+    limits: grading.GraderLimits = grading.MONITORING
     seed: int = 0
     block: int = BLOCK
 
@@ -76,27 +59,31 @@ def fuse_graders(
     assert isinstance(options, JustraigsOptions)
     if mapping is None and given.config.submission == "algorithm":
         raise PhaseError('--mapping: expected the mapping of stacks for submission = "algorithm", found none')
-    eyes = read_graders(graders)
+    eyes = grading.read_graders(graders)
     with whole_folder(output) as phase:
         (phase / FILE_NAME).write_bytes(configuration.read_bytes())
-        columns = COLUMNS_WITHOUT_STACKS if mapping is None else CASE_COLUMNS
-        entries = None if mapping is None else read_mapping(mapping)
-        write_csv(phase / CASES, columns, case_rows(eyes, entries, graders.name))
-    agreed = [agreed_eye(eye, options.specialist_alone) for eye in eyes]
-    gradings = gradings_of(eyes)
+        columns = grading.COLUMNS_WITHOUT_STACKS if mapping is None else grading.CASE_COLUMNS
+        entries = None if mapping is None else grading.read_mapping(mapping)
+        write_csv(phase / CASES, columns, grading.case_rows(eyes, entries, graders.name))
+    agreed = [grading.agreed_eye(eye, options.specialist_alone) for eye in eyes]
+    gradings = grading.gradings_of(eyes)
     limits = monitoring.limits
-    figures = figures_of(gradings)
+    figures = grading.figures_of(gradings)
     flagged = {of_grader.grader for of_grader in figures if of_grader.is_below(limits)}
     again = redistribute(eyes, flagged, monitoring.seed, monitoring.block)
-    agreement = agreement_of(eyes)
+    agreement = grading.agreement_of(eyes)
     rows = [
-        (*row_of(of_grader), of_grader.self_decided, of_grader.grader in flagged) for of_grader in figures
+        (*grading.row_of(of_grader), of_grader.self_decided, of_grader.grader in flagged)
+        for of_grader in figures
     ]
     write_rows(report / "graders.csv", _OF_GRADER, rows)
     write_rows(
         report / "regrade.csv",
         ("name", "role", "grader", "label", "final_label", "new_grader"),
-        ((one.eye, GRADERS[one.role], one.grader, one.label, one.final, one.new_grader) for one in again),
+        (
+            (one.eye, grading.GRADERS[one.role], one.grader, one.label, one.final, one.new_grader)
+            for one in again
+        ),
     )
     write_rows(
         report / "agreement.csv",
@@ -108,10 +95,10 @@ def fuse_graders(
         ("name", "final_label", "decided_by", *FEATURES),
         ((eye.name, eye.final, eye.decided_by, *_marks(eye)) for eye in agreed),
     )
-    unexpected = [eye for eye in eyes if is_unexpected(eye)]
+    unexpected = [eye for eye in eyes if grading.is_unexpected(eye)]
     write_rows(
         report / "unexpected.csv",
-        ("name", "line", *(f"label_{grader.lower()}" for grader in GRADERS)),
+        ("name", "line", *(f"label_{grader.lower()}" for grader in grading.GRADERS)),
         ((eye.name, eye.line, *eye.graded.labels) for eye in unexpected),
     )
     write_report(
@@ -135,6 +122,6 @@ def fuse_graders(
     )
 
 
-def _marks(eye: AgreedEye) -> list[object]:
+def _marks(eye: grading.AgreedEye) -> list[object]:
     flags = eye.features or (None,) * len(FEATURES)
     return [None if flag is None else int(flag) for flag in flags]

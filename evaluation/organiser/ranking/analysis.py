@@ -14,10 +14,16 @@ from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.froc import FrocTable
 from evaluation.organiser.ranking.annotator_scores import Scores
-from evaluation.organiser.ranking.annotators import AnnotatorsSection, ReadColumns, annotators_section
+from evaluation.organiser.ranking.annotators import (
+    AnnotatorsSection,
+    ReadColumns,
+    annotators_section,
+    curve_of,
+    is_decision,
+    with_scores,
+)
 from evaluation.organiser.ranking.certainty import rank_sets, superiorities
 from evaluation.organiser.ranking.classifiers import (
-    annotator_points,
     classifiers_of_teams,
     operating_points,
     predictive_values,
@@ -46,6 +52,7 @@ from evaluation.organiser.ranking.difficulty import (
 )
 from evaluation.organiser.ranking.leaderboard_file import CaseValues, CurvePoints, FrocPoints, OrganiserPart
 from evaluation.organiser.ranking.pair_tests import TestChoice, TestOfMeans
+from evaluation.organiser.ranking.readers import against_readers, annotator_points
 from evaluation.organiser.ranking.resampling import (
     Resampled,
     TeamCases,
@@ -93,6 +100,21 @@ def _curves(metrics: Mapping[str, Metric], cases: TeamCases) -> dict[str, dict[s
             for position, table in cases.task_tables(name.partition(".")[0]).items():
                 found.setdefault(name, {})[cases.teams[position]] = CurvePoints(*roc_curve(table, curve))
     return found
+
+
+def _reader_curves(
+    read: ReadColumns | None, metrics: Mapping[str, Metric], cases: TeamCases
+) -> dict[str, CurvePoints]:
+    """Return the ROC curve of every annotator who gave scores, of the cases that it read."""
+    if read is None:
+        return {}
+    task, curve = curve_of(metrics)
+    table = next(iter(cases.task_tables(task).values()), None)
+    return {
+        name: CurvePoints(*roc_curve(with_scores(table, curve, scores), curve))
+        for name, scores in (read(table.names).items() if table else ())
+        if table and not is_decision(scores)
+    }
 
 
 def _free_response_curves(
@@ -230,6 +252,8 @@ class Analysis:
             curves=_curves(metrics, chosen),
             free_response=_free_response_curves(metrics, chosen),
             annotator_points=annotator_points(choices.annotators, metrics, chosen, *tested),
+            readers=against_readers(choices.annotators, metrics, chosen, *tested[:2]),
+            reader_curves=_reader_curves(choices.annotators, metrics, chosen),
             classifiers=classifiers_of_teams(metrics, classifiers, chosen, *tested),
             operating_points=points,
             predictive_values=predictive_values(points, choices.prevalence) if choices.prevalence else (),

@@ -104,18 +104,22 @@ def describe_annotators(
     of_curve = metrics_of_curve(metrics, task, curve)
     classifiers: dict[str, dict[str, float]] = {}
     for name, scores in columns.items():
-        if name in decisions:
-            continue
-        read = ~np.isnan(scores)
-        pairs = zip(scores[read].tolist(), label[read].tolist(), strict=True)
-        rows = [{curve.score: score, curve.label: case_label} for score, case_label in pairs]
-        classifiers[name] = values_once(of_curve, CaseTable([""] * len(rows), rows))
+        if name not in decisions:
+            classifiers[name] = values_once(of_curve, with_scores(table, curve, scores))
     return AnnotatorsSection(
         label=curve.label,
         points={name: operating_point(values, label) for name, values in decisions.items()},
         agreement=tuple(_agreement(*pair, decisions, label) for pair in combinations(decisions, 2)),
         classifiers=classifiers,
     )
+
+
+def with_scores(table: CaseTable, curve: Curve, scores: Floats) -> CaseTable:
+    """Return the cases of a table that have a score, with that score and their label alone."""
+    read = np.flatnonzero(~np.isnan(scores)).tolist()
+    label = table[curve.label]
+    rows = [{curve.score: float(scores[case]), curve.label: float(label[case])} for case in read]
+    return CaseTable([table.names[case] for case in read], rows)
 
 
 def annotators_section(

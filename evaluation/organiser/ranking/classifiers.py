@@ -1,37 +1,29 @@
-"""Classifiers beside the likelihood, and operating points of teams and annotators. For organisers only."""
+"""Classifiers beside the likelihood, and the operating points of teams. For organisers only."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import NormalDist
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import bdtr, expit
+from scipy.special import expit
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Curve, Metric
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.arrays import Floats
-from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.metrics.classification import roc_points, roc_table
-from evaluation.metrics.intervals import percentile_interval
 from evaluation.organiser.ranking.annotators import (
-    ReadColumns,
     curve_of,
-    is_decision,
     metrics_of_curve,
     values_once,
 )
 from evaluation.organiser.ranking.comparisons import compare
-from evaluation.organiser.ranking.exchanges import mean_tests
 from evaluation.organiser.ranking.pair_tests import TestChoice
-from evaluation.organiser.ranking.pairwise import PairTest, holm_of_families
+from evaluation.organiser.ranking.pairwise import holm_of_families
 from evaluation.organiser.ranking.resampling import TeamCases, intervals_of_teams
 
 # --- Further classifiers of every team beside its likelihood, such as the cup-to-disc ratio of its masks ---
@@ -133,7 +125,9 @@ def classifiers_of_teams(
             tests += _tests(area, metrics[area], team, areas, of_team, choice)
         curves += (ClassifierCurve(team, title, *roc_curve(table, curve)) for title, table in scored.items())
     families = [(test.first, test.second, test.team in ranked) for test in tests]
-    return Classifiers(tuple(values), _corrected(tests, families), tuple(curves))
+    adjusted = holm_of_families([test.p_value for test in tests], families)
+    corrected = tuple(replace(test, p_holm=p_holm) for test, p_holm in zip(tests, adjusted, strict=True))
+    return Classifiers(tuple(values), corrected, tuple(curves))
 
 
 def _tables_of(
@@ -281,170 +275,3 @@ def predictive_values(
         negative = bounds(1 / odds, rejected, negatives, hits, positives)
         found.append(PredictiveValues(point.task, point.team, prevalence, *positive, *negative))
     return tuple(found)
-
-
-# --- The sensitivity of every team at every annotator's specificity (REFUGE, sections 4.1, 5.3 and 6) ---
-
-
-@dataclass(frozen=True)
-class AnnotatorPoint:
-    """A team at the operating point of an annotator, on the cases that the annotator read.
-
-    ``team_sensitivity`` is the highest over thresholds that reach the annotator's specificity;
-    ``difference``: the team's minus the annotator's, with an interval over resampled cases, each with its own
-    threshold and annotator's figures. ``only_team``, ``only_annotator``: the positives that only one of them
-    detects. ``p_holm`` is corrected for all ranked teams and annotators; unranked teams are a separate
-    family.
-    """
-
-    annotator: str
-    team: str
-    positives: int
-    negatives: int
-    specificity: float
-    annotator_sensitivity: float
-    team_sensitivity: float
-    difference: float
-    lower: float | None
-    upper: float | None
-    only_team: int
-    only_annotator: int
-    method: str
-    p_value: float | None
-    p_holm: float | None
-    note: str | None
-
-
-def annotator_points(
-    read: ReadColumns | None,
-    metrics: Mapping[str, Metric],
-    cases: TeamCases,
-    ranked: Collection[str],
-    resampling: Resampling,
-    choice: TestChoice,
-) -> tuple[AnnotatorPoint, ...]:
-    """Return every team's point at every annotator's specificity; nothing without annotators.
-
-    read: columns by annotator; columns other than decisions are left out. An annotator without a positive or
-    without a negative has no operating point.
-    """
-    if read is None:
-        return ()
-    task, curve = curve_of(metrics)
-    tables = cases.task_tables(task)
-    found: list[AnnotatorPoint] = []
-    if not tables:
-        return ()
-    names = next(iter(tables.values())).names
-    decisions = {name: column for name, column in read(names).items() if is_decision(column)}
-    for annotator, decision in decisions.items():
-        for position, table in tables.items():
-            kept = np.flatnonzero(~np.isnan(decision) & ~np.isnan(table[curve.label]))
-            read_cases = table.take(kept)
-            positive, units = read_cases[curve.label] > 0, cases.units(read_cases)
-            one = _Compared(read_cases[curve.score], positive, decision[kept] > 0, units)
-            if one.positive.any() and not one.positive.all():
-                found.append(_point(annotator, cases.teams[position], one, resampling, choice))
-    return _corrected(found, [point.team in ranked for point in found])
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """Scores of a team and decisions of an annotator on the same labelled cases; arrays of shape (cases,)."""
-
-    score: Floats
-    positive: NDArray[np.bool_]
-    decided: NDArray[np.bool_]
-    units: NDArray[np.int64] | None
-
-    def detected(self, weights: Floats) -> NDArray[np.bool_]:
-        """Return which positives the team detects, shape (rows, positives).
-
-        weights: of cases, shape (rows, cases). A positive is detected where the negatives that score less
-        weigh at least as much as the annotator's true negatives, so that the specificity is reached.
-        """
-        negative = np.flatnonzero(~self.positive)
-        order = negative[np.argsort(self.score[negative], kind="stable")]
-        below = np.concatenate([np.zeros((len(weights), 1)), np.cumsum(weights[:, order], axis=1)], axis=1)
-        scores = self.score[self.positive]
-        left = below[:, np.searchsorted(self.score[order], scores, side="left")]
-        rejected = weights[:, ~self.positive & ~self.decided].sum(axis=1, keepdims=True)
-        # A missing positive is below every threshold.
-        return np.asarray((left >= rejected) & (scores > -math.inf))
-
-    def difference(self, weights: Floats) -> Floats:
-        """Return the team's sensitivity minus the annotator's, shape (rows,)."""
-        of_positives = weights[:, self.positive]
-        by_annotator = self.decided[self.positive]
-        gained = self.detected(weights).astype(np.float64) - by_annotator
-        return np.asarray((of_positives * gained).sum(axis=1) / of_positives.sum(axis=1))
-
-
-def _point(
-    annotator: str, team: str, one: _Compared, resampling: Resampling, choice: TestChoice
-) -> AnnotatorPoint:
-    ones = np.ones((1, one.score.size))
-    by_team, by_annotator = one.detected(ones)[0], one.decided[one.positive]
-    positives, negatives = int(one.positive.sum()), int((~one.positive).sum())
-    only_team, only_annotator = int((by_team & ~by_annotator).sum()), int((by_annotator & ~by_team).sum())
-    if one.units is None:
-        # The positives are tested at the team's threshold, which depends on the negatives alone.
-        test = PairTest("McNemar, exact", mcnemar_p(only_team, only_annotator), None)
-    else:
-        columns = np.stack([by_team, by_annotator]).astype(np.float64)
-        units = one.units[one.positive]
-        (test,) = mean_tests(columns, [(0, 1)], units, choice.seed, choice.permutations)
-    lower, upper = _interval(one, resampling)
-    hits, others = int(by_team.sum()), int(by_annotator.sum())
-    return AnnotatorPoint(
-        annotator,
-        team,
-        positives,
-        negatives,
-        int((~one.positive & ~one.decided).sum()) / negatives,
-        others / positives,
-        hits / positives,
-        (hits - others) / positives,
-        lower,
-        upper,
-        only_team,
-        only_annotator,
-        test.method,
-        test.p_value,
-        None,
-        test.note,
-    )
-
-
-def mcnemar_p(first_alone: int, second_alone: int) -> float:
-    """Return the two-sided exact p of McNemar's test: twice the smaller tail of the binomial law, at most 1.
-
-    first_alone, second_alone: the cases that only the first or only the second detects; 1.0 without any.
-    Source: McNemar 1947, Psychometrika 12:153.
-    """
-    total = first_alone + second_alone
-    return min(1.0, 2 * float(bdtr(min(first_alone, second_alone), total, 0.5))) if total else 1.0
-
-
-def _interval(one: _Compared, resampling: Resampling) -> tuple[float | None, float | None]:
-    """Return the percentile interval of the difference, None with fewer units of a class than are needed."""
-    labels = one.positive.astype(np.int64)
-    of_class = np.arange(labels.size) if one.units is None else one.units
-    fewest = min(np.unique(of_class[labels == label]).size for label in (0, 1))
-    if not resampling.resamples or fewest < resampling.interval_minimum:
-        return None, None
-    differences = []
-    for block in bootstrap_weights(labels, one.units, resampling.seed, resampling.resamples):
-        weights = np.asarray(block, dtype=np.float64)
-        drawn = weights[:, one.positive].any(axis=1) & weights[:, ~one.positive].any(axis=1)
-        differences.append(one.difference(weights[drawn]))
-    interval = percentile_interval(np.concatenate(differences))
-    return (interval.lower, interval.upper) if interval else (None, None)
-
-
-_Test = TypeVar("_Test", ClassifierTest, AnnotatorPoint)
-
-
-def _corrected(tests: Sequence[_Test], families: Sequence[Hashable]) -> tuple[_Test, ...]:
-    adjusted = holm_of_families([test.p_value for test in tests], families)
-    return tuple(replace(test, p_holm=p_holm) for test, p_holm in zip(tests, adjusted, strict=True))

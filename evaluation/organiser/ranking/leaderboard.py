@@ -14,6 +14,7 @@ from evaluation.organiser.ranking.across import across_rankings
 from evaluation.organiser.ranking.analysis import Analysis, RankOptions
 from evaluation.organiser.ranking.annotator_scores import Beside, beside_teams
 from evaluation.organiser.ranking.comparisons import MarginTest
+from evaluation.organiser.ranking.generalisation import generalisation, notices_of
 from evaluation.organiser.ranking.leaderboard_file import (
     FORMAT,
     BoardOfTeam,
@@ -320,15 +321,18 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
     if without := [role for role in phases if role not in overall]:
         raise RankingError(*(f"{role}: has no overall leaderboard to combine" for role in without))
     notices = [f"{role}: {notice}" for role, phase in phases.items() for notice in phase.notices]
-    boards = tuple(phase.board for phase in phases.values())
+    by_role = {role: phase.board for role, phase in phases.items()}
+    boards = tuple(by_role.values())
     across = across_rankings(teams, {role: places.places[0].tolist() for role, places in overall.items()})
+    changes = generalisation(by_role, {role: phase.submissions for role, phase in phases.items()})
+    notices += notices_of(changes, by_role)
     if not scheme.phases:
         weights = ", ".join(f"{role} = …" for role in phases)
         notices.append(
             "no final ranking, only the consensus of the phases, since the scheme has no weights of phases: "
             f"phases = {{ {weights} }} in a TOML file for --scheme"
         )
-        return Leaderboard(FORMAT, boards, None, tuple(notices), across)
+        return Leaderboard(FORMAT, boards, None, tuple(notices), across, generalisation=changes)
     breaking = [phases[role] for role in scheme.phase_ties]
     ties = [_aligned(phase.tie, phase.ranked_teams, teams) for phase in breaking if phase.tie is not None]
     final = combine_phases(scheme, overall, ties)
@@ -359,7 +363,7 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
     found.sort(key=lambda row: (row.place is None, row.place, row.team))
     if lacking := [row.team for row in found if row.place is None]:
         notices.append(f"no final place, since not placed in every phase: {', '.join(lacking)}")
-    return Leaderboard(FORMAT, boards, tuple(found), tuple(notices), across)
+    return Leaderboard(FORMAT, boards, tuple(found), tuple(notices), across, generalisation=changes)
 
 
 def leaderboard_of(phases: Mapping[str, RankedPhase], schemes: Mapping[str, Scheme]) -> Leaderboard:

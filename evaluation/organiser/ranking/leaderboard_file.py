@@ -9,7 +9,6 @@ from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.annotators import AnnotatorsSection
 from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.classifiers import (
-    AnnotatorPoint,
     Classifiers,
     PredictiveValues,
     TeamOperatingPoint,
@@ -22,6 +21,7 @@ from evaluation.organiser.ranking.difficulty import (
     SubgroupTest,
     SubgroupValue,
 )
+from evaluation.organiser.ranking.readers import AgainstReaders, AnnotatorPoint
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import Influence, PlaceDistribution, RankingAgreement
 from evaluation.platform.result_file import schema_of
@@ -133,6 +133,76 @@ class FinalTeam:
 
 
 @dataclass(frozen=True)
+class PhaseChange:
+    """A team's metric in two phases, ``change``: the later minus the earlier value, with its 95 % interval.
+
+    Interval and p are missing where a value has none. ``p_holm`` is corrected for the ranked teams of the
+    metric and the two phases; teams without a place are a separate family.
+    """
+
+    metric: str
+    team: str
+    first: str
+    second: str
+    first_value: float
+    second_value: float
+    change: float
+    lower: float | None = None
+    upper: float | None = None
+    p_value: float | None = None
+    p_holm: float | None = None
+
+
+@dataclass(frozen=True)
+class DevelopmentGap:
+    """How much better a ranked team's submission is in the earlier of two phases than in the later one.
+
+    The earlier value is that of the submission of the same name; without one, that of the team's submission
+    that counts there, for the later one that ``counts``. ``evaluations``: of the team in the earlier phase,
+    up to the submission of the same name, else all.
+    """
+
+    metric: str
+    first: str
+    second: str
+    team: str
+    submission: str
+    counts: bool
+    evaluations: int
+    first_value: float
+    second_value: float
+    gap: float
+
+
+@dataclass(frozen=True)
+class GapTrend:
+    """Spearman's correlation of gaps with the number of evaluations in the earlier phase.
+
+    Over the submissions of ``team``, None: over the submissions that count, one of each team. Positive: the
+    more evaluations, the larger the gap. p is exact for up to eight points, else by Student's t.
+    """
+
+    metric: str
+    first: str
+    second: str
+    team: str | None
+    points: int
+    correlation: float | None
+    lower: float | None
+    upper: float | None
+    p_value: float | None
+
+
+@dataclass(frozen=True)
+class Generalisation:
+    """The changes of all teams between every two phases, and their gaps by earlier evaluations."""
+
+    changes: tuple[PhaseChange, ...]
+    gaps: tuple[DevelopmentGap, ...]
+    trends: tuple[GapTrend, ...]
+
+
+@dataclass(frozen=True)
 class Leaderboard:
     """The content of `leaderboard.json`.
 
@@ -146,6 +216,7 @@ class Leaderboard:
     notices: tuple[str, ...] = ()
     across: AcrossRankings | None = None
     legend: dict[str, str] = field(default_factory=lambda: dict(LEGEND))
+    generalisation: Generalisation | None = None
 
 
 @dataclass(frozen=True)
@@ -183,6 +254,8 @@ class OrganiserPart:
     curves: dict[str, dict[str, CurvePoints]] = field(default_factory=dict)
     free_response: dict[str, dict[str, FrocPoints]] = field(default_factory=dict)
     annotator_points: tuple[AnnotatorPoint, ...] = ()
+    readers: tuple[AgainstReaders, ...] = ()
+    reader_curves: dict[str, CurvePoints] = field(default_factory=dict)
     classifiers: Classifiers = field(default_factory=Classifiers)
     operating_points: tuple[TeamOperatingPoint, ...] = ()
     predictive_values: tuple[PredictiveValues, ...] = ()

@@ -171,6 +171,10 @@ def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
             tables["comparisons.csv"] += rows
         if len(board.phases) > 1:
             tables[f"leaderboard-{phase.role}.csv"] = _phase_rows(phase)
+    if found := board.generalisation:
+        tables["generalisation.csv"] = [vars(one) for one in found.changes]
+        tables["development-gaps.csv"] = [vars(one) for one in found.gaps]
+        tables["gap-trends.csv"] = [vars(one) for one in found.trends]
     documents = {"leaderboard.json": render(board, organisers=True, compact=True)}
     return _write(documents | _filled(tables), folder)
 
@@ -182,6 +186,7 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
         f"difficulty-groups{suffix}.csv": part.groups,
         f"influence{suffix}.csv": part.influences,
         f"annotator-points{suffix}.csv": part.annotator_points,
+        f"readers{suffix}.csv": part.readers,
         f"classifiers{suffix}.csv": part.classifiers.values,
         f"classifier-tests{suffix}.csv": part.classifiers.tests,
         f"operating-points{suffix}.csv": part.operating_points,
@@ -195,6 +200,7 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
             "values": {name: vars(values) for name, values in part.values.items()},
             "curves": _points_by_team(part.curves),
             "classifiers": {"curves": [vars(curve) for curve in part.classifiers.curves]},
+            "reader_curves": {name: vars(points) for name, points in part.reader_curves.items()},
         }
         if part.free_response:
             report["free_response"] = _points_by_team(part.free_response)

@@ -8,8 +8,8 @@
 - `task` defines a lane's tasks and answers: plain data that crosses to other machines.
 - `scoring` scores one submission after the other in one process. Workers that read and score cases are
   forked from a clean server for each submission, as `evaluation.workers` describes.
-- `lanes` runs several such processes on this machine, `cluster` on the workers of a Dask scheduler, through
-  `cluster_worker`. `slicing` divides large submissions for either.
+- `lanes` runs several such processes on this machine, `cluster` on the workers of a Dask scheduler; `run`
+  divides large submissions for either.
 - `kept` writes results with the digests of their inputs, finds the ones that still hold, and keeps two runs
   from scoring the same submission into one folder.
 - `changes` compares the results with earlier ones.

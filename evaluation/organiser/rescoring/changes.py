@@ -17,6 +17,9 @@ from evaluation.organiser.ranking.selection import select
 from evaluation.phase.places import scheme_of
 from evaluation.platform.result_file import render
 
+_MOST_ROWS = 40
+"""Rows of a phase in the text: a log has an end, and the line of every phase is seen in it."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -108,7 +111,7 @@ def changes_json(phases: Sequence[Changes]) -> bytes:
 
 
 def table_of(changes: Changes) -> Iterator[str]:
-    """Yield the changes of a phase as lines of text: a row for each submission that has changed."""
+    """Yield the changes of a phase as lines of text: a row for each of the first 40 that have changed."""
     changed = [submission for submission in changes.submissions if submission.is_one]
     cases = {case.case for one in changed for task in one.cases.values() for case in task}
     yield (
@@ -129,9 +132,12 @@ def table_of(changes: Changes) -> Iterator[str]:
         count = len({case.case for task in one.cases.values() for case in task})
         values = [_text(one.values.get(metric, Change(None, None))) for metric in ranked]
         rows.append([name, _text(place), str(count), *values])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
+    shown = rows[: 1 + _MOST_ROWS]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for row in shown:
         yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+    if len(rows) > len(shown):
+        yield f"… and {len(rows) - len(shown)} more submissions"
 
 
 def _text(change: Change) -> str:

@@ -81,7 +81,7 @@ class ScoringTask:
     an existing result. ``workers`` score its cases; ``memory_mb`` is for each of them, None for the phase's
     or machine's limit. ``isolated``: only where readers are confined in full (`missing_confinement`).
 
-    A large submission is divided into ``slices`` (see `slicing`): ``part`` is the one to score, ``once`` an
+    A large submission is divided into ``slices`` (see `run`): ``part`` is the one to score, ``once`` an
     identifier of all of them. With ``scored``, the outcomes of all slices, they are only put together.
     """
 

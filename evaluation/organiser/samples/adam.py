@@ -17,7 +17,7 @@ from evaluation.challenges.adam import CHALLENGE, ELSEWHERE, LESIONS, STRUCTURE,
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
 from evaluation.metrics.crops import crop
-from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
+from evaluation.organiser.submission_writer import SampleCase, configured, write_archive_sample
 from evaluation.organiser.synthesis import (
     AUC,
     Ellipse,
@@ -353,7 +353,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 
         return SampleCase(case.name, columns, reference), predict
 
-    configuration, tasks = _configuration(arguments), CHALLENGE.tasks(AdamOptions())
+    configuration, tasks = configured("adam", arguments), CHALLENGE.tasks(AdamOptions())
     return write_archive_sample(
         arguments, configuration, tasks, arguments.cases, draw, progress, arguments.submissions
     )
@@ -418,36 +418,3 @@ def _decisions(shown: Flags, quality: Quality, rng: Generator) -> Flags:
 def _disc_alone(mask: Mask) -> Mask:
     """Return the mask of the disc alone from one of disc and cup; the cup belongs to the disc."""
     return np.where(mask == OUTSIDE_THE_DISC, np.uint8(ELSEWHERE), np.uint8(STRUCTURE))
-
-
-def _configuration(arguments: argparse.Namespace) -> str:
-    return f"""\
-challenge = "adam"
-name = "{arguments.name}"
-title = "ADAM, synthetic sample of {arguments.cases} images"
-submission = "archive"
-seed = {arguments.seed}
-public_detail = "full"
-
-# Two submissions cannot tell which of 45 images have AMD or a whole disc. They can tell in which of them one
-# has lesions or no fovea: these are few, the images show them, and the ranking needs their figures.
-learnable_labels = ["lesions.*", "fovea.visible"]
-
-[[subgroups]]
-column = "camera"
-
-# Each severity's positives against all negatives, as in Table 11. Only AMD has a severity.
-[[subgroups]]
-column = "severity"
-compare = "positives"
-audience = "organiser"
-
-[metric_detail]
-"classification.*" = "value"
-"disc.*" = "value"
-"fovea.*" = "value"
-"fovea.distance_*" = "none"
-
-[submissions]
-limit = 2
-"""

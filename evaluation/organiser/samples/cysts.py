@@ -19,7 +19,7 @@ from evaluation.io.kinds.volume import Volume
 from evaluation.io.tables import write_csv
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.io.volumes import EXTENSIONS, write_volume
-from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
+from evaluation.organiser.submission_writer import SampleCase, configured, write_archive_sample
 from evaluation.organiser.synthesis import Quality
 
 # --- Synthetic OCT volumes: retinal layers, speckle, cysts of varying contrast and size, and annotators ---
@@ -358,21 +358,4 @@ def _prediction(
 
 def _configuration(arguments: argparse.Namespace, annotators: tuple[str, ...]) -> str:
     options = f"\n[options]\nreaders = {list(annotators)}\n" if annotators else ""
-    return f"""\
-challenge = "cysts"
-name = "{arguments.name}"
-title = "SD-OCT cysts, synthetic sample of {arguments.cases} volumes"
-submission = "archive"
-seed = {arguments.seed}
-public_detail = "full"
-
-# The volumes show which of them have cysts of a level; their figures are what the benchmark compares.
-learnable_labels = ["cases of *"]
-subgroup_minimum = 3
-
-[[subgroups]]
-column = "vendor"
-
-[[subgroups]]
-column = "quality"
-{options}"""
+    return configured("cysts", arguments, options=options)

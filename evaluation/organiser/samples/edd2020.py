@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import pi
@@ -17,7 +18,7 @@ from evaluation.challenges.edd2020.rules import CHALLENGE, SET, Edd2020Options
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.metrics.crops import Crop, box_of_content
-from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
+from evaluation.organiser.submission_writer import SampleCase, configured, template, write_archive_sample
 from evaluation.organiser.synthesis import Ellipse, Quality, jitter, rasterise
 
 CLASSES = Edd2020Options().classes
@@ -178,40 +179,11 @@ def _corners(patch: Crop) -> tuple[int, int, int, int]:
     return patch.left + box.left, patch.top + box.top, patch.left + box.right - 1, patch.top + box.bottom - 1
 
 
-_DETAIL = """
-# One submission cannot tell which of 30 images have a class. The figures of single classes would: the number
-# of images with false pixels of a class counts the chosen images that lack it.
-digits = { "segmentation.sigma_score_s" = 2 }
-
-[metric_detail]
-"segmentation.*" = "value"
-"segmentation.precision*" = "none"
-"segmentation.recall*" = "none"
-"segmentation.f[12]*" = "none"
-"segmentation.images_with_false_*" = "none"
-"""
-
-
 def _tasks(arguments: argparse.Namespace) -> list[str]:
-    tasks = ["detection"]
-    if not arguments.boxes_only:
-        tasks.append("segmentation")
-    if arguments.out_of_sample:
-        tasks.append("generalisation")
-    return tasks
+    chosen = {"segmentation": not arguments.boxes_only, "generalisation": arguments.out_of_sample > 0}
+    return ["detection", *(name for name, wanted in chosen.items() if wanted)]
 
 
 def _configuration(arguments: argparse.Namespace) -> str:
-    tasks = ", ".join(f'"{name}"' for name in _tasks(arguments))
-    return f"""\
-challenge = "edd2020"
-name = "{arguments.name}"
-title = "EDD2020, synthetic sample of {arguments.cases} and {arguments.out_of_sample} images"
-submission = "archive"
-tasks = [{tasks}]
-seed = {arguments.seed}
-public_detail = "full"
-{"" if arguments.boxes_only else _DETAIL}
-[submissions]
-limit = 1
-"""
+    detail = "" if arguments.boxes_only else template("edd2020_detail").template
+    return configured("edd2020", arguments, tasks=json.dumps(_tasks(arguments)), detail=detail)

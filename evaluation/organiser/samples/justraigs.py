@@ -31,7 +31,7 @@ from evaluation.organiser.justraigs_graders.grading import (
     MAIN_LABELS,
     write_case_table,
 )
-from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
+from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage, configured
 from evaluation.organiser.synthesis import Quality, likelihoods_by_quality
 
 # --- Synthetic eyes of JustRAIGS: persons, three graders who disagree, and predicted features ---
@@ -110,14 +110,11 @@ INPUT_SOCKET = "stacked-color-fundus-images"
 MAPPING = "archive_item_to_content_mapping.json"
 _FEATURE_ERROR = {Quality.PERFECT: 0.0, Quality.GOOD: 0.15, Quality.POOR: 0.3, Quality.RANDOM: 0.5}
 _SUBMISSIONS = {"phase1": 2, "phase2": 1}
-_PUBLIC = {
-    "phase1": """\
-public_detail = "value"
-metric_detail = { "referral.auc" = "none", "decision.*" = "none", "justification.*_error" = "none" }
-""",
-    "phase2": """\
-metric_detail = { "justification.*_error" = "none" }
-""",
+_DETAIL = 'metric_detail = {{ {}"justification.*_error" = "none" }}'
+_PUBLISHED = {
+    "phase1": 'public_detail = "value"\n'
+    + _DETAIL.format('"referral.auc" = "none", "decision.*" = "none", '),
+    "phase2": _DETAIL.format(""),
 }
 _SHARE_OF_PHASE_1 = 0.1
 _MOST_GRADERS = 99
@@ -171,7 +168,15 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
         mapping.parent.mkdir(parents=True, exist_ok=True)
         mapping.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         folder.mkdir(parents=True, exist_ok=True)
-        configuration = _configuration(name, suffix, len(members), arguments.seed)
+        configuration = configured(
+            "justraigs",
+            arguments,
+            name=name,
+            cases=len(members),
+            input_socket=INPUT_SOCKET,
+            published=_PUBLISHED[suffix],
+            submissions=_SUBMISSIONS[suffix],
+        )
         (folder / "phase.toml").write_text(configuration, "utf-8")
         write_case_table(graders, mapping, folder / "cases.csv")
         folders.append(folder)
@@ -223,24 +228,3 @@ def _write_graders(path: Path, eyes: GradedEyes, arguments: argparse.Namespace) 
         named = [name if label else "" for name, label in zip(given, labels, strict=False)]
         rows.append([*row, str(eyes.ages[position]), *labels, *marks, *named])
     write_csv(path, header, rows, arguments.delimiter)
-
-
-def _configuration(name: str, suffix: str, cases: int, seed: int) -> str:
-    return f"""\
-challenge = "justraigs"
-name = "{name}"
-title = "JustRAIGS, synthetic sample of {cases} eyes"
-submission = "algorithm"
-input_socket = "{INPUT_SOCKET}"
-seed = {seed}
-
-# As few figures as keep the labels of a small sample from this many submissions, see `audit`.
-{_PUBLIC[suffix]}
-[[subgroups]]
-column = "age"
-bins = [50, 65]
-
-# JustRAIGS takes ten algorithms of each team in phase 1, of 974 eyes, and one in phase 2, of 9,741.
-[submissions]
-limit = {_SUBMISSIONS[suffix]}
-"""

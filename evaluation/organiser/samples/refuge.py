@@ -12,18 +12,8 @@ from numpy.random import Generator
 from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
-from evaluation.organiser.submission_writer import SampleCase, write_archive_sample
-from evaluation.organiser.synthesis import (
-    AUC,
-    FundusCase,
-    Quality,
-    draw_cases,
-    likelihoods_by_quality,
-    predicted_fovea,
-    predicted_mask,
-    reference_fovea,
-    reference_mask,
-)
+from evaluation.organiser import synthesis
+from evaluation.organiser.submission_writer import SampleCase, configured, write_archive_sample
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--width", type=int, default=1634, help="in pixels")
     parser.add_argument("--height", type=int, default=1634, help="in pixels")
     parser.add_argument("--glaucoma", type=float, default=0.1, help="share of glaucomatous eyes")
-    parser.add_argument("--auc", type=float, default=AUC[Quality.GOOD], help="of the good submission")
+    parser.add_argument(
+        "--auc", type=float, default=synthesis.AUC[synthesis.Quality.GOOD], help="of the good submission"
+    )
     parser.add_argument(
         "--extension", default=".bmp", choices=[".bmp", ".png", ".tif"], help="of submitted masks"
     )
@@ -42,59 +34,40 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     """Write a phase and four submissions below ``arguments.output`` and return their folders."""
     rng = Generator(np.random.PCG64(arguments.seed))
     prefix = arguments.name[:1].upper()
-    cases = draw_cases(arguments.cases, arguments.width, arguments.height, arguments.glaucoma, rng, prefix)
+    cases = synthesis.draw_cases(
+        arguments.cases, arguments.width, arguments.height, arguments.glaucoma, rng, prefix
+    )
     glaucoma = np.array([case.glaucoma for case in cases])
-    likelihoods = likelihoods_by_quality(glaucoma, rng, arguments.auc)
+    likelihoods = synthesis.likelihoods_by_quality(glaucoma, rng, arguments.auc)
 
-    def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
+    def draw(position: int) -> tuple[SampleCase, Callable[[synthesis.Quality], Values]]:
         case = cases[position]
         drawn = _reference(case, rng)
 
-        def predict(quality: Quality) -> Values:
+        def predict(quality: synthesis.Quality) -> Values:
             return {
                 "glaucoma_risk": likelihoods[quality][position],
-                "segmentation": predicted_mask(case, drawn.reference["segmentation"], quality, rng),
-                "fovea": predicted_fovea(case, drawn.reference["fovea"], quality, rng),
+                "segmentation": synthesis.predicted_mask(case, drawn.reference["segmentation"], quality, rng),
+                "fovea": synthesis.predicted_fovea(case, drawn.reference["fovea"], quality, rng),
             }
 
         return drawn, predict
 
-    configuration, tasks = _configuration(arguments), CHALLENGE.tasks(RefugeOptions())
+    configuration, tasks = configured("refuge", arguments), CHALLENGE.tasks(RefugeOptions())
     extensions = {"segmentation": arguments.extension}
     return write_archive_sample(
         arguments, configuration, tasks, arguments.cases, draw, progress, extensions=extensions
     )
 
 
-def _reference(case: FundusCase, rng: Generator) -> SampleCase:
-    fovea = reference_fovea(case, rng)
+def _reference(case: synthesis.FundusCase, rng: Generator) -> SampleCase:
+    fovea = synthesis.reference_fovea(case, rng)
     return SampleCase(
         case.name,
         {"width": str(case.width), "height": str(case.height), "eye": case.eye.value},
         {
             "glaucoma_risk": int(case.glaucoma),
-            "segmentation": reference_mask(case, rng),
+            "segmentation": synthesis.reference_mask(case, rng),
             "fovea": Point(round(fovea.x, 2), round(fovea.y, 2)),
         },
     )
-
-
-def _configuration(arguments: argparse.Namespace) -> str:
-    return f"""\
-challenge = "refuge"
-name = "{arguments.name}"
-title = "REFUGE, synthetic sample of {arguments.cases} images"
-submission = "archive"
-seed = {arguments.seed}
-public_detail = "full"
-
-# Two submissions cannot tell all labels of 40 images; with 400 images, nine could not (see `audit`).
-metric_detail = {{ "classification.*" = "value", "fovea.*" = "value" }}
-
-[[subgroups]]
-column = "glaucoma"
-audience = "organiser"
-
-[submissions]
-limit = 2
-"""

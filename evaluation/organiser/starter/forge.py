@@ -19,14 +19,8 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
 from evaluation.io.json_files import read_json
-from evaluation.organiser.starter.repository import (
-    PHASE,
-    SUBMISSION,
-    phase_name,
-    require_empty,
-    write_surroundings,
-)
-from evaluation.organiser.starter.sample import write_sample
+from evaluation.organiser.starter import repository
+from evaluation.organiser.starter.repository import write_sample
 from evaluation.organiser.submission_writer import InputSocket
 from evaluation.phase.validation import InvalidTableError, read_table
 
@@ -341,20 +335,20 @@ def write_from_pack(folder: Path, pack_file: Path) -> FromPack:
     for phase in map(_Phase, pack.challenge.phases):
         place = folder / phase.pack.slug
         title = phase.pack.title or phase.pack.slug.replace("-", " ").replace("_", " ").capitalize()
-        text = phase.configuration(phase_name(place), title)
+        text = phase.configuration(repository.phase_name(place), title)
         left_out += [f"phase {phase.pack.slug}: left out: {problem}" for problem in phase.problems]
         if not phase.problems:
             contents[place] = (phase, title, text)
             notes += [f"phase {phase.pack.slug}: {note}" for note in phase.notes]
     if not contents:
         raise PhaseError(*(f"{pack_file.name}: {problem}" for problem in left_out))
-    require_empty(folder)
+    repository.require_empty(folder)
     for place, (phase, title, text) in contents.items():
-        (place / PHASE).mkdir(parents=True)
-        (place / PHASE / "phase.toml").write_text(text, encoding="utf-8")
+        (place / repository.PHASE).mkdir(parents=True)
+        (place / repository.PHASE / "phase.toml").write_text(text, encoding="utf-8")
         inputs = (socket for one in phase.pack.algorithm_interfaces for socket in one.inputs)
         sockets = {socket.slug: socket.described() for socket in inputs}
-        write_sample(place / PHASE, place / SUBMISSION, sockets)
-        write_surroundings(place, phase_name(place), title)
+        write_sample(place / repository.PHASE, place / repository.SUBMISSION, sockets)
+        repository.write_surroundings(place, repository.phase_name(place), title)
         folders.append(place)
     return FromPack(tuple(folders), tuple(notes), tuple(left_out))

@@ -10,7 +10,7 @@ from skimage.measure import euler_number
 from skimage.morphology import skeletonize
 
 from evaluation.core.fault import PhaseError
-from evaluation.metrics.structure import betti_numbers
+from evaluation.metrics.components import betti_numbers
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase

@@ -17,8 +17,7 @@ from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.image import build
 from evaluation.organiser.image.build import _phase_files, build_image
-from evaluation.organiser.image.export import export_image
-from evaluation.organiser.image.provenance import provenance
+from evaluation.organiser.image.export import export_image, provenance
 from evaluation.organiser.starter.repository import write_repository
 from test.repository import REPOSITORY
 

@@ -12,8 +12,8 @@ from sklearn.metrics import roc_curve
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric, auc_of
 from evaluation.core.resampling import Resampling
-from evaluation.organiser.ranking.classifiers import AnnotatorPoint, _Compared, annotator_points, mcnemar_p
 from evaluation.organiser.ranking.pair_tests import TestChoice
+from evaluation.organiser.ranking.readers import AnnotatorPoint, _Compared, annotator_points, mcnemar_p
 from evaluation.organiser.ranking.resampling import TeamCases
 
 METRICS = {"classification.auc": Metric("auc", "AUC", auc_of("likelihood", "glaucoma"), best=1, worst=0)}

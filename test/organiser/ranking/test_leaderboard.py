@@ -306,6 +306,17 @@ def test_two_phases(tmp_path):
     ]
     assert board.final[0].distribution.probabilities == {1: 1.0}
     assert any(notice.endswith("not placed in every phase: c") for notice in board.notices)
+    # Two teams are in both phases; the phase's intervals give the change one.
+    areas = {one.team: one for one in board.generalisation.changes if one.metric == "classification.auc"}
+    values = [{t.team: t.metrics["classification.auc"].value for t in p.board.teams} for p in phases.values()]
+    assert {team: one.change for team, one in areas.items()} == pytest.approx(
+        {team: values[1][team] - values[0][team] for team in "ab"}
+    )
+    assert all(one.lower < one.change < one.upper for one in areas.values())
+    assert {path.name for path in write_leaderboard(board, tmp_path / "written")} >= {
+        "generalisation.csv",
+        "development-gaps.csv",
+    }
     with pytest.raises(RankingError, match="combines the phases offline, onsite; given are offline"):
         rank_phases({"offline": phases["offline"]}, scheme)
 

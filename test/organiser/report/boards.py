@@ -43,8 +43,11 @@ def ranked_teams(folder: Path, teams: Sequence[str], cases: int, resamples: int 
     results = read_results(folder / "results")
 
     def readers(names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        rng = np.random.default_rng(8)  # the same answer each time
         right = {number: rng.random(len(names)) < 0.85 for number in (1, 2)}
-        return {f"reader {number}": np.where(of, glaucoma, 1 - glaucoma) for number, of in right.items()}
+        given = {f"reader {number}": np.where(of, glaucoma, 1 - glaucoma) for number, of in right.items()}
+        scores = {f"scorer {number}": glaucoma + rng.normal(size=len(names)).round(1) for number in (1, 2)}
+        return given | scores
 
     return _ranked(results, RankOptions(subgroups=("eye",), annotators=readers), folder / "board")
 

@@ -9,7 +9,13 @@ import pytest
 from scipy.stats import binomtest
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.ranking.leaderboard_file import FinalTeam, OrganiserPart
+from evaluation.organiser.ranking.leaderboard_file import (
+    FinalTeam,
+    GapTrend,
+    Generalisation,
+    OrganiserPart,
+    PhaseChange,
+)
 from evaluation.organiser.report.board.cases import clustered
 from evaluation.organiser.report.board.leaderboard import BANNER, latex_table, leaderboard_page
 from evaluation.organiser.report.board.reading import identifier, read_leaderboard
@@ -95,7 +101,19 @@ def test_readers_and_ratios_stand_beside_the_curves_of_the_teams(page, twelve):
         if one.classifier.endswith(of_ratio.replace(" ", "_")) and one.metric == "classification.auc"
     }
     assert list(areas) == [pytest.approx(np.trapezoid(y, x), abs=0.005)]
-    assert len({row["name"] for row in chart.data["curves"]}) == 13
+    # Two readers gave scores: a curve each, the average reader alone and each team beside it; two decided.
+    assert len({row["name"] for row in chart.data["curves"]}) == 12 + 1 + 2
+    curve = [row for row in chart.data["curves"] if row["name"] == "scorer 1"]
+    x, y = ([row[axis] for row in curve] for axis in ("false_positive_rate", "sensitivity"))
+    area = twelve.board.phases[0].annotators.classifiers["scorer 1"]["classification.auc"]
+    assert area == pytest.approx(np.trapezoid(y, x), abs=0.005)
+    rows = tables["readers"].rows
+    assert [(row[0], sum(row[0] == one[0] for one in rows)) for row in rows if row[1] is None] == [
+        ("AUC", 13),
+        ("sensitivity", 1),
+        ("specificity", 1),
+    ]
+    assert len(rows) == 13 + 2 + 12
 
 
 def test_every_kind_of_figure_is_drawn_at_two_widths(chromium, tmp_path, page):
@@ -242,6 +260,23 @@ def test_phases_of_one_name_have_figures_of_different_names(twelve):
         len(names) == len(set(names)) == 2 * len(list(leaderboard_page(twelve.board, twelve.parts).charts()))
     )
     assert len({section.name for section in page.sections}) == len(page.sections)
+
+
+def test_changes_between_phases_have_a_section(twelve):
+    name = "classification.auc"
+    teams = [team.team for team in twelve.board.phases[0].teams]
+    changes = tuple(
+        PhaseChange(name, team, "offline", "onsite", 0.9, 0.8, -0.1, -0.2, 0.05, 0.04, 0.08) for team in teams
+    )
+    trend = GapTrend(name, "offline", "onsite", None, 12, 0.5, -0.1, 0.8, 0.1)
+    board = replace(twelve.board, generalisation=Generalisation(changes, (), (trend,)))
+    (section,) = [
+        one for one in leaderboard_page(board, twelve.parts).sections if one.name == "generalisation"
+    ]
+    figure, *tables = section.blocks
+    assert [one["team"] for one in figure.chart.data["teams"]] == teams
+    assert [len(table.rows) for table in tables] == [len(teams), 1]
+    assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
 
 
 def test_final_places_stand_first_with_their_distribution(twelve):

@@ -6,7 +6,7 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
-from evaluation.organiser.rescoring.cluster_worker import score_on_worker
+from evaluation.organiser.rescoring.cluster import score_on_worker
 from evaluation.organiser.rescoring.task import Answer, ScoringTask, failed
 
 

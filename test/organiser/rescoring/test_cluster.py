@@ -14,8 +14,7 @@ import pytest
 
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.rescoring.cluster import OnCluster, _HandedOver
-from evaluation.organiser.rescoring.run import score_all
-from evaluation.organiser.rescoring.slicing import Slicing
+from evaluation.organiser.rescoring.run import Slicing, score_all
 from evaluation.organiser.rescoring.task import Answer, failed
 from evaluation.phase.phase import load_phase
 from test.repository import REPOSITORY

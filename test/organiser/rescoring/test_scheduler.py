@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from evaluation.organiser.rescoring import cluster as module
-from evaluation.organiser.rescoring.cluster import Scheduler
-from evaluation.organiser.rescoring.cluster_worker import score_on_worker
+from evaluation.organiser.rescoring.cluster import Scheduler, score_on_worker
 from evaluation.organiser.rescoring.task import ScoringTask, environment
 
 TASK = ScoringTask("team", "phase", "folder", "seal", "submission", environment())

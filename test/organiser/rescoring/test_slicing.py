@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.organiser.rescoring.lanes import Lanes
-from evaluation.organiser.rescoring.run import score_all
-from evaluation.organiser.rescoring.slicing import Slicing, slices_of
+from evaluation.organiser.rescoring.run import Slicing, score_all, slices_of
 from evaluation.organiser.rescoring.task import Answer, failed
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase

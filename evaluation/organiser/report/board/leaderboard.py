@@ -16,6 +16,7 @@ from evaluation.organiser.report.board.metrics import curves_section, metrics_se
 from evaluation.organiser.report.board.rankings import (
     across_section,
     final_section,
+    generalisation_section,
     ranking_section,
     significance_section,
     stability_section,
@@ -67,6 +68,7 @@ def leaderboard_page(
     phases = reported_phases(board, parts)
     marks = phases[0].marks if phases else {}
     sections: list[Section | None] = [final_section(board, marks), across_section(board.across, "phases")]
+    sections.append(generalisation_section(board, phases))
     for phase in phases:
         sections += (
             ranking_section(phase),

@@ -158,7 +158,7 @@ def curves_section(phase: ReportedPhase) -> Section | None:
     blocks: list[Block] = [Figure(chart) for chart in (*_curve_charts(phase), *_free_response(phase))]
     if phase.board.annotators is not None:
         blocks += _annotators(phase)
-    blocks += (*_annotator_points(phase), *_classifiers(phase))
+    blocks += (*_readers(phase), *_annotator_points(phase), *_classifiers(phase))
     return phase.section("curves", "Curves", blocks)
 
 
@@ -173,7 +173,8 @@ def _curve_charts(phase: ReportedPhase) -> Iterator[Chart]:
         curves = [_curve(team, of_teams[team]) for team in phase.teams if team in of_teams]
         marks = {team: mark for team, mark in phase.marks.items() if team in of_teams}
         if number == 0:
-            shared = _shared_curves(phase)
+            readers = [_curve(reader, points) for reader, points in phase.organiser.reader_curves.items()]
+            shared = [*readers, *_shared_curves(phase)]
             curves += shared
             marks |= {one.name: MarkStyle(GREY, "circle", (4, 2, 1, 2)) for one in shared}
         if curves:
@@ -231,6 +232,20 @@ def _curve(team: str, given: CurvePoints) -> NamedCurve:
     x, y = np.array(given.false_positive_rate), np.array(given.sensitivity)
     kept = thinned(x, y, _STEPS)
     return NamedCurve(team, x[kept], y[kept])
+
+
+def _readers(phase: ReportedPhase) -> Iterator[Table]:
+    """Yield the table of every team beside the average reader."""
+    if found := phase.organiser.readers:
+        figures = ("the readers'", "the team's", "difference", "standard error")
+        tests = (("degrees of freedom", 1), ("lower", 3), ("upper", 3), ("p", 4), ("p, corrected", 4))
+        columns = columns_of("figure", "team", "readers", "cases", *((title, 3) for title in figures), *tests)
+        note = (
+            "The mean of readers who stand for all readers like them, and each team against it (Obuchowski "
+            "and Rockette 1995; Hillis 2007). Interval of the difference; without a team, of the mean."
+        )
+        rows = tuple(tuple(vars(one).values()) for one in found)
+        yield Table(phase.identifier("readers"), "Teams and the average reader", columns, rows, note)
 
 
 def _annotator_points(phase: ReportedPhase) -> Iterator[Table]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -180,6 +180,43 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
         f"{title} ({role})" if role else title,
         (table, Figure(dendrogram), Figure(agreement)),
     )
+
+
+# --- The section of generalisation: changes from phase to phase, and gaps by earlier evaluations ---
+
+
+def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) -> Section | None:
+    """Return the section of the changes between phases; None without any."""
+    if (found := board.generalisation) is None:
+        return None
+    titles = {name: phase.title_of(name) for phase in phases for name in phase.board.metrics}
+    changes: dict[tuple[str, str, str], list[TeamValue]] = {}
+    for one in found.changes:
+        change = TeamValue(one.team, one.change, one.lower, one.upper)
+        changes.setdefault((one.first, one.second, one.metric), []).append(change)
+    blocks: list[Block] = []
+    for (first, second, name), values in changes.items():
+        title = f"Change from {first} to {second}: {titles[name]}"
+        told = "The later minus the earlier value; lines are 95 % intervals, for independent cases."
+        of = identifier("change", first, second, name)
+        blocks.append(Figure(team_values_chart(of, title, told, values, phases[0].marks, "change")))
+    columns = columns_of("metric", "team", "from", "to", *((title, 4) for title in _CHANGE))
+    rows = tuple((titles[one.metric], *list(vars(one).values())[1:]) for one in found.changes)
+    note = "Intervals by MOVER (Zou and Donner 2008), p corrected by Holm for the teams of a metric."
+    blocks.append(Table("generalisation", "Changes from phase to phase", columns, rows, note))
+    if found.trends:
+        columns = columns_of("metric", "from", "to", "team", "points", *((title, 4) for title in _TREND))
+        rows = tuple((titles[one.metric], *list(vars(one).values())[1:]) for one in found.trends)
+        note = (
+            "Spearman's correlation of the gap, how much better a submission is in the earlier phase, with "
+            "the number of evaluations there; without a team: over all teams. Positive: overfitting."
+        )
+        blocks.append(Table("gap-trends", "Gaps by earlier evaluations", columns, rows, note))
+    return Section("generalisation", "Generalisation", tuple(blocks))
+
+
+_CHANGE = ("earlier value", "later value", "change", "lower", "upper", "p", "p after Holm")
+_TREND = ("Spearman's ρ", "lower", "upper", "p")
 
 
 # --- The section of stability: resampled places, Kendall's τ, superiority, and other ranking schemes ---

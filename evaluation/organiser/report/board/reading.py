@@ -65,6 +65,8 @@ def with_absent(content: Any, kind: Any) -> Any:
         absent = {name: None for name in optional if name not in content}
         return {**content, **absent, **filled}
     if origin in (Union, types.UnionType):
+        if content == "":  # an empty cell of a csv file
+            return None
         others = [one for one in arguments if one is not type(None)]
         return with_absent(content, others[0]) if len(others) == 1 else content
     if origin is tuple and isinstance(content, list):
@@ -88,6 +90,7 @@ def _organiser_part(folder: Path, suffix: str) -> OrganiserPart:
             raise PhaseError(f"{path}: expected the format {_ORGANISER_FORMAT}")
         content |= found
     content["annotator_points"] = read_rows(folder / f"annotator-points{suffix}.csv")
+    content["readers"] = read_rows(folder / f"readers{suffix}.csv")
     values, tests = (read_rows(folder / f"classifier{part}{suffix}.csv") for part in ("s", "-tests"))
     curves = content.get("classifiers", {}).get("curves", [])
     content["classifiers"] = {"values": values, "tests": tests, "curves": curves}

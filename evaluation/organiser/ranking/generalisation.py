@@ -1,0 +1,165 @@
+"""How results generalise: changes from phase to phase, and gaps that grow with the evaluations before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations, permutations
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.metrics.arrays import Floats
+from evaluation.organiser.ranking.leaderboard_file import (
+    DevelopmentGap,
+    GapTrend,
+    Generalisation,
+    MetricOfTeam,
+    PhaseChange,
+    PhaseLeaderboard,
+)
+from evaluation.organiser.ranking.pairwise import holm_of_families
+from evaluation.organiser.ranking.rank_statistics import (
+    published,
+    published_difference,
+    spearman,
+)
+from evaluation.organiser.ranking.results import Submission
+from evaluation.phase.places import mid_ranks
+
+SIGNIFICANT = 0.05
+_NORMAL = NormalDist()
+_MOST_EXACT = 8
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two phases, the earlier one first, by role, and all submissions of each."""
+
+    roles: tuple[str, str]
+    boards: tuple[PhaseLeaderboard, PhaseLeaderboard]
+    submissions: tuple[Sequence[Submission], Sequence[Submission]]
+
+
+def generalisation(
+    boards: Mapping[str, PhaseLeaderboard], submissions: Mapping[str, Sequence[Submission]]
+) -> Generalisation | None:
+    """Return the comparisons of every two phases in every metric that one of them ranks; None without any.
+
+    boards, submissions: by role, in the order of the phases; the submissions of each team in their order.
+    Source: Orlando et al. 2020 (REFUGE), section 5.2; Fang et al. 2022 (ADAM), section 4.3; Ali et al. 2021
+    (EDD2020), sections IV-C and VI.
+    """
+    changes: list[PhaseChange] = []
+    gaps: list[DevelopmentGap] = []
+    trends: list[GapTrend] = []
+    for first, second in combinations(boards, 2):
+        pair = _Pair(
+            (first, second), (boards[first], boards[second]), (submissions[first], submissions[second])
+        )
+        for name, metric in pair.boards[1].metrics.items():
+            other = pair.boards[0].metrics.get(name)
+            if other is None or not (metric.in_ranking or other.in_ranking):
+                continue
+            changes += _changes(pair, name)
+            of_metric = list(_gaps(pair, name))
+            gaps += of_metric
+            trends += _trends(of_metric)
+    eligible = {(role, team.team) for role in boards for team in boards[role].teams if team.eligible}
+    families = [(one.metric, one.first, one.second, (one.second, one.team) in eligible) for one in changes]
+    adjusted = holm_of_families([one.p_value for one in changes], families)
+    corrected = tuple(replace(one, p_holm=p) for one, p in zip(changes, adjusted, strict=True))
+    return Generalisation(corrected, tuple(gaps), tuple(trends)) if changes else None
+
+
+def notices_of(found: Generalisation | None, boards: Mapping[str, PhaseLeaderboard]) -> Iterator[str]:
+    """Yield which teams are significantly better and worse in the later of two phases, by metric."""
+    grouped: dict[tuple[str, str, str], list[PhaseChange]] = {}
+    for one in found.changes if found else ():
+        grouped.setdefault((one.first, one.second, one.metric), []).append(one)
+    for (first, second, metric), changes in grouped.items():
+        upwards = 1 if boards[second].metrics[metric].better == "higher" else -1
+        shown = [one for one in changes if one.p_holm is not None and one.p_holm < SIGNIFICANT]
+        worse, better = ([one.team for one in shown if s * upwards * one.change > 0] for s in (-1, 1))
+        told = f"worse: {', '.join(worse) or 'none'}; better: {', '.join(better) or 'none'}"
+        yield f"{first} to {second}, {metric}: {told} (of {len(changes)} teams, Holm)"
+
+
+def _changes(pair: _Pair, name: str) -> Iterator[PhaseChange]:
+    before, after = ({team.team: team.metrics for team in board.teams} for board in pair.boards)
+    for team, metrics in after.items():
+        if name in metrics and name in before.get(team, {}):
+            yield change_between(name, team, pair.roles, before[team][name], metrics[name])
+
+
+def change_between(
+    metric: str, team: str, roles: tuple[str, str], first: MetricOfTeam, second: MetricOfTeam
+) -> PhaseChange:
+    """Return the change of a metric between two phases with independent cases.
+
+    The interval recovers the variance on each side from the intervals of the two values; p takes the side
+    towards 0, so that it is below 5 % where the interval leaves 0 out. Neither without both intervals.
+    Source: Zou and Donner 2008, Stat. Med. 27:1693 (MOVER), for proportions Newcombe 1998, 17:873, method 10.
+    """
+    change = float(published_difference(second.value, first.value))
+    found = PhaseChange(metric, team, *roles, first.value, second.value, change)
+    if first.lower is None or first.upper is None or second.lower is None or second.upper is None:
+        return found
+    down = math.hypot(second.value - second.lower, first.upper - first.value)
+    up = math.hypot(second.upper - second.value, first.value - first.lower)
+    towards = down if change > 0 else up
+    p_value = 1.0 if change == 0 else None
+    if towards > 0:
+        p_value = 2 * _NORMAL.cdf(-abs(change) / towards * _NORMAL.inv_cdf(0.975))
+    return replace(found, lower=change - down, upper=change + up, p_value=p_value)
+
+
+def _gaps(pair: _Pair, name: str) -> Iterator[DevelopmentGap]:
+    upwards = 1 if pair.boards[1].metrics[name].better == "higher" else -1
+    counting = {team.team: team.submission for team in pair.boards[0].teams}
+    for team in (team for team in pair.boards[1].teams if team.eligible):
+        earlier = [one for one in pair.submissions[0] if one.team == team.team and one.values]
+        at = {one.name: position for position, one in enumerate(earlier, start=1)}
+        for one in (one for one in pair.submissions[1] if one.team == team.team and name in one.values):
+            counts, evaluations = one.name == team.submission, at.get(one.name, len(at))
+            chosen = at.get(one.name) or at.get(counting.get(team.team, "")) if counts else at.get(one.name)
+            if chosen and name in (values := earlier[chosen - 1].values):
+                gap = float(published_difference(values[name], one.values[name]))
+                both = values[name], one.values[name], upwards * gap
+                yield DevelopmentGap(name, *pair.roles, team.team, one.name, counts, evaluations, *both)
+
+
+def _trends(gaps: Sequence[DevelopmentGap]) -> Iterator[GapTrend]:
+    """Yield the trends over the teams, and over the submissions of each team, with at least three points."""
+    samples: dict[str | None, list[DevelopmentGap]] = {None: [one for one in gaps if one.counts]}
+    for one in gaps:
+        samples.setdefault(one.team, []).append(one)
+    for team, sample in samples.items():
+        if len(sample) < 3:
+            continue
+        evaluations, gap = np.array([[one.evaluations, one.gap] for one in sample]).T
+        found = spearman(evaluations, gap, len(sample))
+        if found.value is not None:
+            few = len(sample) <= _MOST_EXACT
+            p_value = exact_spearman_p(evaluations, gap) if few else found.p_value
+            of = sample[0].metric, sample[0].first, sample[0].second, team, len(sample)
+            yield GapTrend(*of, found.value, found.lower, found.upper, p_value)
+
+
+def exact_spearman_p(first: Floats, second: Floats) -> float:
+    """Return the two-sided p of Spearman's correlation over all orders of one of two columns.
+
+    Shape (cases,), neither constant, at most eight cases: the share of orders whose correlation is as far
+    from 0, or farther.
+    """
+    a, b = mid_ranks(np.stack([published(first), published(second)])) - (len(first) + 1) / 2
+    return float(np.mean(np.abs(b[_orders(len(a))] @ a) >= abs(a @ b) - _ROUNDING))
+
+
+@cache
+def _orders(cases: int) -> NDArray[np.intp]:
+    return np.array(list(permutations(range(cases))), dtype=np.intp)
