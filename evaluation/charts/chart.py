@@ -138,7 +138,8 @@ class Chart:
     tables by name; the layers of ``specification`` refer to them as ``{"data": {"name": …}}``. The
     specification has neither data nor configuration of its own, and no width unless the figure needs one.
     ``description`` is the caption, one or two sentences, which also serve as alternative text. ``follows``
-    names the published figure that it follows. ``single_cases``: whether a mark can be one case.
+    names the published figure that it follows. ``single_cases``: whether a mark can be one case. ``wide``:
+    it takes the whole width of a large page instead of half.
     """
 
     name: str
@@ -148,6 +149,7 @@ class Chart:
     specification: Mapping[str, Any]
     follows: str = ""
     single_cases: bool = False
+    wide: bool = False
 
 
 def layered(chart: Chart) -> dict[str, Any]:
@@ -242,10 +244,17 @@ def category(field: str, title: str | None = None, **more: Any) -> dict[str, Any
     return nominal(field, title=title, sort=None, **more)
 
 
+def wrapped_label(width: int) -> str:
+    """Return the expression of the lines of an axis's label, with ends after so many characters.
+
+    A line ends at the first space after them, unless only a short word is left.
+    """
+    return f"split(replace(datum.label, regexp('(.{{{width},}}?) (?=.{{4}})', 'g'), '$1\\n'), '\\n')"
+
+
 def names_down(field: str) -> dict[str, Any]:
     """Return the encoding of names down the left side, in the order of the data; long ones are wrapped."""
-    # A line break replaces the first space after 20 characters.
-    lines = "split(replace(datum.label, regexp('(.{20,}?) ', 'g'), '$1\\n'), '\\n')"
+    lines = wrapped_label(20)
     # Vega puts the first line on the tick and the others below it; this puts all in the middle of the row.
     upwards = {"expr": f"-{_LINE_HEIGHT / 2} * (length({lines}) - 1)"}
     axis = {"title": None, "labelExpr": lines, "labelLimit": 190, "labelLineHeight": _LINE_HEIGHT}

@@ -18,8 +18,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from evaluation.charts.chart import Chart, NamedCurve, complete, layer, nominal
-from evaluation.charts.forest import ForestValue, forest_chart
-from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
+from evaluation.charts.intervals import ForestValue, MetricInterval, forest_chart, metric_intervals_chart
 from evaluation.charts.roc import coarse_roc_chart
 from evaluation.core.challenge import metrics_of
 from evaluation.core.metric import Metric

@@ -5,24 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluation.charts.chart import (
-    GREY,
-    Chart,
-    MarkStyle,
-    NamedBand,
-    NamedCurve,
-    Record,
-    band_layer,
-    band_rows,
-    layer,
-    lines_by_name,
-    marks_of,
-    nominal,
-    quantity,
-    rows_of,
-    share,
-    tooltip,
-)
+from evaluation.charts import chart as vl
 
 
 @dataclass(frozen=True)
@@ -37,48 +20,52 @@ class MarkedPoint:
 def roc_chart(
     name: str,
     title: str,
-    curves: Sequence[NamedCurve],
-    band: NamedBand | None = None,
+    curves: Sequence[vl.NamedCurve],
+    band: vl.NamedBand | None = None,
     points: Sequence[MarkedPoint] = (),
     follows: str = "",
-    marks: Mapping[str, MarkStyle] | None = None,
-) -> Chart:
+    marks: Mapping[str, vl.MarkStyle] | None = None,
+) -> vl.Chart:
     """Return the ROC chart of one or several curves; ``marks``: by name, by default `marks_of` the names."""
-    marks = marks_of(curve.name for curve in curves) if marks is None else marks
-    data: dict[str, Sequence[Record]] = {
+    marks = vl.marks_of(curve.name for curve in curves) if marks is None else marks
+    data: dict[str, Sequence[vl.Record]] = {
         "curves": [
             row
             for curve in curves
-            for row in rows_of({"false_positive_rate": curve.x, "sensitivity": curve.y}, name=curve.name)
+            for row in vl.rows_of({"false_positive_rate": curve.x, "sensitivity": curve.y}, name=curve.name)
         ],
         "chance": [{"false_positive_rate": end, "sensitivity": end} for end in (0, 1)],
     }
-    x = share("false_positive_rate", "1 − specificity")
-    y = share("sensitivity", "sensitivity")
-    layers: list[Record] = [
-        layer("chance", {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y)
+    x = vl.share("false_positive_rate", "1 − specificity")
+    y = vl.share("sensitivity", "sensitivity")
+    layers: list[vl.Record] = [
+        vl.layer(
+            "chance", {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y
+        )
     ]
     if band:
-        data["band"] = band_rows([band], "false_positive_rate", marks)
-        layers.append(band_layer(x, share("lower", "sensitivity"), 1))
-    drawn = lines_by_name(marks, legend=len(curves) > 1)
-    layers.append(layer("curves", {"type": "line", "interpolate": "linear"}, x=x, y=y, **drawn))
+        data["band"] = vl.band_rows([band], "false_positive_rate", marks)
+        layers.append(vl.band_layer(x, vl.share("lower", "sensitivity"), 1))
+    drawn = vl.lines_by_name(marks, legend=len(curves) > 1)
+    layers.append(vl.layer("curves", {"type": "line", "interpolate": "linear"}, x=x, y=y, **drawn))
     if points:
         data["points"] = [vars(point) for point in points]
         data["labels"] = _apart(points)
-        diamond = {"type": "point", "filled": True, "size": 80, "color": GREY, "shape": "diamond"}
+        diamond = {"type": "point", "filled": True, "size": 80, "color": vl.GREY, "shape": "diamond"}
         label = {"type": "text", "align": "left", "dx": 8, "fontSize": 11, "limit": 200}
-        told = tooltip("name", numbers=("false_positive_rate", "sensitivity"))
+        told = vl.tooltip("name", numbers=("false_positive_rate", "sensitivity"))
         layers += [
-            layer("points", diamond, x=x, y=y, tooltip=told),
-            layer("labels", label, x=x, y=quantity("at", "sensitivity", (0, 1)), text=nominal("name")),
+            vl.layer("points", diamond, x=x, y=y, tooltip=told),
+            vl.layer(
+                "labels", label, x=x, y=vl.quantity("at", "sensitivity", (0, 1)), text=vl.nominal("name")
+            ),
         ]
     described = "Sensitivity against 1 − specificity at every threshold; the dashed diagonal is chance."
     if band:
         described += " The band holds 95 % of the curves of the bootstrap at each specificity."
     if points:
         described += " Diamonds are operating points."
-    return Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
+    return vl.Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
 
 
 _LABEL_DISTANCE = 0.045
@@ -86,7 +73,7 @@ _LABEL_WIDTH = 0.45
 """Height and width of a label in the units of the axes, approximately."""
 
 
-def _apart(points: Sequence[MarkedPoint]) -> list[Record]:
+def _apart(points: Sequence[MarkedPoint]) -> list[vl.Record]:
     """Return where the label of each point stands: ``at`` its sensitivity, or below labels in the way."""
     placed: list[tuple[MarkedPoint, float]] = []
     for point in sorted(points, key=lambda one: -one.sensitivity):
@@ -99,29 +86,29 @@ def _apart(points: Sequence[MarkedPoint]) -> list[Record]:
     return [{**vars(point), "at": round(at + lifted, 4)} for point, at in placed]
 
 
-def coarse_roc_chart(name: str, title: str, curves: Sequence[NamedCurve]) -> Chart:
+def coarse_roc_chart(name: str, title: str, curves: Sequence[vl.NamedCurve]) -> vl.Chart:
     """Return the chart of curves of which only some points are known; ``name`` of a curve with its area.
 
     A curve never falls, so between two points it lies in the box that they span.
     """
-    points, boxes = list[Record](), list[Record]()
+    points, boxes = list[vl.Record](), list[vl.Record]()
     for curve in curves:
         rates, found = curve.x, curve.y
-        points += rows_of({"false_positive_rate": rates, "sensitivity": found}, name=curve.name)
+        points += vl.rows_of({"false_positive_rate": rates, "sensitivity": found}, name=curve.name)
         spanned = {"from": rates[:-1], "to": rates[1:], "lower": found[:-1], "upper": found[1:]}
-        boxes += rows_of(spanned, name=curve.name)
-    colour = {"color": lines_by_name(marks_of(curve.name for curve in curves), legend=True)["color"]}
-    x, y = share("false_positive_rate", "1 − specificity"), share("sensitivity", "sensitivity")
-    box = {"x": share("from", "1 − specificity"), "y": share("lower", "sensitivity")}
+        boxes += vl.rows_of(spanned, name=curve.name)
+    colour = {"color": vl.lines_by_name(vl.marks_of(curve.name for curve in curves), legend=True)["color"]}
+    x, y = vl.share("false_positive_rate", "1 − specificity"), vl.share("sensitivity", "sensitivity")
+    box = {"x": vl.share("from", "1 − specificity"), "y": vl.share("lower", "sensitivity")}
     ends = {"x2": {"field": "to"}, "y2": {"field": "upper"}}
-    told = tooltip("name", numbers=("false_positive_rate", "sensitivity"))
+    told = vl.tooltip("name", numbers=("false_positive_rate", "sensitivity"))
     layers = [
-        layer("between", {"type": "rect", "opacity": 0.2, "tooltip": None}, **box, **ends, **colour),
-        layer("curves", {"type": "point", "filled": True}, x=x, y=y, **colour, tooltip=told),
+        vl.layer("between", {"type": "rect", "opacity": 0.2, "tooltip": None}, **box, **ends, **colour),
+        vl.layer("curves", {"type": "point", "filled": True}, x=x, y=y, **colour, tooltip=told),
     ]
     described = (
         "The phase publishes the sensitivity at nine false-positive rates alone, since every further point "
         "would reveal more of the labels. The curve lies within the boxes; its area in the legend is exact."
     )
-    data: dict[str, Sequence[Record]] = {"curves": points, "between": boxes}
-    return Chart(name, title, described, data, {"layer": layers, "height": 340})
+    data: dict[str, Sequence[vl.Record]] = {"curves": points, "between": boxes}
+    return vl.Chart(name, title, described, data, {"layer": layers, "height": 340})

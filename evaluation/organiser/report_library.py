@@ -20,6 +20,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.io.files import write_atomically
 from evaluation.isolated import run_isolated
 from evaluation.library import AnyPath, Evaluation, evaluate
+from evaluation.organiser.annotators.ensemble import EnsembleGain
 from evaluation.organiser.describe import describe
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
@@ -36,7 +37,7 @@ from evaluation.organiser.report.board.cases import (
 )
 from evaluation.organiser.report.board.leaderboard import leaderboard_page, reported_phases
 from evaluation.organiser.report.board.methods import data_section
-from evaluation.organiser.report.board.reading import LEADERBOARD_FILE, read_leaderboard
+from evaluation.organiser.report.board.reading import LEADERBOARD_FILE, read_gains, read_leaderboard
 from evaluation.organiser.report.case_images import CaseReading, Request, is_read
 from evaluation.organiser.report.page import WIDTH, Page, render_page, write_figures
 from evaluation.organiser.report.pictures import chosen_cases, classified_cases
@@ -73,11 +74,13 @@ def board_page(
     submissions: Path | None = None,
     images: Path | None = None,
     workers: int | None = None,
+    gains: Mapping[str, EnsembleGain] | None = None,
 ) -> Page:
     """Return the report of a leaderboard, with a section on the data of ``phases``, if there are any.
 
     ``submissions``: the folder of the teams' submissions, ``images``: of the original images, for pictures of
-    the hardest cases of the first phase of the leaderboard that is among ``phases``. Raises `PhaseError`.
+    the hardest cases of the first phase of the leaderboard that is among ``phases``. ``gains``: of ensembles
+    over their members, by ensemble. Raises `PhaseError`.
     """
     data = data_section(describe(list(phases))) if phases else None
     pictures: Mapping[str, PhasePictures] = {}
@@ -96,7 +99,7 @@ def board_page(
             views = {value.name: value.views for value in read}
             shown.append(Shown(name, {value.name: value.pictures for value in read}, views))
         pictures = {phase.manifest.digest: PhasePictures(phase.tasks, hardest, tuple(shown))}
-    return leaderboard_page(board, parts, data, pictures)
+    return leaderboard_page(board, parts, data, pictures, gains)
 
 
 def _read(request: Request) -> Sequence[CaseReading]:
@@ -233,7 +236,8 @@ def report_leaderboard(
     Parameters
     ----------
     results
-        The folder that `rank --output` wrote, or the results of the teams, which are then ranked.
+        The folder that `rank --output` wrote, or the results of the teams, which are then ranked. Reports of
+        `ensemble --gain` in it are shown too.
     ground_truth
         Sealed phases, as `evaluate` takes one: adds a section on their data.
     submissions
@@ -252,7 +256,8 @@ def report_leaderboard(
     """
     board, parts = leaderboard_in(Path(results))
     phases = [named_phase(fspath(name)) for name in ground_truth]
-    return Report(board_page(board, parts, phases, _path(submissions), _path(images), workers))
+    gains = read_gains(Path(results))
+    return Report(board_page(board, parts, phases, _path(submissions), _path(images), workers, gains))
 
 
 def _path(path: AnyPath | None) -> Path | None:

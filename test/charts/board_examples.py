@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.charts.chart import Chart, marks_of
-from evaluation.organiser.charts.distributions import ViolinValues, violin_chart
 from evaluation.organiser.charts.matrices import (
     Axes,
     HeatmapCell,
@@ -13,24 +12,23 @@ from evaluation.organiser.charts.matrices import (
     heatmap_chart,
     significance_chart,
 )
-from evaluation.organiser.charts.stability import (
+from evaluation.organiser.charts.teams import (
     CaseInfluence,
     Join,
+    SubgroupMeans,
     TeamPlaces,
+    TeamValue,
+    ValueChange,
     blob_chart,
     dendrogram_chart,
     influence_chart,
-)
-from evaluation.organiser.charts.teams import (
-    SubgroupMeans,
-    TeamValue,
-    ValueChange,
     place_lines_chart,
     podium_chart,
     subgroup_means_chart,
     team_values_chart,
     value_changes_chart,
 )
+from evaluation.organiser.charts.values import ViolinValues, violin_chart
 
 TEAMS = ("one", "two")
 MARKS = marks_of(TEAMS)

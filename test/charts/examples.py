@@ -5,33 +5,31 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.charts.chart import Chart, NamedBand, NamedCurve
-from evaluation.charts.forest import ForestValue, forest_chart
-from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
+from evaluation.charts.intervals import ForestValue, MetricInterval, forest_chart, metric_intervals_chart
 from evaluation.charts.roc import MarkedPoint, coarse_roc_chart, roc_chart
 from evaluation.organiser.charts.curves import (
     CalibrationBin,
     calibration_chart,
     decision_curve_chart,
     froc_chart,
+    kaplan_meier,
     precision_recall_chart,
-)
-from evaluation.organiser.charts.distributions import (
-    Distribution,
-    cumulative_chart,
-    distribution_chart,
-    histogram_chart,
+    survival_chart,
 )
 from evaluation.organiser.charts.matrices import confusion_chart
-from evaluation.organiser.charts.scatter import (
+from evaluation.organiser.charts.values import (
     Axis,
     CasePoint,
+    Distribution,
     Pair,
     bland_altman_chart,
+    cumulative_chart,
+    distribution_chart,
     error_cloud_chart,
+    histogram_chart,
     identity_chart,
     scatter_chart,
 )
-from evaluation.organiser.charts.survival import kaplan_meier, survival_chart
 
 ENDS = np.array([0.0, 1.0])
 

@@ -8,8 +8,8 @@ import vl_convert
 from scipy.stats import gaussian_kde
 
 from evaluation.charts.chart import complete
-from evaluation.organiser.charts.distributions import density
 from evaluation.organiser.charts.teams import ranks_by_case
+from evaluation.organiser.charts.values import density
 from test.charts.board_examples import board_examples
 
 EXAMPLES = board_examples()

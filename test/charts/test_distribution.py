@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.organiser.charts.distributions import MOST_POINTS, Distribution, distribution_chart
+from evaluation.organiser.charts.values import MOST_POINTS, Distribution, distribution_chart
 
 
 def chart(count):

@@ -4,7 +4,13 @@ import re
 
 import numpy as np
 
-from evaluation.organiser.charts.scatter import MOST_POINTS, Axis, CasePoint, error_cloud_chart, scatter_chart
+from evaluation.organiser.charts.values import (
+    MOST_SCATTERED,
+    Axis,
+    CasePoint,
+    error_cloud_chart,
+    scatter_chart,
+)
 from test.charts.drawing import drawn
 
 
@@ -19,9 +25,9 @@ def chart(count):
 
 
 def test_few_points_can_be_chosen():
-    few = chart(MOST_POINTS)
+    few = chart(MOST_SCATTERED)
     assert few.single_cases
-    assert len(few.data["points"]) == MOST_POINTS
+    assert len(few.data["points"]) == MOST_SCATTERED
 
 
 def test_the_rings_of_an_error_cloud_are_circles():

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.charts.chart import layered
-from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
+from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
 from test.charts.board_examples import board_examples
 from test.charts.drawing import drawn
 from test.charts.examples import examples

@@ -16,6 +16,7 @@ from evaluation.metrics import (
     surface_dice,
 )
 from evaluation.metrics.label_surfaces import compare_labels, compare_surfaces
+from test.metrics import record_medpy
 
 SPACING_MM = (2.5, 0.8, 0.7)
 
@@ -340,3 +341,26 @@ def test_directions_and_the_worst_distance(seed):
 def test_unknown_directions(function):
     with pytest.raises(ValueError, match="directions: expected 'directed' or 'pooled', found 'both'"):
         function([[1]], [[1]], directions="both")
+
+
+# The maximal and the 95th percentile of the distances and the mean of MedPy 0.5.2, see record_medpy.py.
+MEDPY = {
+    0: (6.606814663663572, 6.067124524847006, 2.7314014390092187),
+    1: (8.276472678623424, 6.861486719363377, 2.8106052697582435),
+    2: (6.067124524847006, 5.4, 2.353278939303075),
+    3: (6.067124524847006, 6.0, 1.4773350102439657),
+}
+
+
+@pytest.mark.parametrize(("seed", "expected"), MEDPY.items())
+def test_as_medpy(seed, expected):
+    maps = record_medpy.masks(seed).astype(np.uint8)
+    options = {"surface": "voxels", "percentile_method": "linear", "directions": "pooled"}
+    found = [
+        label_hausdorff_distance(*maps, [1], record_medpy.SPACING_MM, percentile=percentile, **options)[0]
+        for percentile in (100, 95)
+    ]
+    mean = label_average_surface_distance(
+        *maps, [1], record_medpy.SPACING_MM, surface="voxels", directions="pooled"
+    )
+    assert [*found, mean[0]] == pytest.approx(expected, rel=1e-6)

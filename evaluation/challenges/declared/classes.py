@@ -418,8 +418,9 @@ class _MeanFOne(DecisionMetric, ABC):
 class MacroFOne(_MeanFOne):
     """Mean F1 of the classes, each counting alike.
 
-    From 0 to 1, higher is better. The mean is over the classes that occur in reference or prediction. A case
-    without a result is a miss of its class and a false alarm of every other class.
+    From 0 to 1, higher is better. The mean is over the classes that occur in reference or prediction; one
+    whose cases all have weight 0, as in a resample or another subgroup, is left out. A case without a result
+    is a miss of its class and a false alarm of every other class.
 
     Oracle: scikit-learn, `f1_score` with `average="macro"`.
     """

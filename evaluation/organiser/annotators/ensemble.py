@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from dataclasses import fields as fields_of_class
 from pathlib import Path
 from typing import Any
 
@@ -258,6 +259,10 @@ class EnsembleGain:
     by_disagreement: tuple[GainByDisagreement, ...]
 
 
+GAIN_FILES = {"gains": "gain.csv", "cases": "gain-cases.csv", "by_disagreement": "gain-disagreement.csv"}
+"""The file of each part of an `EnsembleGain`."""
+
+
 def ensemble_gain(
     phase: Phase,
     ensemble: tuple[str, Path],
@@ -289,12 +294,8 @@ def ensemble_gain(
 
 def write_gain(folder: Path, gain: EnsembleGain) -> None:
     """Write `gain.csv`, and `gain-cases.csv` and `gain-disagreement.csv`, which reveal labels."""
-    for file, rows, kind in (
-        ("gain.csv", gain.gains, Gain),
-        ("gain-cases.csv", gain.cases, CaseGain),
-        ("gain-disagreement.csv", gain.by_disagreement, GainByDisagreement),
-    ):
-        columns = tuple(kind.__dataclass_fields__)
+    for (part, file), kind in zip(GAIN_FILES.items(), (Gain, CaseGain, GainByDisagreement), strict=True):
+        columns, rows = [field.name for field in fields_of_class(kind)], getattr(gain, part)
         write_rows(folder / file, columns, ([getattr(row, column) for column in columns] for row in rows))
 
 

@@ -1,4 +1,4 @@
-"""Charts of curves: precision and recall, free-response ROC, decision curves, calibration."""
+"""Charts of curves: precision and recall, free-response ROC, decision curves, calibration, survival."""
 
 from __future__ import annotations
 
@@ -8,30 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtrc, ndtri
 
-from evaluation.charts.chart import (
-    BLUE,
-    GREY,
-    PALETTE,
-    Chart,
-    MarkStyle,
-    NamedBand,
-    NamedCurve,
-    Record,
-    band_layer,
-    band_rows,
-    layer,
-    lines_by_name,
-    marks_of,
-    nominal,
-    quantitative,
-    quantity,
-    rows_of,
-    share,
-    tooltip,
-)
+from evaluation.charts import chart as vl
 from evaluation.charts.roc import MarkedPoint
-from evaluation.metrics.arrays import Floats
+from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.classification import RocTable, found_at_thresholds, roc_points, weighted_counts
 from evaluation.metrics.intervals import wilson_interval
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
@@ -42,84 +23,107 @@ from evaluation.metrics.operating_points import weighted_sensitivity_at_specific
 _WIDTH = {"field": "width", "type": "quantitative", "scale": None, "legend": None}
 
 
-def _curve_rows(curves: Sequence[NamedCurve], x: str, y: str) -> list[Record]:
+def _curve_rows(curves: Sequence[vl.NamedCurve], x: str, y: str) -> list[vl.Record]:
     """Return the points of all curves; of few, the first are the widest, so that none hides another."""
-    steps = len(curves) - 1 if len(curves) <= len(PALETTE) else 0
+    steps = len(curves) - 1 if len(curves) <= len(vl.PALETTE) else 0
     return [
         row
         for later, one in zip(range(steps, steps - len(curves), -1), curves, strict=True)
-        for row in rows_of({x: one.x, y: one.y}, name=one.name, width=2 + 1.8 * max(0, later))
+        for row in vl.rows_of({x: one.x, y: one.y}, name=one.name, width=2 + 1.8 * max(0, later))
     ]
 
 
 def precision_recall_chart(
     name: str,
     title: str,
-    curves: Sequence[NamedCurve],
-    bands: Sequence[NamedBand] = (),
+    curves: Sequence[vl.NamedCurve],
+    bands: Sequence[vl.NamedBand] = (),
     prevalence: float | None = None,
     follows: str = "",
     hit: str = "",
-) -> Chart:
+) -> vl.Chart:
     """Return the chart of curves with recall along x and precision along y, both 0 … 1.
 
     ``prevalence``: precision of chance, a horizontal line; ``hit``: for detections, a sentence that defines a
     hit.
     """
-    marks = marks_of(curve.name for curve in curves)
     # The first precision holds from recall 0 on.
-    begun = [NamedCurve(one.name, np.insert(one.x, 0, 0.0), one.y[[0, *range(one.y.size)]]) for one in curves]
-    data: dict[str, Sequence[Record]] = {"curves": _curve_rows(begun, "recall", "precision")}
-    x, y = share("recall", "recall (sensitivity)"), share("precision", "precision")
-    layers: list[Record] = []
+    begun = [
+        vl.NamedCurve(one.name, np.insert(one.x, 0, 0.0), one.y[[0, *range(one.y.size)]]) for one in curves
+    ]
+    x, y = vl.share("recall", "recall (sensitivity)"), vl.share("precision", "precision")
     described = (
         "Precision against recall at every threshold, in the steps whose area is the average precision."
     )
+    chance = None
     if prevalence is not None:
-        data["chance"] = [{"precision": prevalence}]
-        layers.append(layer("chance", {"type": "rule", "color": GREY, "strokeDash": [3, 3]}, y=y))
+        chance = {"precision": prevalence}
         described += " The dashed line is the share of positives, the precision of chance."
-    if bands:
-        data["band"] = band_rows(bands, "recall", marks)
-        layers.append(band_layer(x, share("lower", "precision"), len(bands)))
-        described += " A band holds 95 % of the bootstrap's precisions at each recall."
+    described += " A band holds 95 % of the bootstrap's precisions at each recall." if bands else ""
     described += f" {hit}" if hit else ""
-    drawn = lines_by_name(marks, legend=len(curves) > 1)
-    layers.append(
-        layer("curves", {"type": "line", "interpolate": "step-before"}, x=x, y=y, **drawn, strokeWidth=_WIDTH)
-    )
-    return Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
+    return _stepped(name, title, described, begun, bands, (x, y), "step-before", chance, follows=follows)
+
+
+_RATES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
+_WIDE_RANGE = 2.0
+"""From so many false positives per case on, the axis is logarithmic beyond an eighth."""
 
 
 def froc_chart(
     name: str,
     title: str,
-    curves: Sequence[NamedCurve],
+    curves: Sequence[vl.NamedCurve],
     hit: str,
     follows: str = "",
     *,
-    bands: Sequence[NamedBand] = (),
-    marks: Mapping[str, MarkStyle] | None = None,
-) -> Chart:
+    bands: Sequence[vl.NamedBand] = (),
+    marks: Mapping[str, vl.MarkStyle] | None = None,
+) -> vl.Chart:
     """Return the chart of curves with false positives per case along x and sensitivity along y.
 
     ``hit``: a sentence that defines a hit; ``marks``: colour and dashes of each curve by name.
     """
-    marks = marks or marks_of(curve.name for curve in curves)
-    axis = "false_positives_per_case"
-    data: dict[str, Sequence[Record]] = {"curves": _curve_rows(curves, axis, "sensitivity")}
-    x, y = quantity(axis, "false positives per case"), share("sensitivity", "sensitivity")
+    x = vl.quantity("false_positives_per_case", "false positives per case")
+    last = max((float(curve.x[-1]) for curve in curves), default=0.0)
+    if last >= _WIDE_RANGE:
+        # The usual rates are far apart on this scale, and zero is on it.
+        x["scale"] = {"type": "symlog", "constant": _RATES[0], "nice": False, "domain": [0, last]}
+        x["axis"] = {"values": [0, *(rate for rate in _RATES if rate <= last)], "format": "~g"}
     described = "Share of the objects found against false positives per case as the confidence falls."
-    layers: list[Record] = []
-    if bands:
-        data["band"] = band_rows(bands, axis, marks)
-        layers.append(band_layer(x, share("lower", "sensitivity"), len(bands)))
-        described += " A band holds 95 % of the curves of the bootstrap."
-    drawn = lines_by_name(marks, legend=len(curves) > 1)
-    layers.append(
-        layer("curves", {"type": "line", "interpolate": "step-after"}, x=x, y=y, **drawn, strokeWidth=_WIDTH)
+    described += " A band holds 95 % of the curves of the bootstrap." if bands else ""
+    axes = (x, vl.share("sensitivity", "sensitivity"))
+    return _stepped(
+        name, title, f"{described} {hit}", curves, bands, axes, "step-after", None, marks, follows
     )
-    return Chart(name, title, f"{described} {hit}", data, {"layer": layers, "height": 340}, follows)
+
+
+def _stepped(
+    name: str,
+    title: str,
+    described: str,
+    curves: Sequence[vl.NamedCurve],
+    bands: Sequence[vl.NamedBand],
+    axes: tuple[vl.Record, vl.Record],
+    interpolate: str,
+    chance: vl.Record | None,
+    marks: Mapping[str, vl.MarkStyle] | None = None,
+    follows: str = "",
+) -> vl.Chart:
+    """Return the chart of curves in steps; ``chance``: the place of a horizontal line, if any."""
+    x, y = axes
+    marks = marks or vl.marks_of(curve.name for curve in curves)
+    data: dict[str, Sequence[vl.Record]] = {"curves": _curve_rows(curves, x["field"], y["field"])}
+    layers: list[vl.Record] = []
+    if chance:
+        data["chance"] = [chance]
+        layers.append(vl.layer("chance", {"type": "rule", "color": vl.GREY, "strokeDash": [3, 3]}, y=y))
+    if bands:
+        data["band"] = vl.band_rows(bands, x["field"], marks)
+        layers.append(vl.band_layer(x, {**y, "field": "lower"}, len(bands)))
+    line = {"type": "line", "interpolate": interpolate}
+    drawn = vl.lines_by_name(marks, legend=len(curves) > 1)
+    layers.append(vl.layer("curves", line, x=x, y=y, **drawn, strokeWidth=_WIDTH))
+    return vl.Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
 
 
 # --- Decision curve: the net benefit of acting on a probability, against acting on all or on none ---
@@ -140,7 +144,7 @@ def net_benefit(probability: Floats, positive: Floats, thresholds: Floats) -> Fl
     return benefit
 
 
-def decision_curve_chart(name: str, title: str, probability: Floats, positive: Floats) -> Chart:
+def decision_curve_chart(name: str, title: str, probability: Floats, positive: Floats) -> vl.Chart:
     """Return the chart for thresholds from 0.01 to 0.99; probabilities of shape (cases,) in [0, 1]."""
     thresholds = np.linspace(0.01, 0.99, 99)
     curves = {
@@ -156,20 +160,20 @@ def decision_curve_chart(name: str, title: str, probability: Floats, positive: F
         for threshold, benefit in zip(thresholds.tolist(), values.tolist(), strict=True)
         if benefit >= lowest
     ]
-    by_strategy = nominal("strategy", title=None)
+    by_strategy = vl.nominal("strategy", title=None)
     encoding = {
-        "x": share("threshold", "threshold probability"),
-        "y": quantity("net_benefit", "net benefit", (lowest, max(prevalence, 0.01) * 1.05)),
-        "color": {**by_strategy, "scale": {"domain": list(curves), "range": [BLUE, GREY, GREY]}},
+        "x": vl.share("threshold", "threshold probability"),
+        "y": vl.quantity("net_benefit", "net benefit", (lowest, max(prevalence, 0.01) * 1.05)),
+        "color": {**by_strategy, "scale": {"domain": list(curves), "range": [vl.BLUE, vl.GREY, vl.GREY]}},
         "strokeDash": {**by_strategy, "scale": {"domain": list(curves), "range": _DASHES}},
     }
-    return Chart(
+    return vl.Chart(
         name,
         title,
         "Net benefit of calling a case positive from a threshold on, beside calling all or none positive "
         "(Vickers and Elkin 2006). The submission helps where its line is the highest.",
         {"curves": rows},
-        layer("curves", {"type": "line"}, **encoding) | {"height": 340},
+        vl.layer("curves", {"type": "line"}, **encoding) | {"height": 340},
     )
 
 
@@ -212,22 +216,24 @@ def calibration_chart(
     bins: Sequence[CalibrationBin],
     described: str,
     observed: str = "share of positives",
-) -> Chart:
+) -> vl.Chart:
     """Return the reliability diagram; ``observed``: title of the axis of observed shares."""
-    x, y = share("predicted", "predicted probability"), share("observed", observed)
-    interval = {"y": share("lower", observed), "y2": {"field": "upper"}}
+    x, y = vl.share("predicted", "predicted probability"), vl.share("observed", observed)
+    interval = {"y": vl.share("lower", observed), "y2": {"field": "upper"}}
     counts = sorted({one.cases for one in bins})
     shown = sorted({counts[0], counts[len(counts) // 2], counts[-1]}) if counts else []
     legend = {"values": shown, "format": "d"}
-    area = quantitative("cases", title="cases", scale={"range": [30, 350]}, legend=legend)
-    told = [quantitative("cases"), *tooltip(numbers=("predicted", "observed", "lower", "upper"))]
+    area = vl.quantitative("cases", title="cases", scale={"range": [30, 350]}, legend=legend)
+    told = [vl.quantitative("cases"), *vl.tooltip(numbers=("predicted", "observed", "lower", "upper"))]
     layers = [
-        layer("perfect", {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y),
-        layer("bins", {"type": "rule", "color": BLUE, "opacity": 0.6}, x=x, **interval),
-        layer("bins", {"type": "line", "opacity": 0.6, "tooltip": None}, x=x, y=y),
-        layer("bins", {"type": "point", "filled": True, "opacity": 1}, x=x, y=y, size=area, tooltip=told),
+        vl.layer(
+            "perfect", {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y
+        ),
+        vl.layer("bins", {"type": "rule", "color": vl.BLUE, "opacity": 0.6}, x=x, **interval),
+        vl.layer("bins", {"type": "line", "opacity": 0.6, "tooltip": None}, x=x, y=y),
+        vl.layer("bins", {"type": "point", "filled": True, "opacity": 1}, x=x, y=y, size=area, tooltip=told),
     ]
-    return Chart(
+    return vl.Chart(
         name,
         title,
         described,
@@ -247,14 +253,13 @@ _GRID = 50
 _LEVEL = (0.025, 0.975)
 
 
-def roc_curve(name: str, table: RocTable) -> NamedCurve:
+def roc_curve(name: str, table: RocTable) -> vl.NamedCurve:
     """Return the curve of all cases, thinned to the resolution of a figure."""
     points = roc_points(table, np.ones(table.score.size))
-    shown = thinned(points.false_positive_rate, points.sensitivity)
-    return NamedCurve(name, points.false_positive_rate[shown], points.sensitivity[shown])
+    return thinned_curve(name, points.false_positive_rate, points.sensitivity)
 
 
-def roc_band(name: str, table: RocTable, weights: Iterable[Floats]) -> NamedBand:
+def roc_band(name: str, table: RocTable, weights: Iterable[Floats]) -> vl.NamedBand:
     """Return the 95 % percentiles of the sensitivity at 51 false-positive rates.
 
     ``weights`` are blocks of case weights, shape (rows, cases).
@@ -267,7 +272,7 @@ def roc_band(name: str, table: RocTable, weights: Iterable[Floats]) -> NamedBand
             np.column_stack([weighted_sensitivity_at_specificity(table, counts, 1 - rate) for rate in rates])
         )
     lower, upper = np.nanquantile(np.vstack(rows), _LEVEL, axis=0)
-    return NamedBand(name, np.array([float(rate) for rate in rates]), lower, upper)
+    return vl.NamedBand(name, np.array([float(rate) for rate in rates]), lower, upper)
 
 
 def point_on_curve(name: str, table: RocTable, sensitivity: float) -> MarkedPoint:
@@ -285,14 +290,13 @@ def point_at_threshold(name: str, table: RocTable, threshold: float) -> MarkedPo
     return MarkedPoint(name, float(called[negative].mean()), float(called[table.positive].mean()))
 
 
-def precision_recall_curve(name: str, table: RocTable) -> NamedCurve:
+def precision_recall_curve(name: str, table: RocTable) -> vl.NamedCurve:
     """Return the curve of all cases by ascending recall, thinned to the resolution of a figure."""
     recall, precision = recall_and_precision(table, np.ones((1, table.score.size)))
-    shown = thinned(recall[0], precision[0])
-    return NamedCurve(name, recall[0][shown], precision[0][shown])
+    return thinned_curve(name, recall[0], precision[0])
 
 
-def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> NamedBand:
+def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> vl.NamedBand:
     """Return the 95 % percentiles of the precision at 50 recalls, where each is first reached.
 
     ``curves`` are blocks of recall and precision under case weights, both of shape (rows, thresholds), recall
@@ -310,7 +314,13 @@ def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> NamedB
     values = np.vstack(rows)
     known = ~np.isnan(values).all(axis=0)
     lower, upper = np.nanquantile(values[:, known], _LEVEL, axis=0)
-    return NamedBand(name, recalls[known], lower, upper)
+    return vl.NamedBand(name, recalls[known], lower, upper)
+
+
+def thinned_curve(name: str, x: Floats, y: Floats, steps: int = _STEPS) -> vl.NamedCurve:
+    """Return a curve with the points that a figure can show; the axis of x ends at 1 or its largest value."""
+    kept = thinned(x / x.max(initial=1.0), y, steps)
+    return vl.NamedCurve(name, x[kept], y[kept])
 
 
 def thinned(x: Floats, y: Floats, steps: int = _STEPS) -> NDArray[np.intp]:
@@ -336,3 +346,120 @@ def recall_and_precision(table: RocTable, weights: Floats) -> tuple[Floats, Floa
     positives = weights[:, table.positive].sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         return right / positives, np.where(made > 0, right / made, np.nan)
+
+
+# --- Kaplan–Meier curves of groups of cases, with a band and the censored cases ---
+
+
+@dataclass(frozen=True)
+class KaplanMeier:
+    """The share of cases without the event after each distinct observed time, begun with time 0 and share 1.
+
+    All arrays have shape (times,). ``lower``, ``upper``: pointwise 95 % limits; ``at_risk``: the cases that
+    are observed up to each time; ``censored``: those observed no longer without the event.
+    """
+
+    time: Floats
+    alive: Floats
+    lower: Floats
+    upper: Floats
+    at_risk: Floats
+    censored: Floats
+
+    def at(self, time: float) -> tuple[float, float, float]:
+        """Return the share and its limits at a time; after the last time, those at the last."""
+        row = int(np.searchsorted(self.time, time, side="right")) - 1
+        return float(self.alive[row]), float(self.lower[row]), float(self.upper[row])
+
+    @property
+    def median(self) -> float | None:
+        """The first time at which at most half of the cases are without the event, None if there is none."""
+        reached = np.flatnonzero(self.alive <= 0.5 + 1e-12)
+        return float(self.time[reached[0]]) if reached.size else None
+
+
+def kaplan_meier(time: Floats, event: Bools) -> KaplanMeier:
+    """Return the product-limit estimate of at least one case; times at least 0, both of shape (cases,).
+
+    Greenwood's variance gives the limits on the scale of log(−log); they are the share itself where that is 0
+    or 1. Source: Kaplan and Meier 1958, JASA 53:457; Kalbfleisch and Prentice 1980, section 1.3.
+    """
+    times = np.unique(np.append(time, 0.0))
+    at_risk = (time >= times[:, None]).sum(axis=1).astype(np.float64)
+    ended = ((time == times[:, None]) & event).sum(axis=1)
+    censored = ((time == times[:, None]) & ~event).sum(axis=1).astype(np.float64)
+    alive = np.cumprod(1 - ended / at_risk)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        greenwood = np.cumsum(ended / (at_risk * (at_risk - ended)))
+        width = float(ndtri(0.975)) * np.sqrt(greenwood) / np.abs(np.log(alive))
+        lower, upper = (alive ** np.exp(sign * width) for sign in (1, -1))
+    inner = (alive > 0) & (alive < 1)
+    lower, upper = (np.where(inner, end, alive) for end in (lower, upper))
+    return KaplanMeier(times, alive, lower, upper, at_risk, censored)
+
+
+def logrank_p(time: Floats, event: Bools, group: Sequence[int]) -> float | None:
+    """Return the p of the log-rank test that all groups have one curve; None for fewer than two groups.
+
+    All arguments have shape (cases,). Source: Mantel 1966, Cancer Chemother. Rep. 50:163, with the χ² law.
+    """
+    of_group = np.array([np.equal(group, one) for one in sorted(set(group))])
+    if len(of_group) < 2 or not event.any():
+        return None
+    excess, covariance = np.zeros(len(of_group)), np.zeros((len(of_group), len(of_group)))
+    for now in np.unique(time[event]):
+        at_risk, ending = of_group[:, time >= now].sum(axis=1), of_group[:, (time == now) & event].sum(axis=1)
+        everyone, ends = at_risk.sum(), ending.sum()
+        expected = at_risk * ends / everyone
+        excess += ending - expected
+        if everyone > 1:
+            factor = (everyone - ends) / (everyone - 1)
+            covariance += factor * (np.diag(expected) - np.outer(expected, at_risk) / everyone)
+    statistic = float(excess @ np.linalg.pinv(covariance) @ excess)
+    return float(chdtrc(len(of_group) - 1, statistic))
+
+
+def survival_chart(
+    name: str,
+    title: str,
+    described: str,
+    curves: Mapping[str, KaplanMeier],
+    unit: str,
+    predicted: vl.NamedCurve | None = None,
+) -> vl.Chart:
+    """Return the chart of Kaplan–Meier curves by name, and of shares that are ``predicted``, without a band.
+
+    unit: of the times, empty if unknown.
+    """
+    lines = [*(vl.NamedCurve(group, one.time, one.alive) for group, one in curves.items())]
+    lines += [] if predicted is None else [predicted]
+    marks: dict[str, vl.MarkStyle] = vl.marks_of(line.name for line in lines)
+    # Marks are by the alphabet; the legend has the order of the curves.
+    marks = {line.name: marks[line.name] for line in lines}
+    x, y = (
+        vl.quantity("time", f"time in {unit}" if unit else "time"),
+        vl.share("share", "share without the event"),
+    )
+    bands = [vl.NamedBand(group, one.time, one.lower, one.upper) for group, one in curves.items()]
+    data = {
+        "band": vl.band_rows(bands, "time", marks),
+        "curves": [
+            row for line in lines for row in vl.rows_of({"time": line.x, "share": line.y}, name=line.name)
+        ],
+        "censored": [
+            row
+            for group, one in curves.items()
+            for row in vl.rows_of({"time": one.time, "share": one.alive, "cases": one.censored}, name=group)
+            if row["cases"]
+        ],
+    }
+    band = vl.band_layer(x, vl.share("lower", "share without the event"), len(bands))
+    drawn = vl.lines_by_name(marks, legend=len(lines) > 1)
+    tick = {"type": "point", "shape": "stroke", "angle": 90, "size": 60}
+    layers = [
+        {**band, "mark": {**band["mark"], "interpolate": "step-after"}},
+        vl.layer("curves", {"type": "line", "interpolate": "step-after"}, x=x, y=y, **drawn),
+        vl.layer("censored", tick, x=x, y=y, color=drawn["color"]),
+    ]
+    described += " Bands are pointwise 95 % limits (Greenwood, log–log); ticks are censored cases."
+    return vl.Chart(name, title, described, data, {"layer": layers, "height": 340})

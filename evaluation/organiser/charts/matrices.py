@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,24 +10,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts.chart import (
-    BLUE,
-    GREY,
-    VERMILION,
-    Chart,
-    Record,
-    category,
-    if_selected,
-    names_down,
-    nominal,
-    quantitative,
-    tooltip,
-)
+from evaluation.charts import chart as vl
 
 # --- Heat map: a number for every pair of a row and a column ---
 
 _MOST_LABELLED = 13
 _ROW_HEIGHT = 26
+_SHORT = 3
+"""Columns of names up to so many letters have level labels."""
 _EVERY_LABEL = {"labelAngle": -90, "labelLimit": 110, "labelOverlap": False}
 
 
@@ -60,7 +51,7 @@ def heatmap_chart(
     *,
     columns: Sequence[str] = (),
     columns_are_cases: bool = False,
-) -> Chart:
+) -> vl.Chart:
     """Return the heat map; rows and, unless ``columns`` are given, columns have the order of the cells.
 
     Cells are labelled where there are few columns. ``columns_are_cases``: a click on a cell selects its case.
@@ -68,7 +59,7 @@ def heatmap_chart(
     faint, full = axes.ends
     middle = (faint + full) / 2
     column = "case" if columns_are_cases else "column"
-    rows: list[Record] = [
+    rows: list[vl.Record] = [
         {
             "row": cell.row,
             column: cell.column,
@@ -79,33 +70,41 @@ def heatmap_chart(
         for cell in cells
     ]
     order = list(columns or dict.fromkeys(cell.column for cell in cells))
-    axis = {**_EVERY_LABEL, "labelFontSize": 10}
+    upright = {"labelAngle": 0} if max(map(len, order), default=0) <= _SHORT else {}
+    axis = {**_EVERY_LABEL, "labelFontSize": 10, **upright}
     # A domain takes names unchanged; a sort order would put them into an expression.
-    x = category(column, axes.columns, axis=axis, scale={"domain": order})
+    x = vl.category(column, axes.columns, axis=axis, scale={"domain": order})
     # An interpolation between only two colours can be read in grey, too.
-    scale = {"domain": [faint, full], "range": ["#f4f8fb", BLUE], "interpolate": "rgb", "clamp": True}
-    rectangle: dict[str, Any] = {"type": "rect", "stroke": GREY, "strokeWidth": 0.3}
+    scale = {"domain": [faint, full], "range": ["#f4f8fb", vl.BLUE], "interpolate": "rgb", "clamp": True}
+    rectangle: dict[str, Any] = {"type": "rect", "stroke": vl.GREY, "strokeWidth": 0.3}
     encoding: dict[str, Any] = {
-        "color": quantitative("value", title=axes.value, scale=scale, legend={"gradientLength": 160}),
-        "tooltip": tooltip("row", column, numbers=("value",), digits=axes.digits),
+        "color": vl.quantitative("value", title=axes.value, scale=scale, legend={"gradientLength": 160}),
+        "tooltip": vl.tooltip("row", column, numbers=("value",), digits=axes.digits),
     }
     if columns_are_cases:
         rectangle["cursor"] = "pointer"
-        encoding["stroke"] = if_selected("case", VERMILION, {"value": GREY})
-        encoding["strokeWidth"] = if_selected("case", 2, {"value": 0.3})
-    layers: list[Record] = [{"mark": rectangle, "encoding": encoding}]
+        encoding["stroke"] = vl.if_selected("case", vl.VERMILION, {"value": vl.GREY})
+        encoding["strokeWidth"] = vl.if_selected("case", 2, {"value": 0.3})
+    layers: list[vl.Record] = [{"mark": rectangle, "encoding": encoding}]
     if len(order) <= _MOST_LABELLED and any(cell.label for cell in cells):
         text = {"type": "text", "fontSize": 11, "tooltip": None}
         layers.append({"mark": text, "encoding": _label("datum.dark")})
     specification = {
         "data": {"name": "cells"},
-        "encoding": {"x": x, "y": names_down("row")},
+        "encoding": {"x": x, "y": vl.names_down("row")},
         "layer": layers,
         "height": _ROW_HEIGHT * len(dict.fromkeys(cell.row for cell in cells)),
         "usermeta": least_width(len(order)),
     }
-    return Chart(
-        name, title, description, {"cells": rows}, specification, follows, single_cases=columns_are_cases
+    return vl.Chart(
+        name,
+        title,
+        description,
+        {"cells": rows},
+        specification,
+        follows,
+        single_cases=columns_are_cases,
+        wide=columns_are_cases,
     )
 
 
@@ -114,13 +113,17 @@ def least_width(columns: int) -> dict[str, int]:
     return {"leastWidth": 300 + 13 * columns}
 
 
-def _label(white_where: str) -> Record:
+def _label(white_where: str) -> vl.Record:
     """Return the encoding of the labels of cells: black, or white on dark cells."""
     colour = {"condition": {"test": white_where, "value": "#ffffff"}, "value": "#000000"}
-    return {"text": nominal("label"), "color": colour}
+    return {"text": vl.nominal("label"), "color": colour}
 
 
 # --- Confusion matrix: counts of cases by true and predicted class, shaded by the share of the true class ---
+
+
+_CLASS_WIDTH = 8
+_MOST_IN_HALF = 5
 
 
 def confusion_chart(
@@ -130,7 +133,7 @@ def confusion_chart(
     classes: Sequence[str],
     what: str,
     further: Sequence[str] = (),
-) -> Chart:
+) -> vl.Chart:
     """Return the chart of counts of shape (true classes, predicted classes).
 
     ``what`` names the compared decision; ``further``: predictions other than the classes, such as nothing.
@@ -142,23 +145,27 @@ def confusion_chart(
             part = count / total if total else 0.0
             label = f"{count} ({100 * part:.0f} %)" if total else "0"
             rows.append({"true": true, "predicted": predicted, "cases": count, "share": part, "label": label})
-    x, y = category("predicted", "predicted", axis={"labelAngle": 0}), category("true", "reference")
-    scale = {"domain": [0, 1], "range": ["#ffffff", BLUE], "interpolate": "rgb"}
-    colour = quantitative("share", scale=scale, legend=None)
-    cell = {"color": colour, "tooltip": tooltip("true", "predicted", "label")}
+    lines = {"labelExpr": vl.wrapped_label(_CLASS_WIDTH)}
+    x = vl.category("predicted", "predicted", axis={"labelAngle": 0, "labelOverlap": False, **lines})
+    y = vl.category("true", "reference", axis=lines)
+    scale = {"domain": [0, 1], "range": ["#ffffff", vl.BLUE], "interpolate": "rgb"}
+    colour = vl.quantitative("share", scale=scale, legend=None)
+    cell = {"color": colour, "tooltip": vl.tooltip("true", "predicted", "label")}
     layers = [
-        {"mark": {"type": "rect", "stroke": GREY}, "encoding": cell},
+        {"mark": {"type": "rect", "stroke": vl.GREY}, "encoding": cell},
         {"mark": {"type": "text", "fontSize": 13}, "encoding": _label("datum.share > 0.5")},
     ]
     columns = len(classes) + len(further)
-    width = max(90, 8 * max(map(len, (*classes, *further)), default=0)) * columns
+    words = [part for name in (*classes, *further) for part in textwrap.wrap(name, _CLASS_WIDTH + 8)]
+    width = max(80, 7 * max(map(len, words), default=0)) * columns
     specification = {"encoding": {"x": x, "y": y}, "layer": layers, "height": 44 * len(classes)}
-    return Chart(
+    return vl.Chart(
         name,
         title,
         f"{what} Numbers, and in brackets their share of the class in the reference.",
         {"cells": rows},
-        {"data": {"name": "cells"}, **specification, "usermeta": {"leastWidth": 120 + width}},
+        {"data": {"name": "cells"}, **specification, "usermeta": {"leastWidth": 110 + width}},
+        wide=columns > _MOST_IN_HALF,
     )
 
 
@@ -189,7 +196,7 @@ class TestedPair:
 
 def significance_chart(
     name: str, title: str, description: str, pairs: Sequence[TestedPair], teams: Sequence[str], follows: str
-) -> Chart:
+) -> vl.Chart:
     """Return the map of all pairs; rows and columns are the teams in the order given."""
     both = [*pairs, *map(_turned, pairs)]
     position = {team: number for number, team in enumerate(teams)}
@@ -197,36 +204,38 @@ def significance_chart(
         {**vars(pair), "sign": _SIGNS[pair.verdict][0]}
         for pair in sorted(both, key=lambda pair: (position[pair.row], position[pair.column]))
     ]
-    colour = nominal(
+    colour = vl.nominal(
         "verdict",
         title=None,
         scale={"domain": list(_SIGNS), "range": [colour for _, colour in _SIGNS.values()]},
-        legend={"symbolStrokeColor": GREY, "symbolType": "square"},
+        legend={"symbolStrokeColor": vl.GREY, "symbolType": "square"},
     )
     # A domain takes names unchanged; a sort order would put them into an expression.
     scale = {"scale": {"domain": list(teams)}}
-    x = category("column", axis={**_EVERY_LABEL, "title": None})
+    x = vl.category("column", axis={**_EVERY_LABEL, "title": None})
     layers = [
         {
-            "mark": {"type": "rect", "stroke": GREY, "strokeWidth": 0.5},
+            "mark": {"type": "rect", "stroke": vl.GREY, "strokeWidth": 0.5},
             "encoding": {
                 "color": colour,
-                "tooltip": tooltip("row", "column", "verdict", numbers=("difference", "p_value"), digits=4),
+                "tooltip": vl.tooltip(
+                    "row", "column", "verdict", numbers=("difference", "p_value"), digits=4
+                ),
             },
         },
         {
             "mark": {"type": "text", "fontSize": 11, "color": "#000000", "tooltip": None},
-            "encoding": {"text": nominal("sign")},
+            "encoding": {"text": vl.nominal("sign")},
         },
     ]
     specification = {
         "data": {"name": "pairs"},
-        "encoding": {"x": {**x, **scale}, "y": {**names_down("row"), **scale}},
+        "encoding": {"x": {**x, **scale}, "y": {**vl.names_down("row"), **scale}},
         "layer": layers,
         "height": _ROW_HEIGHT * len(teams),
         "usermeta": least_width(len(teams)),
     }
-    return Chart(name, title, description, {"pairs": cells}, specification, follows)
+    return vl.Chart(name, title, description, {"pairs": cells}, specification, follows)
 
 
 def _turned(pair: TestedPair) -> TestedPair:

@@ -1,4 +1,4 @@
-"""Charts of teams: values with intervals, changes, subgroups, places by scheme, podium."""
+"""Charts of teams: values with intervals, changes, subgroups, places and their stability, podium."""
 
 from __future__ import annotations
 
@@ -9,39 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts.chart import (
-    BLUE,
-    GREY,
-    OCHRE,
-    VERMILION,
-    Chart,
-    MarkStyle,
-    Record,
-    category,
-    colour_scale,
-    dash_scale,
-    if_selected,
-    layer,
-    names_down,
-    nominal,
-    quantitative,
-    quantity,
-    shape_scale,
-    tooltip,
-)
+from evaluation.charts import chart as vl
 from evaluation.metrics.arrays import Floats
 from evaluation.phase.places import Better, competition_ranks
 
 # --- Colours, shapes and dashes of teams, the same in every figure ---
 
-TeamMarks = Mapping[str, MarkStyle]
+TeamMarks = Mapping[str, vl.MarkStyle]
 ROW_HEIGHT = 26
 """Height of the line of a team, in pixels."""
 
 
 def by_team(scale: dict[str, Any], *, legend: bool = False) -> dict[str, Any]:
     """Return the encoding of a scale of marks by the column "team"."""
-    encoding: dict[str, Any] = nominal("team", title=None, scale=scale)
+    encoding: dict[str, Any] = vl.nominal("team", title=None, scale=scale)
     return encoding if legend else {**encoding, "legend": None}
 
 
@@ -67,29 +48,35 @@ def team_values_chart(
     axis_title: str,
     follows: str = "",
     places: int | None = None,
-) -> Chart:
+    line: float | None = None,
+) -> vl.Chart:
     """Return the chart of values by team, from top to bottom in the order given.
 
-    ``places`` is the last place where the values are places, for an axis of whole numbers.
+    ``places`` is the last place where the values are places, for an axis of whole numbers. ``line``: a value
+    to compare with, drawn dashed.
     """
     domain = None if places is None else (0.5, places + 0.5)
     whole = {} if places is None else {"axis": {"values": list(range(1, places + 1)), "format": "d"}}
-    y = {**names_down("team"), "scale": {"domain": [one.team for one in values]}}
-    told = tooltip("team", numbers=("value", "lower", "upper"))
-    data: dict[str, Sequence[Record]] = {"teams": [vars(one) for one in values]}
-    shared = {"y": y, "color": by_team(colour_scale(marks))}
-    layers: list[Record] = []
+    y = {**vl.names_down("team"), "scale": {"domain": [one.team for one in values]}}
+    told = vl.tooltip("team", numbers=("value", "lower", "upper"))
+    data: dict[str, Sequence[vl.Record]] = {"teams": [vars(one) for one in values]}
+    shared = {"y": y, "color": by_team(vl.colour_scale(marks))}
+    layers: list[vl.Record] = []
+    if line is not None:
+        data["line"] = [{"value": line}]
+        dashed = {"type": "rule", "color": vl.GREY, "strokeDash": [4, 3], "tooltip": None}
+        layers.append(vl.layer("line", dashed, x=vl.quantity("value", axis_title, domain, **whole)))
     if intervals := [vars(one) for one in values if one.lower is not None]:
         data["intervals"] = intervals
         # Below the points, so that these get the tooltip.
-        between = {"x": quantity("lower", axis_title, domain, **whole), "x2": {"field": "upper"}}
+        between = {"x": vl.quantity("lower", axis_title, domain, **whole), "x2": {"field": "upper"}}
         layers.append(
-            layer("intervals", {"type": "rule", "strokeWidth": 2}, **between, **shared, tooltip=told)
+            vl.layer("intervals", {"type": "rule", "strokeWidth": 2}, **between, **shared, tooltip=told)
         )
     mark = {"type": "point", "filled": True, "size": 90, "opacity": 1}
-    x = quantity("value", axis_title, domain, **whole)
-    layers.append(layer("teams", mark, x=x, **shared, shape=by_team(shape_scale(marks)), tooltip=told))
-    return Chart(
+    x = vl.quantity("value", axis_title, domain, **whole)
+    layers.append(vl.layer("teams", mark, x=x, **shared, shape=by_team(vl.shape_scale(marks)), tooltip=told))
+    return vl.Chart(
         name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(values)}, follows
     )
 
@@ -108,29 +95,29 @@ class ValueChange:
 
 def value_changes_chart(
     name: str, title: str, description: str, changes: Sequence[ValueChange], marks: TeamMarks, axis_title: str
-) -> Chart:
+) -> vl.Chart:
     """Return the chart of changes by team, from top to bottom in the order given.
 
     A hollow circle is the value before, a full one the value now.
     """
-    y = {**names_down("team"), "scale": {"domain": [one.team for one in changes]}}
+    y = {**vl.names_down("team"), "scale": {"domain": [one.team for one in changes]}}
     both = [vars(one) for one in changes if one.before is not None and one.now is not None]
     shared = {
         "y": y,
-        "color": by_team(colour_scale(marks)),
-        "tooltip": tooltip("team", numbers=("before", "now")),
+        "color": by_team(vl.colour_scale(marks)),
+        "tooltip": vl.tooltip("team", numbers=("before", "now")),
     }
-    layers: list[Record] = []
-    data: dict[str, Sequence[Record]] = {}
+    layers: list[vl.Record] = []
+    data: dict[str, Sequence[vl.Record]] = {}
     if both:
         data["lines"] = both
-        between = {"x": quantity("before", axis_title), "x2": {"field": "now"}}
-        layers.append(layer("lines", {"type": "rule", "strokeWidth": 2}, **between, **shared))
+        between = {"x": vl.quantity("before", axis_title), "x2": {"field": "now"}}
+        layers.append(vl.layer("lines", {"type": "rule", "strokeWidth": 2}, **between, **shared))
     for when, filled in (("before", False), ("now", True)):
         data[when] = [vars(one) for one in changes if getattr(one, when) is not None]
         mark = {"type": "point", "shape": "circle", "size": 80, "filled": filled, "opacity": 1}
-        layers.append(layer(when, mark, x=quantity(when, axis_title), **shared))
-    return Chart(name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(changes)})
+        layers.append(vl.layer(when, mark, x=vl.quantity(when, axis_title), **shared))
+    return vl.Chart(name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(changes)})
 
 
 # --- Means of two subgroups by team, joined by a line ---
@@ -153,7 +140,7 @@ def subgroup_means_chart(
     means: Sequence[SubgroupMeans],
     axis_title: str,
     follows: str = "",
-) -> Chart:
+) -> vl.Chart:
     """Return the chart of the two means of every team; ``groups`` names the first and the second subgroup."""
     points = [
         {"team": one.team, "group": group, "value": value, "p_value": one.p_value}
@@ -161,30 +148,30 @@ def subgroup_means_chart(
         for group, value in zip(groups, (one.first, one.second), strict=True)
     ]
     lines = [{"team": one.team, "first": one.first, "second": one.second} for one in means]
-    by_group = nominal("group", title=None)
+    by_group = vl.nominal("group", title=None)
     layers = [
-        layer(
+        vl.layer(
             "lines",
-            {"type": "rule", "color": GREY, "strokeWidth": 2, "tooltip": None},
-            x=quantity("first", axis_title),
+            {"type": "rule", "color": vl.GREY, "strokeWidth": 2, "tooltip": None},
+            x=vl.quantity("first", axis_title),
             x2={"field": "second"},
         ),
-        layer(
+        vl.layer(
             "means",
             {"type": "point", "filled": True, "size": 90, "opacity": 1},
-            x=quantity("value", axis_title),
-            color={**by_group, "scale": {"domain": list(groups), "range": [BLUE, OCHRE]}},
+            x=vl.quantity("value", axis_title),
+            color={**by_group, "scale": {"domain": list(groups), "range": [vl.BLUE, vl.OCHRE]}},
             shape={**by_group, "scale": {"domain": list(groups), "range": ["circle", "diamond"]}},
-            tooltip=tooltip("team", "group", numbers=("value", "p_value")),
+            tooltip=vl.tooltip("team", "group", numbers=("value", "p_value")),
         ),
     ]
-    return Chart(
+    return vl.Chart(
         name,
         title,
         "The mean over the cases of each subgroup. The p-value that is shown for a point is that of the "
         "rank-sum test within the team, not corrected for the number of teams.",
         {"means": points, "lines": lines},
-        {"encoding": {"y": names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(means)},
+        {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(means)},
         follows,
     )
 
@@ -199,31 +186,34 @@ def place_lines_chart(
     places: Mapping[str, Mapping[str, int]],
     marks: TeamMarks,
     follows: str = "",
-) -> Chart:
+) -> vl.Chart:
     """Return the lines of places by scheme and team; schemes from left to right in the order given."""
-    rows: list[Record] = [
+    rows: list[vl.Record] = [
         {"scheme": scheme, "team": team, "place": place}
         for scheme, of_teams in places.items()
         for team, place in of_teams.items()
     ]
     last = max(row["place"] for row in rows)
     schemes = list(places)
-    labels = {"title": None, "labelAngle": -40, "labelLimit": 300, "labelOverlap": False}
+    angle = -40 if len(schemes) > _MOST_LEVEL else 0
+    labels = {"title": None, "labelAngle": angle, "labelLimit": 300, "labelOverlap": False}
     # Room for the names at both ends, in steps between two schemes.
     room = {"type": "point", "padding": max(0.3, 0.3 * (len(schemes) - 1))}
     scale = {"domain": [0.5, last + 0.5], "reverse": True, "nice": False}
     ticks = {"values": list(range(1, last + 1)), "format": "d"}
     encoding = {
-        "x": category("scheme", axis=labels, scale={**room, "domain": schemes}),
-        "y": quantitative("place", title="place", scale=scale, axis=ticks),
+        "x": vl.category("scheme", axis=labels, scale={**room, "domain": schemes}),
+        "y": vl.quantitative("place", title="place", scale=scale, axis=ticks),
     }
-    drawn = {"color": by_team(colour_scale(marks)), "tooltip": tooltip("team", "scheme", "place")}
+    drawn = {"color": by_team(vl.colour_scale(marks)), "tooltip": vl.tooltip("team", "scheme", "place")}
     point = {"type": "point", "filled": True, "size": 55, "opacity": 1}
     layers = [
-        layer("places", {"type": "line", "opacity": 0.8}, **drawn, strokeDash=by_team(dash_scale(marks))),
-        layer("places", point, **drawn, shape=by_team(shape_scale(marks))),
+        vl.layer(
+            "places", {"type": "line", "opacity": 0.8}, **drawn, strokeDash=by_team(vl.dash_scale(marks))
+        ),
+        vl.layer("places", point, **drawn, shape=by_team(vl.shape_scale(marks))),
     ]
-    data: dict[str, Sequence[Record]] = {"places": rows}
+    data: dict[str, Sequence[vl.Record]] = {"places": rows}
     for table, scheme, text in (
         ("first", schemes[0], {"align": "right", "dx": -9}),
         ("last", schemes[-1], {"align": "left", "dx": 9}),
@@ -234,10 +224,15 @@ def place_lines_chart(
             for place in sorted(set(of.values()))
         ]
         mark = {"type": "text", "limit": {"expr": "width * 0.17"}, "fontSize": 11, **text}
-        layers.append(layer(table, mark, text=nominal("names"), tooltip=nominal("names")))
+        layers.append(vl.layer(table, mark, text=vl.nominal("names"), tooltip=vl.nominal("names")))
     least = {"leastWidth": 110 * len(schemes) if len(schemes) > 3 else 0}
     specification = {"encoding": encoding, "layer": layers, "height": max(220, 20 * last), "usermeta": least}
-    return Chart(name, title, description, data, specification, follows)
+    wide = len(schemes) > _MOST_LEVEL
+    return vl.Chart(name, title, description, data, specification, follows, wide=wide)
+
+
+_MOST_LEVEL = 3
+"""Of more schemes the names are slanted, and the figure is wide."""
 
 
 # --- Podium plot: the values of all teams in every case, arranged by their rank in that case ---
@@ -266,7 +261,7 @@ def podium_chart(
     marks: TeamMarks,
     axis_title: str,
     follows: str = "",
-) -> Chart:
+) -> vl.Chart:
     """Return the podium plot of values of shape (teams, cases), all finite; at least one of each."""
     ranks = ranks_by_case(values, better)
     position = np.arange(len(teams))[:, np.newaxis] + 0.5
@@ -275,57 +270,57 @@ def podium_chart(
     rows = _points(values, ranks, places, teams, cases) if few else _bins(values, ranks, places, teams)
     ticks = list(range(1, len(teams) + 1))
     axis = {"values": ticks, "format": "d", "grid": False}
-    x = quantity("position", "rank in the case", (0.5, len(teams) + 0.5), axis=axis)
-    y = quantity("value", axis_title)
-    separators = layer(
+    x = vl.quantity("position", "rank in the case", (0.5, len(teams) + 0.5), axis=axis)
+    y = vl.quantity("value", axis_title)
+    separators = vl.layer(
         "separators",
-        {"type": "rule", "color": GREY, "opacity": 0.4, "tooltip": None},
+        {"type": "rule", "color": vl.GREY, "opacity": 0.4, "tooltip": None},
         x={**x, "field": "position"},
     )
-    encoding: Record = {"x": x, "y": y, "color": by_team(colour_scale(marks), legend=True)}
+    encoding: vl.Record = {"x": x, "y": y, "color": by_team(vl.colour_scale(marks), legend=True)}
     if few:
         shared = {"x": x, "y": y}
-        lines = layer(
+        lines = vl.layer(
             "values",
             {"type": "line", "strokeWidth": 1, "tooltip": None},
             **shared,
-            detail=nominal("case"),
-            order=quantitative("position"),
-            color=if_selected("case", VERMILION, {"value": GREY}),
-            opacity=if_selected("case", 1, {"value": round(max(0.04, min(0.2, 20 / len(cases))), 3)}),
+            detail=vl.nominal("case"),
+            order=vl.quantitative("position"),
+            color=vl.if_selected("case", vl.VERMILION, {"value": vl.GREY}),
+            opacity=vl.if_selected("case", 1, {"value": round(max(0.04, min(0.2, 20 / len(cases))), 3)}),
         )
-        points = layer(
+        points = vl.layer(
             "values",
             {"type": "point", "filled": True, "cursor": "pointer", "opacity": 0.9},
             **encoding,
-            shape=by_team(shape_scale(marks), legend=True),
-            size=if_selected("case", 160, {"value": round(max(8, min(40, 40_000 / values.size)))}),
-            tooltip=tooltip("case", "team", "rank", numbers=("value",)),
+            shape=by_team(vl.shape_scale(marks), legend=True),
+            size=vl.if_selected("case", 160, {"value": round(max(8, min(40, 40_000 / values.size)))}),
+            tooltip=vl.tooltip("case", "team", "rank", numbers=("value",)),
         )
-        layers: list[Record] = [separators, lines, points]
+        layers: list[vl.Record] = [separators, lines, points]
         described = "A dot is the value of a team in a case; a thin line joins the teams of one case."
     else:
-        bins = layer(
+        bins = vl.layer(
             "values",
             {"type": "circle", "opacity": 0.8},
             **encoding,
-            size=quantitative("cases", scale={"range": [12, 140]}, legend=None),
-            tooltip=tooltip("team", "rank", "cases", numbers=("value",)),
+            size=vl.quantitative("cases", scale={"range": [12, 140]}, legend=None),
+            tooltip=vl.tooltip("team", "rank", "cases", numbers=("value",)),
         )
         layers = [separators, bins]
         described = "A dot stands for the cases of a team with similar values; its area is their number."
     described += " Cases are arranged by the rank that the team has in them, and by team within a rank."
-    data: dict[str, Sequence[Record]] = {
+    data: dict[str, Sequence[vl.Record]] = {
         "values": rows,
         "separators": [{"position": tick + 0.5} for tick in ticks[:-1]] or [{"position": 0.5}],
     }
     specification = {"layer": layers, "height": 420, "usermeta": {"leastWidth": 26 * len(teams)}}
-    return Chart(name, title, described, data, specification, follows, single_cases=few)
+    return vl.Chart(name, title, described, data, specification, follows, single_cases=few, wide=True)
 
 
 def _points(
     values: Floats, ranks: NDArray[np.int64], places: Floats, teams: Sequence[str], cases: Sequence[str]
-) -> list[Record]:
+) -> list[vl.Record]:
     return [
         {
             "team": team,
@@ -339,9 +334,9 @@ def _points(
     ]
 
 
-def _bins(values: Floats, ranks: NDArray[np.int64], places: Floats, teams: Sequence[str]) -> list[Record]:
+def _bins(values: Floats, ranks: NDArray[np.int64], places: Floats, teams: Sequence[str]) -> list[vl.Record]:
     edges = np.histogram_bin_edges(values, _BINS)
-    rows: list[Record] = []
+    rows: list[vl.Record] = []
     for i, team in enumerate(teams):
         for rank in np.unique(ranks[i]).tolist():
             here = ranks[i] == rank
@@ -357,3 +352,150 @@ def _bins(values: Floats, ranks: NDArray[np.int64], places: Floats, teams: Seque
                 for k in np.flatnonzero(counts)
             ]
     return rows
+
+
+# --- Blob plot: how often each team takes each place when the cases are resampled ---
+
+
+@dataclass(frozen=True)
+class TeamPlaces:
+    """The places of a team: its shares of the resamples by place, the median and the 95 % interval."""
+
+    team: str
+    shares: Mapping[int, float]
+    lower: int
+    median: int
+    upper: int
+
+
+def blob_chart(
+    name: str, title: str, places: Sequence[TeamPlaces], marks: TeamMarks, follows: str = ""
+) -> vl.Chart:
+    """Return the blob plot, teams from top to bottom in the order given; at least one team."""
+    last = max(place for one in places for place in one.shares)
+    blobs = [
+        {"team": one.team, "place": place, "share": share}
+        for one in places
+        for place, share in sorted(one.shares.items())
+    ]
+    spans = [
+        {"team": one.team, "lower": one.lower, "median": one.median, "upper": one.upper} for one in places
+    ]
+    ticks = {"values": list(range(1, last + 1)), "format": "d"}
+    lower, place, median = (
+        vl.quantity(name, "place", (0.5, last + 0.5), axis=ticks) for name in ("lower", "place", "median")
+    )
+    told = vl.tooltip("team", "lower", "median", "upper")
+    cross = {"type": "point", "shape": "cross", "filled": True, "style": vl.INK, "size": 80, "opacity": 1}
+    layers = [
+        vl.layer("spans", {"type": "rule", "strokeWidth": 1.5}, x=lower, x2={"field": "upper"}, tooltip=told),
+        vl.layer(
+            "blobs",
+            {"type": "circle", "opacity": 0.85},
+            x=place,
+            color=by_team(vl.colour_scale(marks)),
+            size=vl.quantitative(
+                "share",
+                title="share of the resamples",
+                scale={"domain": [0, 1], "range": [0, 480]},
+                legend={"values": [0.1, 0.5, 1], "format": "%"},
+            ),
+            tooltip=vl.tooltip("team", "place", numbers=("share",)),
+        ),
+        vl.layer("spans", cross, x=median, tooltip=told),
+    ]
+    return vl.Chart(
+        name,
+        title,
+        "The area of a blob is the share of the resamples in which the team takes the place; a cross is the "
+        "median, a line the 95 % interval.",
+        {"blobs": blobs, "spans": spans},
+        {
+            "encoding": {"y": vl.names_down("team")},
+            "layer": layers,
+            "height": ROW_HEIGHT * len(places),
+            "usermeta": {"leastWidth": 420},
+        },
+        follows,
+    )
+
+
+# --- Dendrogram: which rankings are similar, as a tree of joined groups ---
+
+
+@dataclass(frozen=True)
+class Join:
+    """Two groups of leaves that are joined at a distance; a group is one leaf or was joined before."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    distance: float
+
+
+def dendrogram_chart(
+    name: str, title: str, description: str, joins: Sequence[Join], axis_title: str, follows: str = ""
+) -> vl.Chart:
+    """Return the tree of at least one join; the last one holds all leaves."""
+    leaves = (*joins[-1].first, *joins[-1].second)
+    # Where the line of a group begins: its height in the figure, and its distance.
+    ends: dict[frozenset[str], tuple[float, float]] = {
+        frozenset((leaf,)): (float(position), 0.0) for position, leaf in enumerate(leaves)
+    }
+    lines: list[vl.Record] = []
+    for join in joins:
+        (first, first_from), (second, second_from) = (ends[frozenset(g)] for g in (join.first, join.second))
+        at = join.distance
+        lines += [
+            {"x": first_from, "x_end": at, "y": first, "y_end": first},
+            {"x": second_from, "x_end": at, "y": second, "y_end": second},
+            {"x": at, "x_end": at, "y": first, "y_end": second},
+        ]
+        ends[frozenset(join.first + join.second)] = ((first + second) / 2, at)
+    names = [{"leaf": leaf, "y": position - 0.25} for position, leaf in enumerate(leaves)]
+    scale = {"domain": [-0.6, len(leaves) - 0.6], "reverse": True}
+    x = vl.quantity("x", axis_title, (0, max(join.distance for join in joins) or 1.0))
+    y = vl.quantitative("y", axis=None, scale=scale)
+    rule = {"type": "rule", "color": vl.BLUE, "strokeWidth": 2, "tooltip": None}
+    text = {"type": "text", "align": "left", "x": 6, "limit": 240, "tooltip": None}
+    layers = [
+        vl.layer("lines", rule, x=x, x2={"field": "x_end"}, y=y, y2={"field": "y_end"}),
+        vl.layer("leaves", text, y=y, text=vl.nominal("leaf")),
+    ]
+    data: dict[str, Sequence[vl.Record]] = {"lines": lines, "leaves": names}
+    return vl.Chart(
+        name, title, description, data, {"layer": layers, "height": 60 + 40 * len(leaves)}, follows
+    )
+
+
+# --- Bars of the cases whose removal moves the most teams ---
+
+
+@dataclass(frozen=True)
+class CaseInfluence:
+    """The effect of leaving out a case: number of moved teams, largest move, and the winners."""
+
+    case: str
+    teams_moved: int
+    max_move: int
+    winners: str
+
+
+def influence_chart(name: str, title: str, influences: Sequence[CaseInfluence]) -> vl.Chart:
+    """Return the bars of influential cases, from top to bottom in the order given."""
+    axis = {"format": "d", "tickMinStep": 1}
+    encoding = {
+        "x": vl.quantitative("teams_moved", title="teams that change their place", axis=axis),
+        "y": vl.names_down("case"),
+        "color": vl.point_of_case(vl.BLUE)["color"],
+        "tooltip": vl.tooltip("case", "teams_moved", "max_move", "winners"),
+    }
+    specification = vl.layer("cases", {"type": "bar", "cursor": "pointer"}, **encoding)
+    return vl.Chart(
+        name,
+        title,
+        "Each case is left out once, and the teams are ranked again. Without a case that is not shown, fewer "
+        "teams move.",
+        {"cases": [vars(one) for one in influences]},
+        specification | {"height": 20 * len(influences)},
+        single_cases=True,
+    )

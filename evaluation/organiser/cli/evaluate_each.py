@@ -19,7 +19,7 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Files
 from evaluation.io.files import scratch_folder, write_atomically
-from evaluation.organiser.rescoring.kept import CHANGES
+from evaluation.organiser.rescoring.kept import CHANGES, SEALED
 from evaluation.organiser.rescoring.run import Slicing, Summary, score_all, slices_of
 from evaluation.organiser.rescoring.submissions import (
     fetch,
@@ -29,6 +29,7 @@ from evaluation.organiser.rescoring.submissions import (
     shard_of,
 )
 from evaluation.organiser.rescoring.task import Engine, ScoringTask, environment
+from evaluation.phase.manifest import FILE_NAME as MANIFEST
 from evaluation.phase.named import phase_folder
 from evaluation.phase.phase import Phase, Source, load_phase
 from evaluation.platform import machine
@@ -85,12 +86,16 @@ _MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True)
 class _Job:
-    """All tasks of one phase; ``folder`` is where their results are below the output, "" for the output."""
+    """All tasks of one phase; ``folder`` is where their results are below the output, "" for the output.
+
+    ``manifest``: of the phase; it is kept beside the results to tell later which references have changed.
+    """
 
     phase: str
     folder: str
     tasks: tuple[ScoringTask, ...]
     notes: tuple[str, ...]
+    manifest: bytes
 
 
 class _Stopped(BaseException):
@@ -126,6 +131,8 @@ def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Stre
             total = len(tasks)
             width = max((len(task.place) for task in tasks), default=0)
             engine, tasks = _engine(arguments, tasks, streams)
+            for job in jobs:
+                write_atomically(arguments.output / job.folder / SEALED / MANIFEST, job.manifest)
             try:
                 with (
                     closing(score_all(tasks, arguments.output, Slicing(engine))) as answers,
@@ -181,7 +188,7 @@ def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default
     notes = tuple(f"Not scored, neither a folder nor a zip: {part.folder}/{other}" for other in found.others)
     if not tasks:
         notes += (f"{part.folder}: this share holds none of {len(found.submissions)} submissions",)
-    return _Job(phase.config.name, name, tasks, notes)
+    return _Job(phase.config.name, name, tasks, notes, (phase.folder / MANIFEST).read_bytes())
 
 
 def folders_of_submission(phase: Phase) -> set[str]:

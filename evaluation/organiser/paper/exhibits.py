@@ -12,8 +12,8 @@ from evaluation.organiser.paper.facts import TEXTS, Study
 from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
 from evaluation.organiser.report.board.leaderboard import leaderboard_page
 from evaluation.organiser.report.board.methods import data_section
-from evaluation.organiser.report.board.reading import ReportedPhase, identifier, read_rows
-from evaluation.organiser.report.page import Cell, Column, Figure, Table, columns_of
+from evaluation.organiser.report.board.reading import ReportedPhase, read_rows
+from evaluation.organiser.report.page import Cell, Column, SortableCaseTable, Table, identifier
 
 Part = Literal["data", "results"]
 _HARDEST = 10
@@ -47,11 +47,11 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
     resampled = " ".join(_resampled(study, one.board) for one in study.reported)
     for section in page.sections:
         for block in section.blocks:
-            if isinstance(block, Table):
+            if isinstance(block, Table) and not isinstance(block, SortableCaseTable):
                 caption = _sentences(block.title, block.note, resampled)
                 found.append(Exhibit(block.name, "results", caption, block))
-            elif isinstance(block, Figure) and (name := block.chart.name) in wanted:
-                chart = block.chart
+            elif isinstance(block, Chart) and (name := block.name) in wanted:
+                chart = block
                 caption = _sentences(chart.title, chart.description, resampled)
                 found.append(Exhibit(name, "results", caption, chart, "hardest" in name or "roc" in name))
     for one in study.reported:
@@ -95,9 +95,9 @@ def _further(study: Study, phase: ReportedPhase, resampled: str) -> Iterator[Exh
     ranked = [one for one in hardest if one.metric in phase.ranked_metrics]
     if ranked:
         rows = tuple((phase.title_of(o.metric), o.measure, o.place, o.case, o.value) for o in ranked)
-        columns = columns_of("metric", "measure", "place", "case", ("value", 4))
         title = f"The {_HARDEST} hardest cases of each metric"
-        table = Table(phase.identifier("hardest"), title, columns, rows)
+        titles = ("metric", "measure", "place", "case", ("value", 4))
+        table = Table.of(phase.identifier("hardest"), title, titles, rows)
         caption = _sentences(title, "Place 1 is the hardest", "Value: mean over the ranked teams", resampled)
         yield Exhibit(table.name, "results", caption, table, single_cases=True)
     taus = tuple(
@@ -105,8 +105,8 @@ def _further(study: Study, phase: ReportedPhase, resampled: str) -> Iterator[Exh
         for board, one in phase.board.agreement.items()
     )
     if taus:
-        columns = columns_of("leaderboard", "resamples", ("median", 3), ("lower", 3), ("upper", 3))
-        table = Table(
+        columns = ("leaderboard", "resamples", ("median", 3), ("lower", 3), ("upper", 3))
+        table = Table.of(
             phase.identifier("agreement-resamples"), "Agreement with resampled rankings", columns, taus
         )
         caption = _sentences(table.title, "Kendall's τ-b and its 95 % interval", resampled)

@@ -26,7 +26,7 @@ from evaluation.organiser.paper.questions import Answers, Fact, environment_of, 
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.report.board.leaderboard import reported_phases
-from evaluation.organiser.report.board.methods import methods_sentences
+from evaluation.organiser.report.board.methods import methods_paragraphs
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
 from evaluation.organiser.report.page import listed
 from evaluation.organiser.report_library import leaderboard_in
@@ -128,12 +128,15 @@ def _worst(study: Study) -> Iterator[tuple[str, int]]:
         yield path.parent.name, read_json(path).get("cases", {}).get("worst", 0)
 
 
-def _methods(phase: ReportedPhase, phases: Sequence[ReportedPhase]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the sentences on methods by subject; one that does not hold for all phases names its own."""
-    of_all = [methods_sentences(one) for one in phases]
-    for name, texts in methods_sentences(phase).items():
-        own = ("" if all(text in of[name] for of in of_all) else f"{phase.board.phase}: " for text in texts)
-        yield name, [f"{prefix}{_with_keys(text)}" for prefix, text in zip(own, texts, strict=True)]
+def _methods(phase: ReportedPhase, study: Study) -> Iterator[tuple[str, str]]:
+    """Yield the paragraphs of a report on the methods of a phase, each with the item that it answers."""
+    ranking, *others = (
+        _with_keys(text) for text in methods_paragraphs(phase) if "References: " not in text[:12]
+    )
+    yield "ranking_method", ranking
+    prefix = f"{phase.board.phase}: " if len(study.reported) > 1 else ""
+    for text in others:
+        yield "further_analyses" if text is others[-1] else "statistics", f"{prefix}{text}"
 
 
 def _one_line(value: object) -> object:
@@ -147,7 +150,7 @@ FILTERS = {
     "upper_first": lambda text: text[:1].upper() + text[1:],
     "pixels": lambda case: f"{case.width} × {case.height} pixels",
     "title_in": lambda name, phase: phase.title_of(name),
-    "methods": lambda phase, study: dict(_methods(phase, study.reported)),
+    "methods": _methods,
     "in_words": in_words,
 }
 

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from evaluation.charts.chart import (
-    BLUE,
-    GREY,
-    OCHRE,
-    VERMILION,
-    Chart,
-    binned,
-    category,
-    colour_scale,
-    layer,
-    marks_of,
-    names_down,
-    nominal,
-    quantitative,
-    quantity,
-    shape_scale,
-    tooltip,
-)
+from evaluation.charts import chart as vl
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.report.page import Block, Column, Figure, Gallery, Page, Section, Table, Text
+from evaluation.organiser.report.page import Block, Column, Gallery, Page, Section, Table, Text, rendered
 from evaluation.phase.cases import organiser_table
 
 # --- The tables of `fuse cysts`, as records for figures and pages ---
@@ -90,45 +74,40 @@ def _cell(text: str) -> str | float | None:
 # --- Figures of distinctions: two cysts, distributions, means and intervals (the paper's Figs. 5 to 7) ---
 
 SUPERVISOR = "supervisor"
-_REGIONS = {"domain": ["inside", "ring"], "range": [VERMILION, BLUE]}
 _KEY = ("reader", "run", "volume", "b_scan", "cyst")
 
 
-def _by_reader(rows: Sequence[Record], shape: bool = True) -> dict[str, Any]:
-    """Return the encodings of colour and shape that tell annotators apart, the same in every figure."""
-    marks = marks_of(str(row["reader"]) for row in rows)
-    of_reader = nominal("reader", title=None)
-    colour = {"color": {**of_reader, "scale": colour_scale(marks)}}
-    return {**colour, "shape": {**of_reader, "scale": shape_scale(marks)}} if shape else colour
+def _chart(
+    name: str, rows: Sequence[Record], template: str = "", further: Sequence[Record] = (), **content: Any
+) -> vl.Chart:
+    """Return a figure whose words and specification are in `templates/benchmark.json`.
+
+    Its first table has the rows, a second one called "labels" the further ones.
+    """
+    readers = vl.marks_of(str(row["reader"]) for row in rows if "reader" in row)
+    content |= {"name": template or name, "readers": readers, "down": vl.names_down}
+    words = json.loads(rendered("benchmark.json", {}, **content))
+    specification = words.pop("specification")
+    table = str(specification.get("data", {"name": name})["name"])
+    data = {"means" if name == "scale" else table: rows, **({"labels": further} if further else {})}
+    return vl.Chart(name=name, data=data, specification=specification, **words)
 
 
-def _lines(table: str, column: str, title: str, rows: Sequence[Record], *numbers: str) -> dict[str, Any]:
-    """Return the specification of a line for each annotator, from the confidences 1 to 5."""
-    axis = {"labelAngle": 0}
-    encoding = {
-        "x": {"field": "confidence", "type": "ordinal", "title": "confidence", "axis": axis},
-        "y": quantity(column, title),
-        **_by_reader(rows),
-        "tooltip": tooltip("reader", "confidence", numbers=(column, *numbers)),
-    }
-    return layer(table, {"type": "line", "point": {"filled": True, "size": 70}}, **encoding) | {"height": 260}
-
-
-def _distinction_charts(tables: BenchmarkTables) -> Iterator[Chart]:
+def _distinction_charts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
     yield from _two_cysts(tables)
     if tables["distributions"]:
         yield _distributions(tables["distributions"])
     means = [row for row in tables["transforms"] if row["mean"] is not None]
     if means:
-        yield _means(means)
+        yield _chart("means", means)
     intervals = [row for row in tables["intervals"] if row["interval"] is not None]
     if intervals:
         yield _intervals(intervals)
     if means:
-        yield _scale(means)
+        yield _chart("scale", means, further=list(_joined_labels(means)))
 
 
-def _two_cysts(tables: BenchmarkTables) -> Iterator[Chart]:
+def _two_cysts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
     """Yield histograms of the supervisor's most and least distinct cysts of at least median size."""
     cysts = [
         row
@@ -148,7 +127,7 @@ def _two_cysts(tables: BenchmarkTables) -> Iterator[Chart]:
             yield _histogram(which, cyst, found)
 
 
-def _histogram(which: str, cyst: Record, regions: Sequence[Record]) -> Chart:
+def _histogram(which: str, cyst: Record, regions: Sequence[Record]) -> vl.Chart:
     bars = []
     for row in regions:
         lowest, highest = _number(row, "lowest"), _number(row, "highest")
@@ -158,26 +137,10 @@ def _histogram(which: str, cyst: Record, regions: Sequence[Record]) -> Chart:
             if count:
                 ends = {"from": lowest + width * position, "to": lowest + width * (position + 1)}
                 bars.append({"region": row["region"], **ends, "share": count / pixels})
-    x, y, distinction = (_number(cyst, name) for name in ("x", "y", "distinction"))
-    encoding = {
-        **binned("intensity"),
-        "y": quantitative("share", title="share of pixels", stack=None),
-        "color": nominal("region", title=None, scale=_REGIONS),
-        "tooltip": tooltip("region", numbers=("from", "to", "share")),
-    }
-    return Chart(
-        f"{which}-distinct-cyst",
-        f"The {which} distinct cyst of the supervisor: D = {distinction:.2f}",
-        f"Intensities inside the cyst and in the ring of 15 pixels around it, volume {cyst['volume']}, "
-        f"B-scan {cyst['b_scan']:g}, at x = {x:.0f}, y = {y:.0f}, confidence {cyst['confidence']:g}. "
-        "Where the two overlap, the cyst cannot be told from its surroundings (Eq. 1).",
-        {"bars": bars},
-        layer("bars", {"type": "bar", "opacity": 0.6}, **encoding) | {"height": 220},
-        "Fig. 5 of the cyst benchmark",
-    )
+    return _chart(f"{which}-distinct-cyst", bars, "distinct-cyst", which=which, cyst=cyst)
 
 
-def _distributions(rows: Sequence[Record]) -> Chart:
+def _distributions(rows: Sequence[Record]) -> vl.Chart:
     bins = [name for name in rows[0] if name.startswith(("below_", "from_", "above_"))]
     bars = [
         {
@@ -190,48 +153,10 @@ def _distributions(rows: Sequence[Record]) -> Chart:
         for row in rows
         for position, name in enumerate(bins)
     ]
-    in_order = list(dict.fromkeys(bar["annotator"] for bar in bars))
-    return Chart(
-        "distributions",
-        "Distinctions before and after the transform",
-        "Number of cysts by distinction, of every annotator and confidence. After the transform (Eq. 2) "
-        "every distribution has the supervisor's mean and variance. The outermost bars hold what lies below "
-        "0 and above 1.",
-        {"bars": bars},
-        {
-            "data": {"name": "bars"},
-            "mark": {"type": "bar"},
-            "encoding": {
-                **binned("distinction"),
-                "y": quantitative("cysts", title=None),
-                "row": nominal(
-                    "annotator", title=None, sort=in_order, header={"labelAngle": 0, "labelAlign": "left"}
-                ),
-                "column": nominal("confidence", title=None),
-                "tooltip": tooltip("annotator", "confidence", numbers=("from", "to", "cysts")),
-            },
-            "resolve": {"scale": {"y": "independent"}},
-            # The width of one panel: a figure of panels cannot fit itself to the page.
-            "autosize": "pad",
-            "width": 110,
-            "height": 60,
-        },
-        "Fig. 6 of the cyst benchmark",
-    )
+    return _chart("distributions", bars, order=list(dict.fromkeys(bar["annotator"] for bar in bars)))
 
 
-def _means(rows: Sequence[Record]) -> Chart:
-    return Chart(
-        "means",
-        "Mean distinction of every confidence",
-        "Of both runs, before the transform. Cysts of higher confidence should stand out more.",
-        {"means": rows},
-        _lines("means", "mean", "mean distinction", rows, "variance", "cysts"),
-        "Fig. 7a of the cyst benchmark",
-    )
-
-
-def _intervals(rows: Sequence[Record]) -> Chart:
+def _intervals(rows: Sequence[Record]) -> vl.Chart:
     bars = [
         {
             **row,
@@ -240,53 +165,13 @@ def _intervals(rows: Sequence[Record]) -> Chart:
         }
         for row in sorted(rows, key=lambda row: _number(row, "from_confidence"))
     ]
-    encoding = {
-        "x": category("pair", "confidences", axis={"labelAngle": 0}),
-        "xOffset": nominal("reader"),
-        "y": quantitative("interval", title="difference of means"),
-        **_by_reader(rows, shape=False),
-        "tooltip": tooltip("reader", "pair", numbers=("from_mean", "to_mean", "interval")),
-    }
-    return Chart(
-        "intervals",
-        "Intervals between neighbouring confidences",
-        "The mean distinction of the higher confidence minus that of the lower one; a bar below zero: it "
-        "falls. intervals.csv holds the sizes, as the paper defines them. Unequal bars of one annotator mean "
-        "that the confidences are no equal steps; unequal annotators use them differently.",
-        {"intervals": bars},
-        layer("intervals", {"type": "bar"}, **encoding) | {"height": 260},
-        "Fig. 7b of the cyst benchmark",
-    )
-
-
-def _scale(rows: Sequence[Record]) -> Chart:
-    labels = list(_joined_labels(rows))
-    colour = _by_reader(rows, shape=False)
-    colour["color"]["legend"] = None
-    mark = {"type": "text", "fontSize": 14, "fontWeight": "bold", "dy": -8}
-    told = tooltip("reader", "confidence", numbers=("mean", "cysts"))
-    return Chart(
-        "scale",
-        "Confidences on the scale of distinctions",
-        "Every number is a confidence, every tick the mean distinction of an annotator's cysts of it.",
-        {"means": rows, "labels": labels},
-        {
-            "encoding": {"x": quantity("mean", "mean distinction"), "y": names_down("reader")},
-            "layer": [
-                layer("means", {"type": "line", "opacity": 0.4}, **colour),
-                layer("means", {"type": "tick", "thickness": 2, "size": 10}, **colour, tooltip=told),
-                layer("labels", mark, text=nominal("label"), **colour),
-            ],
-            "height": 46 * len({str(row["reader"]) for row in rows}),
-        },
-        "Fig. 7c of the cyst benchmark",
-    )
+    return _chart("intervals", bars)
 
 
 def _joined_labels(rows: Sequence[Record]) -> Iterator[Record]:
     """Yield the confidences of every annotator by ascending mean; those too near to be told apart as one."""
     means = [_number(row, "mean") for row in rows]
-    nearest = 0.035 * (max(means) - min(means))
+    nearest = 0.05 * (max(means) - min(means))
     for reader in dict.fromkeys(row["reader"] for row in rows):
         of_reader = sorted(
             (row for row in rows if row["reader"] == reader), key=lambda row: _number(row, "mean")
@@ -305,58 +190,17 @@ def _joined_labels(rows: Sequence[Record]) -> Iterator[Record]:
 
 # --- Figures of accuracy by confidence (Table 4) and of combined annotators (Figs. 9 to 12) ---
 
-_MEASURES = {
-    "accuracy": "Similarity to the supervisor (Eq. 3), over the voxels that either marked so in any run.",
-    "reproducibility": "Similarity of an annotator's two runs (Eq. 3), over the voxels marked so in one.",
-}
-_METHODS = {"alone": (GREY, "circle"), "average": (OCHRE, "diamond"), "weighted": (BLUE, "square")}
 
-
-def _accuracy_charts(tables: BenchmarkTables) -> Iterator[Chart]:
-    for measure, against in _MEASURES.items():
-        rows = [row for row in tables["accuracy"] if row["measure"] == measure]
-        if rows:
-            yield _by_confidence(measure, against, rows)
-
-
-def _by_confidence(measure: str, against: str, rows: Sequence[Record]) -> Chart:
-    points = [
-        {"reader": row["reader"], "confidence": confidence, "similarity": row[f"confidence_{confidence}"]}
-        for row in rows
-        for confidence in range(1, 6)
-        if row[f"confidence_{confidence}"] is not None
-    ]
-    return Chart(
-        measure,
-        f"{measure.capitalize()} by confidence",
-        against,
-        {"points": points},
-        _lines("points", "similarity", measure, rows),
-        "Table 4 of the cyst benchmark" if measure == "accuracy" else "",
-    )
-
-
-def _combinations(rows: Sequence[Record]) -> Chart:
-    of_method = nominal("method", title=None)
-    colours, shapes = zip(*_METHODS.values(), strict=True)
-    encoding = {
-        "x": quantity("overall", "similarity"),
-        "y": names_down("readers"),
-        "color": {**of_method, "scale": {"domain": list(_METHODS), "range": list(colours)}},
-        "shape": {**of_method, "scale": {"domain": list(_METHODS), "range": list(shapes)}},
-        "tooltip": tooltip("readers", "method", numbers=("overall", "cysts", "found", "false")),
-    }
-    mark = {"type": "point", "filled": True, "size": 100, "opacity": 0.9}
-    return Chart(
-        "combinations",
-        "Combined annotators against the supervisor",
-        "Similarity to the supervisor on the evaluation set (Eq. 3): annotators alone, pairs and all "
-        "together, combined by Eq. 4 (weighted) and by the plain average. The weights come from the same "
-        "B-scans.",
-        {"combinations": rows},
-        layer("combinations", mark, **encoding) | {"height": 34 * len({str(row["readers"]) for row in rows})},
-        "Figs. 9 to 12 of the cyst benchmark",
-    )
+def _accuracy_charts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
+    for measure in ("accuracy", "reproducibility"):
+        points: list[Record] = [
+            {"reader": row["reader"], "confidence": confidence, "similarity": row[f"confidence_{confidence}"]}
+            for row in tables["accuracy"]
+            for confidence in range(1, 6)
+            if row["measure"] == measure and row[f"confidence_{confidence}"] is not None
+        ]
+        if points:
+            yield _chart(measure, points)
 
 
 # --- The sections of the page of a cyst benchmark ---
@@ -368,6 +212,7 @@ _ONLY_WITH_CYST = (
 )
 _WHOLE = frozenset(
     {"confidence", "cysts", "found", "false", "volumes", "b_scans", "parts", "part", "from", "to", "pixels"}
+    | {"pooled_with"}
 )
 
 
@@ -384,21 +229,22 @@ def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) ->
     """Return the page of the existing tables, with the requested ``pictures``."""
     pictures = pictures or Pictures()
     everything = [row for row in tables["combinations"] if row["column"] == "all"]
+    combined = len({row["readers"] for row in everything})
     groups = [row for row in tables["combinations"] if row["column"] in ("vendor", "quality")]
     distinctions: list[Block] = [
-        *(Figure(chart, wide=chart.name == "distributions") for chart in _distinction_charts(tables)),
+        *_distinction_charts(tables),
         *_table("values", "Value of every confidence", tables["levels"]),
         *_table("transforms", "Transforms (Eq. 2)", tables["transforms"], _ONLY_WITH_CYST),
     ]
     accuracy: list[Block] = [
-        *map(Figure, _accuracy_charts(tables)),
+        *_accuracy_charts(tables),
         *_table("accuracies", "Reproducibility and accuracy", tables["accuracy"]),
         *_table("groups", "By vendor and quality", tables["accuracy_by_group"]),
         *_table("effect", "Effect of --interval", tables["interval_effect"]),
         *([pictures.runs] if pictures.runs else []),
     ]
     combinations: list[Block] = [
-        *([Figure(_combinations(everything), wide=True)] if everything else []),
+        *([_chart("combinations", everything, combined=combined)] if everything else []),
         *_table("combined", "On all B-scans", everything),
         *_table("combined-groups", "By vendor and quality", groups),
         *([pictures.combinations] if pictures.combinations else []),
@@ -420,6 +266,7 @@ def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) ->
         subtitle=tables.folder.name,
         banner=BANNER,
         facts=tuple(_facts(tables)),
+        answer=tuple(_answer(everything)),
         sections=tuple(
             Section(name, title, tuple(blocks) or (Text(("This step was not run.",)),))
             for name, title, blocks in sections
@@ -427,25 +274,37 @@ def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) ->
     )
 
 
+def _answer(combinations: Sequence[Record]) -> Iterator[str]:
+    """Yield which combination is the most similar to the supervisor, beside the best single annotator."""
+    ordered = sorted(combinations, key=lambda row: -_number(row, "overall"))
+    if ordered:
+        best, alone = ordered[0], next((row for row in ordered if row["method"] == "alone"), None)
+        against = f", {alone['readers']} alone at {_number(alone, 'overall'):.3f}" if alone else ""
+        yield (
+            f"{best['readers']} ({best['method']}) comes nearest to the supervisor: similarity "
+            f"{_number(best, 'overall'):.3f}{against}."
+        )
+
+
 def _facts(tables: BenchmarkTables) -> Iterator[tuple[str, str]]:
     cysts = tables["distinctions"]
     if cysts:
-        yield "annotators", ", ".join(sorted({str(row["reader"]) for row in cysts}))
-        yield "marked cysts", str(len(cysts))
-        yield "volumes of the evaluation set", str(len({row["volume"] for row in cysts}))
+        yield "Annotators", ", ".join(sorted({str(row["reader"]) for row in cysts}))
+        yield "Marked cysts", str(len(cysts))
+        yield "Volumes of the evaluation set", str(len({row["volume"] for row in cysts}))
 
 
 def _table(name: str, title: str, rows: Sequence[Record], note: str = "") -> Iterator[Table]:
     """Yield the table of rows as they are, numbers to three decimals; none without rows."""
     if rows:
         names = list(rows[0])
-        yield Table(
-            name,
-            title,
-            tuple(Column(column.replace("_", " "), 0 if _is_whole(column) else 3) for column in names),
-            tuple(tuple(row[column] for column in names) for row in rows),
-            note,
-        )
+        columns = (Column(_in_words(column), 0 if _is_whole(column) else 3) for column in names)
+        cells = ([_in_words(row[name]) if name == "voxels" else row[name] for name in names] for row in rows)
+        yield Table.of(name, title, columns, cells, note)
+
+
+def _in_words(name: Any) -> str:
+    return str(name).replace("b_scan", "B-scan").replace("_", " ").replace(" um ", " µm ")
 
 
 def _is_whole(column: str) -> bool:

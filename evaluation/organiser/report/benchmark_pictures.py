@@ -16,27 +16,9 @@ from evaluation.charts.chart import SKY, VERMILION, YELLOW
 from evaluation.core.fault import PhaseError
 from evaluation.io.json_files import read_json
 from evaluation.metrics.crops import Box, box_of_content
+from evaluation.organiser.cyst_benchmark import combination, data
 from evaluation.organiser.cyst_benchmark.accuracy import ValuedBScan, read_accuracy, valued
 from evaluation.organiser.cyst_benchmark.assignment import read_assignment
-from evaluation.organiser.cyst_benchmark.combination import (
-    ANNOTATIONS,
-    AVERAGE,
-    combined_values,
-    count_cysts,
-    groups_of_annotators,
-    marked_by,
-)
-from evaluation.organiser.cyst_benchmark.data import (
-    CONFIDENCES,
-    IMAGES,
-    RUNS,
-    SUPERVISOR,
-    AnnotatedBScan,
-    Scan,
-    open_evaluation_set,
-    read_strata,
-    scans_in,
-)
 from evaluation.organiser.cyst_benchmark.transform import (
     EVERY_INTERVAL,
     Interval,
@@ -106,7 +88,7 @@ class ShownBScan:
     """A B-scan of a vendor, and how often an annotator missed a cyst of the supervisor in it."""
 
     vendor: str
-    b_scan: AnnotatedBScan
+    b_scan: data.AnnotatedBScan
     values: ValuedBScan
     missed: int
 
@@ -117,13 +99,14 @@ def run_gallery(b_scans: Sequence[ShownBScan]) -> Gallery:
     for shown in b_scans:
         levels = shown.b_scan.levels
         panels = [("original", _painted(shown, np.zeros(shown.b_scan.image.shape)))]
-        for name in sorted({name for name, _ in levels}, key=lambda name: (name != SUPERVISOR, name)):
+        for name in sorted({name for name, _ in levels}, key=lambda name: (name != data.SUPERVISOR, name)):
             panels += [
-                (f"{name}, {run}", _painted(shown, levels[name, run] / CONFIDENCES[-1])) for run in RUNS
+                (f"{name}, {run}", _painted(shown, levels[name, run] / data.CONFIDENCES[-1]))
+                for run in data.RUNS
             ]
-        pictures.append(_shown(shown, panels, 1 + len(RUNS), "each annotated twice"))
+        pictures.append(_shown(shown, panels, 1 + len(data.RUNS), "each annotated twice"))
     note = "Confidence 5 of an annotator is 1. The same B-scans as under Combinations. Fig. 8 of the paper."
-    return Gallery("First and second annotations", tuple(pictures), _legend(), note)
+    return Gallery("First and second annotations", tuple(pictures), _legend(), note, large=True)
 
 
 def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
@@ -135,14 +118,18 @@ def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
     pictures = []
     for shown in b_scans:
         named = [
-            ("original", np.zeros_like(shown.values.mean(SUPERVISOR))),
-            (SUPERVISOR, shown.values.mean(SUPERVISOR)),
+            ("original", np.zeros_like(shown.values.mean(data.SUPERVISOR))),
+            (data.SUPERVISOR, shown.values.mean(data.SUPERVISOR)),
         ]
-        for members in groups_of_annotators(sorted(accuracies)):
-            methods = combined_values(shown.values, members, accuracies)
-            named += [("+".join(members), value) for method, value in methods.items() if method != AVERAGE]
+        for members in combination.groups_of_annotators(sorted(accuracies)):
+            methods = combination.combined_values(shown.values, members, accuracies)
+            named += [
+                ("+".join(members), value)
+                for method, value in methods.items()
+                if method != combination.AVERAGE
+            ]
         panels = [(name, _panel(shown, values)) for name, values in named]
-        missed = f"cysts of the supervisor missed {shown.missed} times by single annotators"
+        missed = f"single annotators missed cysts of the supervisor, in all {shown.missed}"
         pictures.append(_shown(shown, panels, _COLUMNS, missed))
     return Gallery(
         "B-scans with their annotations",
@@ -150,6 +137,7 @@ def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
         _legend(),
         "Means of both runs; combinations by Eq. 4. Of every vendor, the B-scan in which annotators missed "
         "most of the supervisor's cysts.",
+        large=True,
     )
 
 
@@ -163,13 +151,16 @@ def chosen_b_scans(folder: Path, work: Path) -> list[ShownBScan]:
 
 
 def _every_b_scan(folder: Path, work: Path) -> Iterator[ShownBScan]:
-    strata = read_strata(folder)
-    evaluation_set = open_evaluation_set(folder, strata, 0)
+    strata = data.read_strata(folder)
+    evaluation_set = data.open_evaluation_set(folder, strata, 0)
     scale, measured = read_scale(work, _interval(work)), read_distinctions(work)
     for b_scan in evaluation_set:
         values = valued(b_scan, scale, measured)
-        true = marked_by(values, (SUPERVISOR,))
-        counts = [count_cysts(marked_by(values, (name,)), true) for name in evaluation_set.annotators]
+        true = combination.marked_by(values, (data.SUPERVISOR,))
+        counts = [
+            combination.count_cysts(combination.marked_by(values, (name,)), true)
+            for name in evaluation_set.annotators
+        ]
         missed = sum(found.cysts - found.found for found in counts)
         yield ShownBScan(strata[b_scan.volume].vendor, b_scan, values, missed)
 
@@ -231,20 +222,26 @@ def part_gallery(folder: Path, work: Path, phase: Path) -> Gallery:
     ``folder``: the input of `fuse cysts`; ``work``: its tables; ``phase``: the folder that it built. Raises
     `PhaseError`.
     """
-    assigned, strata = read_assignment(work), read_strata(folder)
+    assigned, strata = read_assignment(work), data.read_strata(folder)
     first = {stratum.vendor: name for name, stratum in sorted(strata.items(), reverse=True)}
-    combined, images = scans_in(phase / _CONFIDENCE), scans_in(folder / IMAGES)
+    combined, images = data.scans_in(phase / _CONFIDENCE), data.scans_in(folder / data.IMAGES)
     pictures = []
     for vendor, volume in sorted(first.items()):
         annotators = {
-            name: _of(scans_in(folder / ANNOTATIONS / name), volume, folder / ANNOTATIONS / name)
+            name: _of(
+                data.scans_in(folder / combination.ANNOTATIONS / name),
+                volume,
+                folder / combination.ANNOTATIONS / name,
+            )
             for name in assigned[volume]
         }
         whole = _of(combined, volume, phase / _CONFIDENCE)
         number = _most_marked(whole)
-        values = {name: scan.chosen([number])[number] / CONFIDENCES[-1] for name, scan in annotators.items()}
+        values = {
+            name: scan.chosen([number])[number] / data.CONFIDENCES[-1] for name, scan in annotators.items()
+        }
         values[" + ".join(annotators)] = whole.chosen([number])[number].astype(np.float64)
-        scan = _of(images, volume, folder / IMAGES)
+        scan = _of(images, volume, folder / data.IMAGES)
         image, brightest = scan.chosen([number])[number], scan.intensities().highest
         box = box_of_content(np.logical_or.reduce([found > 0 for found in values.values()]))
         if box.is_empty:
@@ -260,15 +257,16 @@ def part_gallery(folder: Path, work: Path, phase: Path) -> Gallery:
         _legend(),
         "Of the first volume of every vendor, the B-scan with most combined marks: both annotators of its "
         "part, confidence 5 as 1, and their combination. Fig. 13 of the paper.",
+        large=True,
     )
 
 
-def _of(scans: dict[str, Scan], volume: str, folder: Path) -> Scan:
+def _of(scans: dict[str, data.Scan], volume: str, folder: Path) -> data.Scan:
     if volume not in scans:
         raise PhaseError(f"{folder}/{volume}: is missing")
     return scans[volume]
 
 
-def _most_marked(scan: Scan) -> int:
+def _most_marked(scan: data.Scan) -> int:
     """Return the number, from 1, of the B-scan with most marked pixels, the first of equal ones."""
     return 1 + int(np.argmax([np.count_nonzero(plane) for plane in scan.planes()]))

@@ -27,40 +27,9 @@ from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.metrics.boxes import iou_of_corners
 from evaluation.metrics.segmentation import VerticalDiameter, overlap_of
+from evaluation.organiser.report import objects as object_drawing
+from evaluation.organiser.report import overlays
 from evaluation.organiser.report.case_views import CaseView, drawn_view, view_of
-from evaluation.organiser.report.objects import (
-    HIT,
-    VIEW_NAMES,
-    Drawn,
-    Objects,
-    are_single,
-    case_hits,
-    inclusive_corners,
-    landmark_names,
-    object_panels,
-    objects_of,
-    space_of,
-)
-from evaluation.organiser.report.overlays import (
-    AGREEMENT,
-    FALSE,
-    MISSED,
-    Colours,
-    ComparedNumber,
-    Greys,
-    Region,
-    StructureSize,
-    fitted,
-    has_regions,
-    has_solids,
-    is_number,
-    measurements,
-    region_panels,
-    regions,
-    sizes,
-    solid_panels,
-    solids,
-)
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.platform import machine
@@ -140,7 +109,7 @@ PictureKind = Literal["regions", "boxes", "box", "points", "objects", "photograp
 _KINDS_OF_BOXES: tuple[PictureKind, PictureKind] = ("box", "boxes")
 _KINDS_OF_POINTS: tuple[PictureKind, PictureKind] = ("points", "objects")
 _MOST_PANELS = 3
-_PLANES = ("plane of a scan", "plane across y", "plane across x")
+_PLANES = ("plane of a scan", "across y", "across x")
 
 
 @dataclass(frozen=True)
@@ -170,8 +139,8 @@ def picture_of(
     case: CaseForm,
     submitted: Values,
     references: Values,
-    photograph: Colours | None,
-    volume: Callable[[Shape], Greys | None] = lambda shape: None,
+    photograph: overlays.Colours | None,
+    volume: Callable[[Shape], overlays.Greys | None] = lambda shape: None,
 ) -> CaseImage | None:
     """Return the picture of a case in a task: its first volume, boxes, points, or all of its masks.
 
@@ -181,25 +150,25 @@ def picture_of(
     """
     size, lossy = (case.height, case.width), photograph is not None
     if photograph is not None and not any(is_shown(field) for field in task.fields):
-        return CaseImage("photograph", _encoded(fitted(photograph), lossy))
-    found: list[Region] = []
+        return CaseImage("photograph", _encoded(overlays.fitted(photograph), lossy))
+    found: list[overlays.Region] = []
     for field in task.fields_for(case):
         if field.name not in submitted:
             continue
         predicted, reference = submitted[field.name], references[field.name]
-        if has_solids(field.kind):
+        if overlays.has_solids(field.kind):
             return _picture_of_volume(field, case, predicted, reference, volume)
-        if has_regions(field.kind):
-            found += regions(field, predicted, reference)
-        elif space_of(field.kind) is not None:
-            if objects := objects_of(phase, task, field, predicted, references):
+        if overlays.has_regions(field.kind):
+            found += overlays.regions(field, predicted, reference)
+        elif object_drawing.space_of(field.kind) is not None:
+            if objects := object_drawing.objects_of(phase, task, field, predicted, references):
                 return _picture_of_objects(field, objects, size, photograph)
         elif isinstance(field.kind, BoxList):
-            inclusive = inclusive_corners(phase)
-            boxes = Objects(tuple(_boxes(predicted, reference, inclusive)))
+            inclusive = object_drawing.inclusive_corners(phase)
+            boxes = object_drawing.Objects(tuple(_boxes(predicted, reference, inclusive)))
             if not (boxes.drawn or all(size)):
                 return None
-            return CaseImage("boxes", _encoded(object_panels(boxes, size, photograph), lossy))
+            return CaseImage("boxes", _encoded(object_drawing.object_panels(boxes, size, photograph), lossy))
         elif isinstance(predicted, Point) and (location := location_of(field, predicted, reference)):
             return _picture_of_point(location, size, photograph)
     there = [region for region in found if region.predicted.values.any() or region.reference.values.any()]
@@ -207,21 +176,21 @@ def picture_of(
     shown = [region for region in there if any(region is one for one in most)]
     if not shown:
         return None
-    panels = _encoded(region_panels(shown, size, photograph), lossy)
+    panels = _encoded(overlays.region_panels(shown, size, photograph), lossy)
     return CaseImage("regions", panels, tuple(region.structure for region in shown))
 
 
 def is_shown(field: Field) -> bool:
     """Return whether values of a field can be drawn."""
     kind = field.kind
-    if has_regions(kind) or has_solids(kind) or isinstance(kind, BoxList | PointInImage):
+    if overlays.has_regions(kind) or overlays.has_solids(kind) or isinstance(kind, BoxList | PointInImage):
         return True
-    return space_of(kind) is not None
+    return object_drawing.space_of(kind) is not None
 
 
 def is_read(field: Field) -> bool:
     """Return whether a report needs the submitted values of a field: to draw them, or as numbers."""
-    return is_shown(field) or is_number(field)
+    return is_shown(field) or overlays.is_number(field)
 
 
 def location_of(field: Field, predicted: Point, reference: Point) -> Location | None:
@@ -233,57 +202,65 @@ def location_of(field: Field, predicted: Point, reference: Point) -> Location | 
 
 
 def _picture_of_volume(
-    field: Field, case: CaseForm, predicted: Any, reference: Any, volume: Callable[[Shape], Greys | None]
+    field: Field,
+    case: CaseForm,
+    predicted: Any,
+    reference: Any,
+    volume: Callable[[Shape], overlays.Greys | None],
 ) -> CaseImage:
     one = max(
-        solids(field, case, predicted, reference),
+        overlays.solids(field, case, predicted, reference),
         key=lambda solid: int(np.count_nonzero(solid.predicted != solid.reference)),
     )
-    planes = tuple(f"{one.structure}, {plane}" for plane in _PLANES)
+    planes = (f"{one.structure}: {_PLANES[0]}", *_PLANES[1:])
     depth, height, width = one.predicted.shape
     original = volume((depth, height, width))
-    return CaseImage("regions", _encoded(solid_panels(one, original), original is not None), planes)
+    return CaseImage("regions", _encoded(overlays.solid_panels(one, original), original is not None), planes)
 
 
-def _picture_of_point(location: Location, size: tuple[int, int], photograph: Colours | None) -> CaseImage:
-    ring = Drawn("ring", location.reference, location.reference, AGREEMENT)
-    cross = Drawn("cross", location.predicted, location.predicted, FALSE)
+def _picture_of_point(
+    location: Location, size: tuple[int, int], photograph: overlays.Colours | None
+) -> CaseImage:
+    ring = object_drawing.Drawn("ring", location.reference, location.reference, overlays.AGREEMENT)
+    cross = object_drawing.Drawn("cross", location.predicted, location.predicted, overlays.FALSE)
     joined = ((location.predicted, location.reference),)
-    found = Objects((ring, cross), joined, surroundings=True)
-    return CaseImage("points", _encoded(object_panels(found, size, photograph), photograph is not None))
+    found = object_drawing.Objects((ring, cross), joined, surroundings=True)
+    return CaseImage(
+        "points", _encoded(object_drawing.object_panels(found, size, photograph), photograph is not None)
+    )
 
 
 def _picture_of_objects(
-    field: Field, found: Objects, size: tuple[int, int], photograph: Colours | None
+    field: Field, found: object_drawing.Objects, size: tuple[int, int], photograph: overlays.Colours | None
 ) -> CaseImage:
     lossy = photograph is not None and found.axes == 2 and found.in_pixels
     boxes = isinstance(field.kind, BoxesInSpace)
     single, several = _KINDS_OF_BOXES if boxes else _KINDS_OF_POINTS
-    kind = single if are_single(field.kind) else several
-    panels = VIEW_NAMES if found.axes == 3 else ()
-    picture = _encoded(object_panels(found, size, photograph), lossy)
-    return CaseImage(kind, picture, panels, landmark_names(field.kind))
+    kind = single if object_drawing.are_single(field.kind) else several
+    panels = object_drawing.VIEW_NAMES if found.axes == 3 else ()
+    picture = _encoded(object_drawing.object_panels(found, size, photograph), lossy)
+    return CaseImage(kind, picture, panels, object_drawing.landmark_names(field.kind))
 
 
-def _boxes(predicted: Boxes, reference: Boxes, inclusive: bool) -> Iterator[Drawn]:
+def _boxes(predicted: Boxes, reference: Boxes, inclusive: bool) -> Iterator[object_drawing.Drawn]:
     """Yield hits, false boxes and missed boxes with their colours, at the threshold of `HIT`."""
-    hit = case_hits(predicted.rows, reference.rows, HIT, inclusive).hit
+    hit = object_drawing.case_hits(predicted.rows, reference.rows, object_drawing.HIT, inclusive).hit
     iou = iou_of_corners(predicted.rows[hit, None, 2:], reference.rows[None, :, 2:], inclusive)
     same = predicted.rows[hit, None, 0] == reference.rows[None, :, 0]
     missed = np.ones(len(reference.rows), dtype=np.bool_)
     if iou.size:
         missed[np.argmax(np.where(same, iou, -1), axis=1)] = False
     sides = (
-        (predicted.rows[hit], AGREEMENT),
-        (predicted.rows[~hit], FALSE),
-        (reference.rows[missed], MISSED),
+        (predicted.rows[hit], overlays.AGREEMENT),
+        (predicted.rows[~hit], overlays.FALSE),
+        (reference.rows[missed], overlays.MISSED),
     )
     for rows, colour in sides:
         for x1, y1, x2, y2 in rows[:, 2:].tolist():
-            yield Drawn("box", (x1, y1), (x2, y2), colour)
+            yield object_drawing.Drawn("box", (x1, y1), (x2, y2), colour)
 
 
-def _difference(region: Region) -> int:
+def _difference(region: overlays.Region) -> int:
     """Return the number of pixels in which prediction and reference differ."""
     counts = overlap_of(region.predicted, region.reference)
     return counts.prediction + counts.reference - 2 * counts.intersection
@@ -312,8 +289,8 @@ class CaseReading:
     """The values of one case: sizes, measurements, locations by field, pictures and views by task."""
 
     name: str
-    sizes: tuple[StructureSize, ...]
-    measurements: tuple[ComparedNumber, ...]
+    sizes: tuple[overlays.StructureSize, ...]
+    measurements: tuple[overlays.ComparedNumber, ...]
     locations: Mapping[str, Location]
     pictures: Mapping[str, CaseImage]
     views: Mapping[str, CaseView] = dataclasses.field(default_factory=dict)
@@ -397,11 +374,15 @@ class _SubmissionReader:
         pairs = {name: (value, references[name]) for name, value in submitted.items()}
         return CaseReading(
             case.name,
-            tuple(size for name, pair in pairs.items() for size in sizes(self._fields[name], case, *pair)),
+            tuple(
+                size
+                for name, pair in pairs.items()
+                for size in overlays.sizes(self._fields[name], case, *pair)
+            ),
             tuple(
                 found
                 for name, pair in pairs.items()
-                for found in measurements(self._fields[name], *pair, self._definition)
+                for found in overlays.measurements(self._fields[name], *pair, self._definition)
             ),
             {
                 name: location
@@ -427,10 +408,12 @@ class _SubmissionReader:
         return read
 
     def _of_reference(self, position: int, references: Values) -> Values:
-        same = [
-            name for name, field in self._fields.items() if type(field.kind) is type(field.reference.kind)
-        ]
-        return {name: references[name] for name in same}
+        case = self.phase.cases.forms[position]
+        return {
+            name: references[name]
+            for name, field in self._fields.items()
+            if field.cases(case) and type(field.kind) is type(field.reference.kind)
+        }
 
     def _views_of(
         self, case: CaseForm, submitted: Values, references: Values, pictures: Mapping[str, CaseImage]

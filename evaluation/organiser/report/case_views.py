@@ -17,20 +17,7 @@ from PIL import Image
 from evaluation.core.challenge import Task, Values
 from evaluation.core.form import CaseForm
 from evaluation.metrics.crops import Box
-from evaluation.organiser.report.overlays import (
-    AGREEMENT,
-    FALSE,
-    MISSED,
-    Colours,
-    Greys,
-    cut,
-    edge,
-    has_regions,
-    has_solids,
-    regions,
-    rgb,
-    solids,
-)
+from evaluation.organiser.report import overlays
 
 _MOST_PLANES = 24
 _SIDE_OF_PLANE, _SIDE_OF_IMAGE = 256, 768
@@ -76,8 +63,8 @@ def view_of(
     case: CaseForm,
     submitted: Values,
     references: Values,
-    photograph: Colours | None,
-    volume: Callable[[tuple[int, int, int]], Greys | None],
+    photograph: overlays.Colours | None,
+    volume: Callable[[tuple[int, int, int]], overlays.Greys | None],
 ) -> CaseView | None:
     """Return the view of the first volume of a task, else of all of its masks; None where it has neither.
 
@@ -89,8 +76,8 @@ def view_of(
         if field.name not in submitted:
             continue
         values = submitted[field.name], references[field.name]
-        if has_solids(field.kind):
-            found = list(solids(field, case, *values))
+        if overlays.has_solids(field.kind):
+            found = list(overlays.solids(field, case, *values))
             depth, height, width = found[0].predicted.shape
             spacing = found[0].spacing_mm or (1.0, 1.0, 1.0)
             planes = _chosen_planes([one.reference for one in found])
@@ -101,9 +88,12 @@ def view_of(
             aspect = spacing[1] / spacing[2]
             view = _view(cuts, ground, tuple(planes.tolist()), depth, aspect, _SIDE_OF_PLANE)
             return replace(view, structures=there)
-        if has_regions(field.kind):
-            whole, masks = Box(0, case.height, 0, case.width), list(regions(field, *values))
-            pairs += [(cut(one.predicted, whole)[None], cut(one.reference, whole)[None]) for one in masks]
+        if overlays.has_regions(field.kind):
+            whole, masks = Box(0, case.height, 0, case.width), list(overlays.regions(field, *values))
+            pairs += [
+                (overlays.cut(one.predicted, whole)[None], overlays.cut(one.reference, whole)[None])
+                for one in masks
+            ]
             names += _there((one.structure, one.predicted.values, one.reference.values) for one in masks)
     if not pairs:
         return None
@@ -140,8 +130,8 @@ def _view(
         one, other = predicted[:, ::step, ::step], reference[:, ::step, ::step]
         areas[one & other], areas[other & ~one], areas[one & ~other] = 1, 2, 3
         for plane in range(len(planes)):
-            outlines[plane][edge(other[plane])] = 1
-            outlines[plane][edge(one[plane])] = 2
+            outlines[plane][overlays.edge(other[plane])] = 1
+            outlines[plane][overlays.edge(one[plane])] = 2
     height, width = len(areas[0]), len(areas[0][0])
     columns = math.ceil(math.sqrt(len(planes)))
     image = None
@@ -155,7 +145,7 @@ def _view(
         Image.fromarray(grid).save(buffer, "JPEG", quality=_QUALITY)
         image = buffer.getvalue()
     layers = (
-        _indexed(_grid(areas, columns), (AGREEMENT, MISSED, FALSE)),
+        _indexed(_grid(areas, columns), (overlays.AGREEMENT, overlays.MISSED, overlays.FALSE)),
         _indexed(_grid(outlines, columns), (REFERENCE_LINE, PREDICTED_LINE)),
     )
     return CaseView(image, *layers, planes, of_planes, (height, width), aspect)
@@ -177,7 +167,7 @@ def _grid(planes: NDArray[np.uint8], columns: int) -> NDArray[np.uint8]:
 def _indexed(values: NDArray[np.uint8], colours: Sequence[str]) -> bytes:
     """Return a PNG whose values from 1 on have the colours; 0 is transparent."""
     picture = Image.fromarray(values).convert("P")
-    picture.putpalette([0, 0, 0, *(channel for colour in colours for channel in rgb(colour))])
+    picture.putpalette([0, 0, 0, *(channel for colour in colours for channel in overlays.rgb(colour))])
     buffer = io.BytesIO()
     picture.save(buffer, "PNG", transparency=0, optimize=True, bits=2)
     return buffer.getvalue()
@@ -208,9 +198,8 @@ class Viewer:
 
     sides: tuple[str, ...]
     cases: tuple[ViewedCase, ...]
-    kind: ClassVar[str] = "viewer"
     legend: ClassVar[tuple[tuple[str, str], ...]] = (
-        *((AGREEMENT, "agreement"), (MISSED, "missed"), (FALSE, "false")),
+        *((overlays.AGREEMENT, "agreement"), (overlays.MISSED, "missed"), (overlays.FALSE, "false")),
         *((REFERENCE_LINE, "outline of the reference"), (PREDICTED_LINE, "outline of the prediction")),
     )
 
@@ -247,7 +236,12 @@ class Viewer:
                 [source(f"{number}-{side}-{layer}") for layer in _LAYERS] for side in range(len(one.views))
             ]
             names = dict.fromkeys(name for view in one.views if view for name in view.structures)
-            about = {"planes": view.planes, "ofPlanes": view.of_planes, "size": view.size}
+            about = {
+                "planes": view.planes,
+                "ofPlanes": view.of_planes,
+                "size": view.size,
+                "structured": bool(view.areas),
+            }
             grid = {"columns": view.columns, "aspect": view.aspect, "structures": list(names)}
             cases.append(
                 {"case": one.case, "task": one.task, "values": one.values, **about, **grid, "sides": sides}

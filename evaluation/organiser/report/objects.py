@@ -23,18 +23,7 @@ from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import iou_of_corners, match_boxes
 from evaluation.metrics.crops import Box
 from evaluation.metrics.points import match_pairs
-from evaluation.organiser.report.overlays import (
-    AGREEMENT,
-    BACKGROUND,
-    FALSE,
-    LEFT_OUT,
-    MISSED,
-    PANEL,
-    Colours,
-    beside,
-    fitted,
-    ground,
-)
+from evaluation.organiser.report import overlays
 from evaluation.phase.phase import Phase
 
 # --- The hits among the boxes of one image at one threshold ---
@@ -182,23 +171,24 @@ def _landmarks(predicted: PointSet, reference: PointSet) -> Objects:
     )
     several = len({*true, *found}) > 1
     rings = (
-        Drawn("ring", at, at, AGREEMENT, str(place + 1) if several else "") for place, at in true.items()
+        Drawn("ring", at, at, overlays.AGREEMENT, str(place + 1) if several else "")
+        for place, at in true.items()
     )
-    crosses = (Drawn("cross", at, at, FALSE) for at in found.values())
+    crosses = (Drawn("cross", at, at, overlays.FALSE) for at in found.values())
     joined = tuple((found[place], at) for place, at in true.items() if place in found)
     return Objects((*rings, *crosses), joined)
 
 
 def _pair_of_boxes(predicted: Boxes, reference: Boxes) -> Objects:
-    below = replace(_box(reference.rows[0, 2:].tolist(), AGREEMENT), wide=True)
-    return Objects((below, _box(predicted.rows[0, 2:].tolist(), FALSE)))
+    below = replace(_box(reference.rows[0, 2:].tolist(), overlays.AGREEMENT), wide=True)
+    return Objects((below, _box(predicted.rows[0, 2:].tolist(), overlays.FALSE)))
 
 
 def _points(predicted: PointSet, reference: PointSet, verdicts: Verdicts) -> Iterator[Drawn]:
     radii = np.nan_to_num(reference.diameters / 2)[:, None]
     lower, upper = (_positions(reference.positions + sign * radii) for sign in (-1, 1))
     for low, high, found in zip(lower, upper, verdicts.found.tolist(), strict=True):
-        yield Drawn("ring", low, high, AGREEMENT if found else MISSED)
+        yield Drawn("ring", low, high, overlays.AGREEMENT if found else overlays.MISSED)
     for at, colour in zip(_positions(predicted.positions), _colours(verdicts), strict=True):
         yield Drawn("cross", at, at, colour)
 
@@ -207,7 +197,7 @@ def _boxes(predicted: Boxes, reference: Boxes, verdicts: Verdicts) -> Iterator[D
     for corners, colour in zip(predicted.rows[:, 2:].tolist(), _colours(verdicts), strict=True):
         yield _box(corners, colour)
     for corners in reference.rows[~verdicts.found, 2:].tolist():
-        yield _box(corners, MISSED)
+        yield _box(corners, overlays.MISSED)
 
 
 def _box(corners: list[float], colour: str) -> Drawn:
@@ -217,7 +207,9 @@ def _box(corners: list[float], colour: str) -> Drawn:
 
 def _colours(verdicts: Verdicts) -> list[str]:
     kinds = zip(verdicts.hit.tolist(), verdicts.false.tolist(), strict=True)
-    return [AGREEMENT if hit else FALSE if false else LEFT_OUT for hit, false in kinds]
+    return [
+        overlays.AGREEMENT if hit else overlays.FALSE if false else overlays.LEFT_OUT for hit, false in kinds
+    ]
 
 
 def _positions(positions: NDArray[np.float64]) -> list[Position]:
@@ -260,19 +252,19 @@ class _View:
         return (x - self.left) * scale, down * scale
 
 
-def object_panels(found: Objects, size: tuple[int, int], photograph: Colours | None) -> Image.Image:
+def object_panels(found: Objects, size: tuple[int, int], photograph: overlays.Colours | None) -> Image.Image:
     """Return one panel, or with three axes three panels side by side.
 
     size: height and width of the case's image in pixels, 0 where they are not known. photograph: None, or
     colours of shape (height, width, 3).
     """
     if found.axes == 3:
-        return beside([_on_nothing(found, axes) for axes in _VIEWS])
+        return overlays.beside([_on_nothing(found, axes) for axes in _VIEWS])
     if not (found.in_pixels and all(size)):
         return _on_nothing(found, (0, 1))
     window = _window(found, size)
     view = _View((0, 1), window.left, window.right, window.top, window.bottom)
-    return _drawn(found, view, fitted(ground(window, photograph)))
+    return _drawn(found, view, overlays.fitted(overlays.ground(window, photograph)))
 
 
 def _window(found: Objects, size: tuple[int, int]) -> Box:
@@ -301,7 +293,9 @@ def _ends(found: Objects, axis: int) -> tuple[float, float]:
 
 def _on_nothing(found: Objects, axes: tuple[int, int]) -> Image.Image:
     """Return the objects in a plane without an image, with a margin."""
-    return _drawn(found, _around(found, axes), Image.new("RGB", (PANEL, PANEL), BACKGROUND))
+    return _drawn(
+        found, _around(found, axes), Image.new("RGB", (overlays.PANEL, overlays.PANEL), overlays.BACKGROUND)
+    )
 
 
 def _drawn(found: Objects, view: _View, picture: Image.Image) -> Image.Image:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from evaluation.charts.chart import SKY, VERMILION, YELLOW
+from evaluation.charts.chart import GREY, SKY, VERMILION, YELLOW
 from evaluation.core.field import Field, Kind
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
@@ -19,14 +19,8 @@ from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.volume import ConfidenceVolume
 from evaluation.io.volume_header import geometry_of
+from evaluation.metrics import segmentation
 from evaluation.metrics.crops import Box, Crop
-from evaluation.metrics.segmentation import (
-    VerticalDiameter,
-    overlap_of,
-    region_of,
-    vertical_cup_to_disc_ratio,
-    vertical_diameter,
-)
 
 # --- Regions of a case: each structure of a mask or a volume, predicted and in the reference ---
 
@@ -107,7 +101,7 @@ def sizes(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Itera
     """Yield the sizes of the structures of a mask (pixels) or a volume (mm³)."""
     if has_regions(field.kind):
         for region in regions(field, predicted, reference):
-            counts = overlap_of(region.predicted, region.reference)
+            counts = segmentation.overlap_of(region.predicted, region.reference)
             yield StructureSize(
                 region.structure, "pixels", counts.prediction, counts.reference, counts.intersection
             )
@@ -125,7 +119,7 @@ def is_number(field: Field) -> bool:
 
 
 def measurements(
-    field: Field, predicted: Any, reference: Any, definition: VerticalDiameter
+    field: Field, predicted: Any, reference: Any, definition: segmentation.VerticalDiameter
 ) -> Iterator[ComparedNumber]:
     """Yield a number, or for nested labels the vertical ratio of each structure to the one around it."""
     if is_number(field):
@@ -136,7 +130,9 @@ def measurements(
     for inner, outer in pairwise(found):
         pairs = ((inner.predicted, outer.predicted), (inner.reference, outer.reference))
         one, other = (
-            vertical_cup_to_disc_ratio(*(vertical_diameter(crop.values, definition) for crop in pair))
+            segmentation.vertical_cup_to_disc_ratio(
+                *(segmentation.vertical_diameter(crop.values, definition) for crop in pair)
+            )
             for pair in pairs
         )
         yield ComparedNumber(f"Vertical ratio of {inner.structure} to {outer.structure}", one, other)
@@ -173,7 +169,7 @@ def _regions(kind: Kind, value: Any) -> tuple[Crop, ...]:
         return tuple(value)
     labels = list(kind.labels)
     chosen = [labels[: i + 1] if kind.nested else [label] for i, label in enumerate(labels)]
-    return tuple(region_of(value, members) for members in chosen)
+    return tuple(segmentation.region_of(value, members) for members in chosen)
 
 
 def _plane(value: LabelMapValue) -> NDArray[np.uint8]:
@@ -191,7 +187,6 @@ AGREEMENT, MISSED, FALSE = SKY, VERMILION, YELLOW
 """Colours that differ in brightness too."""
 LEFT_OUT = "#9a9a9a"
 """Colour of predictions that are neither hits nor false."""
-LEGEND = ((AGREEMENT, "agreement"), (MISSED, "missed"), (FALSE, "false"))
 BACKGROUND = (32, 36, 40)
 _MARGIN = 0.15
 PANEL = 300
@@ -303,7 +298,7 @@ def fitted(colours: Colours, stretch: float = 1.0) -> Image.Image:
 def beside(panels: Sequence[Image.Image], gap: int = 6) -> Image.Image:
     """Return panels side by side."""
     width = sum(panel.width for panel in panels) + gap * (len(panels) - 1)
-    whole = Image.new("RGB", (max(1, width), max(panel.height for panel in panels)), "#ffffff")
+    whole = Image.new("RGB", (max(1, width), max(panel.height for panel in panels)), GREY)
     left = 0
     for panel in panels:
         whole.paste(panel, (left, 0))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, Self
 
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -31,25 +31,20 @@ Cell = str | int | float | None
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A chart in a page; ``wide`` takes the whole width of a large screen instead of half."""
-
-    chart: Chart
-    wide: bool = False
-    kind: ClassVar[str] = "figure"
-
-
-@dataclass(frozen=True)
 class Column:
-    """A column of a table; ``digits``: number of decimals, None to show numbers unchanged."""
+    """A column of a table; ``digits``: number of decimals, None to show numbers unchanged.
+
+    Of cases: ``is_main`` ones are shown at first, others with their ``group`` or all.
+    """
 
     title: str
     digits: int | None = None
+    group: str = ""
+    is_main: bool = True
 
 
-def columns_of(*columns: str | tuple[str, int]) -> tuple[Column, ...]:
-    """Return the columns of a table: titles, or pairs of a title and a number of decimals."""
-    return tuple(Column(one) if isinstance(one, str) else Column(*one) for one in columns)
+Title = str | tuple[str, int] | Column
+"""A column of a table: its title, a pair of title and number of decimals, or all of it."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +56,20 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
-    kind: ClassVar[str] = "table"
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        title: str,
+        columns: Iterable[Title],
+        rows: Iterable[Iterable[Cell]],
+        note: str = "",
+    ) -> Self:
+        """Return a table of any rows and columns."""
+        given = (Column(one) if isinstance(one, str) else one for one in columns)
+        filled = tuple(one if isinstance(one, Column) else Column(*one) for one in given)
+        return cls(name, title, filled, tuple(map(tuple, rows)), note)
 
     @property
     def shown(self) -> list[list[str]]:
@@ -73,18 +81,11 @@ class Table:
 
 
 @dataclass(frozen=True)
-class SortableCaseTable:
+class SortableCaseTable(Table):
     """The table of cases: sortable, filterable, linked with the marks of cases in the figures.
 
     The first column holds the names of the cases.
     """
-
-    name: str
-    title: str
-    columns: tuple[Column, ...]
-    rows: Sequence[tuple[Cell, ...]]
-    note: str = ""
-    kind: ClassVar[str] = "cases"
 
 
 @dataclass(frozen=True)
@@ -99,13 +100,16 @@ class Picture:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Pictures side by side, with the legend of their colours: pairs of colour and meaning."""
+    """Pictures side by side, with the legend of their colours: pairs of colour and meaning.
+
+    ``large``: at most two in a row, for pictures of many panels.
+    """
 
     title: str
     pictures: tuple[Picture, ...]
     legend: tuple[tuple[str, str], ...] = ()
     note: str = ""
-    kind: ClassVar[str] = "gallery"
+    large: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,6 @@ class Text:
     """Paragraphs of plain text."""
 
     paragraphs: tuple[str, ...]
-    kind: ClassVar[str] = "text"
 
 
 @dataclass(frozen=True)
@@ -122,10 +125,10 @@ class CopyableText:
 
     title: str
     text: str
-    kind: ClassVar[str] = "listing"
 
 
-Block = Figure | Table | SortableCaseTable | Gallery | Viewer | Text | CopyableText
+Block = Chart | Table | Gallery | Viewer | Text | CopyableText
+"""A part of a section; the template of its class draws it."""
 
 
 @dataclass(frozen=True)
@@ -182,9 +185,7 @@ class Page:
     def charts(self) -> Iterator[Chart]:
         """Yield the charts of all sections in their order."""
         for section in self.sections:
-            for block in section.blocks:
-                if isinstance(block, Figure):
-                    yield block.chart
+            yield from (block for block in section.blocks if isinstance(block, Chart))
 
 
 def shown(cell: Cell, digits: int | None = None) -> str:
@@ -209,9 +210,9 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def identifier(text: str) -> str:
-    """Return a text as the name of a figure: lower-case letters, digits and hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
+def identifier(*words: str) -> str:
+    """Return words as the name of a figure or table: lower-case letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", "-".join(words).casefold()).strip("-") or "unnamed"
 
 
 # --- From a page to one HTML file without any outside reference ---
@@ -250,6 +251,20 @@ def render_page(page: Page, folder: str | None = None) -> str:
     )
 
 
+def text_of(template: str, filters: Mapping[str, Any], **content: Any) -> tuple[str, ...]:
+    """Return the paragraphs of a text made from a template; a line of it is a sentence."""
+    text = rendered(template, filters, **content)
+    paragraphs = (" ".join(filter(None, part.split("\n"))) for part in text.strip().split("\n\n"))
+    return tuple(paragraph for paragraph in paragraphs if paragraph)
+
+
+def rendered(template: str, filters: Mapping[str, Any], **content: Any) -> str:
+    """Return a template without markup, filled."""
+    environment = _environment().overlay(autoescape=False)
+    environment.filters = {**environment.filters, **filters}
+    return environment.get_template(template).render(version=__version__, **content)
+
+
 def as_script(content: Any) -> Markup:
     """Return a value as JSON that can be put into a script element: it cannot end that element."""
     text = json.dumps(content, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
@@ -278,10 +293,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["as_script"] = as_script
+    environment.filters["template"] = lambda block: f"{type(block).__name__.lower()}.html"
     environment.filters["specification"] = lambda chart: as_script(compact(layered(chart)))
     environment.filters["viewed"] = lambda viewer, folder: as_script(compact(viewer.content(folder)))
     environment.filters["case_rows"] = lambda table: as_script(
-        {"columns": [[column.title, column.digits] for column in table.columns], "rows": compact(table.rows)}
+        {"columns": [list(vars(column).values()) for column in table.columns], "rows": compact(table.rows)}
     )
     return environment
 

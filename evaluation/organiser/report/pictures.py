@@ -15,10 +15,10 @@ from evaluation.metrics.arrays import Floats, ratio_or_nan
 from evaluation.organiser.report.case_images import CaseImage, CaseReading, PictureKind, is_shown
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
 from evaluation.organiser.report.objects import HIT, case_hits, inclusive_corners, matching_metric
-from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, LEGEND, MISSED
+from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
 from evaluation.organiser.report.page import Gallery, Picture, Section, shown
 from evaluation.organiser.report.results import SubmissionResults
-from evaluation.organiser.report.sources import followed
+from evaluation.organiser.report.sources import followed, words_in
 from evaluation.organiser.report.value_figures import averaged_metrics
 
 # --- How good each case of a task is, to choose the worst, the median and the best ---
@@ -118,32 +118,13 @@ _EXTREMES = (
     ("false positive", 0, 1),
     ("false negative", 1, -1),
 )
-LEGENDS: Mapping[PictureKind, tuple[tuple[str, str], ...]] = {
-    "regions": LEGEND,
-    "boxes": (
-        (AGREEMENT, "hit (predicted box)"),
-        (MISSED, "missed (reference)"),
-        (FALSE, "false"),
-        (LEFT_OUT, "does not count"),
-    ),
-    "box": ((AGREEMENT, "reference"), (FALSE, "prediction")),
-    "points": ((AGREEMENT, "reference (ring)"), (FALSE, "prediction (cross)")),
-    "objects": (
-        (AGREEMENT, "hit: prediction (cross), object (ring)"),
-        (MISSED, "missed (ring)"),
-        (FALSE, "false (cross)"),
-        (LEFT_OUT, "does not count (cross)"),
-    ),
-    "photograph": (),
+_COLOURS = {"agreement": AGREEMENT, "missed": MISSED, "false": FALSE, "left out": LEFT_OUT}
+_WORDS = words_in("pictures.toml")
+LEGENDS = {
+    kind: tuple((_COLOURS[colour], meaning) for colour, meaning in one["legend"])
+    for kind, one in _WORDS.items()
 }
-_NOTES: Mapping[PictureKind, str] = {
-    "regions": "Predicted pixels inside the reference agree, those of the reference alone are missed.",
-    "boxes": f"A predicted box hits from an intersection over union of {HIT:g} on.",
-    "box": "The box of the prediction and that of the reference.",
-    "points": "The line joins the prediction with the reference.",
-    "objects": "The ring of an object has its diameter, where the reference tells it.",
-    "photograph": "Of the positive and of the negative cases, those with the highest and the lowest score.",
-}
+_NOTES = {kind: str(one["note"]).format(HIT=HIT) for kind, one in _WORDS.items()}
 
 
 def chosen_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:

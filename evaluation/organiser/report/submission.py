@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from evaluation.charts.metric_intervals import MetricInterval, metric_intervals_chart
+from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
 from evaluation.core.case_table import CaseTable as Values
 from evaluation.core.challenge import Task, metrics_of
-from evaluation.core.metric import Metric
-from evaluation.organiser.charts.distributions import histogram_chart
+from evaluation.organiser.charts.values import histogram_chart
 from evaluation.organiser.labels import label_columns
+from evaluation.organiser.report import value_figures
 from evaluation.organiser.report.case_images import CaseReading
-from evaluation.organiser.report.classification import classification_section
-from evaluation.organiser.report.detection import detection_section
+from evaluation.organiser.report.classification import classification_section, detection_section
 from evaluation.organiser.report.page import (
     Block,
     Cell,
     Column,
-    Figure,
+    CopyableText,
     Page,
     Section,
     SortableCaseTable,
     Table,
     Text,
-    columns_of,
     listed,
     shown,
 )
 from evaluation.organiser.report.pictures import pictures_section, viewer_section
 from evaluation.organiser.report.results import CaseRecord, MetricRow, SubmissionResults, ends_of, metric_rows
 from evaluation.organiser.report.survival import survival_section
-from evaluation.organiser.report.value_figures import (
-    public_subgroups_section,
-    sizes_section,
-    subgroups_section,
-    values_section,
-)
 from evaluation.phase.leaderboard import digits_of, platform_metrics, rounded_estimates
 from evaluation.platform.result_file import LeaderboardPlace
 
@@ -85,8 +79,8 @@ def metrics_section(results: SubmissionResults) -> Section:
     """Return the section with all published metrics: their figure and their table."""
     rows = list(metric_rows(results))
     chart = metric_intervals_chart("metric-intervals", "Metrics with 95 % intervals", list(_intervals(rows)))
-    blocks: list[Block] = [Figure(chart, wide=True)] if chart else []
-    return Section("metrics", "Metrics", (*blocks, _table(rows), *_composites(results)))
+    charts = (chart,) if chart else ()
+    return Section("metrics", "Metrics", (*charts, _table(rows), *_composites(results)))
 
 
 def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
@@ -105,43 +99,46 @@ def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
 
 
 def _intervals(rows: list[MetricRow]) -> Iterator[MetricInterval]:
-    titles = [row.metric.title for row in rows]
     for row in (row for row in rows if row.metric.ordered):
-        metric, title = row.metric, row.metric.title
-        unique = title if titles.count(title) == 1 else f"{title} ({row.task})"
-        yield MetricInterval(unique, row.estimate.value, *ends_of(row.estimate), metric.best, metric.worst)
+        ends = ends_of(row.estimate)
+        yield MetricInterval(_title(rows, row), row.estimate.value, *ends, row.metric.best, row.metric.worst)
+
+
+def _title(rows: list[MetricRow], row: MetricRow) -> str:
+    """Return the title of a metric, with its task where another has the same."""
+    title = row.metric.title
+    return title if [one.metric.title for one in rows].count(title) == 1 else f"{title} ({row.task})"
+
+
+_ARROWS = {"higher": "↑", "lower": "↓"}
 
 
 def _table(rows: list[MetricRow]) -> Table:
-    cells: list[tuple[Cell, ...]] = []
+    several = len({row.task for row in rows}) > 1
+    cells = []
     for row in rows:
-        found, better = row.estimate, _arrow(row.metric)
+        found, better = row.estimate, _ARROWS[row.metric.better] if row.metric.ordered else None
         values = (found.value, *ends_of(found), found.standard_deviation, found.median)
-        cells.append((row.task_title, row.metric.title, *values, better, row.metric.unit or None))
+        task = (row.task_title,) if several else ()
+        cells.append((_title(rows, row), *values, better, row.metric.unit or None, *task))
     digits = max((row.digits for row in rows), default=None)
     spread_digits = max((row.spread_digits for row in rows), default=None)
     spread = (Column(title, spread_digits) for title in ("lower", "upper", "standard deviation", "median"))
-    columns = (*columns_of("task", "metric"), Column("value", digits), *spread, *columns_of("better", "unit"))
+    last = ("better", "unit", "task") if several else ("better", "unit")
     note = "As published; lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
-    return Table("metrics", "All metrics", columns, tuple(cells), note)
-
-
-def _arrow(metric: Metric) -> str | None:
-    """Return the better direction, None where a value alone is neither good nor bad."""
-    return {"higher": "↑", "lower": "↓"}[metric.better] if metric.ordered else None
+    return Table.of(
+        "metrics", "All metrics", ("metric", Column("value", digits), *spread, *last), cells, note
+    )
 
 
 def _composites(results: SubmissionResults) -> Iterator[Table]:
     titles = {composite.name: composite for composite in results.phase.challenge.composites}
     values = results.metrics.ranking.composites or {}
     if values:
-        rows: tuple[tuple[Cell, ...], ...] = tuple(
-            (titles[name].title, value, "↑" if titles[name].better == "higher" else "↓")
-            for name, value in values.items()
-        )
         digits = max(digits_of(results.phase.config, name).value for name in values)
-        columns = columns_of("figure", ("value", digits), "better")
-        yield Table("composites", "Figures of several metrics", columns, rows)
+        columns = "figure", ("value", digits), "better"
+        rows = ((titles[name].title, value, _ARROWS[titles[name].better]) for name, value in values.items())
+        yield Table.of("composites", "Figures of several metrics", columns, rows)
 
 
 # --- The table of all cases: labels, values of every task, failures and run times ---
@@ -155,11 +152,12 @@ def cases_section(results: SubmissionResults) -> Section:
     cells = _shown_cells(results)
     timed = any(case.run_seconds is not None for case in results.cases)
     troubled = any(_troubled_cases(results))
-    columns = [Column("case"), *map(Column, cells)]
+    main = _main_columns(results, tasks)
+    columns = [Column("case"), *(Column(name, None, "labels", name in main) for name in cells)]
     for task, names in tasks:
         table = results.tables[task.name]
         columns += [
-            Column(title, _digits(table, name))
+            Column(title, _digits(table, name), task.title, f"{task.name}.{name}" in main)
             for title, name in zip(_titles(task, names), names, strict=True)
         ]
     columns += [Column("run time (s)", 2)] if timed else []
@@ -182,7 +180,30 @@ def cases_section(results: SubmissionResults) -> Section:
         "A column's title sorts. A click on a case marks it in figures and pictures, one on a point of a "
         "figure chooses its case here. Escape clears the choice."
     )
-    return Section("cases", "Cases", (SortableCaseTable("cases", "All cases", tuple(columns), rows, note),))
+    return Section("cases", "Cases", (SortableCaseTable.of("cases", "All cases", columns, rows, note),))
+
+
+_MOST_MAIN = 8
+"""How many columns of labels and how many of values fit a page beside each other, at most half of each."""
+
+
+def _main_columns(results: SubmissionResults, tasks: Sequence[tuple[Task, list[str]]]) -> set[str]:
+    """Return the columns that are shown at first: a few of subgroups and labels, and of averaged metrics.
+
+    Metrics of the leaderboard come first, then the first ones of each task; without any, all columns.
+    """
+    ranked = platform_metrics(results.phase.config, results.phase.challenge, results.phase.tasks)
+    found = [
+        (name not in ranked, position, f"{task.name}.{column}")
+        for task, names in tasks
+        for position, metric in enumerate(task.metrics)
+        for name in [f"{task.name}.{metric.name}"]
+        if (column := metric.aggregate.spread_column or metric.aggregate.share_column) in names
+    ]
+    values = list(dict.fromkeys(column for *_, column in sorted(found)))
+    values += [f"{task.name}.{name}" for task, names in tasks for name in names]
+    cells = _shown_cells(results)[: _MOST_MAIN // 2]
+    return {*cells, *list(dict.fromkeys(values))[: _MOST_MAIN - len(cells)]}
 
 
 def _troubled_cases(results: SubmissionResults) -> Iterator[CaseRecord]:
@@ -234,14 +255,12 @@ _MISSING = {
 
 def troubles_section(results: SubmissionResults) -> Section | None:
     """Return the section with every case that failed or takes worst values, None without any."""
-    rows = tuple(
+    rows = [
         (case.name, ", ".join(case.worst), case.failure or "missing") for case in _troubled_cases(results)
-    )
-    if not rows:
-        return None
-    columns = columns_of("case", "worst values in", "reason")
-    table = Table("failures", "Failed and missing cases", columns, rows)
-    return Section("failures", "Failed cases", (table,))
+    ]
+    columns = "case", "worst values in", "reason"
+    table = Table.of("failures", "Failed and missing cases", columns, rows)
+    return Section("failures", "Failed cases", (table,)) if rows else None
 
 
 def run_times_section(results: SubmissionResults) -> Section | None:
@@ -254,14 +273,14 @@ def run_times_section(results: SubmissionResults) -> Section | None:
         f"longest {seconds.max():.3g}, in all {seconds.sum():.4g}."
     )
     chart = histogram_chart("run-times", "Run times", described, seconds, "seconds for a case")
-    return Section("run-times", "Run times", (Figure(chart),))
+    return Section("run-times", "Run times", (chart,))
 
 
 def definitions_section(results: SubmissionResults) -> Section:
     """Return the section of definitions: of every metric, of missing values and of the intervals."""
     phase, published = results.phase, results.metrics.phase
     ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
-    rows: list[tuple[Cell, ...]] = [
+    rows = [
         (
             f"{task.name}.{metric.name}",
             metric.title,
@@ -277,10 +296,11 @@ def definitions_section(results: SubmissionResults) -> Section:
         if (estimate := results.metrics.aggregates.get(task.name, {}).get(metric.name))
     ]
     titles = ("name", "title", "direction", "best", "worst", "unit", "interval", "on the leaderboard")
-    blocks: list[Block] = [Table("definitions", "Metrics", columns_of(*titles), tuple(rows))]
-    if options := tuple((name, str(value)) for name, value in published.options.items()):
-        columns = columns_of("option", "value")
-        blocks.append(Table("options", "Options of the challenge", columns, options))
+    blocks: list[Block] = [Table.of("definitions", "Metrics", titles, rows)]
+    if published.options:
+        known = {name: _read(value) for name, value in published.options.items()}
+        text = json.dumps(known, indent=1, ensure_ascii=False, default=str)
+        blocks.append(CopyableText("Options of the challenge", text))
     paragraphs = (
         _MISSING[phase.missing],
         f"Intervals hold 95 %; a bootstrap draws {results.resampling.resamples} samples of the cases "
@@ -288,6 +308,11 @@ def definitions_section(results: SubmissionResults) -> Section:
         f"Full seal of the phase: {published.manifest}",
     )
     return Section("definitions", "Definitions", (*blocks, Text(paragraphs)))
+
+
+def _read(option: Any) -> Any:
+    """Return an option; a declaration is published as JSON in a text."""
+    return json.loads(option) if isinstance(option, str) and option.startswith("{") else option
 
 
 def _end(value: float) -> Cell:
@@ -317,12 +342,12 @@ def organiser_page(
         cases_section(results),
         classification_section(results),
         survival_section(results),
-        values_section(results),
-        sizes_section(results, values),
+        value_figures.values_section(results),
+        value_figures.sizes_section(results, values),
         detection_section(results),
         viewer_section(results, values),
         pictures_section(results, chosen or {}, values),
-        subgroups_section(results),
+        value_figures.subgroups_section(results),
         troubles_section(results),
         run_times_section(results),
         definitions_section(results),
@@ -336,7 +361,11 @@ def public_page(results: SubmissionResults) -> Page:
     the published figures, which `audit` counts.
     """
     return _page(
-        results, "", metrics_section(results), public_subgroups_section(results), definitions_section(results)
+        results,
+        "",
+        metrics_section(results),
+        value_figures.public_subgroups_section(results),
+        definitions_section(results),
     )
 
 

@@ -13,9 +13,15 @@ from evaluation.core.challenge import Task
 from evaluation.core.field import Field
 from evaluation.io.kinds.number import SurvivalPrediction, TimeToEvent
 from evaluation.metrics.arrays import Bools, Floats
-from evaluation.organiser.charts.curves import CalibrationBin, calibration_chart
-from evaluation.organiser.charts.survival import KaplanMeier, kaplan_meier, logrank_p, survival_chart
-from evaluation.organiser.report.page import Block, Cell, Figure, Section, Table, columns_of, identifier
+from evaluation.organiser.charts.curves import (
+    CalibrationBin,
+    KaplanMeier,
+    calibration_chart,
+    kaplan_meier,
+    logrank_p,
+    survival_chart,
+)
+from evaluation.organiser.report.page import Block, Section, Table, identifier
 from evaluation.organiser.report.results import SubmissionResults
 
 _GROUPS = {3: ("low risk", "middle risk", "high risk"), 2: ("low risk", "high risk")}
@@ -77,8 +83,8 @@ def _blocks(
     )
     described += f"risk; equal predictions stay together.{tested}{absent}"
     title = f"Survival by predicted risk. {field.title}"
-    yield Figure(survival_chart(f"{start}-survival", title, described, curves, unit))
-    yield from (Figure(chart) for chart in _calibrations(start, field.title, kind, found, unit))
+    yield survival_chart(f"{start}-survival", title, described, curves, unit)
+    yield from _calibrations(start, field.title, kind, found, unit)
     yield _table(start, curves, {group: found.event[members] for group, members in groups.items()}, unit)
 
 
@@ -148,7 +154,7 @@ def _table(start: str, curves: dict[str, KaplanMeier], events: dict[str, Bools],
     """Return the numbers of cases, events and cases at risk of each group."""
     longest = max(float(one.time[-1]) for one in curves.values())
     times = [float(f"{longest * step / _TIMES:.2g}") for step in range(_TIMES)]
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for group, one in curves.items():
         at = np.searchsorted(one.time, times)
         at_risk = (int(one.at_risk[row]) if row < one.time.size else 0 for row in at)
@@ -156,4 +162,4 @@ def _table(start: str, curves: dict[str, KaplanMeier], events: dict[str, Bools],
     titles = ("group", "cases", "events", "median time", *(f"at risk at {time:g}" for time in times))
     note = f"Times in {unit}. " if unit else ""
     note += "A group has no median time while more than half of it are without the event."
-    return Table(f"{start}-at-risk", "Cases at risk", columns_of(*titles), tuple(rows), note)
+    return Table.of(f"{start}-at-risk", "Cases at risk", titles, rows, note)

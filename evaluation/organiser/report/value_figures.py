@@ -9,23 +9,15 @@ from itertools import groupby
 import numpy as np
 
 from evaluation.charts.chart import Chart
-from evaluation.charts.forest import ForestValue, forest_chart
+from evaluation.charts.intervals import ForestValue, forest_chart
 from evaluation.core.challenge import Task, fields_of, metrics_of
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
-from evaluation.organiser.charts.distributions import Distribution, cumulative_chart, distribution_chart
-from evaluation.organiser.charts.scatter import (
-    Axis,
-    CasePoint,
-    Pair,
-    bland_altman_chart,
-    error_cloud_chart,
-    identity_chart,
-    scatter_chart,
-)
+from evaluation.organiser.charts import values as case_charts
+from evaluation.organiser.charts.values import Distribution, cumulative_chart, distribution_chart
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.overlays import StructureSize
-from evaluation.organiser.report.page import Block, Cell, Figure, Section, Table, columns_of, identifier
+from evaluation.organiser.report.page import Block, Section, Table, identifier
 from evaluation.organiser.report.results import SubmissionResults, ends_of
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.leaderboard import digits_of, platform_metrics
@@ -36,7 +28,7 @@ from evaluation.summary import Subgroups
 
 def values_section(results: SubmissionResults) -> Section | None:
     """Return the section of all metrics that are means over cases, None if there is none."""
-    figures = tuple(Figure(chart) for task in results.tasks for chart in _charts(results, task))
+    figures = tuple(chart for task in results.tasks for chart in _charts(results, task))
     return Section("values", "Values of the cases", figures) if figures else None
 
 
@@ -83,29 +75,33 @@ _FEWEST = 3
 
 def sizes_section(results: SubmissionResults, values: Sequence[CaseReading]) -> Section | None:
     """Return the section of sizes and positions, None where no case has any."""
-    charts = [*_agreement(values), *_dice_by_size(values), *_clouds(results, values)]
-    return Section("sizes", "Numbers, sizes and positions", tuple(map(Figure, charts))) if charts else None
+    charts = (*_agreement(values), *_dice_by_size(values), *_clouds(results, values))
+    return Section("sizes", "Numbers, sizes and positions", charts) if charts else None
 
 
 def _agreement(values: Sequence[CaseReading]) -> Iterator[Chart]:
     """Yield Bland–Altman plots of the sizes of each structure in the reference, and of other measurements."""
     for (structure, unit), found in list(_by_structure(values).items())[:_MOST_STRUCTURES]:
-        pairs = [Pair(case, size.predicted, size.reference) for case, size in found if size.reference]
+        pairs = [
+            case_charts.Pair(case, size.predicted, size.reference) for case, size in found if size.reference
+        ]
         if len(pairs) >= _FEWEST:
-            yield bland_altman_chart(
-                identifier(f"{structure}-agreement"), f"Bland–Altman. Size of {structure}", pairs, unit
+            yield case_charts.bland_altman_chart(
+                identifier(f"{structure}-agreement"), f"Bland–Altman. Size: {structure}", pairs, unit
             )
-    measured: dict[tuple[str, str], list[Pair]] = {}
+    measured: dict[tuple[str, str], list[case_charts.Pair]] = {}
     for value in values:
         for one in value.measurements:
-            pair = Pair(value.name, one.predicted, one.reference)
+            pair = case_charts.Pair(value.name, one.predicted, one.reference)
             measured.setdefault((one.title, one.unit), []).append(pair)
     for (title, unit), pairs in measured.items():
         if len(pairs) >= _FEWEST:
-            yield identity_chart(
+            yield case_charts.identity_chart(
                 identifier(f"{title}-identity"), f"Prediction and reference. {title}", pairs, unit
             )
-            yield bland_altman_chart(identifier(f"{title}-agreement"), f"Bland–Altman. {title}", pairs, unit)
+            yield case_charts.bland_altman_chart(
+                identifier(f"{title}-agreement"), f"Bland–Altman. {title}", pairs, unit
+            )
 
 
 def _dice_by_size(values: Sequence[CaseReading]) -> Iterator[Chart]:
@@ -113,20 +109,20 @@ def _dice_by_size(values: Sequence[CaseReading]) -> Iterator[Chart]:
     found = _by_structure(values)
     for unit in dict.fromkeys(unit for _, unit in found):
         points = [
-            CasePoint(case, size.reference, size.dice, structure)
+            case_charts.CasePoint(case, size.reference, size.dice, structure)
             for (structure, of_unit), sizes in found.items()
             if of_unit == unit
             for case, size in sizes
             if size.reference
         ]
         if len(points) >= _FEWEST:
-            yield scatter_chart(
+            yield case_charts.scatter_chart(
                 identifier(f"dice-by-size-{unit}"),
                 "Dice against size",
                 "Overlap of each structure in each case against its size in the reference.",
                 points,
-                Axis(f"size in the reference, {unit}", logarithmic=True),
-                Axis("Dice", (0, 1)),
+                case_charts.Axis(f"size in the reference, {unit}", logarithmic=True),
+                case_charts.Axis("Dice", (0, 1)),
             )
 
 
@@ -134,12 +130,16 @@ def _clouds(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterat
     titles = {field.name: field.title for field in fields_of(results.tasks)}
     for name in dict.fromkeys(name for value in values for name in value.locations):
         errors = [
-            CasePoint(value.name, at.predicted[0] - at.reference[0], at.predicted[1] - at.reference[1])
+            case_charts.CasePoint(
+                value.name, at.predicted[0] - at.reference[0], at.predicted[1] - at.reference[1]
+            )
             for value in values
             if (at := value.locations.get(name))
         ]
         if len(errors) >= _FEWEST:
-            yield error_cloud_chart(f"{identifier(name)}-errors", f"Errors. {titles[name]}", errors)
+            yield case_charts.error_cloud_chart(
+                f"{identifier(name)}-errors", f"Errors. {titles[name]}", errors
+            )
 
 
 def _by_structure(values: Sequence[CaseReading]) -> dict[tuple[str, str], list[tuple[str, StructureSize]]]:
@@ -161,7 +161,7 @@ def subgroups_section(results: SubmissionResults) -> Section | None:
     if not results.subgroups:
         return None
     names = _main_metrics(results)[:_MOST_FORESTS]
-    figures = [Figure(chart) for name in names if (chart := _forest(results, name))]
+    figures = [chart for name in names if (chart := _forest(results, name))]
     return Section("subgroups", "Subgroups", (*figures, _subgroup_table(results, results.subgroups)))
 
 
@@ -178,7 +178,7 @@ def public_subgroups_section(results: SubmissionResults) -> Section | None:
         if found and whole:
             overall = ForestValue("", "all cases", whole.value)
             title = metrics_of(results.tasks)[name].title
-            blocks.append(Figure(forest_chart(identifier(f"{name}-forest"), title, title, overall, found)))
+            blocks.append(forest_chart(identifier(f"{name}-forest"), title, title, overall, found))
     return Section("subgroups", "Subgroups", (*blocks, _subgroup_table(results, published)))
 
 
@@ -191,7 +191,7 @@ def _main_metrics(results: SubmissionResults) -> tuple[str, ...]:
 
 def _subgroup_table(results: SubmissionResults, subgroups: Subgroups) -> Table:
     titles = metrics_of(results.tasks)
-    rows: list[tuple[Cell, ...]] = [
+    rows = [
         (column, group.replace("_", " "), titles[f"{task}.{name}"].title, round(value, 6))
         for column, groups in subgroups.items()
         for group, tasks in groups.items()
@@ -199,8 +199,8 @@ def _subgroup_table(results: SubmissionResults, subgroups: Subgroups) -> Table:
         for name, value in values.items()
     ]
     digits = max((digits_of(results.phase.config, name).value for name in titles), default=4)
-    columns = columns_of("column", "subgroup", "metric", ("value", digits))
-    return Table("subgroups", "All figures of subgroups", columns, tuple(rows))
+    columns = "column", "subgroup", "metric", ("value", digits)
+    return Table.of("subgroups", "All figures of subgroups", columns, rows)
 
 
 def _values(subgroups: Subgroups, task: str, metric: str) -> Iterator[ForestValue]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from evaluation.core.case_table import CaseTable
+from evaluation.core.fault import PhaseError
 from evaluation.organiser.ranking.results import PhaseResults, Submission, read_results
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
 from evaluation.organiser.ranking.selection import select
+from evaluation.organiser.rescoring.kept import SEALED
+from evaluation.phase.manifest import read_manifest
 from evaluation.phase.places import scheme_of
 from evaluation.platform.result_file import render
 
@@ -60,6 +63,8 @@ class Changes:
 
     ``ranked``: the metrics of the ranking. ``overall``: the leaderboard that combines them, if any.
     ``relabelled``: the cases of both runs whose labels or other cells in `cases.csv` differ.
+    ``references``: the other files of the phase whose sealed contents differ, such as masks. ``titles``: of
+    metrics by name.
     """
 
     phase: str
@@ -69,6 +74,14 @@ class Changes:
     submissions: tuple[SubmissionChange, ...]
     places: Mapping[str, Mapping[str, Change]]
     relabelled: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+
+    def title_of(self, metric: str) -> str:
+        """Return the title of a metric, with its task where another has the same."""
+        title = self.titles.get(metric, metric)
+        several = list(self.titles.values()).count(title) > 1
+        return f"{title} ({metric.partition('.')[0]})" if several else title
 
 
 def changes_between(before: Path, now: Path) -> Changes:
@@ -92,7 +105,19 @@ def changes_between(before: Path, now: Path) -> Changes:
             for name in dict.fromkeys((*old_places, *new_places))
         },
         relabelled=tuple(name for name, row in new_cells.items() if old_cells.get(name, row) != row),
+        references=tuple(_other_files(before, now)),
+        titles={name: figure.title for name, figure in later.figures.items()},
     )
+
+
+def _other_files(before: Path, now: Path) -> Iterator[str]:
+    """Yield the references whose sealed contents differ; none where a run did not keep its manifest."""
+    try:
+        old, new = (read_manifest(folder / SEALED).files for folder in (before, now))
+    except PhaseError:
+        return
+    same = {"cases.csv", "phase.toml"}
+    yield from (path for path in sorted({*old, *new} - same) if old.get(path) != new.get(path))
 
 
 def _cells(results: PhaseResults) -> dict[str, dict[str, str]]:

@@ -274,7 +274,7 @@ def test_changes_between_phases_have_a_section(twelve):
         one for one in leaderboard_page(board, twelve.parts).sections if one.name == "generalisation"
     ]
     figure, *tables = section.blocks
-    assert [one["team"] for one in figure.chart.data["teams"]] == teams
+    assert [one["team"] for one in figure.data["teams"]] == teams
     assert [len(table.rows) for table in tables] == [len(teams), 1]
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
 
@@ -291,7 +291,7 @@ def test_final_places_stand_first_with_their_distribution(twelve):
     assert page.sections[0].name == "final"
     table, figure = page.sections[0].blocks
     assert [row[:2] for row in table.rows] == [(team.place, team.team) for team in final]
-    shares = {(row["team"], row["place"]): row["share"] for row in figure.chart.data["blobs"]}
+    shares = {(row["team"], row["place"]): row["share"] for row in figure.data["blobs"]}
     assert shares == {
         (team.team, place): share
         for team in final

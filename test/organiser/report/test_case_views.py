@@ -2,6 +2,7 @@
 
 import io
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,9 @@ CASES = 200
 def ball(shape, centre, radius):
     axes = np.ogrid[tuple(slice(0, side) for side in shape)]
     return sum((axis - at) ** 2 for axis, at in zip(axes, centre, strict=True)) <= radius**2
+
+
+STRUCTURES = (("liver", "spleen"), (), ("liver",))
 
 
 def ct_view(seed=0):
@@ -74,7 +78,7 @@ def test_an_image_without_any_box_is_in_the_viewer(bundled_phase):
 
 
 def test_200_ct_cases_are_files_beside_the_page_that_opens_at_once(chromium, tmp_path):
-    views = [ct_view(seed) for seed in range(3)]
+    views = [replace(ct_view(seed), structures=structures) for seed, structures in enumerate(STRUCTURES)]
     cases = [
         ViewedCase(
             f"CT{number:03d}", "Liver", (views[number % 3], views[number % 3]), {"Dice": (number / 200, 0.5)}
@@ -89,7 +93,8 @@ def test_200_ct_cases_are_files_beside_the_page_that_opens_at_once(chromium, tmp
     shown = opened(chromium, path)
     assert time.monotonic() - started < 2
     page = shown.page
-    assert page.inner_text(".viewer .caption") == "CT000, 1 of 200, plane 67 of 120 (24 are shown)"
+    place = "plane 67 of 120 (24 are shown)"
+    assert page.inner_text(".viewer .caption") == f"CT000, 1 of 200, {place}. Shows liver, spleen"
     # In a low window, too, the sides of a frame are those of the plane.
     page.set_viewport_size({"width": 1440, "height": 300})
     box = page.locator(".frame").first.bounding_box()
@@ -98,7 +103,7 @@ def test_200_ct_cases_are_files_beside_the_page_that_opens_at_once(chromium, tmp
     page.focus(".stage")
     # The case in sight stays in sight: with the lowest Dice it is the last one, before the first.
     for key, text in (
-        ("ArrowLeft", "CT001, 199 of 200, plane 67"),
+        ("ArrowLeft", f"CT001, 199 of 200, {place}. Nothing is there in prediction or reference"),
         ("ArrowRight", "CT000, 200 of 200, plane 67"),
         ("ArrowRight", "CT199, 1 of 200, plane 67"),
         ("ArrowDown", "CT199, 1 of 200, plane 70"),

@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
+
+from evaluation.charts.chart import Chart
 from evaluation.organiser.report.board.changes_page import BANNER, changes_page
-from evaluation.organiser.report.page import Figure, Table, Text, render_page
+from evaluation.organiser.report.page import Table, Text, render_page
 from evaluation.organiser.rescoring.changes import CaseChange, Change, Changes, SubmissionChange
 from test.organiser.report.test_render import HOSTILE
 
@@ -35,6 +38,7 @@ CHANGES = Changes(
         },
         "task": {"one": Change(1, 1)},
     },
+    titles={DICE: "Dice"},
 )
 
 
@@ -44,16 +48,16 @@ def blocks(page, name, kind):
 
 
 def test_changed_labels_are_told_first():
-    (answer,) = changes_page([replace(CHANGES, relabelled=("V1", "V2"))]).answer
+    (answer,) = changes_page([replace(CHANGES, relabelled=("V1", "V2"), references=("masks/V3.png",))]).answer
     assert answer.startswith(
-        "tiny: 2 cases have other labels in `cases.csv`; 3 of 4 submissions have changed"
+        "tiny: 2 cases have other cells in cases.csv; 1 reference file has changed; 3 of 4 submissions"
     )
 
 
 def test_places_of_the_teams_that_moved_alone():
     page = changes_page([CHANGES])
-    (figure,) = blocks(page, "places", Figure)
-    assert sorted((row["team"], row["scheme"], row["place"]) for row in figure.chart.data["places"]) == [
+    (figure,) = blocks(page, "places", Chart)
+    assert sorted((row["team"], row["scheme"], row["place"]) for row in figure.data["places"]) == [
         ("four", "now", 4),
         ("one", "before", 1),
         ("one", "now", 2),
@@ -69,17 +73,23 @@ def test_places_of_the_teams_that_moved_alone():
 
 def test_values_before_and_now_with_the_largest_change_first():
     page = changes_page([CHANGES])
-    (figure,) = blocks(page, "values", Figure)
-    assert [row["team"] for row in figure.chart.data["now"]] == ["four", "one", "two"]
-    assert [(row["team"], row["before"], row["now"]) for row in figure.chart.data["lines"]] == [
+    (figure,) = blocks(page, "values", Chart)
+    assert [row["team"] for row in figure.data["now"]] == ["four", "one", "two"]
+    assert [(row["team"], row["before"], row["now"]) for row in figure.data["lines"]] == [
         ("one", 0.8, 0.5),
         ("two", 0.6, 0.7),
     ]
-    (table,) = blocks(page, "values", Table)
-    assert table.rows == (
-        ("one", "scored", "scored", 2, 0.8, 0.5),
-        ("two", "scored", "scored", 1, 0.6, 0.7),
-        ("four", "no submission", "scored", 0, None, 0.1),
+    values, results = blocks(page, "values", Table)
+    assert [row[:4] for row in values.rows] == [
+        ("one", "Dice", 0.8, 0.5),
+        ("two", "Dice", 0.6, 0.7),
+        ("four", "Dice", None, 0.1),
+    ]
+    assert [row[4] for row in values.rows] == pytest.approx([-0.3, 0.1, None])
+    assert results.rows == (
+        ("one", "scored", "scored", 2),
+        ("two", "scored", "scored", 1),
+        ("four", "no submission", "scored", 0),
     )
 
 

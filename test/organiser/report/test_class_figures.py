@@ -5,8 +5,8 @@ import pytest
 from sklearn import metrics
 
 import evaluation
+from evaluation.charts.chart import Chart
 from evaluation.organiser.report.classification import classification_section
-from evaluation.organiser.report.page import Figure
 from evaluation.organiser.report.results import results_of
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
@@ -51,9 +51,7 @@ def graded(tmp_path_factory):
     scored = evaluation.evaluate(phase, folder / "submission", workers=0)
     results = results_of(load_phase(phase), scored.to_dict(), scored.records)
     charts = {
-        block.chart.name: block.chart
-        for block in classification_section(results).blocks
-        if isinstance(block, Figure)
+        block.name: block for block in classification_section(results).blocks if isinstance(block, Chart)
     }
     return grade, shares, charts
 

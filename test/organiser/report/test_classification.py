@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
+from evaluation.charts.chart import Chart
 from evaluation.organiser.report.classification import classification_section
-from evaluation.organiser.report.page import Figure, Text, identifier
+from evaluation.organiser.report.page import Text, identifier
 
 
 def charts(results):
-    return {
-        block.chart.name: block.chart
-        for block in classification_section(results).blocks
-        if isinstance(block, Figure)
-    }
+    return {block.name: block for block in classification_section(results).blocks if isinstance(block, Chart)}
 
 
 def test_the_figures_of_a_likelihood(bundled_phase):

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from evaluation.charts.chart import Chart
 from evaluation.organiser.describe import describe
 from evaluation.organiser.ranking.leaderboard_file import OrganiserPart
 from evaluation.organiser.report.board.leaderboard import BANNER, leaderboard_page
 from evaluation.organiser.report.board.methods import data_section
-from evaluation.organiser.report.page import Figure, Table
+from evaluation.organiser.report.page import Table
 from test.organiser.report.boards import ranked_teams
 from test.phases import loaded_phase, tiny_cases
 
@@ -29,7 +30,7 @@ def described(tmp_path):
 
 
 def figures(section):
-    return {block.chart.title: block.chart for block in section.blocks if isinstance(block, Figure)}
+    return {block.title: block for block in section.blocks if isinstance(block, Chart)}
 
 
 def test_each_quantity_is_shown_by_phase_and_where_groups_differ(described):

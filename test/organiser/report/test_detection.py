@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.metrics.froc import Candidates, FrocTable
-from evaluation.organiser.report.detection import detection_section, froc_band
+from evaluation.organiser.report.classification import detection_section, froc_band
 from evaluation.organiser.report.objects import case_hits
 from test.organiser.report.declared import declared
 
@@ -15,7 +15,7 @@ CLASSES = ("BE", "suspicious", "HGD", "cancer", "polyp")
 
 def test_the_curves_end_where_all_boxes_are_counted(bundled_phase):
     results = bundled_phase("edd2020").results
-    figures = {block.chart.name: block.chart for block in detection_section(results).blocks}
+    figures = {block.name: block for block in detection_section(results).blocks}
     rows = figures["detection-froc"].data["curves"]
     table = results.tables["detection"]
     for position, name in enumerate(CLASSES):
@@ -32,7 +32,7 @@ def test_the_curves_end_where_all_boxes_are_counted(bundled_phase):
 
 
 def figures_of(results):
-    return {block.chart.name: block.chart for block in detection_section(results).blocks}
+    return {block.name: block for block in detection_section(results).blocks}
 
 
 def test_declared_hits_are_a_free_response_curve_and_one_of_precision_and_recall(tmp_path):
@@ -119,7 +119,7 @@ def test_a_phase_without_boxes_has_no_section(bundled_phase):
 
 def test_the_confusion_of_classes_counts_every_box_of_the_reference_once(bundled_phase):
     results = bundled_phase("edd2020").results
-    figures = {block.chart.name: block.chart for block in detection_section(results).blocks}
+    figures = {block.name: block for block in detection_section(results).blocks}
     chart = figures["detection-class-confusion"]
     cells = {(row["true"], row["predicted"]): row["cases"] for row in chart.data["cells"]}
     table = results.tables["detection"]

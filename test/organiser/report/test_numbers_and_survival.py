@@ -5,7 +5,7 @@ import pytest
 
 import evaluation
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.charts.survival import kaplan_meier, logrank_p
+from evaluation.organiser.charts.curves import kaplan_meier, logrank_p
 from evaluation.organiser.report.case_images import Request, read_cases
 from evaluation.organiser.report.results import results_of
 from evaluation.organiser.report.submission import organiser_page
@@ -53,7 +53,7 @@ def survival_charts(folder, more, values):
     cases = {"time": TIMES, "event": EVENTS.astype(int)}
     found, _ = results(folder, SURVIVAL.format(more=more), cases, "survival", values)
     section = survival_section(found)
-    return [block.chart for block in section.blocks[:2]], section.blocks[2]
+    return section.blocks[:2], section.blocks[2]
 
 
 def test_times_give_groups_by_risk_and_the_share_predicted_to_live(tmp_path):
@@ -97,10 +97,10 @@ def test_a_horizon_needs_a_probability(tmp_path):
 def test_numbers_are_drawn_against_their_references(tmp_path):
     ages = np.linspace(20, 80, 30)
     found, values = results(tmp_path, NUMBER, {"age": ages}, "age", ages + 2)
-    identity, agreement = (block.chart for block in sizes_section(found, values).blocks)
+    identity, agreement = sizes_section(found, values).blocks
     assert [row["y"] - row["x"] for row in identity.data["points"]] == pytest.approx([2] * 30)
     assert agreement.data["lines"][0]["label"] == "bias 2"
     # A bias is no better for being lower: it has no arrow and no place between worst and best.
     metrics = organiser_page(found, values).sections[0].blocks
-    assert [row["metric"] for row in metrics[0].chart.data["metrics"]] == ["Mean absolute error"]
-    assert {row[1]: row[-2] for row in metrics[1].rows}["Bias"] is None
+    assert [row["metric"] for row in metrics[0].data["metrics"]] == ["Mean absolute error"]
+    assert {row[0]: row[-2] for row in metrics[1].rows}["Bias"] is None

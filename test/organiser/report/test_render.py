@@ -11,7 +11,6 @@ from evaluation.charts.roc import roc_chart
 from evaluation.organiser.report.page import (
     Column,
     CopyableText,
-    Figure,
     Gallery,
     Page,
     Picture,
@@ -62,9 +61,7 @@ def page_of(names, subtitle="") -> Page:
         banner="Holds labels",
         facts=((names[0], names[1]),),
         sections=(
-            Section(
-                "first", names[0], (Figure(points), Figure(roc), Text(names), CopyableText("LaTeX", names[0]))
-            ),
+            Section("first", names[0], (points, roc, Text(names), CopyableText("LaTeX", names[0]))),
             Section(
                 "second",
                 "Cases",

@@ -15,20 +15,19 @@ from evaluation.charts.chart import Chart
 from evaluation.core.challenge import Task
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
-from evaluation.organiser.charts.stability import CaseInfluence, influence_chart
+from evaluation.organiser.charts.teams import CaseInfluence, influence_chart
 from evaluation.organiser.report.board.metrics import complete_values
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
 from evaluation.organiser.report.case_images import CaseImage, is_shown
 from evaluation.organiser.report.case_views import CaseView, ViewedCase, Viewer
 from evaluation.organiser.report.page import (
     Block,
-    Cell,
-    Figure,
+    Column,
     Gallery,
     Picture,
     Section,
     SortableCaseTable,
-    columns_of,
+    Title,
 )
 from evaluation.organiser.report.pictures import LEGENDS, known_or_none
 from evaluation.organiser.report.sources import followed
@@ -38,14 +37,12 @@ from evaluation.phase.phase import Phase
 
 _HARDEST = 40
 _MOST_INFLUENTIAL = 25
+_MOST_MAIN = 6
 
 
 def cases_section(phase: ReportedPhase) -> Section | None:
     """Return the section of single cases; None where none are known."""
-    blocks: list[Block] = [Figure(chart, wide=True) for chart in _hardest(phase)]
-    blocks += (Figure(chart) for chart in _influential(phase))
-    blocks += _table(phase)
-    return phase.section("cases", "Cases", blocks)
+    return phase.section("cases", "Cases", (*_hardest(phase), *_influential(phase), *_table(phase)))
 
 
 def clustered(values: NDArray[np.float64]) -> list[int]:
@@ -109,14 +106,14 @@ def _table(phase: ReportedPhase) -> Iterator[SortableCaseTable]:
     cases = sorted({case for of_cases in difficulties.values() for case in of_cases} | set(moved))
     if not cases:
         return
-    rows: list[tuple[Cell, ...]] = [
+    rows = (
         (case, *(of_cases.get(case) for of_cases in difficulties.values()), moved.get(case, 0))
         for case in cases
-    ]
-    measured = ((title, 4) for title in difficulties)
-    columns = columns_of("case", *measured, f"teams moved without it: {words_of(board)}")
+    )
+    measured = (Column(title, 4, is_main=place < _MOST_MAIN) for place, title in enumerate(difficulties))
+    columns: list[Title] = ["case", *measured, f"teams moved without it: {words_of(board)}"]
     note = "Difficulty is the mean over the ranked teams."
-    yield SortableCaseTable(phase.identifier("cases"), "All cases", columns, rows, note)
+    yield SortableCaseTable.of(phase.identifier("cases"), "All cases", columns, rows, note)
 
 
 # --- The section of pictures: the hardest cases in the reference and by the best teams ---

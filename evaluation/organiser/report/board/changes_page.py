@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from evaluation.charts.chart import marks_of
 from evaluation.organiser.charts.teams import TeamMarks, ValueChange, place_lines_chart, value_changes_chart
-from evaluation.organiser.report.board.reading import identifier, words_of
-from evaluation.organiser.report.page import (
-    Block,
-    Cell,
-    Figure,
-    Page,
-    Section,
-    Table,
-    Text,
-    columns_of,
-    listed,
-)
+from evaluation.organiser.report.board.reading import words_of
+from evaluation.organiser.report.page import Block, Page, Section, Table, Text, identifier, listed
 from evaluation.organiser.rescoring.changes import Change, Changes, SubmissionChange
 
 BANNER = "Names the cases that moved, which reveals labels: for the organisers of the challenge alone."
@@ -43,14 +33,21 @@ def changes_page(phases: Sequence[Changes]) -> Page:
 def _answer(phase: Changes) -> str:
     """Return in words how much has changed, and whether the winner has."""
     changed = sum(one.is_one for one in phase.submissions)
-    moved = len({case.case for one in phase.submissions for cases in one.cases.values() for case in cases})
-    labels = len(phase.relabelled)
-    text = (
-        f"{labels} {'case has' if labels == 1 else 'cases have'} other labels in `cases.csv`; "
-        if labels
-        else ""
-    )
-    text += f"{changed} of {len(phase.submissions)} submissions have changed, in {moved} cases"
+    found = [
+        f"{number} {one if number == 1 else several}"
+        for number, one, several in (
+            (
+                len(phase.relabelled),
+                "case has other cells in cases.csv",
+                "cases have other cells in cases.csv",
+            ),
+            (len(phase.references), "reference file has changed", "reference files have changed"),
+        )
+        if number
+    ]
+    moved = len(_moved(phase.submissions))
+    found.append(f"{changed} of {len(phase.submissions)} submissions have changed, in {moved} cases")
+    text = "; ".join(found)
     places = phase.places.get(phase.overall or "") or next(iter(phase.places.values()), {})
     before, now = (
         sorted(team for team, place in places.items() if getattr(place, when) == 1)
@@ -85,7 +82,7 @@ def _sections(phase: Changes, several: bool) -> Iterator[Section]:
     found = (
         ("places", "Places", list(_places(phase, marks, prefix))),
         ("values", "Values", list(_values(phase, marks, prefix))),
-        ("cases", "Cases that moved", list(_cases(phase, prefix))),
+        ("cases", "Cases that moved", [*_cases(phase, prefix), *_references(phase)]),
     )
     for name, title, blocks in found:
         yield Section(identifier(f"{prefix}{name}"), title + suffix, tuple(blocks) or (_UNCHANGED,))
@@ -104,26 +101,24 @@ def _places(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
             when: {team: place for team in shown if (place := getattr(shown[team], when)) is not None}
             for when in ("before", "now")
         }
-        yield Figure(
-            place_lines_chart(
-                identifier(f"{prefix}{board}-places"),
-                f"Places: {words_of(board)}",
-                f"The teams whose place has changed{_up_to(moved)}.",
-                of_teams,
-                {team: marks[team] for team in shown},
-            )
+        yield place_lines_chart(
+            identifier(f"{prefix}{board}-places"),
+            f"Places: {words_of(board)}",
+            f"The teams whose place has changed{_up_to(moved)}.",
+            of_teams,
+            {team: marks[team] for team in shown},
         )
-    columns = columns_of("team")
+    columns = ["team"]
     for board in _in_order(phase):
-        columns += columns_of(f"{words_of(board)}: before", "now")
-    rows: list[tuple[Cell, ...]] = []
+        columns += [f"{words_of(board)}: before", "now"]
+    rows = []
     for team in dict.fromkeys(team for places in phase.places.values() for team in places):
         of_boards = [places.get(team, _NONE) for places in _in_order(phase).values()]
         if any(place.before != place.now for place in of_boards):
             cells = [cell for place in of_boards for cell in (place.before, place.now)]
             rows.append((team, *cells))
     if rows:
-        yield Table(identifier(f"{prefix}places"), "Places before and now", columns, tuple(rows))
+        yield Table.of(identifier(f"{prefix}places"), "Places before and now", columns, rows)
 
 
 def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
@@ -135,29 +130,32 @@ def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
         ]
         if found:
             shown = sorted(found, key=lambda one: -_distance(Change(one.before, one.now)))[:_MOST_IN_FIGURE]
-            yield Figure(
-                value_changes_chart(
-                    identifier(f"{prefix}{metric}-changes"),
-                    metric,
-                    "Hollow: before; full: now. The submissions whose value has changed, the largest change "
-                    f"first{_up_to(found)}.",
-                    shown,
-                    {one.team: marks[one.team] for one in shown},
-                    metric,
-                )
+            yield value_changes_chart(
+                identifier(f"{prefix}{metric}-changes"),
+                phase.title_of(metric),
+                "Hollow: before; full: now. The submissions whose value has changed, the largest change "
+                f"first{_up_to(found)}.",
+                shown,
+                {one.team: marks[one.team] for one in shown},
+                phase.title_of(metric),
             )
-    columns = columns_of("submission", "result before", "now", "cases that moved")
-    for metric in phase.ranked:
-        columns += columns_of((f"{metric}: before", 4), ("now", 4))
-    rows: list[tuple[Cell, ...]] = []
-    for one in phase.submissions:
-        if one.is_one:
-            values = [one.values.get(metric, _NONE) for metric in phase.ranked]
-            moved = len({case.case for cases in one.cases.values() for case in cases})
-            cells = [cell for value in values for cell in (value.before, value.now)]
-            rows.append((_name(one), _result(one.absence.before), _result(one.absence.now), moved, *cells))
+    changed = [one for one in phase.submissions if one.is_one]
+    columns = "submission", "metric", ("before", 4), ("now", 4), ("now − before", 4)
+    rows = [
+        (_name(one), phase.title_of(metric), value.before, value.now, _difference(value))
+        for one in changed
+        for metric in phase.ranked
+        if (value := one.values.get(metric, _NONE)).before != value.now
+    ]
     if rows:
-        yield Table(identifier(f"{prefix}values"), "Values before and now", columns, tuple(rows))
+        yield Table.of(identifier(f"{prefix}values"), "Values before and now", columns, rows)
+    titles = "submission", "result before", "now", "cases that moved"
+    results = (
+        (_name(one), _result(one.absence.before), _result(one.absence.now), len(_moved([one])))
+        for one in changed
+    )
+    if changed:
+        yield Table.of(identifier(f"{prefix}results"), "Submissions that have changed", titles, results)
 
 
 def _cases(phase: Changes, prefix: str) -> Iterator[Block]:
@@ -167,7 +165,7 @@ def _cases(phase: Changes, prefix: str) -> Iterator[Block]:
         for task, cases in one.cases.items():
             for case in cases:
                 found.setdefault((case.case, task), []).append((_name(one), tuple(case.columns)))
-    rows = tuple(
+    rows = [
         (
             case,
             task,
@@ -176,11 +174,16 @@ def _cases(phase: Changes, prefix: str) -> Iterator[Block]:
             listed(sorted({column for _, columns in moved for column in columns})),
         )
         for (case, task), moved in sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
-    )
+    ]
     if rows:
         titles = ("case", "task", "in submissions", "of", "columns")
         note = f"At most {_MOST_IN_FIGURE} submissions are named. changes.json has all values before and now."
-        yield Table(identifier(f"{prefix}cases"), "Cases that moved", columns_of(*titles), rows, note)
+        yield Table.of(identifier(f"{prefix}cases"), "Cases that moved", titles, rows, note)
+
+
+def _references(phase: Changes) -> Iterator[Text]:
+    if phase.references:
+        yield Text((f"Reference files with other contents: {', '.join(phase.references)}.",))
 
 
 def _name(one: SubmissionChange) -> str:
@@ -195,8 +198,16 @@ def _up_to(found: Sequence[object] | dict[str, Change]) -> str:
     return f", {_MOST_IN_FIGURE} of {len(found)}" if len(found) > _MOST_IN_FIGURE else ""
 
 
+def _moved(submissions: Iterable[SubmissionChange]) -> set[str]:
+    """Return the cases that moved in any of the submissions."""
+    return {case.case for one in submissions for cases in one.cases.values() for case in cases}
+
+
+def _difference(change: Change) -> float | None:
+    return None if change.before is None or change.now is None else float(change.now - change.before)
+
+
 def _distance(change: Change) -> float:
     """Return how far a value has moved; added and removed values are farthest."""
-    if change.before is None or change.now is None:
-        return float("inf")
-    return float(abs(change.now - change.before))
+    found = _difference(change)
+    return float("inf") if found is None else abs(found)

@@ -6,29 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from evaluation.charts.chart import marks_of
+from evaluation.charts.chart import Chart, marks_of
+from evaluation.organiser.annotators.ensemble import EnsembleGain
 from evaluation.organiser.output import tabular
 from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
+from evaluation.organiser.report.board import metrics, rankings
 from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
 from evaluation.organiser.report.board.methods import methods_paragraphs
-from evaluation.organiser.report.board.metrics import curves_section, metrics_section, subgroups_section
-from evaluation.organiser.report.board.rankings import (
-    across_section,
-    final_section,
-    generalisation_section,
-    ranking_section,
-    significance_section,
-    stability_section,
-)
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.page import (
     Block,
     CopyableText,
-    Figure,
     Page,
     Section,
-    SortableCaseTable,
     Table,
     Text,
     listed,
@@ -59,33 +50,38 @@ def leaderboard_page(
     parts: Sequence[OrganiserPart],
     data: Section | None = None,
     pictures: Mapping[str, PhasePictures] | None = None,
+    gains: Mapping[str, EnsembleGain] | None = None,
 ) -> Page:
     """Return the report of a leaderboard.
 
     ``parts``: the organiser's results of each phase, in their order; ``data``: a section on their data;
-    ``pictures``: drawn from submissions, by the digest of their phase.
+    ``pictures``: drawn from submissions, by the digest of their phase; ``gains``: of ensembles, by name.
     """
     phases = reported_phases(board, parts)
     marks = phases[0].marks if phases else {}
-    sections: list[Section | None] = [final_section(board, marks), across_section(board.across, "phases")]
-    sections.append(generalisation_section(board, phases))
+    sections: list[Section | None] = [
+        rankings.final_section(board, marks),
+        rankings.across_section(board.across, "phases"),
+    ]
+    sections.append(rankings.generalisation_section(board, phases))
     for phase in phases:
         sections += (
-            ranking_section(phase),
-            metrics_section(phase),
-            stability_section(phase),
-            significance_section(phase),
-            curves_section(phase),
+            rankings.ranking_section(phase),
+            metrics.metrics_section(phase),
+            rankings.stability_section(phase),
+            rankings.significance_section(phase),
+            metrics.curves_section(phase),
             cases_section(phase),
             pictures_section(phase, (pictures or {}).get(phase.board.manifest)),
-            subgroups_section(phase),
-            across_section(phase.board.across, "tasks", phase.board.role),
+            metrics.subgroups_section(phase),
+            rankings.across_section(phase.board.across, "tasks", phase.board.role),
             phase.section("methods", "Methods", [Text(methods_paragraphs(phase))]),
         )
-    found = [section for section in (*sections, data) if section]
+    sections += [metrics.ensembles_section(phases, gains) if gains else None, data]
+    found = [section for section in sections if section]
     if board.notices:
         found.append(Section("notices", "Notices", (Text(board.notices),)))
-    secret = data is not None or bool(pictures) or any(part != OrganiserPart() for part in parts)
+    secret = data is not None or bool(pictures or gains) or any(part != OrganiserPart() for part in parts)
     return Page(
         title=f"Leaderboard of {listed(sorted({phase.challenge for phase in board.phases}))}",
         subtitle=listed([phase.phase for phase in board.phases]),
@@ -145,27 +141,21 @@ def _facts(phases: Sequence[ReportedPhase]) -> Iterator[tuple[str, str]]:
         label = f"Phase {board.role}" if board.role else "Phase"
         cases = "" if board.cases is None else f", {board.cases} cases"
         yield label, f"{board.phase}: {len(board.teams)} teams{cases}"
-        name = phase.boards[0]
-        if best := [team.team for team, one in phase.in_order_of(name) if one.place == 1]:
-            yield f"{label}: first in {name.replace('_', ' ')}", listed(best)
 
 
 def _latex(sections: Iterable[Section]) -> Iterator[Section]:
-    tables = [block for section in sections for block in section.blocks if isinstance(block, Table)]
+    tables = [block for section in sections for block in section.blocks if type(block) is Table]
     if tables:
         yield Section("latex", "Tables for LaTeX", tuple(latex_table(table) for table in tables))
 
 
 def _with_unique_names(sections: Iterable[Section]) -> Iterator[Section]:
     """Yield sections with unique names of figures, tables and sections; repeated names get a number."""
-    sections_used, figures_used, tables_used = Counter[str](), Counter[str](), Counter[str]()
+    sections_used, charts, tables = Counter[str](), Counter[str](), Counter[str]()
 
     def renamed(block: Block) -> Block:
-        if isinstance(block, Figure):
-            name = _unique(block.chart.name, figures_used)
-            return replace(block, chart=replace(block.chart, name=name))
-        if isinstance(block, Table | SortableCaseTable):
-            return replace(block, name=_unique(block.name, tables_used))
+        if isinstance(block, Chart | Table):
+            return replace(block, name=_unique(block.name, charts if isinstance(block, Chart) else tables))
         return block
 
     for section in sections:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts.chart import GREY, Chart, MarkStyle, NamedCurve
+from evaluation.charts.chart import GREY, Chart, MarkStyle, NamedCurve, marks_of
 from evaluation.charts.roc import MarkedPoint, roc_chart
-from evaluation.organiser.charts.curves import froc_chart, thinned
-from evaluation.organiser.charts.distributions import Distribution, distribution_chart
+from evaluation.organiser.annotators.ensemble import EnsembleGain
+from evaluation.organiser.charts import teams as team_charts
+from evaluation.organiser.charts.curves import froc_chart, thinned_curve
 from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
-from evaluation.organiser.charts.teams import (
-    SubgroupMeans,
-    TeamValue,
-    podium_chart,
-    ranks_by_case,
-    subgroup_means_chart,
-    team_values_chart,
-)
+from evaluation.organiser.charts.values import Distribution, distribution_chart
+from evaluation.organiser.ranking.classifiers import ClassifierCurve
 from evaluation.organiser.ranking.difficulty import SubgroupTest
-from evaluation.organiser.ranking.leaderboard_file import CurvePoints, FrocPoints
+from evaluation.organiser.ranking.leaderboard_file import CurvePoints
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
-from evaluation.organiser.report.page import Block, Cell, Figure, Section, Table, columns_of
+from evaluation.organiser.report.page import Block, Section, Table, Title
 from evaluation.organiser.report.sources import followed, wiesenfarth
 
 # --- The section of the metrics: values by team with intervals, box plots, podiums and ranking heat maps ---
@@ -31,14 +27,32 @@ from evaluation.organiser.report.sources import followed, wiesenfarth
 
 def metrics_section(phase: ReportedPhase) -> Section | None:
     """Return the section of all metrics."""
-    blocks: list[Block] = [_metrics_table(phase)]
-    for name in phase.board.metrics:
-        blocks += (Figure(chart, wide="podium" in chart.name) for chart in _charts(phase, name))
-    return phase.section("metrics", "Metrics", blocks)
+    charts = (chart for name in phase.board.metrics for chart in _charts(phase, name))
+    return phase.section("metrics", "Metrics", (*_ranks(phase), _metrics_table(phase), *charts))
+
+
+_MOST_METRICS = 11
+
+
+def _ranks(phase: ReportedPhase) -> Iterator[Chart]:
+    """Yield the ranks of the teams in the first metrics of the ranking, side by side."""
+    ranks = {
+        phase.title_of(name): {
+            team.team: math.floor(rank)
+            for team in phase.board.teams
+            if name in team.metrics and (rank := team.metrics[name].rank) is not None
+        }
+        for name in phase.ranked_metrics
+    }
+    shown = dict([one for one in ranks.items() if one[1]][:_MOST_METRICS])
+    if len(shown) > 1 and len(phase.teams) > 1:
+        described = "The rank of every team in each metric of the ranking; crossing lines are trade-offs."
+        name = phase.identifier("ranks-by-metric")
+        yield team_charts.place_lines_chart(name, "Ranks by metric", described, shown, phase.marks)
 
 
 def _metrics_table(phase: ReportedPhase) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for name, metric in phase.board.metrics.items():
         for team in phase.by_value(name):
             value = team.metrics[name]
@@ -46,9 +60,9 @@ def _metrics_table(phase: ReportedPhase) -> Table:
             named = (phase.title_of(name), "↑" if metric.better == "higher" else "↓", team.team)
             rows.append((*named, value.value, value.lower, value.upper, value.rank, simultaneous))
     values = (("value", 4), ("lower", 4), ("upper", 4))
-    columns = columns_of("metric", "better", "team", *values, "rank", "ranks with 95 % confidence")
+    columns = ("metric", "better", "team", *values, "rank", "ranks with 95 % confidence")
     note = "Lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
-    return Table(phase.identifier("metrics"), "All metrics by team", columns, tuple(rows), note)
+    return Table.of(phase.identifier("metrics"), "All metrics by team", columns, rows, note)
 
 
 def complete_values(phase: ReportedPhase, metric: str) -> tuple[list[str], list[str], NDArray[np.float64]]:
@@ -69,7 +83,7 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
     metric, title, axis = phase.board.metrics[name], phase.title_of(name), phase.axis_of(name)
     arrow = "higher is better" if metric.better == "higher" else "lower is better"
     values = [
-        TeamValue(team.team, value.value, value.lower, value.upper)
+        team_charts.TeamValue(team.team, value.value, value.lower, value.upper)
         for team in phase.by_value(name)
         if (value := team.metrics[name])
     ]
@@ -77,7 +91,7 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         described = f"The metric by team, the best one first; {arrow}."
         if any(value.lower is not None for value in values):
             described += " Lines are 95 % intervals."
-        yield team_values_chart(
+        yield team_charts.team_values_chart(
             phase.identifier(name, "by-team"),
             title,
             described,
@@ -92,7 +106,7 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         yield _boxes(phase, name, title, axis, len(given.cases) * len(given.teams))
     teams, cases, matrix = complete_values(phase, name)
     if len(teams) > 1 and cases:
-        yield podium_chart(
+        yield team_charts.podium_chart(
             phase.identifier(name, "podium"),
             f"Podium: {title}",
             matrix,
@@ -103,7 +117,7 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
             axis,
             wiesenfarth("podium plot"),
         )
-        yield _rank_heatmap(phase, name, title, teams, ranks_by_case(matrix, metric.better))
+        yield _rank_heatmap(phase, name, title, teams, team_charts.ranks_by_case(matrix, metric.better))
 
 
 _MOST_POINTS = 1_200
@@ -155,11 +169,9 @@ _STEPS = 150
 
 def curves_section(phase: ReportedPhase) -> Section | None:
     """Return the section of curves and annotators; None without any."""
-    blocks: list[Block] = [Figure(chart) for chart in (*_curve_charts(phase), *_free_response(phase))]
-    if phase.board.annotators is not None:
-        blocks += _annotators(phase)
-    blocks += (*_readers(phase), *_annotator_points(phase), *_classifiers(phase))
-    return phase.section("curves", "Curves", blocks)
+    annotators = (*_annotators(phase), *_readers(phase), *_annotator_points(phase))
+    tables = (*annotators, *_classifiers(phase))
+    return phase.section("curves", "Curves", (*_curve_charts(phase), *_free_response(phase), *tables))
 
 
 def _curve_charts(phase: ReportedPhase) -> Iterator[Chart]:
@@ -170,10 +182,10 @@ def _curve_charts(phase: ReportedPhase) -> Iterator[Chart]:
         if point.specificity is not None and point.sensitivity is not None
     ]
     for number, (name, of_teams) in enumerate(phase.organiser.curves.items()):
-        curves = [_curve(team, of_teams[team]) for team in phase.teams if team in of_teams]
+        curves = [_roc(team, of_teams[team]) for team in phase.teams if team in of_teams]
         marks = {team: mark for team, mark in phase.marks.items() if team in of_teams}
         if number == 0:
-            readers = [_curve(reader, points) for reader, points in phase.organiser.reader_curves.items()]
+            readers = [_roc(reader, points) for reader, points in phase.organiser.reader_curves.items()]
             shared = [*readers, *_shared_curves(phase)]
             curves += shared
             marks |= {one.name: MarkStyle(GREY, "circle", (4, 2, 1, 2)) for one in shared}
@@ -192,8 +204,7 @@ def _shared_curves(phase: ReportedPhase) -> list[NamedCurve]:
     """Return the curves of classifiers that are the same for all teams, such as a ratio of the reference."""
     found: dict[str, list[NamedCurve]] = {}
     for one in phase.organiser.classifiers.curves:
-        points = CurvePoints(one.false_positive_rate, one.sensitivity)
-        found.setdefault(one.classifier, []).append(_curve(_named(one.classifier), points))
+        found.setdefault(one.classifier, []).append(_roc(_named(one.classifier), one))
     return [
         curves[0]
         for curves in found.values()
@@ -210,7 +221,11 @@ def _named(column: str) -> str:
 
 def _free_response(phase: ReportedPhase) -> Iterator[Chart]:
     for name, of_teams in phase.organiser.free_response.items():
-        lines = [_line(team, of_teams[team]) for team in phase.teams if team in of_teams]
+        lines = [
+            thinned_curve(team, np.array(one.false_positives_per_case), np.array(one.sensitivity), _STEPS)
+            for team in phase.teams
+            if (one := of_teams.get(team))
+        ]
         if lines:
             yield froc_chart(
                 phase.identifier(name, "froc"),
@@ -221,17 +236,8 @@ def _free_response(phase: ReportedPhase) -> Iterator[Chart]:
             )
 
 
-def _line(team: str, given: FrocPoints) -> NamedCurve:
-    x, y = np.array(given.false_positives_per_case), np.array(given.sensitivity)
-    # The grid on which a curve is thinned has as many steps over the whole axis.
-    kept = thinned(x / max(1.0, float(x[-1])), y, _STEPS)
-    return NamedCurve(team, x[kept], y[kept])
-
-
-def _curve(team: str, given: CurvePoints) -> NamedCurve:
-    x, y = np.array(given.false_positive_rate), np.array(given.sensitivity)
-    kept = thinned(x, y, _STEPS)
-    return NamedCurve(team, x[kept], y[kept])
+def _roc(name: str, given: CurvePoints | ClassifierCurve) -> NamedCurve:
+    return thinned_curve(name, np.array(given.false_positive_rate), np.array(given.sensitivity), _STEPS)
 
 
 def _readers(phase: ReportedPhase) -> Iterator[Table]:
@@ -239,18 +245,19 @@ def _readers(phase: ReportedPhase) -> Iterator[Table]:
     if found := phase.organiser.readers:
         figures = ("the readers'", "the team's", "difference", "standard error")
         tests = (("degrees of freedom", 1), ("lower", 3), ("upper", 3), ("p", 4), ("p, corrected", 4))
-        columns = columns_of("figure", "team", "readers", "cases", *((title, 3) for title in figures), *tests)
+        decimals = ((title, 3) for title in figures)
+        columns: list[Title] = ["figure", "team", "readers", "cases", *decimals, *tests]
         note = (
             "The mean of readers who stand for all readers like them, and each team against it (Obuchowski "
             "and Rockette 1995; Hillis 2007). Interval of the difference; without a team, of the mean."
         )
-        rows = tuple(tuple(vars(one).values()) for one in found)
-        yield Table(phase.identifier("readers"), "Teams and the average reader", columns, rows, note)
+        rows = (vars(one).values() for one in found)
+        yield Table.of(phase.identifier("readers"), "Teams and the average reader", columns, rows, note)
 
 
 def _annotator_points(phase: ReportedPhase) -> Iterator[Table]:
     """Yield the table of every team at the specificity of every annotator."""
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for one in phase.organiser.annotator_points:
         compared = (one.specificity, one.annotator_sensitivity, one.team_sensitivity, one.difference)
         tested = (one.only_team, one.only_annotator, one.p_value, one.p_holm)
@@ -259,7 +266,8 @@ def _annotator_points(phase: ReportedPhase) -> Iterator[Table]:
         shares = ("specificity", "its sensitivity", "the team's", "difference", "lower", "upper")
         alone = ("found by the team alone", "by the annotator alone")
         tests = (("p", 4), ("p, corrected", 4))
-        columns = columns_of("annotator", "team", *((title, 3) for title in shares), *alone, *tests)
+        decimals = ((title, 3) for title in shares)
+        columns: list[Title] = ["annotator", "team", *decimals, *alone, *tests]
         note = (
             "Each team at the highest sensitivity that keeps the annotator's specificity. Difference: the "
             "team's sensitivity minus the annotator's, with its 95 % interval; p of McNemar's test (of a "
@@ -267,47 +275,85 @@ def _annotator_points(phase: ReportedPhase) -> Iterator[Table]:
             "annotators."
         )
         name = phase.identifier("annotator-points")
-        yield Table(name, "Teams at the operating points of annotators", columns, tuple(rows), note)
+        yield Table.of(name, "Teams at the operating points of annotators", columns, rows, note)
 
 
 def _classifiers(phase: ReportedPhase) -> Iterator[Table]:
     """Yield the tables of further classifiers of each team: areas, operating points and tests."""
     found = phase.organiser.classifiers
-    values: tuple[tuple[Cell, ...], ...] = tuple(
-        (phase.title_of(one.metric), one.team, _named(one.classifier), one.cases, *estimate)
-        for one in found.values
-        for estimate in [(one.value, one.lower, one.upper)]
-    )
-    if values:
-        columns = columns_of(
-            "metric", "team", "classifier", "cases", ("value", 4), ("lower", 4), ("upper", 4)
-        )
+    if found.values:
+        rows = [
+            (phase.title_of(one.metric), one.team, _named(one.classifier), one.cases, *estimate)
+            for one in found.values
+            for estimate in [(one.value, one.lower, one.upper)]
+        ]
+        columns = ("metric", "team", "classifier", "cases", ("value", 4), ("lower", 4), ("upper", 4))
         note = "Measurements as classifiers of the same label as the submitted score, on the same cases."
-        yield Table(phase.identifier("classifiers"), "Other classifiers of each team", columns, values, note)
-    tests: list[tuple[Cell, ...]] = []
-    for test in found.tests:
-        pair = (test.team, _named(test.first), _named(test.second))
-        tests.append((*pair, test.difference, test.method, test.p_value, test.p_holm))
-    if tests:
+        name = phase.identifier("classifiers")
+        yield Table.of(name, "Other classifiers of each team", columns, rows, note)
+    if found.tests:
+        tests = []
+        for test in found.tests:
+            pair = (test.team, _named(test.first), _named(test.second))
+            tests.append((*pair, test.difference, test.method, test.p_value, test.p_holm))
         titles = ("team", "first", "second", ("first − second", 4), "test", ("p", 4), ("p, corrected", 4))
         name = phase.identifier("classifier-tests")
-        yield Table(name, "Areas of two classifiers of a team", columns_of(*titles), tuple(tests))
+        yield Table.of(name, "Areas of two classifiers of a team", titles, tests)
 
 
 def _annotators(phase: ReportedPhase) -> Iterator[Table]:
     section = phase.board.annotators
-    assert section is not None
-    rows = tuple(
-        (name, point.sensitivity, point.specificity, point.accuracy) for name, point in section.points.items()
-    )
-    if rows:
-        columns = columns_of("annotator", ("sensitivity", 3), ("specificity", 3), ("accuracy", 3))
-        yield Table(phase.identifier("annotators"), "Annotators", columns, rows)
-    pairs = tuple((one.first, one.second, one.agreed, one.cases) for one in section.agreement)
-    if pairs:
+    if section and section.points:
+        columns = ("annotator", ("sensitivity", 3), ("specificity", 3), ("accuracy", 3))
+        points = (
+            (name, one.sensitivity, one.specificity, one.accuracy) for name, one in section.points.items()
+        )
+        yield Table.of(phase.identifier("annotators"), "Annotators", columns, points)
+    if section and section.agreement:
         titles = ("first", "second", "cases on which they agree", "cases of both")
-        name = phase.identifier("agreement")
-        yield Table(name, "Agreement of annotators", columns_of(*titles), pairs)
+        pairs = ((one.first, one.second, one.agreed, one.cases) for one in section.agreement)
+        yield Table.of(phase.identifier("agreement"), "Agreement of annotators", titles, pairs)
+
+
+# --- The section of ensembles: what each gains over its members, and where they disagree ---
+
+
+def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, EnsembleGain]) -> Section:
+    """Return the section of at least one ensemble; figures for the metrics of the ranking of its phase."""
+    blocks: list[Block] = []
+    for ensemble, found in gains.items():
+        metrics = list(dict.fromkeys(one.metric for one in found.gains))
+        phase = next((one for one in phases if set(metrics) <= set(one.board.metrics)), phases[0])
+        marks = {**marks_of(one.member for one in found.gains), **phase.marks}
+        for metric in (name for name in metrics if name in phase.ranked_metrics):
+            members = [one for one in found.gains if one.metric == metric]
+            blocks.append(
+                team_charts.team_values_chart(
+                    phase.identifier(ensemble, metric, "gain"),
+                    f"Members of {ensemble}: {phase.title_of(metric)}",
+                    f"The value of each member; the dashed line is the ensemble, {ensemble}.",
+                    [team_charts.TeamValue(one.member, one.member_value) for one in members],
+                    marks,
+                    phase.axis_of(metric),
+                    line=members[0].ensemble_value,
+                )
+            )
+        values = (("ensemble", 4), ("member's value", 4), ("gain", 4), "test", ("p", 4), ("p after Holm", 4))
+        columns: list[Title] = ["metric", "member", *values]
+        rows = [(phase.title_of(one.metric), *list(vars(one).values())[1:8]) for one in found.gains]
+        note = "A gain is positive where the ensemble is better; p corrected by Holm for its members."
+        name = phase.identifier(ensemble, "gains")
+        blocks.append(Table.of(name, f"{ensemble} against its members", columns, rows, note))
+        if found.by_disagreement:
+            thirds = (("lowest third", 4), ("middle third", 4), ("highest third", 4))
+            columns = ["metric", "field", "disagreement", "cases", ("Spearman's ρ", 4), *thirds]
+            rows = [
+                (phase.title_of(one.metric), *list(vars(one).values())[1:]) for one in found.by_disagreement
+            ]
+            note = "Mean gain over the members' mean in cases with low, middle and high disagreement."
+            name, title = phase.identifier(ensemble, "disagreement"), f"{ensemble}: gain by disagreement"
+            blocks.append(Table.of(name, title, columns, rows, note))
+    return Section("ensembles", "Ensembles", tuple(blocks))
 
 
 # --- The section of subgroups of cases: means by team with tests, and difficulty ---
@@ -315,23 +361,23 @@ def _annotators(phase: ReportedPhase) -> Iterator[Table]:
 
 def subgroups_section(phase: ReportedPhase) -> Section | None:
     """Return the section of subgroups; None where none were requested."""
-    blocks: list[Block] = [Figure(chart) for chart in _subgroup_charts(phase)]
+    blocks: list[Block] = list(_subgroup_charts(phase))
     if tests := phase.board.subgroup_tests:
         blocks.append(_tests(phase, tests))
     if found := phase.board.associations:
         figures = ("Spearman's ρ", 4), ("lower", 4), ("upper", 4), ("p", 4)
-        rows = tuple((phase.title_of(one.metric), *list(vars(one).values())[1:]) for one in found)
-        columns = columns_of("metric", "team", "column", "cases", *figures)
+        values = ((phase.title_of(one.metric), *list(vars(one).values())[1:]) for one in found)
+        columns = ("metric", "team", "column", "cases", *figures)
         note = "Interval by Fisher's z (Bonett and Wright 2000), p by Student's t, not corrected."
         title = "Values per case and columns of numbers"
-        blocks.append(Table(phase.identifier("associations"), title, columns, rows, note))
+        blocks.append(Table.of(phase.identifier("associations"), title, columns, values, note))
     if groups := phase.organiser.groups:
-        columns = columns_of("metric", "measure", "column", "subgroup", "cases", ("mean", 4))
-        rows = tuple(
+        titles = ("metric", "measure", "column", "subgroup", "cases", ("mean", 4))
+        rows = (
             (phase.title_of(one.metric), one.measure, one.column, one.value, one.cases, one.mean)
             for one in groups
         )
-        blocks.append(Table(phase.identifier("difficulty"), "Difficulty by subgroup", columns, rows))
+        blocks.append(Table.of(phase.identifier("difficulty"), "Difficulty by subgroup", titles, rows))
     return phase.section("subgroups", "Subgroups", blocks)
 
 
@@ -342,12 +388,12 @@ def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
             grouped.setdefault((one.metric, one.column, one.first, one.second), []).append(one)
     for (metric, column, first, second), tests in grouped.items():
         by_team = {one.team: one for one in tests}
-        yield subgroup_means_chart(
+        yield team_charts.subgroup_means_chart(
             phase.identifier(metric, column, first, second),
             f"{phase.title_of(metric)} by {words_of(column)}",
             (first, second),
             [
-                SubgroupMeans(team, test.first_mean, test.second_mean, test.p_value)
+                team_charts.SubgroupMeans(team, test.first_mean, test.second_mean, test.p_value)
                 for team in phase.teams
                 if (test := by_team.get(team))
             ],
@@ -358,10 +404,10 @@ def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
 
 def _tests(phase: ReportedPhase, tests: tuple[SubgroupTest, ...]) -> Table:
     means = (("mean of the first", 4), ("mean of the second", 4))
-    columns = columns_of("metric", "team", "column", "first", "second", *means, ("p", 4))
-    rows: list[tuple[Cell, ...]] = []
+    columns = ("metric", "team", "column", "first", "second", *means, ("p", 4))
+    rows = []
     for one in tests:
         found = (one.first_mean, one.second_mean, one.p_value)
         rows.append((phase.title_of(one.metric), one.team, one.column, one.first, one.second, *found))
     note = "Rank-sum tests within each team, not corrected for their number."
-    return Table(phase.identifier("subgroup-tests"), "Tests between subgroups", columns, tuple(rows), note)
+    return Table.of(phase.identifier("subgroup-tests"), "Tests between subgroups", columns, rows, note)

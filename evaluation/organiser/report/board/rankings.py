@@ -7,24 +7,25 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evaluation.charts.chart import Chart
-from evaluation.organiser.charts.distributions import ViolinValues, violin_chart
-from evaluation.organiser.charts.matrices import (
-    Axes,
-    HeatmapCell,
-    TestedPair,
-    Verdict,
-    heatmap_chart,
-    significance_chart,
+from evaluation.organiser.charts import matrices
+from evaluation.organiser.charts.teams import (
+    Join,
+    TeamMarks,
+    TeamPlaces,
+    TeamValue,
+    blob_chart,
+    dendrogram_chart,
+    place_lines_chart,
+    team_values_chart,
 )
-from evaluation.organiser.charts.stability import Join, TeamPlaces, blob_chart, dendrogram_chart
-from evaluation.organiser.charts.teams import TeamMarks, TeamValue, place_lines_chart, team_values_chart
+from evaluation.organiser.charts.values import ViolinValues, violin_chart
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison
-from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, FinalTeam, Leaderboard
+from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, Leaderboard
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import PlaceDistribution
-from evaluation.organiser.report.board.reading import ReportedPhase, identifier, words_of
-from evaluation.organiser.report.page import Block, Cell, Column, Figure, Section, Table, columns_of, listed
+from evaluation.organiser.report.board.reading import ReportedPhase, words_of
+from evaluation.organiser.report.page import Block, Cell, Section, Table, Title, identifier, listed
 from evaluation.organiser.report.sources import wiesenfarth
 
 # --- The sections of the final ranking and of each phase: places with intervals, and tiers ---
@@ -35,15 +36,18 @@ def final_section(board: Leaderboard, marks: TeamMarks) -> Section | None:
     if not board.final:
         return None
     roles = tuple(board.final[0].phases)
-    rows = tuple(_final_row(team, roles) for team in board.final)
+    rows = (
+        (team.place, team.team, _interval_of(team.distribution), team.score, *map(team.phases.get, roles))
+        for team in board.final
+    )
     places = (f"place {role}" for role in roles)
-    columns = columns_of("place", "team", "95 % interval", ("score", 3), *places)
+    columns: list[Title] = ["place", "team", "95 % interval", ("score", 3), *places]
     note = "Phases are weighed as the scheme says; a lower score is better."
-    blocks: list[Block] = [Table("final", "All phases", columns, rows, note)]
+    blocks: list[Block] = [Table.of("final", "All phases", columns, rows, note)]
     given = [_places(team.team, team.distribution) for team in board.final if team.distribution]
     if given:
         title = "Places in resamples: all phases"
-        blocks.append(Figure(blob_chart("final-blobs", title, given, marks, wiesenfarth("blob plot"))))
+        blocks.append(blob_chart("final-blobs", title, given, marks, wiesenfarth("blob plot")))
     return Section("final", "Final ranking", tuple(blocks))
 
 
@@ -53,28 +57,43 @@ def _places(team: str, given: PlaceDistribution) -> TeamPlaces:
 
 def ranking_section(phase: ReportedPhase) -> Section | None:
     """Return the section of one phase's ranking."""
-    blocks: list[Block] = [_ranking_table(phase), *map(Figure, _charts(phase)), *_tiers(phase)]
-    return phase.section("ranking", "Ranking", blocks)
+    tables = (*_board_tables(phase), *_tiers(phase))
+    return phase.section("ranking", "Ranking", (_ranking_table(phase), *_charts(phase), *tables))
+
+
+_NOTE = (
+    "The interval holds the places over resampled cases. A lower score is better. (n): not ranked, would "
+    "take place n."
+)
 
 
 def _ranking_table(phase: ReportedPhase) -> Table:
-    """Return places, intervals and scores in all boards, by team."""
-    columns = [Column("team")]
-    for name in phase.boards:
-        word = words_of(name)
-        columns += columns_of(f"{word}: place", "95 % interval", (f"{word}: score", 3))
-    rows: list[tuple[Cell, ...]] = []
+    """Return place, interval and score in the first board, and the places in the others, by team."""
+    first, *others = phase.boards
+    place, places = f"{words_of(first)}: place", map(words_of, others)
+    columns: list[Title] = ["team", place, "95 % interval", ("score", 3), *places]
+    rows = []
     for team in phase.board.teams:
-        cells: list[Cell] = [team.team]
-        for name in phase.boards:
-            board = team.boards.get(name, BoardOfTeam())
-            cells += [_place(board), _interval_of(board.distribution), board.score]
-        rows.append(tuple(cells))
-    note = (
-        "The interval holds the places over resampled cases. A lower score is better. (n): not ranked, "
-        "would take place n."
-    )
-    return Table(phase.identifier("ranking"), "Places and scores", tuple(columns), tuple(rows), note)
+        board, *further = (team.boards.get(name, BoardOfTeam()) for name in phase.boards)
+        rows.append((team.team, *_placed(board), *map(_place, further)))
+    return Table.of(phase.identifier("ranking"), "Places and scores", columns, rows, _NOTE)
+
+
+def _board_tables(phase: ReportedPhase) -> Iterator[Table]:
+    """Yield the table of places, intervals and scores in the boards after the first one."""
+    rows = [
+        (words_of(name), team.team, *_placed(board))
+        for name in phase.boards[1:]
+        for team in phase.board.teams
+        if (board := team.boards.get(name))
+    ]
+    if rows:
+        columns = ("leaderboard", "team", "place", "95 % interval", ("score", 3))
+        yield Table.of(phase.identifier("boards"), "The other leaderboards", columns, rows, _NOTE)
+
+
+def _placed(board: BoardOfTeam) -> tuple[Cell, Cell, Cell]:
+    return _place(board), _interval_of(board.distribution), board.score
 
 
 def _interval_of(distribution: PlaceDistribution | None) -> str | None:
@@ -89,11 +108,6 @@ def _place(board: BoardOfTeam) -> Cell:
     if board.place is not None:
         return board.place
     return None if board.would_be_place is None else f"({board.would_be_place})"
-
-
-def _final_row(team: FinalTeam, roles: tuple[str, ...]) -> tuple[Cell, ...]:
-    places = (team.phases.get(role) for role in roles)
-    return (team.place, team.team, _interval_of(team.distribution), team.score, *places)
 
 
 def _charts(phase: ReportedPhase) -> Iterator[Chart]:
@@ -120,7 +134,7 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
 
 
 def _tiers(phase: ReportedPhase) -> Iterator[Table]:
-    rows: list[tuple[Cell, ...]] = [
+    rows = [
         (phase.title_of(name), number, ", ".join(teams))
         for name, metric in phase.ranked_metrics.items()
         if metric.comparisons and metric.comparisons.tiers
@@ -128,8 +142,7 @@ def _tiers(phase: ReportedPhase) -> Iterator[Table]:
     ]
     if rows:
         note = "A tier ends before a team that is significantly worse than the first one of the tier."
-        columns = columns_of("metric", "tier", "teams")
-        yield Table(phase.identifier("tiers"), "Tiers by metric", columns, tuple(rows), note)
+        yield Table.of(phase.identifier("tiers"), "Tiers by metric", ("metric", "tier", "teams"), rows, note)
 
 
 # --- The section across tasks or phases: consensus, agreement of the rankings, and a dendrogram ---
@@ -140,9 +153,9 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
     if across is None:
         return None
     names = [words_of(name) for name in across.rankings]
-    columns = columns_of("place", "team", "best place", "worst place")
-    rows = tuple((team.place, team.team, team.best, team.worst) for team in across.teams)
-    table = Table(
+    columns = "place", "team", "best place", "worst place"
+    rows = ((team.place, team.team, team.best, team.worst) for team in across.teams)
+    table = Table.of(
         identifier(role or "", "consensus", what),
         f"Consensus of the {what} ({across.method})",
         columns,
@@ -162,23 +175,23 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
         "1 − τ-b",
         wiesenfarth("dendrogram"),
     )
-    agreement = heatmap_chart(
+    agreement = matrices.heatmap_chart(
         identifier(role or "", "agreement", what),
         f"Agreement of the {what}",
         "Kendall's τ-b of every two rankings, over the teams that have a place in all.",
         [
-            HeatmapCell(row, column, tau, f"{tau:.2f}")
+            matrices.HeatmapCell(row, column, tau, f"{tau:.2f}")
             for row, taus in zip(names, across.tau_b, strict=True)
             for column, tau in zip(names, taus, strict=True)
             if tau is not None
         ],
-        Axes("", "Kendall's τ-b", (-1, 1)),
+        matrices.Axes("", "Kendall's τ-b", (-1, 1)),
     )
     title = f"Across {what}"
     return Section(
         identifier(role or "", "across", what),
         f"{title} ({role})" if role else title,
-        (table, Figure(dendrogram), Figure(agreement)),
+        (table, dendrogram, agreement),
     )
 
 
@@ -199,19 +212,19 @@ def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) 
         title = f"Change from {first} to {second}: {titles[name]}"
         told = "The later minus the earlier value; lines are 95 % intervals, for independent cases."
         of = identifier("change", first, second, name)
-        blocks.append(Figure(team_values_chart(of, title, told, values, phases[0].marks, "change")))
-    columns = columns_of("metric", "team", "from", "to", *((title, 4) for title in _CHANGE))
-    rows = tuple((titles[one.metric], *list(vars(one).values())[1:]) for one in found.changes)
+        blocks.append(team_values_chart(of, title, told, values, phases[0].marks, "change", line=0.0))
+    columns: list[Title] = ["metric", "team", "from", "to", *((title, 4) for title in _CHANGE)]
+    rows = ((titles[one.metric], *list(vars(one).values())[1:]) for one in found.changes)
     note = "Intervals by MOVER (Zou and Donner 2008), p corrected by Holm for the teams of a metric."
-    blocks.append(Table("generalisation", "Changes from phase to phase", columns, rows, note))
+    blocks.append(Table.of("generalisation", "Changes from phase to phase", columns, rows, note))
     if found.trends:
-        columns = columns_of("metric", "from", "to", "team", "points", *((title, 4) for title in _TREND))
-        rows = tuple((titles[one.metric], *list(vars(one).values())[1:]) for one in found.trends)
+        columns = ["metric", "from", "to", "team", "points", *((title, 4) for title in _TREND)]
+        rows = ((titles[one.metric], *list(vars(one).values())[1:]) for one in found.trends)
         note = (
             "Spearman's correlation of the gap, how much better a submission is in the earlier phase, with "
             "the number of evaluations there; without a team: over all teams. Positive: overfitting."
         )
-        blocks.append(Table("gap-trends", "Gaps by earlier evaluations", columns, rows, note))
+        blocks.append(Table.of("gap-trends", "Gaps by earlier evaluations", columns, rows, note))
     return Section("generalisation", "Generalisation", tuple(blocks))
 
 
@@ -232,11 +245,8 @@ _KINDS = {
 
 def stability_section(phase: ReportedPhase) -> Section | None:
     """Return the section of stability; None where nothing was resampled or varied."""
-    blocks: list[Block] = [Figure(chart) for chart in _resampled(phase)]
-    blocks += (Figure(chart, wide=True) for chart in _variations(phase))
-    if phase.board.robustness:
-        blocks.append(_table(phase))
-    return phase.section("stability", "Stability", blocks)
+    tables = [_table(phase)] if phase.board.robustness else []
+    return phase.section("stability", "Stability", (*_resampled(phase), *_variations(phase), *tables))
 
 
 def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
@@ -275,18 +285,18 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
                 for column, value in zip(superiority.teams, values, strict=True)
             }
             ordered = [team.team for team, _ in phase.in_order_of(name) if team.team in superiority.teams]
-            yield heatmap_chart(
+            yield matrices.heatmap_chart(
                 phase.identifier(name, "superiority"),
                 f"Who is ahead in resamples: {words_of(name)}",
                 "The share of the resamples in which the team of the row is ahead of that of the column; "
                 "ties count half.",
                 [
-                    HeatmapCell(row, column, by_pair[row, column], f"{by_pair[row, column]:.2f}")
+                    matrices.HeatmapCell(row, column, by_pair[row, column], f"{by_pair[row, column]:.2f}")
                     for row in ordered
                     for column in ordered
                     if row != column
                 ],
-                Axes("behind", "share of the resamples", (0, 1)),
+                matrices.Axes("behind", "share of the resamples", (0, 1)),
                 columns=ordered,
             )
 
@@ -295,30 +305,39 @@ def _variations(phase: ReportedPhase) -> Iterator[Chart]:
     for name in phase.boards:
         inforce = {team.team: board.place for team, board in phase.in_order_of(name) if board.place}
         for kind, title in _KINDS.items():
-            found = {
-                _change(phase, one): one.places
-                for one in phase.board.robustness
-                if one.board == name and one.kind == kind and one.places
-            }
+            given = [
+                one for one in phase.board.robustness if one.board == name and one.kind == kind and one.places
+            ]
+            agreeing = sorted(range(len(given)), key=lambda at: (_agreement(given[at]), at))
+            found = {_change(phase, given[at]): given[at].places for at in sorted(agreeing[:_MOST_SCHEMES])}
+            few = f" Of {len(given)}, those that change most." if len(given) > _MOST_SCHEMES else ""
             if found and inforce:
                 yield place_lines_chart(
                     phase.identifier(name, kind, "places"),
                     f"Robustness, {title}: {words_of(name)}",
-                    "The places of the teams by the scheme in force, on the left, and by others.",
+                    f"The places of the teams by the scheme in force, on the left, and by others.{few}",
                     {IN_FORCE: inforce, **found},
                     phase.marks,
                     wiesenfarth("line plot") if kind == "method" else "",
                 )
 
 
+_MOST_SCHEMES = 9
+"""How many schemes beside the one in force fit the width of a page; the table has all."""
+
+
+def _agreement(variation: Variation) -> float:
+    return -2.0 if variation.tau_b is None else variation.tau_b
+
+
 def _table(phase: ReportedPhase) -> Table:
-    rows = tuple(
+    rows = (
         (words_of(one.board), _KINDS[one.kind], _change(phase, one), one.tau_b)
         for one in phase.board.robustness
     )
-    columns = columns_of("leaderboard", "kind", "change", ("Kendall's τ-b", 3))
+    columns = "leaderboard", "kind", "change", ("Kendall's τ-b", 3)
     note = "Agreement of the places with those of the scheme in force."
-    return Table(phase.identifier("robustness"), "Other schemes", columns, rows, note)
+    return Table.of(phase.identifier("robustness"), "Other schemes", columns, rows, note)
 
 
 def _change(phase: ReportedPhase, variation: Variation) -> str:
@@ -334,8 +353,7 @@ def _change(phase: ReportedPhase, variation: Variation) -> str:
 
 def significance_section(phase: ReportedPhase) -> Section | None:
     """Return the section of the tests; None without any."""
-    blocks: list[Block] = [Figure(chart) for chart in _significance_maps(phase)]
-    return phase.section("significance", "Significance", [*blocks, *_unranked(phase)])
+    return phase.section("significance", "Significance", (*_significance_maps(phase), *_unranked(phase)))
 
 
 def methods_of(pairs: tuple[Comparison, ...]) -> str:
@@ -349,11 +367,14 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
             continue
         pairs = metric.comparisons.pairs
         named = {team for pair in pairs for team in (pair.first, pair.second)}
-        yield significance_chart(
+        yield matrices.significance_chart(
             phase.identifier(name, "significance"),
             f"Significance: {phase.title_of(name)}",
             f"Test: {methods_of(pairs)}, two-sided, 5 % after Holm's correction for all pairs of the metric.",
-            [TestedPair(one.first, one.second, _verdict(one), one.difference, one.p_holm) for one in pairs],
+            [
+                matrices.TestedPair(one.first, one.second, _verdict(one), one.difference, one.p_holm)
+                for one in pairs
+            ],
             [team.team for team in phase.by_value(name) if team.team in named],
             wiesenfarth("significance map"),
         )
@@ -361,19 +382,19 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
 
 def _unranked(phase: ReportedPhase) -> Iterator[Table]:
     """Yield the table of the tests of teams without a place, if there are any."""
-    rows = tuple(
+    rows = [
         (phase.title_of(name), one.first, one.second, one.difference, one.method, one.p_value, one.p_holm)
         for name, metric in phase.board.metrics.items()
         for one in metric.unranked
-    )
+    ]
     if rows:
         tested = (("difference", 4), "test", ("p", 4), ("p after Holm", 4))
-        columns = columns_of("metric", "better", "worse", *tested)
+        columns = ("metric", "better", "worse", *tested)
         note = "Corrected for the tests of the same team without a place; other tests are not affected."
-        yield Table(phase.identifier("unranked"), "Tests of teams without a place", columns, rows, note)
+        yield Table.of(phase.identifier("unranked"), "Tests of teams without a place", columns, rows, note)
 
 
-def _verdict(pair: Comparison) -> Verdict:
+def _verdict(pair: Comparison) -> matrices.Verdict:
     if pair.significant is None:
         return "not tested"
     if not pair.significant or pair.favours is None:

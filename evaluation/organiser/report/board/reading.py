@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import re
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -18,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
+from evaluation.organiser.annotators.ensemble import GAIN_FILES, EnsembleGain
 from evaluation.organiser.charts.teams import TeamMarks
 from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking.leaderboard_file import (
@@ -28,7 +28,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     PhaseLeaderboard,
     Team,
 )
-from evaluation.organiser.report.page import Block, Section
+from evaluation.organiser.report.page import Block, Section, identifier
 from evaluation.organiser.rescoring.changes import Changes
 from evaluation.organiser.rescoring.kept import CHANGES
 
@@ -52,10 +52,24 @@ def read_leaderboard(folder: Path) -> tuple[Leaderboard, tuple[OrganiserPart, ..
     return board, tuple(parts)
 
 
+def read_gains(folder: Path) -> dict[str, EnsembleGain]:
+    """Return what ensembles gain, by folder: the reports of `ensemble --gain` in a folder and right below it.
+
+    Raises `PhaseError` for files that are not of this package.
+    """
+    return {
+        path.parent.name: _validated(
+            path, EnsembleGain, {part: read_rows(path.with_name(file)) for part, file in GAIN_FILES.items()}
+        )
+        for pattern in ("", "*/")
+        for path in sorted(folder.glob(f"{pattern}{GAIN_FILES['gains']}"))
+    }
+
+
 def with_absent(content: Any, kind: Any) -> Any:
-    """Return a JSON value with null for a type's fields that were left out when written."""
+    """Return a value with None for a type's fields that were left out, or are an empty cell of a table."""
     origin, arguments = get_origin(kind), get_args(kind)
-    if content is None:
+    if content is None or (content == "" and type(None) in arguments):
         return None
     is_dataclass = dataclasses.is_dataclass(kind)
     if is_dataclass and isinstance(content, dict):
@@ -181,8 +195,8 @@ class ReportedPhase:
 
     def axis_of(self, metric: str) -> str:
         """Return the title of a metric with its unit, for an axis."""
-        known = self.board.metrics.get(metric)
-        return f"{self.title_of(metric)} in {known.unit}" if known and known.unit else self.title_of(metric)
+        known, title = self.board.metrics.get(metric), self.title_of(metric)
+        return f"{title} in {known.unit}" if known and known.unit and " in " not in title else title
 
     def in_order_of(self, board: str) -> list[tuple[Team, BoardOfTeam]]:
         """Return the teams with a place in a board, best first."""
@@ -200,11 +214,6 @@ class ReportedPhase:
         found = tuple(blocks)
         role = f" ({self.board.role})" if self.board.role else ""
         return Section(self.identifier(name), f"{title}{role}", found) if found else None
-
-
-def identifier(*words: str) -> str:
-    """Return words as one name of lower-case letters, digits and hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", "-".join(words).casefold()).strip("-") or "unnamed"
 
 
 def words_of(name: str) -> str:

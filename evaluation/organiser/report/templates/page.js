@@ -251,7 +251,7 @@
       for (const layer of stage.querySelectorAll(".areas")) layer.style.opacity = part.opacity.value / 100;
       for (const layer of stage.querySelectorAll(".outlines")) layer.hidden = !part.outlines.checked;
       const plane = one.ofPlanes > 1 ? `, plane ${one.planes[view.plane] + 1} of ${one.ofPlanes} (${one.planes.length} are shown)` : "";
-      const shows = one.structures.length ? `. Shows ${one.structures.join(", ")}` : "";
+      const shows = one.structures.length ? `. Shows ${one.structures.join(", ")}` : one.structured ? ". Nothing is there in prediction or reference" : "";
       block.querySelector(".caption").textContent = `${one.case}, ${at + 1} of ${order.length}${plane}${shows}`;
     }
 
@@ -352,12 +352,16 @@
   function makeCases(block) {
     const { columns, rows } = contentOf(block);
     const table = block.querySelector("table");
-    const [filter, more, count] = ["input", "[data-action=more]", ".count"].map((one) => block.querySelector(one));
+    const [filter, more, count, choice] = ["input", "[data-action=more]", ".count", "select"].map((one) => block.querySelector(one));
     const texts = new Map(rows.map((row) => [row, row.map((cell, i) => shown(cell, columns[i][1])).join("\n").toLowerCase()]));
     const numeric = columns.map((_column, position) => rows.some((row) => typeof row[position] === "number"));
     let ordered = rows;
     let limit = AT_FIRST;
-    const head = table.tHead.insertRow();
+    let visible = []; // the positions of the columns that are chosen
+    const groups = [...new Set(columns.map(([, , group]) => group).filter((group) => group))];
+    choice.replaceChildren(...["main ones", ...groups, "all"].map((name) => Object.assign(document.createElement("option"), { textContent: name, value: name })));
+    choice.parentElement.hidden = columns.every(([, , , main]) => main);
+    const isVisible = ([, , group, main]) => choice.value === "all" || (choice.value === "main ones" ? main : !group || group === choice.value);
     const heads = columns.map(([title], position) => {
       const cell = document.createElement("th");
       cell.scope = "col";
@@ -370,42 +374,51 @@
         fill();
       });
       cell.append(button);
-      head.append(cell);
       return cell;
     });
+
+    function showColumns() {
+      visible = [...columns.keys()].filter((position) => isVisible(columns[position]));
+      const head = document.createElement("tr");
+      head.append(...visible.map((position) => heads[position]));
+      table.tHead.replaceChildren(head);
+      fill();
+    }
 
     function fill() {
       const wanted = filter.value.trim().toLowerCase().split(/\s+/);
       const matching = ordered.filter((row) => wanted.every((word) => texts.get(row).includes(word)));
-      const visible = matching.slice(0, limit);
+      const first = matching.slice(0, limit);
       const chosen = matching.find((row) => row[0] === chosenCase);
-      if (chosen && !visible.includes(chosen)) visible.push(chosen);
-      table.tBodies[0].replaceChildren(...visible.map(rowOf));
+      if (chosen && !first.includes(chosen)) first.push(chosen);
+      table.tBodies[0].replaceChildren(...first.map(rowOf));
       count.textContent = `${matching.length} of ${rows.length} cases`;
-      more.hidden = visible.length === matching.length;
+      more.hidden = first.length === matching.length;
     }
 
     function rowOf(row) {
       const line = document.createElement("tr");
       line.dataset.case = row[0];
       line.setAttribute("aria-selected", String(row[0] === chosenCase));
-      row.forEach((cell, position) => {
+      for (const position of visible) {
+        const cell = row[position];
         const place = line.insertCell();
         if (position) {
           place.textContent = shown(cell, columns[position][1]);
           if (numeric[position]) place.classList.add("number");
-          return;
+          continue;
         }
         const button = document.createElement("button");
         button.type = "button";
         button.textContent = cell;
         button.addEventListener("click", () => choose(cell === chosenCase ? "" : cell, false));
         place.append(button);
-      });
+      }
       return line;
     }
 
     filter.addEventListener("input", fill);
+    choice.addEventListener("change", showColumns);
     more.addEventListener("click", () => { limit = Infinity; fill(); });
     addEventListener("beforeprint", () => { limit = Infinity; fill(); });
     block.querySelector("[data-action=clear]").addEventListener("click", () => choose("", false));
@@ -422,7 +435,7 @@
         line.querySelector("button").focus({ preventScroll: true });
       }
     });
-    fill();
+    showColumns();
   }
 
   // Chooses a case everywhere: in tables, figures and pictures; "show" also brings its row into sight.

@@ -1,0 +1,139 @@
+"""How often comparisons of `rank` are wrong: teams with the average reader, and phases with each other.
+
+    python -m benchmarks.comparisons [--sets 1000] [--write docs/intervals.md]
+
+Readers and cases are drawn anew for each set. Scores are normal; readers differ in their ability and, where
+they decide, in their threshold; the scores of a case correlate by 0.5 between readers and algorithm. "Wrong"
+is how often a two-sided 5 % test finds a difference where there is none, "contains" how often the 95 %
+interval holds the true difference if the algorithm is better. Two phases are samples of one population of
+`benchmarks.coverage`, so that every difference is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import norm
+
+from benchmarks import coverage
+from evaluation.core.intervals import intervals, value_of
+from evaluation.core.metric import Metric, auc_of
+from evaluation.core.resampling import Resampling
+from evaluation.organiser.ranking.generalisation import change_between
+from evaluation.organiser.ranking.leaderboard_file import MetricOfTeam
+from evaluation.organiser.ranking.readers import AgainstReaders, against_readers
+from evaluation.organiser.ranking.resampling import TeamCases
+
+_SEED, _RESAMPLES = 20260301, 200
+_ABILITY, _SPREAD, _THRESHOLD, _SHIFT, _SHARED, _GAIN = 1.6, 0.3, 0.9, 0.3, 0.5, 0.4
+_METRICS = {"t.auc": Metric("auc", "AUC", auc_of("score", "label"), 1.0, 0.0)}
+_TABLE = re.compile(r"(?<=<!-- comparisons -->\n).*?(?=<!-- /comparisons -->)", re.DOTALL)
+_POPULATIONS = ("area 0.8, 30 % positive", "area 0.97, 30 % positive", "0.9, 1.5 % failures at 0")
+_PHASES = ((100, 100), (100, 400))
+
+
+def main() -> None:
+    """Simulate, and print the table or write it into the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sets", type=int, default=1000)
+    parser.add_argument("--write", type=Path, metavar="PAGE")
+    arguments = parser.parse_args()
+    lines = ["", f"{arguments.sets} sets each.", ""]
+    lines += ["| comparison | samples | wrong, % | contains, % |", "|---|---|---|---|"]
+    lines += [*_of_readers(arguments.sets), *_of_phases(arguments.sets), "", ""]
+    table = "\n".join(lines)
+    if arguments.write is None:
+        print(table)
+        return
+    page = arguments.write.read_text(encoding="utf-8")
+    arguments.write.write_text(_TABLE.sub(lambda _: table, page), encoding="utf-8")
+
+
+def _of_readers(sets: int) -> Iterator[str]:
+    for decided in (False, True):
+        name = "sensitivity at the readers' specificity" if decided else "AUC"
+        for readers, positives, negatives in ((3, 40, 60), (5, 45, 69), (5, 40, 360), (10, 100, 100)):
+            rng = np.random.default_rng((_SEED, readers, positives, decided))
+            rows = [_one(rng, readers, positives, negatives, decided) for _ in range(sets)]
+            p_values = [equal.p_value for equal, _, _ in rows if equal.p_value is not None]
+            true = rows[0][2]
+            inside = [
+                better.lower <= true <= better.upper
+                for _, better, _ in rows
+                if better.lower is not None and better.upper is not None
+            ]
+            wrong, contains = 100 * np.mean(np.array(p_values) < 0.05), 100 * np.mean(inside)
+            samples = f"{readers} readers, {positives} positives, {negatives} negatives"
+            yield f"| {name}, team − readers | {samples} | {wrong:.1f} | {contains:.1f} |"
+
+
+def _one(
+    rng: np.random.Generator, readers: int, positives: int, negatives: int, decided: bool
+) -> tuple[AgainstReaders, AgainstReaders, float]:
+    """Return the rows of an algorithm that equals the mean reader and of a better one, and its difference."""
+    label = np.repeat([1.0, 0.0], [positives, negatives])
+    abilities = _ABILITY + _SPREAD * rng.normal(size=readers)
+    thresholds = _THRESHOLD + _SHIFT * rng.normal(size=readers)
+    of_case = math.sqrt(_SHARED) * rng.normal(size=label.size)
+    noise = of_case + math.sqrt(1 - _SHARED) * rng.normal(size=(readers + 1, label.size))
+    scores = noise[1:] + abilities[:, np.newaxis] * label
+    if decided:
+        readings = (scores > thresholds[:, np.newaxis]).astype(float)
+        own, spread = math.sqrt(1 + _SHIFT**2), math.sqrt(1 + _SHIFT**2 + _SPREAD**2)
+        equal = _THRESHOLD + (_ABILITY - _THRESHOLD) * own / spread
+        gain = norm.cdf((equal + _GAIN - _THRESHOLD) / own) - norm.cdf((equal - _THRESHOLD) / own)
+    else:
+        readings, root = scores, math.sqrt(2)
+        equal = _ABILITY * root / math.sqrt(2 + _SPREAD**2)
+        gain = norm.cdf((equal + _GAIN) / root) - norm.cdf(equal / root)
+    tables = tuple(
+        {"t": coverage.table_of({"score": noise[0] + ability * label, "label": label})}
+        for ability in (equal, equal + _GAIN)
+    )
+    found = against_readers(
+        lambda _: {f"{number}": one for number, one in enumerate(readings)},
+        _METRICS,
+        TeamCases(("equal", "better"), tables),
+        (),
+        Resampling(int(rng.integers(1 << 30)), _RESAMPLES, 2),
+    )
+    by_team = {one.team: one for one in found if one.team}
+    return by_team["equal"], by_team["better"], float(gain)
+
+
+def _of_phases(sets: int) -> Iterator[str]:
+    for population in coverage.populations():
+        if population.what not in _POPULATIONS:
+            continue
+        for sizes in _PHASES:
+            rng = np.random.default_rng((_SEED, *sizes))
+            estimates = [_estimates(population, rng, size, sets) for size in sizes]
+            changes = [change_between("m", "t", ("a", "b"), *pair) for pair in zip(*estimates, strict=True)]
+            wrong = 100 * np.mean([one.p_value is not None and one.p_value < 0.05 for one in changes])
+            samples = f"{sizes[0]} and {sizes[1]} cases, {population.what}"
+            name = f"{population.metric.title}, phase − phase"
+            yield f"| {name} | {samples} | {wrong:.1f} | – |"
+
+
+def _estimates(
+    population: coverage.Population, rng: np.random.Generator, cases: int, sets: int
+) -> list[MetricOfTeam]:
+    tables = [coverage.table_of(population.draw(rng, cases)) for _ in range(sets)]
+    metric = population.metric
+    found = []
+    for table in tables:
+        resampling = Resampling(int(rng.integers(1 << 30)), _RESAMPLES, 10)
+        (one,) = intervals({"t.m": metric}, [table], resampling).found["t.m"]
+        found.append(MetricOfTeam(value_of(metric, table), None, one.interval.lower, one.interval.upper))
+    return found
+
+
+if __name__ == "__main__":
+    main()

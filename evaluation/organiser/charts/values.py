@@ -1,0 +1,477 @@
+"""Charts of values of the cases: boxes and points, histograms, violins, scatter and Bland–Altman plots."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.charts import chart as vl
+from evaluation.metrics.arrays import Floats
+
+# --- Distributions of a value over the cases, one line for each structure or metric: box and points ---
+
+MOST_POINTS = 500
+"""Above so many cases a line, bins replace the points."""
+_FEW_POINTS = 100
+_BINS = 60
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Values of cases, shape (cases,), NaN left out, with the names of the cases."""
+
+    name: str
+    values: NDArray[np.float64]
+    cases: Sequence[str]
+
+
+def distribution_chart(
+    name: str,
+    title: str,
+    distributions: Sequence[Distribution],
+    axis_title: str,
+    domain: tuple[float, float] | None = None,
+    follows: str = "",
+    *,
+    marks: Mapping[str, vl.MarkStyle] | None = None,
+    most_points: int = MOST_POINTS,
+) -> vl.Chart:
+    """Return the chart of one or several distributions on one axis.
+
+    ``marks`` by name give each distribution a colour of its own. With more cases than ``most_points``, bins
+    replace the points of a distribution.
+    """
+    boxes, points, bins = [], [], []
+    for one in distributions:
+        entering = ~np.isnan(one.values)
+        values = one.values[entering]
+        if not values.size:
+            continue
+        low, first, median, third, high = np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist()
+        spread = 1.5 * (third - first)
+        # the last value within 1.5 quartile distances, as Tukey draws the whiskers
+        low, high = values[values >= first - spread].min(), values[values <= third + spread].max()
+        quartiles = {"first_quartile": first, "median": median, "third_quartile": third}
+        box = {"name": one.name, "cases": int(values.size), "low": float(low), **quartiles}
+        boxes.append({**box, "high": float(high), "mean": float(values.mean())})
+        if values.size > most_points:
+            counts, edges = np.histogram(values, bins=_BINS)
+            middles, held = (edges[:-1] + edges[1:]) / 2, counts > 0
+            bins += vl.rows_of({"value": middles[held], "cases": counts[held]}, name=one.name)
+        else:
+            names = [case for case, enters in zip(one.cases, entering.tolist(), strict=True) if enters]
+            rows = zip(names, values.tolist(), _offsets(values), strict=True)
+            points += [
+                {"name": one.name, "case": case, "value": value, "offset": offset}
+                for case, value, offset in rows
+            ]
+    of_name = vl.nominal("name", scale=vl.colour_scale(marks or {}), legend=None)
+    y = vl.names_down("name")
+    x = vl.quantity("value", axis_title, domain)
+    numbers = ("median", "first_quartile", "third_quartile", "mean")
+    told = [vl.quantitative("cases"), *vl.tooltip("name", numbers=numbers)]
+    low_end, first_quartile, middle = (
+        vl.quantity(name, axis_title, domain) for name in ("low", "first_quartile", "median")
+    )
+    bar = {"type": "bar", "size": 14, "color": vl.GREY, "opacity": 0.35}
+    layers: list[vl.Record] = [
+        vl.layer("boxes", {"type": "rule", "color": vl.GREY}, x=low_end, x2={"field": "high"}, tooltip=told),
+        vl.layer("boxes", bar, x=first_quartile, x2={"field": "third_quartile"}, tooltip=told),
+    ]
+    data: dict[str, Sequence[vl.Record]] = {"boxes": boxes}
+    if bins:
+        data["bins"] = bins
+        mark = {"type": "point", "filled": True, "color": vl.BLUE, "opacity": 0.6}
+        colour = {"color": of_name} if marks else {}
+        size = vl.quantitative("cases", scale={"range": [14, 150]})
+        layers.append(vl.layer("bins", mark, x=x, **colour, size=size))
+    if points:
+        data["points"] = points
+        encoding = {
+            "x": x,
+            "yOffset": vl.quantitative("offset", scale={"domain": [-1, 1]}),
+            **vl.point_of_case(vl.BLUE),
+            "size": vl.if_selected(
+                "case", 220, {"value": 45 if len(points) <= _FEW_POINTS * len(boxes) else 16}
+            ),
+            **({"color": vl.if_selected("case", vl.VERMILION, of_name)} if marks else {}),
+            "tooltip": vl.tooltip("case", "name", numbers=("value",)),
+        }
+        layers.append(vl.layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding))
+    tick = {"type": "tick", "thickness": 3, "size": 22, "color": vl.VERMILION}
+    layers.append(vl.layer("boxes", tick, x=middle, tooltip=told))
+    return vl.Chart(
+        name,
+        title,
+        "Boxes hold the middle half of the cases, the mark in them is the median, and lines end at the last "
+        "case within 1.5 times the box.",
+        data,
+        {"encoding": {"y": y}, "layer": layers, "height": 50 * max(1, len(boxes))},
+        follows,
+        single_cases=bool(points),
+    )
+
+
+def _offsets(values: NDArray[np.float64]) -> list[float]:
+    """Return where across its line each point is drawn, −0.5 … 0.5: the middle for one without neighbours."""
+    ordered, near = np.sort(values), 0.02 * float(np.ptp(values))
+    first, last = (np.searchsorted(ordered, values + sign * near, side) for sign, side in _SIDES)
+    spread = np.minimum(1.0, (last - first - 1) / 4)
+    golden = 0.6180339887498949
+    found: list[float] = np.round(spread * ((np.arange(values.size) * golden) % 1 - 0.5), 3).tolist()
+    return found
+
+
+_SIDES: tuple[tuple[int, Literal["left", "right"]], ...] = ((-1, "left"), (1, "right"))
+
+
+# --- Histogram of a value over the cases ---
+
+_MOST_BINS = 40
+
+
+def histogram_chart(
+    name: str, title: str, description: str, values: NDArray[np.float64], axis_title: str
+) -> vl.Chart:
+    """Return the histogram of values of shape (cases,), all finite, at least one."""
+    bins = int(min(_MOST_BINS, max(5, round(values.size**0.5))))
+    counts, edges = np.histogram(values, bins=bins)
+    rows = vl.rows_of({"from": edges[:-1], "to": edges[1:], "cases": counts})
+    bars = vl.layer(
+        "bins", {"type": "bar"}, **vl.binned(axis_title), y=vl.quantitative("cases", title="cases")
+    )
+    return vl.Chart(name, title, description, {"bins": rows}, {**bars, "height": 240})
+
+
+# --- Cumulative distribution of an error: the share of cases up to each error ---
+
+_MOST = 400
+
+
+def cumulative_chart(
+    name: str, title: str, errors: NDArray[np.float64], axis_title: str, follows: str = ""
+) -> vl.Chart:
+    """Return the chart of errors of shape (cases,), NaN left out; at least one."""
+    values = np.sort(errors[~np.isnan(errors)])
+    shares = np.arange(1, values.size + 1) / values.size
+    if values.size > _MOST:
+        chosen = np.unique(np.linspace(0, values.size - 1, _MOST).round().astype(np.int64))
+        values, shares = values[chosen], shares[chosen]
+    rows = [{"error": 0.0, "share": 0.0}, *vl.rows_of({"error": values, "share": shares})]
+    quantiles = np.quantile(errors[~np.isnan(errors)], (0.5, 0.9)).tolist()
+    marks = [{"share": at, "error": error} for at, error in zip((0.5, 0.9), quantiles, strict=True)]
+    x, y = vl.quantity("error", axis_title), vl.share("share", "share of the cases")
+    layers = [
+        vl.layer("quantiles", {"type": "rule", "color": vl.GREY, "strokeDash": [3, 3]}, x=x),
+        vl.layer("curve", {"type": "line", "interpolate": "step-after"}, x=x, y=y),
+    ]
+    described = "Share of the cases whose error is at most that large; dashed lines: the error of half and of"
+    described += f" nine tenths of the cases ({quantiles[0]:.3g} and {quantiles[1]:.3g})."
+    return vl.Chart(
+        name, title, described, {"curve": rows, "quantiles": marks}, {"layer": layers, "height": 300}, follows
+    )
+
+
+# --- Violins: distributions of one value, such as Kendall's τ of resamples, side by side ---
+
+_GRID = 81
+_HALF_WIDTH = 0.4
+_SMALLEST_BANDWIDTH = 0.01
+
+
+@dataclass(frozen=True)
+class ViolinValues:
+    """Values by name, shape (values,), all finite and at least one."""
+
+    name: str
+    values: Floats
+
+
+def density(values: Floats, grid: Floats) -> Floats:
+    """Return a Gaussian kernel density at the points of a grid.
+
+    values: shape (values,). The bandwidth is Silverman's rule of thumb (1986, equation 3.31), at least 0.01
+    for equal values.
+    """
+    first, third = np.quantile(values, (0.25, 0.75))
+    spreads = [float(values.std(ddof=1)) if values.size > 1 else 0.0, float(third - first) / 1.34]
+    spread = min((one for one in spreads if one > 0), default=0.0)
+    bandwidth = max(0.9 * spread * values.size**-0.2, _SMALLEST_BANDWIDTH)
+    distance = (grid[:, np.newaxis] - values) / bandwidth
+    kernels: Floats = np.exp(-0.5 * distance**2).mean(axis=1) / (bandwidth * np.sqrt(2 * np.pi))
+    return kernels
+
+
+def violin_chart(
+    name: str,
+    title: str,
+    description: str,
+    samples: Sequence[ViolinValues],
+    axis_title: str,
+    follows: str = "",
+) -> vl.Chart:
+    """Return the violins of samples of values that are at most 1, from top to bottom in the order given."""
+    low = min(0.0, min(float(sample.values.min()) for sample in samples))
+    outlines: list[vl.Record] = []
+    boxes: list[vl.Record] = []
+    for position, sample in enumerate(samples):
+        grid = np.linspace(max(-1.0, float(sample.values.min()) - 0.05), 1, _GRID)
+        found = density(sample.values, grid)
+        width = _HALF_WIDTH * found / found.max()
+        outline = {"value": grid, "from": position - width, "to": position + width}
+        outlines += vl.rows_of(outline, name=sample.name)
+        lower, median, upper = np.quantile(sample.values, (0.25, 0.5, 0.75)).tolist()
+        mean = float(sample.values.mean())
+        quartiles = {"first_quartile": lower, "median": median, "third_quartile": upper}
+        at = {"position": position, "label_at": position - 0.44}
+        boxes.append({"name": sample.name, **at, **quartiles, "mean": mean})
+    domain = (low, 1.0)
+    height = (len(samples) - 0.4, -0.6)
+    y: vl.Record = {"axis": None, "scale": {"domain": sorted(height), "reverse": True, "nice": False}}
+    outlined = {
+        "x": vl.quantity("value", axis_title, domain),
+        "y": vl.quantitative("from", **y),
+        "y2": {"field": "to"},
+        "detail": vl.nominal("name"),
+    }
+    between = {"x": vl.quantity("first_quartile", axis_title, domain), "x2": {"field": "third_quartile"}}
+    told = vl.tooltip("name", numbers=("first_quartile", "median", "third_quartile", "mean"))
+    row = {"y": vl.quantitative("position", **y), "tooltip": told}
+    area = {"type": "area", "orient": "vertical", "opacity": 0.35, "color": vl.BLUE, "tooltip": None}
+    dot = {"type": "point", "filled": True, "color": vl.VERMILION, "size": 70, "opacity": 1}
+    label = {"type": "text", "align": "left", "x": 6, "baseline": "middle", "limit": 220}
+    layers: list[vl.Record] = [
+        vl.layer("outlines", area, **outlined),
+        vl.layer("boxes", {"type": "rule", "strokeWidth": 5, "color": vl.GREY}, **between, **row),
+        vl.layer("boxes", dot, x=vl.quantity("median", axis_title, domain), **row),
+        vl.layer("boxes", label, y=vl.quantitative("label_at", **y), text=vl.nominal("name")),
+    ]
+    data = {"outlines": outlines, "boxes": boxes}
+    return vl.Chart(
+        name, title, description, data, {"layer": layers, "height": 40 + 70 * len(samples)}, follows
+    )
+
+
+# --- One value of every case against another ---
+
+MOST_SCATTERED = 1500
+"""Above so many points, cells of a grid replace them."""
+_CELLS = 40
+_SIDE = 280
+
+
+@dataclass(frozen=True)
+class CasePoint:
+    """A point of a case; ``group`` is its structure or class."""
+
+    case: str
+    x: float
+    y: float
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a scatter plot: title, and limits (None: the range of the data)."""
+
+    title: str
+    domain: tuple[float, float] | None = None
+    logarithmic: bool = False
+
+
+def scatter_chart(
+    name: str,
+    title: str,
+    description: str,
+    points: Sequence[CasePoint],
+    x_axis: Axis,
+    y_axis: Axis,
+    layers: Sequence[vl.Record] = (),
+    data: dict[str, Sequence[vl.Record]] | None = None,
+    follows: str = "",
+    square: bool = False,
+) -> vl.Chart:
+    """Return the chart; further ``layers`` with their ``data`` are drawn below the points.
+
+    ``square``: both axes have the same length, which fits a narrow page too.
+    """
+    marks = vl.marks_of(point.group for point in points)
+    x, y = (_along(field, axis) for field, axis in (("x", x_axis), ("y", y_axis)))
+    tables: dict[str, Sequence[vl.Record]] = dict(data or {})
+    grouped = len(marks) > 1
+    sizes = {"width": _SIDE, "height": _SIDE, "autosize": "pad"} if square else {"height": 340}
+    if len(points) > MOST_SCATTERED:
+        tables["cells"] = _cells(points)
+        cells: vl.Record = vl.layer(
+            "cells",
+            {"type": "point", "filled": True, "opacity": 0.7},
+            x=x,
+            y=y,
+            size=vl.quantitative("cases", scale={"range": [6, 220]}),
+            color=vl.category("group", scale=vl.colour_scale(marks), legend={} if grouped else None),
+        )
+        specification = {"layer": [*layers, cells], **sizes}
+        described = f"{description} {_CELLS} × {_CELLS} cells stand for their cases."
+        return vl.Chart(name, title, described, tables, specification, follows)
+    tables["points"] = [vars(point) for point in points]
+    told = vl.tooltip("case", *(["group"] if grouped else []), numbers=("x", "y"))
+    encoding: dict[str, vl.Record | list[vl.Record]] = {
+        "x": x,
+        "y": y,
+        **vl.point_of_case(vl.BLUE),
+        "tooltip": told,
+    }
+    if grouped:
+        by_group = vl.category("group", legend={"symbolOpacity": 1})
+        encoding["color"] = vl.if_selected(
+            "case", vl.VERMILION, {**by_group, "scale": vl.colour_scale(marks)}
+        )
+        encoding["shape"] = {**by_group, "scale": vl.shape_scale(marks)}
+    drawn: vl.Record = vl.layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding)
+    specification = {"layer": [*layers, drawn], **sizes}
+    return vl.Chart(name, title, description, tables, specification, follows, single_cases=True)
+
+
+def _along(field: str, axis: Axis) -> vl.Record:
+    encoding = vl.quantity(field, axis.title, axis.domain)
+    if axis.logarithmic:
+        encoding["scale"] = {"type": "log"}
+    return encoding
+
+
+def _cells(points: Sequence[CasePoint]) -> list[vl.Record]:
+    """Return the numbers of points of each group in the cells of a grid, at the middle of their points."""
+    rows: list[vl.Record] = []
+    x = np.array([point.x for point in points])
+    y = np.array([point.y for point in points])
+    group = np.array([point.group for point in points])
+    columns, lines = (_cell(values) for values in (x, y))
+    for one in sorted(set(group.tolist())):
+        chosen = group == one
+        cell, count = np.unique(columns[chosen] * _CELLS + lines[chosen], return_counts=True)
+        for number, cases in zip(cell.tolist(), count.tolist(), strict=True):
+            members = chosen & (columns * _CELLS + lines == number)
+            at = {"x": float(x[members].mean()), "y": float(y[members].mean())}
+            rows.append({**at, "group": one, "cases": cases})
+    return rows
+
+
+def _cell(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    width = (values.max() - values.min()) / _CELLS or 1.0
+    cells: NDArray[np.int64] = np.minimum(((values - values.min()) / width).astype(np.int64), _CELLS - 1)
+    return cells
+
+
+# --- Bland–Altman plot: the difference of two measurements against their mean, with limits of agreement ---
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A measurement of a case in the prediction and in the reference."""
+
+    case: str
+    predicted: float
+    reference: float
+
+
+def bland_altman_chart(
+    name: str, title: str, pairs: Sequence[Pair], unit: str, follows: str = ""
+) -> vl.Chart:
+    """Return the chart of at least two pairs; ``unit`` is empty for a number without one.
+
+    The limits of agreement are the mean difference ± 1.96 standard deviations (ddof = 1). Source: Bland and
+    Altman 1986, Lancet 327:307.
+    """
+    differences = np.array([pair.predicted - pair.reference for pair in pairs])
+    bias, width = float(differences.mean()), 1.96 * float(differences.std(ddof=1))
+    points = [
+        CasePoint(pair.case, (pair.predicted + pair.reference) / 2, pair.predicted - pair.reference)
+        for pair in pairs
+    ]
+    lines = [
+        {"y": value, "label": f"{text} {value:{',.0f' if abs(value) >= 1000 else '.3g'}}".replace("-", "−")}
+        for text, value in (("bias", bias), ("−1.96 SD", bias - width), ("+1.96 SD", bias + width))
+    ]
+    in_unit = f" in {unit}" if unit else ""
+    y_axis = Axis(f"prediction − reference{in_unit}")
+    y = vl.quantity("y", y_axis.title)
+    label = {"type": "text", "align": "right", "dy": -6, "fontSize": 11, "x": {"expr": "width - 4"}}
+    layers: list[vl.Record] = [
+        vl.layer("lines", {"type": "rule", "color": vl.GREY, "strokeDash": [6, 3], "tooltip": None}, y=y),
+        vl.layer("lines", label, y=y, text=vl.nominal("label")),
+    ]
+    return scatter_chart(
+        name,
+        title,
+        "Difference of prediction and reference against their mean; dashed lines are the mean difference and "
+        "the limits that hold 95 % of the differences (Bland and Altman 1986).",
+        points,
+        Axis(f"mean of prediction and reference{in_unit}"),
+        y_axis,
+        layers,
+        {"lines": lines},
+        follows,
+    )
+
+
+def identity_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> vl.Chart:
+    """Return the chart of predictions against references of at least one pair, with the line of equality."""
+    numbers = [number for pair in pairs for number in (pair.predicted, pair.reference)]
+    ends = (min(numbers), max(numbers))
+    in_unit = f" in {unit}" if unit else ""
+    x_axis, y_axis = Axis(f"reference{in_unit}", ends), Axis(f"prediction{in_unit}", ends)
+    x, y = vl.quantity("x", x_axis.title, ends), vl.quantity("y", y_axis.title, ends)
+    line = {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}
+    points = [CasePoint(pair.case, pair.reference, pair.predicted) for pair in pairs]
+    described = "Predicted against true value of every case; right ones lie on the dashed line."
+    data: dict[str, Sequence[vl.Record]] = {"equal": [{"x": end, "y": end} for end in ends]}
+    layers = [vl.layer("equal", line, x=x, y=y)]
+    return scatter_chart(name, title, described, points, x_axis, y_axis, layers, data, square=True)
+
+
+# --- Error cloud of a landmark: where predictions lie relative to the true position ---
+
+
+def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint], follows: str = "") -> vl.Chart:
+    """Return the chart of at least one error; rings hold half and nine tenths of the cases.
+
+    errors: prediction − reference of a case, in pixels; y points down as in the image.
+    """
+    distances = np.array([math.hypot(error.x, error.y) for error in errors])
+    radii = dict(zip(("50 %", "90 %"), np.quantile(distances, (0.5, 0.9)).tolist(), strict=True))
+    reach = 1.05 * max(float(distances.max()), 1e-6)
+    limits = (-reach, reach)
+    x_axis, y_axis = Axis("to the right, px", limits), Axis("downwards, px", limits)
+    x, y = vl.quantity("x", x_axis.title, limits), vl.quantity("y", y_axis.title, limits)
+    rings = [
+        {"ring": label, "step": step, "x": radius * math.cos(angle), "y": radius * math.sin(angle)}
+        for label, radius in radii.items()
+        for step, angle in enumerate(np.linspace(0, 2 * math.pi, 61).tolist())
+    ]
+    layers: list[vl.Record] = [
+        vl.layer(
+            "rings",
+            {"type": "line", "color": vl.GREY, "tooltip": None},
+            x=x,
+            y={**y, "scale": {"domain": list(limits), "reverse": True}},
+            detail=vl.nominal("ring"),
+            order=vl.quantitative("step"),
+        ),
+        vl.layer(
+            "origin",
+            {"type": "point", "shape": "cross", "color": vl.GREY, "size": 120, "tooltip": None},
+            x=x,
+            y=y,
+        ),
+    ]
+    described = (
+        f"Predicted minus true position of every case. Half of them are within {radii['50 %']:.3g} px of "
+        f"the cross, nine tenths within {radii['90 %']:.3g} px (rings)."
+    )
+    data: dict[str, Sequence[vl.Record]] = {"rings": rings, "origin": [{"x": 0, "y": 0}]}
+    return scatter_chart(name, title, described, errors, x_axis, y_axis, layers, data, follows, square=True)
