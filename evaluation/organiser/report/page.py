@@ -337,6 +337,30 @@ _VEGA_LITE_VERSION = "5.21"
 _PIXELS_PER_POINT = 3.0
 
 
+def drawable(specification: Any) -> Any:
+    """Return a specification as it can be drawn: signs beyond the first 65,536, such as emoji, are squares.
+
+    Vega cuts long labels between the halves of such a sign, on which vl-convert fails.
+    """
+    if isinstance(specification, str):
+        return re.sub("[\U00010000-\U0010ffff]", "□", specification)
+    if isinstance(specification, Mapping):
+        return {drawable(key): drawable(value) for key, value in specification.items()}
+    if isinstance(specification, Sequence):
+        return [drawable(value) for value in specification]
+    return specification
+
+
+def vector_files(drawing: Chart | str) -> dict[str, bytes]:
+    """Return a chart, or a drawing that is SVG already, as SVG and PDF by extension."""
+    if isinstance(drawing, str):
+        svg = drawing
+    else:
+        specification = drawable(complete(drawing, width=WIDTH))
+        svg = vl_convert.vegalite_to_svg(specification, vl_version=_VEGA_LITE_VERSION)
+    return {"svg": svg.encode(), "pdf": vl_convert.svg_to_pdf(svg)}
+
+
 def write_figures(charts: Iterable[Chart], folder: Path) -> list[Path]:
     """Write each chart in five formats, named after it, and return the paths. Raises `OSError`."""
     paths = []
@@ -345,10 +369,9 @@ def write_figures(charts: Iterable[Chart], folder: Path) -> list[Path]:
         files = {
             "vl.json": f"{json.dumps(specification, indent=1, ensure_ascii=False)}\n".encode(),
             "csv": csv_of(chart).encode(),
-            "svg": vl_convert.vegalite_to_svg(specification, vl_version=_VEGA_LITE_VERSION).encode(),
-            "pdf": vl_convert.vegalite_to_pdf(specification, vl_version=_VEGA_LITE_VERSION),
+            **vector_files(chart),
             "png": vl_convert.vegalite_to_png(
-                specification, vl_version=_VEGA_LITE_VERSION, scale=_PIXELS_PER_POINT
+                drawable(specification), vl_version=_VEGA_LITE_VERSION, scale=_PIXELS_PER_POINT
             ),
         }
         for extension, data in files.items():

@@ -59,7 +59,7 @@ def read_gains(folder: Path) -> dict[str, EnsembleGain]:
     """
     return {
         path.parent.name: _validated(
-            path, EnsembleGain, {part: _rows(path.with_name(file)) for part, file in GAIN_FILES.items()}
+            path, EnsembleGain, {part: read_rows(path.with_name(file)) for part, file in GAIN_FILES.items()}
         )
         for pattern in ("", "*/")
         for path in sorted(folder.glob(f"{pattern}{GAIN_FILES['gains']}"))
@@ -103,17 +103,17 @@ def _organiser_part(folder: Path, suffix: str) -> OrganiserPart:
         if not isinstance(found, dict) or found.pop("format", None) != _ORGANISER_FORMAT:
             raise PhaseError(f"{path}: expected the format {_ORGANISER_FORMAT}")
         content |= found
-    content["annotator_points"] = _rows(folder / f"annotator-points{suffix}.csv")
-    content["readers"] = _rows(folder / f"readers{suffix}.csv")
-    values, tests = (_rows(folder / f"classifier{part}{suffix}.csv") for part in ("s", "-tests"))
+    content["annotator_points"] = read_rows(folder / f"annotator-points{suffix}.csv")
+    content["readers"] = read_rows(folder / f"readers{suffix}.csv")
+    values, tests = (read_rows(folder / f"classifier{part}{suffix}.csv") for part in ("s", "-tests"))
     curves = content.get("classifiers", {}).get("curves", [])
     content["classifiers"] = {"values": values, "tests": tests, "curves": curves}
-    content["difficulties"] = _rows(folder / f"difficulty{suffix}.csv")
-    content["groups"] = _rows(folder / f"difficulty-groups{suffix}.csv")
+    content["difficulties"] = read_rows(folder / f"difficulty{suffix}.csv")
+    content["groups"] = read_rows(folder / f"difficulty-groups{suffix}.csv")
     content["influences"] = [
         # The names of winners are joined by spaces, but may contain spaces themselves.
         {**row, "winners": [row["winners"]] if row.get("winners") else []}
-        for row in _rows(folder / f"influence{suffix}.csv")
+        for row in read_rows(folder / f"influence{suffix}.csv")
     ]
     part: OrganiserPart = _validated(path, OrganiserPart, content)
     return part
@@ -126,7 +126,8 @@ def _json(path: Path) -> Any:
         raise PhaseError(f"{path}: cannot be read: {error}") from None
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a csv file that `rank` wrote, none where there is no file. Raises `PhaseError`."""
     if not path.is_file():
         return []
     try:

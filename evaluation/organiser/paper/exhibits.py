@@ -1,0 +1,139 @@
+"""The tables and figures of a paper: those of the reports, with captions that state n, method and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from evaluation.charts.chart import Chart
+from evaluation.io.tables import DECIMAL
+from evaluation.organiser.paper.facts import TEXTS, Study
+from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
+from evaluation.organiser.report.board.leaderboard import leaderboard_page
+from evaluation.organiser.report.board.methods import data_section
+from evaluation.organiser.report.board.reading import ReportedPhase, read_rows
+from evaluation.organiser.report.page import Cell, Column, SortableCaseTable, Table, identifier
+
+Part = Literal["data", "results"]
+_HARDEST = 10
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A table, a chart or a drawing (SVG) of a part of the paper, with its caption.
+
+    ``single_cases``: it shows single cases, whose labels it may reveal.
+    """
+
+    name: str
+    part: Part
+    caption: str
+    content: Table | Chart | str
+    single_cases: bool = False
+
+
+def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
+    """Return all tables and figures, in their order; ``flow`` is the drawing of the flow of cases."""
+    cases = "; ".join(f"{phase.config.name}: n = {len(phase.rows)}" for phase in study.phases)
+    found = [Exhibit("flow", "data", f"Flow of cases. {cases}.", flow)]
+    # Tables of data come with the section; their figures are for reports.
+    for block in data_section(study.description).blocks:
+        if isinstance(block, Table):
+            caption = _sentences(block.title, block.note, cases)
+            found.append(Exhibit(block.name, "data", caption, block))
+    page = leaderboard_page(study.board, study.parts)
+    wanted = {name for one in study.reported for name in _figures(one)}
+    resampled = " ".join(_resampled(study, one.board) for one in study.reported)
+    for section in page.sections:
+        for block in section.blocks:
+            if isinstance(block, Table) and not isinstance(block, SortableCaseTable):
+                caption = _sentences(block.title, block.note, resampled)
+                found.append(Exhibit(block.name, "results", caption, block))
+            elif isinstance(block, Chart) and (name := block.name) in wanted:
+                chart = block
+                caption = _sentences(chart.title, chart.description, resampled)
+                found.append(Exhibit(name, "results", caption, chart, "hardest" in name or "roc" in name))
+    for one in study.reported:
+        found += _further(study, one, _resampled(study, one.board))
+    return found
+
+
+def _sentences(*texts: str) -> str:
+    return " ".join(text if text.endswith((".", "?", "!")) else f"{text}." for text in texts if text)
+
+
+def _figures(phase: ReportedPhase) -> Iterator[str]:
+    """Yield the names of a phase's figures that a paper shows; a report has more."""
+    for kind in ("blobs", "superiority", "method-places"):
+        yield phase.identifier(phase.boards[0], kind)
+    yield from ("final-blobs", phase.identifier("kendall-tau"), phase.identifier("dendrogram", "tasks"))
+    ranked = [name for name, metric in phase.board.metrics.items() if metric.in_ranking]
+    for name in ranked:
+        yield from (phase.identifier(name, kind) for kind in ("by-team", "roc", "froc"))
+    tasks = {name.partition(".")[0]: name for name in reversed(ranked) if name in phase.organiser.values}
+    yield from (phase.identifier(name, "hardest-cases") for name in tasks.values())
+    for test in phase.board.subgroup_tests:
+        if test.metric in tasks.values():
+            yield phase.identifier(test.metric, test.column, test.first, test.second)
+
+
+def _resampled(study: Study, board: PhaseLeaderboard) -> str:
+    """Return the number of cases, of teams and of resamples, and the seed, in a sentence."""
+    phase = next(one for one in study.phases if one.manifest.digest == board.manifest)
+    number = max((len(found.taus) for found in board.agreement.values()), default=0)
+    drawn = f"{number or phase.config.resamples} resamples of the cases, seed {phase.config.seed}"
+    return f"{board.phase}: n = {len(phase.rows)} cases, {len(board.teams)} teams; {drawn}."
+
+
+# --- Tables from the files that `rank`, `fuse` and `ensemble` write ---
+
+
+def _further(study: Study, phase: ReportedPhase, resampled: str) -> Iterator[Exhibit]:
+    suffix = f"-{phase.board.role}" if phase.board.role else ""
+    hardest = [one for one in phase.organiser.difficulties if one.place <= _HARDEST]
+    ranked = [one for one in hardest if one.metric in phase.ranked_metrics]
+    if ranked:
+        rows = tuple((phase.title_of(o.metric), o.measure, o.place, o.case, o.value) for o in ranked)
+        title = f"The {_HARDEST} hardest cases of each metric"
+        titles = ("metric", "measure", "place", "case", ("value", 4))
+        table = Table.of(phase.identifier("hardest"), title, titles, rows)
+        caption = _sentences(title, "Place 1 is the hardest", "Value: mean over the ranked teams", resampled)
+        yield Exhibit(table.name, "results", caption, table, single_cases=True)
+    taus = tuple(
+        (board.replace("_", " "), len(one.taus), one.median, one.lower, one.upper)
+        for board, one in phase.board.agreement.items()
+    )
+    if taus:
+        columns = ("leaderboard", "resamples", ("median", 3), ("lower", 3), ("upper", 3))
+        table = Table.of(
+            phase.identifier("agreement-resamples"), "Agreement with resampled rankings", columns, taus
+        )
+        caption = _sentences(table.title, "Kendall's τ-b and its 95 % interval", resampled)
+        yield Exhibit(table.name, "results", caption, table)
+    for listed in TEXTS["files"]:
+        path = study.report(f"{listed['name']}{suffix}.csv")
+        if path is None and phase is study.reported[0]:
+            path = study.report(f"{listed['name']}.csv")
+        own = (None, phase.board.role, phase.board.phase)
+        rows_of_file = [] if path is None else [row for row in read_rows(path) if row.get("phase") in own]
+        if rows_of_file:
+            table = _table(phase, identifier("file", listed["name"], suffix), listed["title"], rows_of_file)
+            caption = _sentences(table.title, listed["note"], resampled)
+            yield Exhibit(table.name, listed.get("part", "results"), caption, table)
+
+
+def _table(phase: ReportedPhase, name: str, title: str, rows: Sequence[Mapping[str, str]]) -> Table:
+    """Return the rows of a file as a table: few digits, no column without any text, titles of metrics."""
+    kept = [column for column in rows[0] if column != "phase" and any(row[column] for row in rows)]
+    columns = tuple(Column(column.replace("_", " ")) for column in kept)
+    named = [dict(row, metric=phase.title_of(row["metric"])) if "metric" in row else row for row in rows]
+    return Table(name, title, columns, tuple(tuple(_cell(row[column]) for column in kept) for row in named))
+
+
+def _cell(text: str) -> Cell:
+    if not text:
+        return None
+    if not DECIMAL.fullmatch(text):
+        return text
+    return float(f"{float(text):.4g}") if any(sign in text for sign in ".e") else int(text)

@@ -1,0 +1,262 @@
+"""Sentences on design, data, methods, results and limits of a challenge, each with its source."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from evaluation import __version__
+from evaluation.challenges.declared.rules import METRICS, DeclaredOptions, name_of
+from evaluation.core.challenge import fields_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.intervals import default_method
+from evaluation.core.metric import Metric
+from evaluation.core.resampling import CLUSTER_COLUMN
+from evaluation.io.json_files import read_json
+from evaluation.organiser.audit import Disclosure, audit, in_words
+from evaluation.organiser.describe import Description, describe
+from evaluation.organiser.paper.questions import Answers, Fact, environment_of, packaged
+from evaluation.organiser.ranking.comparisons import Comparison
+from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
+from evaluation.organiser.report.board.leaderboard import reported_phases
+from evaluation.organiser.report.board.methods import methods_paragraphs
+from evaluation.organiser.report.board.reading import ReportedPhase, words_of
+from evaluation.organiser.report.page import listed
+from evaluation.organiser.report_library import leaderboard_in
+from evaluation.phase.config import FILE_NAME as CONFIG
+from evaluation.phase.phase import Phase
+from evaluation.platform.result_file import FILE_NAME as METRICS_FILE
+
+# --- The files that a paper is made of ---
+
+
+@dataclass(frozen=True)
+class Study:
+    """Phases and their results; ``folders`` hold reports of other commands, the leaderboard's first.
+
+    ``disclosures``: what published results reveal, by name of the phase.
+    """
+
+    phases: tuple[Phase, ...]
+    board: Leaderboard
+    parts: tuple[OrganiserPart, ...]
+    description: Description
+    disclosures: Mapping[str, Disclosure]
+    folders: tuple[Path, ...]
+    answers: Answers
+
+    @cached_property
+    def reported(self) -> list[ReportedPhase]:
+        """The phases of the leaderboard, in its order."""
+        return reported_phases(self.board, self.parts)
+
+    def phase_of(self, reported: ReportedPhase) -> Phase:
+        """Return the phase whose results these are."""
+        return next(one for one in self.phases if one.manifest.digest == reported.board.manifest)
+
+    def report(self, name: str) -> Path | None:
+        """Return the file of that name in the first folder that has it."""
+        return next((folder / name for folder in self.folders if (folder / name).is_file()), None)
+
+
+def read_study(phases: Sequence[Phase], folders: Sequence[Path], answers: Answers, workers: int) -> Study:
+    """Return what a paper is made of.
+
+    Raises `PhaseError` for results of a phase that is not given, and with every fault of the references.
+    """
+    board, parts = leaderboard_in(folders[0])
+    digests = [phase.manifest.digest for phase in phases]
+    names = ", ".join(f"{one.config.name} ({one.manifest.digest[:12]}…)" for one in phases)
+    if lost := [one for one in board.phases if one.manifest not in digests]:
+        raise PhaseError(
+            *(
+                f"{folders[0]}: holds results of {one.phase} with the seal {one.manifest[:12]}…; "
+                f"expected this phase among those given, found {names}"
+                for one in lost
+            )
+        )
+    description = describe(list(phases))
+    disclosures = {
+        phase.config.name: audit(phase, workers)
+        for phase in phases
+        if any(phase.manifest.digest == one.manifest for one in board.phases)
+    }
+    return Study(tuple(phases), board, parts, description, disclosures, tuple(folders), answers)
+
+
+# --- The facts by item: most from a template, those on metrics and tests from cards and comparisons ---
+
+
+def facts_of(study: Study) -> dict[str, list[Fact]]:
+    """Return the facts of a paper by the item of BIAS that they answer."""
+    found: dict[str, list[Fact]] = {}
+    written: dict[str, Fact] = {}
+    for phase in study.phases:
+        written |= {fact.plain: fact for fact in card_facts(phase)}
+        boards = [one.board for one in study.reported if one.board.manifest == phase.manifest.digest]
+        without = {name for of in boards for name, one in of.metrics.items() if one.no_intervals}
+        found.setdefault("statistics", []).extend(interval_facts(phase, without))
+    found["metrics"] = list(written.values())
+    for one in study.reported:
+        for name in one.ranked_metrics:
+            source = f"leaderboard.json: metrics.{name}.comparisons"
+            sentences = [Fact(text, source) for text in tested_sentences(one, name)]
+            found.setdefault("metric_values", []).extend(sentences)
+    path = study.report("report.json")
+    fused = None if path is None else read_json(path)
+    written_facts = facts_in(
+        "facts.txt",
+        study=study,
+        version=__version__,
+        fused=fused if fused and "agreement" in fused else None,
+        classes={row.quantity.name for row in study.description.classes},
+        lost=[(name, worst) for name, worst in _worst(study) if worst],
+        fields_of=fields_of,
+    )
+    return {item: found.get(item, []) + written_facts.get(item, []) for item in {**found, **written_facts}}
+
+
+def _worst(study: Study) -> Iterator[tuple[str, int]]:
+    for path in (path for folder in study.folders for path in sorted(folder.glob(f"*/{METRICS_FILE}"))):
+        yield path.parent.name, read_json(path).get("cases", {}).get("worst", 0)
+
+
+def _methods(phase: ReportedPhase, study: Study) -> Iterator[tuple[str, str]]:
+    """Yield the paragraphs of a report on the methods of a phase, each with the item that it answers."""
+    ranking, *others = (
+        _with_keys(text) for text in methods_paragraphs(phase) if "References: " not in text[:12]
+    )
+    yield "ranking_method", ranking
+    prefix = f"{phase.board.phase}: " if len(study.reported) > 1 else ""
+    for text in others:
+        yield "further_analyses" if text is others[-1] else "statistics", f"{prefix}{text}"
+
+
+def _one_line(value: object) -> object:
+    """Return a value as it stands in one line: a name may hold the end of a line."""
+    return " ".join(value.splitlines()) if isinstance(value, str) else value
+
+
+FILTERS = {
+    "some": lambda names, most=8: _and_more(list(names), most),
+    "words_of": words_of,
+    "upper_first": lambda text: text[:1].upper() + text[1:],
+    "pixels": lambda case: f"{case.width} × {case.height} pixels",
+    "title_in": lambda name, phase: phase.title_of(name),
+    "methods": _methods,
+    "in_words": in_words,
+}
+
+
+def facts_in(template: str, **values: Any) -> dict[str, list[Fact]]:
+    """Return the facts in a template by item: a line has item, source and text."""
+    environment = environment_of(_one_line)
+    environment.filters |= FILTERS
+    found: dict[str, list[Fact]] = {}
+    for line in environment.get_template(template).render(**values).splitlines():
+        item, source, text = line.split("¦", 2)
+        if (fact := Fact(text, source)) not in found.setdefault(item, []):
+            found[item].append(fact)
+    return found
+
+
+def card_facts(phase: Phase) -> Iterator[Fact]:
+    """Yield the sentences on all metrics of a phase."""
+    for task in phase.tasks:
+        for metric in task.metrics:
+            yield metric_fact(phase, task.name, metric)
+
+
+def _with_keys(text: str) -> str:
+    """Return a sentence of a report with its sources by their keys."""
+    for name, key in TEXTS["citations"].items():
+        text = text.replace(f"({name})", f"[@{key}]")
+    return text
+
+
+TEXTS = tomllib.loads(packaged("methods.toml"))
+
+
+def metric_fact(phase: Phase, task: str, metric: Metric) -> Fact:
+    """Return the sentences on a metric: definition, range, direction, empty and missing results, source."""
+    source, names = f"card of {task}.{metric.name}", {"title": metric.title}
+    if isinstance(phase.options, DeclaredOptions) and task in phase.options.tasks:
+        tables = phase.options.tasks[task].metrics
+        # A metric of several labels has figures "name_label".
+        known = [name for name in tables if metric.name == name or metric.name.startswith(f"{name}_")]
+        table = tables[max(known, key=len)] if known else next(iter(tables.values()))
+        cards = {name_of(one): inspect.cleandoc(one.__doc__ or "") for one in METRICS}
+        card = " ".join(re.sub(r"Oracle:.*?(?=Source:|$)", "", cards[table.metric], flags=re.S).split())
+        return Fact(f"{metric.title}: {card}", source)
+    name = f"{phase.challenge.name}.{task}.{metric.name}"
+    for card in TEXTS["metrics"]:
+        if any(fnmatchcase(name, pattern) for pattern in card["of"]):
+            text = f"{card['text']} {card['empty']}".strip()
+            return Fact(text, source, formatted=True, names=names)
+    way = "higher" if metric.better == "higher" else "lower"
+    return Fact(f"{metric.title} is a figure of the challenge; {way} is better.", source)
+
+
+def interval_facts(phase: Phase, without: Collection[str] = ()) -> list[Fact]:
+    """Return a sentence for each method of intervals in a phase; ``without`` are metrics that have none."""
+    clustered, found = CLUSTER_COLUMN in phase.cases.columns, dict[str, list[str]]()
+    for task in phase.tasks:
+        for metric in task.metrics:
+            if (name := f"{task.name}.{metric.name}") in without or metric.no_interval:
+                continue
+            method = phase.config.interval_methods.get(name) or default_method(metric, clustered)
+            found.setdefault(method, []).append(metric.title)
+    seed = f"{phase.config.resamples} resamples, seed {phase.config.seed}"
+    return [
+        Fact(
+            f"95 % intervals of {{titles}} ({{phase}}) used {TEXTS['intervals'][method]} ({seed}).",
+            f"{phase.config.name}/{CONFIG}: seed, resamples, interval_methods",
+            formatted=True,
+            names={"titles": listed(list(dict.fromkeys(titles))), "phase": phase.config.name},
+        )
+        for method, titles in found.items()
+    ]
+
+
+# --- Results: only what tests support ---
+
+
+def tested_sentences(phase: ReportedPhase, name: str) -> Iterator[str]:
+    """Yield what the tests of a metric say of its best team against all others."""
+    metric, title = phase.board.metrics[name], phase.title_of(name)
+    ordered = [team for team in phase.by_value(name) if team.eligible]
+    if not ordered:
+        return
+    value = ordered[0].metrics[name]
+    first = [team.team for team in ordered if team.metrics[name].value == value.value]
+    ends = "" if value.lower is None else f" (95 % interval {value.lower:.4g} to {value.upper:.4g})"
+    best = f"the best value was {value.value:.4g}{ends}, by {_and_more(first)}"
+    yield f"{title} in {phase.board.phase}: {best}."
+    pairs = (
+        {one.second: one for one in metric.comparisons.pairs if one.first == ordered[0].team}
+        if (metric.comparisons)
+        else dict[str, Comparison]()
+    )
+    others = [team.team for team in ordered[1:]]
+    worse = [team for team in others if team in pairs and pairs[team].second_is_worse]
+    equal = [team for team in others if team in pairs and pairs[team].second_is_worse is False]
+    untested = [team for team in others if team not in worse and team not in equal]
+    if worse:
+        yield f"{_and_more(worse)} had significantly worse values than {ordered[0].team}."
+    if equal:
+        least = [p for team in equal if (p := pairs[team].p_holm) is not None]
+        p_value = f" (corrected p from {min(least):.2g})" if least else ""
+        yield f"No significant difference from {ordered[0].team} was found for {_and_more(equal)}{p_value}."
+    if untested:
+        yield f"Not tested against {ordered[0].team}: {_and_more(untested)}."
+
+
+def _and_more(names: Sequence[str], most: int = 8) -> str:
+    return listed([*names[:most], f"{len(names) - most} more"] if len(names) > most + 1 else list(names))

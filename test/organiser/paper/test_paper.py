@@ -1,0 +1,390 @@
+"""The paper of a challenge: LaTeX and Markdown of hostile names, tables of `rank`, tested claims, archive."""
+
+import csv
+import io
+import json
+import re
+import tomllib
+import zipfile
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from evaluation.cli.main import main
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.output import renew_folder
+from evaluation.organiser.paper import document as documents
+from evaluation.organiser.paper.archive import archive_of, drafts, verify
+from evaluation.organiser.paper.document import Document, latex, markdown, references
+from evaluation.organiser.paper.facts import TEXTS, read_study
+from evaluation.organiser.paper.questions import items_of, read_answers
+from evaluation.phase.phase import load_phase
+from evaluation.phase.registry import challenge_named, known_challenges
+from test.organiser.paper.latex import faults_of
+from test.organiser.report.boards import RankedTeams, ranked_teams
+from test.phases import refuge_phase
+
+HOSTILE = r"A_1 & 100% #1 {x} \y ~^ $z$ [a]"
+UNICODE = "Łukasz <b>ü</b> | *b* `c` 中文 😀"
+TEAMS = (HOSTILE, UNICODE, "=cmd()", "last")
+ANSWERS = """
+[archive]
+authors = [{ name = "Doe, Jane", affiliation = "A & B", orcid = "0000-0001-2345-678X" }, { name = "Roe, R." }]
+licence = "CC-BY-4.0"
+date = "2024-05-31"
+[flow]
+collected = 60
+excluded = 20
+[bias]
+title = "Glaucoma & 100 % of $x_1$"
+ethics = "Approved.\\n\\nBy the board of [@nobody1999] and [@holm1979]."
+[datasheet]
+consent = "Yes."
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("paper")
+
+
+@pytest.fixture(scope="module")
+def ranked(folder) -> RankedTeams:
+    """Return ranked teams whose results are those of a sealed phase."""
+    teams = ranked_teams(folder, TEAMS, 40)
+    phase = refuge_phase(folder / "phase", 24, keys={"name": "refuge-test", "title": "T_1 & #2"})
+    path = teams.folder / "leaderboard.json"
+    path.write_text(path.read_text().replace("digest of refuge-test", load_phase(phase).manifest.digest))
+    return teams
+
+
+@pytest.fixture(scope="module")
+def paper(folder, ranked) -> Document:
+    (folder / "paper.toml").write_text(ANSWERS)
+    answers = read_answers(folder / "paper.toml")
+    return Document(read_study([load_phase(folder / "phase")], [ranked.folder], answers, 0))
+
+
+@pytest.fixture(scope="module")
+def files(paper) -> dict[str, bytes]:
+    """Return the files of a paper, with empty figures."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(documents, "vector_files", lambda drawing: {"svg": b"<svg/>", "pdf": b"%PDF"})
+        return dict(paper.files(lambda done: None))
+
+
+@pytest.fixture(scope="module")
+def archive(paper) -> dict[str, bytes]:
+    return archive_of(paper)
+
+
+def rows_of(data: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(data.decode())))
+
+
+# --- LaTeX and Markdown ---
+
+
+def test_the_document_has_no_fault_of_latex(files):
+    texts = {name: data.decode() for name, data in files.items() if name.endswith(".tex")}
+    keys = re.findall(r"^@\w+\{(\w+),", files["references.bib"].decode(), re.M)
+    assert faults_of(texts, files, keys) == []
+    assert {"maierhein2020", "holm1979", "dice1945"} <= set(keys) <= set(references())
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (r"\begin{figure}", "figure is not ended"),
+        (r"\textbf{a", "1 open braces"),
+        ("100 % of a_b", "unescaped _"),
+        (r"\ref{tab:none}", "tab:none"),
+        (r"\citep{nobody1999}", "nobody1999"),
+        (r"\includegraphics[width=1cm]{figures/none.pdf}", "none.pdf"),
+        ("a $ b", "a $ without"),
+        ("中", "U+4E2D"),
+        ("\\begin{longtable}{lr}\na & b & c \\\\\n\\end{longtable}", "a row of 2 columns"),
+    ],
+)
+def test_the_reader_of_latex_finds_faults(text, fault):
+    assert any(fault in one for one in faults_of({"a.tex": text.replace("100 % of", "")}, (), ()))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a_b & 5% #1", r"a\_b \& 5\% \#1"),
+        (r"{x} \y", r"\{x\} \textbackslash{}y"),
+        ("~^$", r"\textasciitilde{}\textasciicircum{}\$"),
+        ("Łé", "Łé"),
+        ("中", r"\unicodechar{4E2D}"),
+        ("😀", r"\unicodechar{1F600}"),
+        ("a\nb\x07", "a b "),
+        ("≤", r"\unicodechar{2264}"),
+    ],
+)
+def test_latex_shows_every_sign(text, expected):
+    assert latex(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a_b|c*", r"a\_b\|c\*"),
+        ("<b>&`[x]", r"\<b\>\&\`\[x\]"),
+        ("- a", r"\- a"),
+        ("1. a", r"1\. a"),
+        ("a\nb", "a b"),
+        ("cup-to-disc 1.5", "cup-to-disc 1.5"),
+    ],
+)
+def test_markdown_shows_every_sign(text, expected):
+    assert markdown(text) == expected
+
+
+def test_answers_go_into_the_manuscript_and_cite_known_sources_alone(files):
+    text = files["parts/design.tex"].decode()
+    assert r"By the board of {[}@nobody1999] and \citep{holm1979}." in text
+    assert r"\title{Glaucoma \& 100 \% of \$x\_1\$}" in files["paper.tex"].decode()
+    assert "bias.ethics" in text  # its source, as a comment
+    assert r"\question{schedule}" in text
+    assert r"\question{ethics}" not in text
+
+
+def test_figures_can_be_drawn_with_any_name(paper):
+    flow = next(one for one in paper.exhibits if one.name == "flow")
+    places = next(one for one in paper.exhibits if one.name == "overall-blobs")
+    for one in (flow, places):
+        drawn = documents.vector_files(one.content)
+        assert drawn["svg"].startswith(b"<svg")
+        assert drawn["pdf"].startswith(b"%PDF")
+    assert b"Collected: 60" in documents.vector_files(flow.content)["svg"]
+
+
+# --- Tables and claims ---
+
+
+def test_tables_have_the_places_and_values_of_rank(files, ranked):
+    board = {row["team"]: row for row in rows_of((ranked.folder / "leaderboard.csv").read_bytes())}
+    shown = rows_of(files["tables/ranking.csv"])
+    assert len(shown) == len(board) == len(TEAMS)
+    for row in shown:
+        own = board[row["team"]]
+        assert row["overall: place"] == own["overall place"]
+        assert float(row["score"]) == float(own["overall score"])
+        assert row["segmentation"] == own["segmentation place"]
+    for row in rows_of(files["tables/metrics.csv"]):
+        column = {"AUC": "classification.auc", "Dice of the cup": "segmentation.dice_cup"}.get(row["metric"])
+        if column:
+            assert float(row["value"]) == float(board[row["team"]][column])
+            assert float(row["lower"]) == float(board[row["team"]][f"{column} lower"])
+
+
+def test_a_team_is_called_worse_only_where_a_test_says_so(paper, ranked):
+    found = [fact.text for one in paper.items if one.item.id == "metric_values" for fact in one.facts]
+    compared = rows_of((ranked.folder / "comparisons.csv").read_bytes())
+    said = 0
+    for metric in {row["metric"] for row in compared}:
+        title = paper.study.reported[0].title_of(metric)
+        start = next(i for i, text in enumerate(found) if text.startswith(f"{title} in "))
+        best = next(row["first"] for row in compared if row["metric"] == metric).removeprefix("'")
+        after = found[start + 1 :]
+        worse = next((text for text in after[:1] if "significantly worse" in text), "")
+        for row in compared:
+            if row["metric"] == metric and row["first"].removeprefix("'") == best:
+                is_worse = row["significant"] == "True" and row["favours"].removeprefix("'") == best
+                assert (row["second"].removeprefix("'") in worse) == is_worse
+                said += 1
+    assert said == 4 * (len(TEAMS) - 1)
+
+
+def test_single_cases_are_marked(files):
+    text = files["bias.md"].decode()
+    assert "`hardest`" in text
+    assert "classification-auc-roc" in text
+
+
+@pytest.mark.parametrize("name", [name for name in known_challenges() if name != "declared"])
+def test_every_metric_of_a_bundled_challenge_has_a_card(name):
+    challenge = challenge_named(name)
+    for task in challenge.tasks(challenge.options()):
+        for metric in task.metrics:
+            full = f"{name}.{task.name}.{metric.name}"
+            card = next(
+                (card for card in TEXTS["metrics"] if any(fnmatchcase(full, of) for of in card["of"])), None
+            )
+            assert card, full
+            assert card["text"].endswith(".")
+            way = "higher is better" if metric.better == "higher" else "lower is better"
+            said = "higher is better" in card["text"], "lower is better" in card["text"]
+            assert not any(said) or way in card["text"] or not metric.ordered, full
+            assert set(re.findall(r"@(\w+)", card["text"])) <= set(references())
+
+
+# --- Questions ---
+
+
+def test_the_first_questions_are_all_that_is_open(paper):
+    asked = tomllib.loads(paper.questions().decode())
+    open_ones = {one.item.id for one in paper.items if one.is_open}
+    assert set(asked["bias"]) == open_ones
+    assert {"schedule", "why_metrics"} <= open_ones
+    assert not {"metrics", "ranking_method", "ethics"} & open_ones
+    assert set(asked["bias"].values()) == {""}
+    ids = [item.id for item in items_of("bias.toml")]
+    assert len(set(ids)) == len(ids)
+    assert {item.same for item in items_of("datasheet.toml")} <= {*ids, ""}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("[bias]\ntitel = ''", "titel"),
+        ("[datasheet]\nethics = ''", "ethics"),
+        ("[archive]\ndate = '31.5.2024'", "date"),
+        ("[archive]\nlicense = 'x'", "licence"),
+        ("[flow]\ncollected = -1", "collected"),
+        ("[bias", "cannot be read"),
+    ],
+)
+def test_wrong_answers_are_faults(tmp_path, text, fault):
+    (tmp_path / "paper.toml").write_text(text)
+    with pytest.raises(PhaseError, match=fault) as raised:
+        read_answers(tmp_path / "paper.toml")
+    assert all(problem.startswith("paper.toml: ") for problem in raised.value.problems)
+
+
+def test_a_folder_is_written_again_unless_people_changed_it(tmp_path):
+    place = tmp_path / "paper"
+    renew_folder(place, {"a/b.md": b"1", "c.md": b"2"}, "paper.toml", b"first")
+    (place / "paper.toml").write_bytes(b"answers")
+    renew_folder(place, {"a/b.md": b"3"}, "paper.toml", b"first")
+    assert {path.name: path.read_bytes() for path in place.rglob("*.*") if path.name != "written.json"} == {
+        "b.md": b"3",
+        "paper.toml": b"answers",
+    }
+    (place / "a" / "b.md").write_bytes(b"mine")
+    (place / "new.md").write_bytes(b"mine")
+    with pytest.raises(PhaseError) as raised:
+        renew_folder(place, {"a/b.md": b"4"}, "paper.toml", b"first")
+    assert [Path(problem.partition(":")[0]).name for problem in raised.value.problems] == ["b.md", "new.md"]
+    assert (place / "a" / "b.md").read_bytes() == b"mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["paper"]
+
+
+def test_results_of_another_phase_are_refused(folder, ranked, tmp_path):
+    other = load_phase(refuge_phase(tmp_path / "other", 4))
+    with pytest.raises(PhaseError, match="refuge-test"):
+        read_study([other], [ranked.folder], read_answers(tmp_path / "none"), 0)
+
+
+# --- The archive ---
+
+
+def written(place: Path, contents: dict[str, bytes]) -> Path:
+    for name, data in contents.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_bytes(data)
+    return place
+
+
+def sealed(contents: dict[str, bytes]) -> dict[str, bytes]:
+    """Return an archive with the digests that it should have."""
+    others = {name: data for name, data in contents.items() if name != "files.json"}
+    return others | {"files.json": json.dumps({n: sha256(d).hexdigest() for n, d in others.items()}).encode()}
+
+
+def test_an_archive_holds_the_tables_of_rank_and_follows_from_its_results(archive, ranked, tmp_path):
+    assert verify(written(tmp_path / "archive", archive)) == []
+    tables = {name.partition("/")[2]: data for name, data in archive.items() if name.startswith("tables/")}
+    assert set(tables) >= {"leaderboard.csv", "comparisons.csv", "robustness.csv", "subgroup-tests.csv"}
+    assert {name: (ranked.folder / name).read_bytes() for name in tables} == tables
+    with zipfile.ZipFile(tmp_path / "archive.zip", "w") as packed:
+        for name, data in archive.items():
+            packed.writestr(f"top/{name}", data)
+    assert verify(tmp_path / "archive.zip") == []
+
+
+def test_an_archive_names_no_case(archive, files):
+    whole = b"".join(archive.values())
+    assert not re.search(rb"\b[CV]0\d\d\d?\b", whole)
+    page = files["participants-refuge-test.md"].decode()
+    assert "glaucoma: " not in page
+    assert "12" not in page.replace("128", "")  # the number of positive cases
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "replacement"),
+    [
+        ("tables/leaderboard.csv", rb"yes,1,", b"yes,2,"),
+        ("tables/comparisons.csv", rb"True", b"False"),
+        ("tables/robustness.csv", rb",1\.0,", b",0.5,"),
+        ("tables/leaderboard.csv", rb"\n.*\n", b"\n"),
+        ("results/leaderboard.json", rb'"value": 0\.\d', b'"value": 0.1'),
+        ("results/leaderboard.json", rb'"p_value": 0\.\d+', b'"p_value": 0.9'),
+        ("results/leaderboard.json", rb'"weight": "0.35"', b'"weight": "0.99"'),
+        ("results/leaderboard.json", rb'"weight": "0.6"', b'"weight": "x"'),
+        ("results/leaderboard.json", rb"^\{", b"["),
+    ],
+)
+def test_a_changed_archive_is_found_although_its_digests_fit(archive, tmp_path, name, pattern, replacement):
+    data = re.sub(pattern, replacement, archive[name], count=1)
+    assert data != archive[name]
+    assert verify(written(tmp_path / "archive", sealed({**archive, name: data})))
+
+
+def test_digests_tell_any_other_change(archive, tmp_path):
+    changed = {**archive, "versions.json": b"{}", "new.csv": b""}
+    del changed["README.md"]
+    found = verify(written(tmp_path / "archive", changed))
+    assert [fault.partition(":")[0] for fault in found] == ["README.md", "new.csv", "versions.json"]
+    (tmp_path / "text").write_text("")
+    with pytest.raises(PhaseError):
+        verify(tmp_path / "text")
+
+
+def test_the_metadata_follow_the_rules_of_ro_crate(archive, paper):
+    crate = json.loads(archive["ro-crate-metadata.json"])
+    entities = {one["@id"]: one for one in crate["@graph"]}
+    assert len(entities) == len(crate["@graph"])
+    assert crate["@context"] == "https://w3id.org/ro/crate/1.1/context"
+    descriptor, root = entities["ro-crate-metadata.json"], entities["./"]
+    assert (descriptor["@type"], descriptor["about"]) == ("CreativeWork", {"@id": "./"})
+    assert descriptor["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.1"}
+    assert (root["@type"], root["datePublished"]) == ("Dataset", "2024-05-31")
+    assert entities[root["license"]["@id"]]["name"] == "CC-BY-4.0"
+    assert [entities[one["@id"]]["name"] for one in root["author"]] == ["Doe, Jane", "Roe, R."]
+    parts = {one["@id"] for one in root["hasPart"]}
+    assert parts == set(archive) - {"files.json", "ro-crate-metadata.json"}
+    for name in parts:
+        assert entities[name]["sha256"] == sha256(archive[name]).hexdigest()
+    zenodo = json.loads(archive[".zenodo.json"])
+    assert zenodo["creators"][0] == {
+        "name": "Doe, Jane",
+        "affiliation": "A & B",
+        "orcid": "0000-0001-2345-678X",
+    }
+    assert (zenodo["upload_type"], zenodo["license"]) == ("dataset", "CC-BY-4.0")
+    assert drafts(paper.study) == []
+
+
+def test_the_same_input_gives_the_same_bytes(paper, files, archive, monkeypatch):
+    monkeypatch.setattr(documents, "vector_files", lambda drawing: {"svg": b"<svg/>", "pdf": b"%PDF"})
+    again = Document(paper.study)
+    assert dict(again.files(lambda done: None)) == files
+    assert archive_of(again) == archive
+
+
+# --- The command ---
+
+
+def test_the_command_says_what_it_lacks_and_verifies(archive, tmp_path, capsys):
+    assert main(["paper", str(tmp_path)]) == 1
+    assert "--results" in capsys.readouterr().err
+    place = written(tmp_path / "archive", archive)
+    assert main(["paper", "--verify", str(place)]) == 0
+    (place / "README.md").write_text("")
+    assert main(["paper", "--verify", str(place)]) == 1
+    assert "README.md" in capsys.readouterr().err
