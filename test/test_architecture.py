@@ -37,7 +37,7 @@ FLOORS = (
     ("__main__",),
 )
 FLOORS_OF_THE_ORGANISER = (
-    ("attack_tools", "audience", "charts", "describe_data", "labels", "output", "plan"),
+    ("attack_tools", "audience", "charts", "describe_data", "output", "plan"),
     ("audit", "rehearsal", "schema_pages", "synthesis"),
     (
         "attack_on_classes",

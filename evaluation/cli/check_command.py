@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Only light imports: the worker server starts first and imports beside this process.
-from evaluation.cli.common import add_json, add_workers
-from evaluation.platform import machine
+from evaluation.cli.common import EXPECTED, add_json, add_workers, problems_of, progress_bar, status_after
+from evaluation.platform import machine, messages
 from evaluation.platform.messages import Streams
 
 if TYPE_CHECKING:
@@ -50,12 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
     streams = Streams()
     if not machine.CAN_ISOLATE:
         streams.tell_organiser([machine.NO_ISOLATION])
-    from evaluation.cli.common import EXPECTED, problems_of, progress_bar, status_after
     from evaluation.core.fault import Faults, FormFault, PhaseError
     from evaluation.evaluate import Checked, check
     from evaluation.phase import registry
     from evaluation.phase.form_file import read_form
-    from evaluation.platform import messages
     from evaluation.workers.unpacking import unpacked
 
     submission: Path = arguments.submission

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Only light imports: the worker server starts first and imports beside this process.
-from evaluation.cli.common import EXPECTED, PHASE_HELP, add_workers, problems_of, status_after
+from evaluation.cli.common import EXPECTED, PHASE_HELP, add_workers, problems_of, progress_bar, status_after
 from evaluation.core.fault import PhaseError, printable
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.phase.named import BAKED, UPLOADED, phase_folder, phase_of_image
-from evaluation.platform import machine
+from evaluation.platform import machine, messages
 from evaluation.platform.messages import Streams
 
 if TYPE_CHECKING:
@@ -196,10 +196,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
-    from evaluation.cli.common import progress_bar
     from evaluation.evaluate import Rejection, evaluate
     from evaluation.phase.phase import load_phase_to_verify
-    from evaluation.platform import messages
     from evaluation.workers.confinement import missing_confinement
     from evaluation.workers.pool import DeadlineExceeded
 

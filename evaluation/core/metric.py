@@ -11,15 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.metrics import classification
 from evaluation.metrics.arrays import Floats, weighted_mean
 from evaluation.metrics.bootstrap import UnitWeights
-from evaluation.metrics.classification import (
-    RocTable,
-    WeightedCounts,
-    roc_table,
-    weighted_auc,
-    weighted_counts,
-)
 from evaluation.metrics.confusion import weighted_f1_score
 from evaluation.metrics.intervals import Interval, wilson_interval
 from evaluation.metrics.operating_points import (
@@ -70,12 +64,12 @@ def strata_of_column(table: CaseTable, column: str) -> NDArray[np.int64]:
     return np.where(np.isnan(table[column]), -1, 0)
 
 
-def roc_table_of(table: CaseTable, score: str, label: str) -> RocTable:
+def roc_table_of(table: CaseTable, score: str, label: str) -> classification.RocTable:
     """Return the sorted cases that have a label, made once for a table."""
 
-    def build(table: CaseTable) -> RocTable:
+    def build(table: CaseTable) -> classification.RocTable:
         labelled = ~np.isnan(table[label])
-        return roc_table(table[score][labelled], table[label][labelled] > 0)
+        return classification.roc_table(table[score][labelled], table[label][labelled] > 0)
 
     return table.derive(("roc", score, label), build)
 
@@ -86,15 +80,17 @@ def labelled_weights(cases: WeightedCases, label: str) -> NDArray[np.number]:
     return cases.weights if labelled.all() else cases.weights[:, labelled]
 
 
-def roc_counts_of(cases: WeightedCases, score: str, label: str) -> WeightedCounts:
+def roc_counts_of(cases: WeightedCases, score: str, label: str) -> classification.WeightedCounts:
     """Return the sums of weights that every figure of a ROC curve needs, made once for a table."""
 
-    def count(cases: WeightedCases) -> WeightedCounts:
+    def count(cases: WeightedCases) -> classification.WeightedCounts:
         table = roc_table_of(cases.table, score, label)
         if not isinstance(cases.given, UnitWeights):
-            return weighted_counts(table, labelled_weights(cases, label))
+            return classification.weighted_counts(table, labelled_weights(cases, label))
         labelled = ~np.isnan(cases.table[label])
-        return weighted_counts(table, cases.given if labelled.all() else cases.given.among(labelled))
+        return classification.weighted_counts(
+            table, cases.given if labelled.all() else cases.given.among(labelled)
+        )
 
     return cases.derive(("roc", score, label), count)
 
@@ -322,7 +318,7 @@ def wilson_at_threshold(
 def auc_of(score: str, label: str) -> Aggregate:
     """Return the area under the ROC curve of a score column against a 0/1 label column (NaN: left out)."""
     return Aggregate(
-        values=lambda cases: weighted_auc(
+        values=lambda cases: classification.weighted_auc(
             roc_table_of(cases.table, score, label), roc_counts_of(cases, score, label)
         ),
         strata=lambda table: strata_of_labels(table, label),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -601,13 +602,8 @@ def _fewest(half_width_of: Callable[[int], float], wanted: float) -> int:
         too_few, enough = enough, 2 * enough
         if enough > _MOST_CASES:
             raise ValueError(f"half_width: {wanted} needs more than 2⁵⁰ cases")
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        if half_width_of(middle) > wanted:
-            too_few = middle
-        else:
-            enough = middle
-    return enough
+    between = range(too_few + 1, enough)
+    return between.start + bisect_left(between, True, key=lambda cases: half_width_of(cases) <= wanted)
 
 
 def _check_share(name: str, value: float) -> None:

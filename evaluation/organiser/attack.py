@@ -29,8 +29,15 @@ from evaluation.organiser.attack_tools import (
     subsets_of_sum,
     value_of,
 )
-from evaluation.organiser.audit import Disclosure, HiddenLabels, audit, bits_of
-from evaluation.organiser.labels import Labels, hidden_labels, told_label
+from evaluation.organiser.audit import (
+    Disclosure,
+    HiddenLabels,
+    Labels,
+    audit,
+    bits_of,
+    hidden_labels,
+    told_label,
+)
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores

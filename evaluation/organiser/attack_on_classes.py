@@ -36,7 +36,7 @@ from evaluation.organiser.attack_tools import (
     rows_of_subsets,
     side_of,
 )
-from evaluation.organiser.labels import Labels, label_column
+from evaluation.organiser.audit import Labels, label_column
 from evaluation.phase.leaderboard import digits_of, public_estimates
 from evaluation.phase.phase import Phase
 from evaluation.platform.result_file import SIGNIFICANT_DIGITS, render

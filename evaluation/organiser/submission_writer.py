@@ -6,7 +6,7 @@ import argparse
 import json
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from string import Template
@@ -220,6 +220,15 @@ class AlgorithmWriter:
             _write_json(self.folder / path, content)
             output["file"] = f"{_SITE}/media/components/componentinterfacevalue/{path}?Signature=s"
         return output
+
+
+def algorithm_writer(folder: Path, form: Form, fields: Sequence[Field]) -> AlgorithmWriter:
+    """Return the writer of jobs with the sockets of a phase. Raises `PhaseError` as `inputs_of`."""
+    slugs = (form.sockets.get(field.name, field.socket.slug) for field in fields)
+    renamed = [
+        replace(one, socket=replace(one.socket, slug=slug)) for one, slug in zip(fields, slugs, strict=True)
+    ]
+    return AlgorithmWriter(folder, renamed, inputs_of(form, fields), next(iter(form.input_sockets), "image"))
 
 
 def _job(

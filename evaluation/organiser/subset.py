@@ -22,7 +22,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import TableRows
 from evaluation.core.form import STACK_INDEX, STACK_NAME, name_key
 from evaluation.io.tables import is_number, write_csv
-from evaluation.organiser.labels import label_columns
+from evaluation.organiser.audit import label_columns
 from evaluation.organiser.output import whole_folder
 from evaluation.phase import cases, config, registry
 from evaluation.phase.cases import organiser_table, subgroup_masks

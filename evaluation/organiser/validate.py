@@ -17,8 +17,7 @@ from evaluation.core.outcome import OrganiserFault, Progress, Scored, no_progres
 from evaluation.evaluate import run_reference, tables_of
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.crops import Crop
-from evaluation.organiser.audit import disclosure_of, warnings_of
-from evaluation.organiser.labels import faults_of_splits
+from evaluation.organiser.audit import disclosure_of, faults_of_splits, warnings_of
 from evaluation.phase.cases import subgroup_faults
 from evaluation.phase.leaderboard import needed_metrics
 from evaluation.phase.manifest import Manifest

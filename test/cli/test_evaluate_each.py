@@ -33,6 +33,9 @@ def start(*arguments: object, **more: object) -> subprocess.Popen[str]:
 
 
 def each(submissions: object, phase: object, output: Path, *more: object) -> subprocess.CompletedProcess[str]:
+    """Score in the command's own process unless told otherwise, which gives the same results sooner."""
+    if not {"--cluster", "--workers"} & set(more):
+        more = (*more, "--workers", 0)
     return run("evaluate", "--each", submissions, "--ground-truth", phase, "--output", output, *more)
 
 

@@ -6,7 +6,7 @@ import SimpleITK
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.staple import staple
+from evaluation.metrics.agreement import staple
 
 
 def plain_staple(votes, iterations):
@@ -84,7 +84,7 @@ def test_it_says_when_it_did_not_converge():
 def test_many_annotators_and_few_give_the_same_way_of_counting(monkeypatch):
     votes = masks(1, [0.1] * 5)
     few = staple(votes)
-    monkeypatch.setattr("evaluation.metrics.staple._MOST_COUNTED_DIRECTLY", 0)
+    monkeypatch.setattr("evaluation.metrics.agreement._MOST_COUNTED_DIRECTLY", 0)
     many = staple(votes)
     np.testing.assert_array_equal(few.mask, many.mask)
     assert few.sensitivities == pytest.approx(many.sensitivities, abs=1e-9)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.labels import determined_share, share_by_chance, telling_groups
+from evaluation.organiser.audit import determined_share, share_by_chance, telling_groups
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
 from test.phases import refuge_phase, tiny_cases

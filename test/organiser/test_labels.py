@@ -5,7 +5,7 @@ import math
 import pytest
 
 from evaluation.evaluate import scores_of_nothing
-from evaluation.organiser.labels import bits_of_counts, hidden_labels, label_columns
+from evaluation.organiser.audit import bits_of_counts, hidden_labels, label_columns
 from test.phases import loaded_phase, tiny_cases
 
 

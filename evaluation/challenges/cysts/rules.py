@@ -8,21 +8,290 @@ annotators and with their intersection follows the OPTIMA cyst segmentation chal
 
 from __future__ import annotations
 
-from math import inf
-from typing import Annotated, Self
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import inf, nan
+from typing import Annotated, Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import AfterValidator, model_validator
 
-from evaluation.challenges.cysts.scoring import CONFIDENCE_LEVELS, OVERLAPS, VolumeScoring, annotator_field
-from evaluation.core.challenge import Challenge, FormColumn, Options, Task
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values
+from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
+from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, Metric, mean_metric, one_stratum
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
-from evaluation.io.volume_header import B_SCAN_COLUMNS
+from evaluation.io.volume_header import B_SCAN_COLUMNS, geometry_of
+from evaluation.metrics import segmentation
+from evaluation.metrics.components import LEVELS, ComponentCounter
+from evaluation.metrics.crops import EMPTY, Box, Crop, box_of_content
 from evaluation.metrics.segmentation import pooled_highest_binary_dice, pooled_weighted_dice
-from evaluation.metrics.surfaces import Directions, Percentile, Surface, SurfaceConvention
+from evaluation.metrics.surfaces import Directions, Percentile, Surface, SurfaceConvention, surface_distances
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedVolume:
+    """The sums and counts for all figures of one volume.
+
+    ``overlap`` compares the marked voxels with the voxels of level > 0, ``annotator_overlaps`` with each
+    annotator's (in the order given), ``intersection_overlap`` with the voxels that all annotators marked
+    (None without annotators). ``voxels`` and ``found`` count the reference's voxels by level, all and the
+    marked ones. ``cysts`` counts its components by their highest level and by whether they are touched
+    (level, untouched | touched), ``false_components`` the predicted components that touch no voxel of level >
+    0. ``confidences`` are the distinct confidences of the reference above 0, with the number of voxels of
+    each. The planes hold the marked voxels.
+    """
+
+    sums: segmentation.ConfidenceSums
+    overlap: segmentation.OverlapCounts[int]
+    annotator_overlaps: tuple[segmentation.OverlapCounts[int], ...]
+    intersection_overlap: segmentation.OverlapCounts[int] | None
+    voxels: Counts
+    found: Counts
+    cysts: Counts
+    false_components: int
+    confidences: NDArray[np.float64]
+    voxels_of_confidence: Counts
+    predicted_planes: tuple[Crop, ...]
+    reference_planes: tuple[Crop, ...]
+
+
+class VolumeComparison:
+    """Collects a `ComparedVolume` from the planes of a volume, in order.
+
+    ``width``: of a row in pixels. ``marked_from``: the lowest prediction of a marked voxel.
+    ``across_planes``: whether components join planes.
+    """
+
+    def __init__(self, width: int, marked_from: float, across_planes: bool, annotators: int = 0) -> None:
+        self._marked_from = marked_from
+        self._cysts = ComponentCounter(width, across_planes)
+        self._predicted = ComponentCounter(width, across_planes)
+        self._products: list[float] = []
+        self._predicted_squares: list[float] = []
+        self._reference_squares: list[float] = []
+        self._overlap = np.zeros(3, dtype=np.int64)
+        # The last row is their intersection.
+        self._of_annotators = np.zeros((annotators + 1, 3), dtype=np.int64)
+        self._voxels = np.zeros(LEVELS, dtype=np.int64)
+        self._found = np.zeros(LEVELS, dtype=np.int64)
+        self._distinct: dict[float, int] = {}
+        self._predicted_planes: list[Crop] = []
+        self._reference_planes: list[Crop] = []
+
+    def add(self, prediction: Crop, level: Crop, confidence: Crop, annotators: Sequence[Crop] = ()) -> None:
+        """Add a plane: the prediction in [0, 1], level 0 to 5, confidence, and each annotator's level.
+
+        Raises `ValueError` where a confidence is above 0 although the level is 0.
+        """
+        box = reduce(Box.union, (plane.box for plane in (prediction, level, confidence, *annotators)))
+        predicted, levels, true = prediction.within(box), level.within(box), confidence.within(box)
+        marked, annotated = predicted >= self._marked_from, levels > 0
+        if ((true > 0) & ~annotated).any():
+            raise ValueError("expected confidence 0 where the level is 0, found a confidence above 0")
+        self._add_sums(predicted, true[annotated], predicted[annotated])
+        self._overlap += _counts(marked, annotated)
+        self._voxels += np.bincount(levels[annotated], minlength=LEVELS)
+        self._found += np.bincount(levels[marked & annotated], minlength=LEVELS)
+        corner = (box.top, box.left)
+        self._cysts.add(annotated, marked, corner, levels)
+        self._predicted.add(marked, annotated, corner)
+        self._predicted_planes.append(_cropped(marked, box))
+        self._reference_planes.append(_cropped(annotated, box))
+        if annotators:
+            annotator_overlaps = [annotator.within(box) > 0 for annotator in annotators]
+            annotator_overlaps.append(np.logical_and.reduce(annotator_overlaps))
+            self._of_annotators += [_counts(marked, marks) for marks in annotator_overlaps]
+
+    def result(self) -> ComparedVolume:
+        """Return the comparison; no plane can be added afterwards."""
+        annotators = [segmentation.OverlapCounts(*row) for row in self._of_annotators.tolist()]
+        distinct = sorted(self._distinct.items())
+        return ComparedVolume(
+            sums=segmentation.ConfidenceSums(
+                math.fsum(self._products),
+                math.fsum(self._predicted_squares),
+                math.fsum(self._reference_squares),
+            ),
+            overlap=segmentation.OverlapCounts(*self._overlap.tolist()),
+            annotator_overlaps=tuple(annotators[:-1]),
+            intersection_overlap=annotators[-1] if len(annotators) > 1 else None,
+            voxels=self._voxels,
+            found=self._found,
+            cysts=self._cysts.counts(),
+            false_components=int(self._predicted.counts()[:, 0].sum()),
+            confidences=np.array([confidence for confidence, _ in distinct], dtype=np.float64),
+            voxels_of_confidence=np.array([voxels for _, voxels in distinct], dtype=np.int64),
+            predicted_planes=tuple(self._predicted_planes),
+            reference_planes=tuple(self._reference_planes),
+        )
+
+    def _add_sums(self, predicted: NDArray[Any], true: NDArray[Any], at_true: NDArray[Any]) -> None:
+        true = true.astype(np.float64)
+        self._products.append(float((true * at_true).sum()))
+        self._predicted_squares.append(float(np.square(predicted, dtype=np.float64).sum()))
+        values, counts = np.unique(true, return_counts=True)
+        self._reference_squares.append(float((values * values * counts).sum()))
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+            if value > 0:
+                self._distinct[value] = self._distinct.get(value, 0) + count
+
+
+def _cropped(mask: NDArray[np.bool_], box: Box) -> Crop:
+    """Return a mask in a box as a plane cropped to its content. It is copied to release the full plane."""
+    own = box_of_content(mask)
+    if own.is_empty:
+        return Crop(np.zeros((0, 0), dtype=np.bool_))
+    return Crop(mask[own.slices].copy(), own.top + box.top, own.left + box.left)
+
+
+def _counts(prediction: NDArray[np.bool_], reference: NDArray[np.bool_]) -> Counts:
+    both = np.count_nonzero(prediction & reference)
+    return np.array((both, np.count_nonzero(prediction), np.count_nonzero(reference)), dtype=np.int64)
+
+
+CONFIDENCE_LEVELS = (1, 2, 3, 4, 5)
+OVERLAPS = {
+    "dice": ("Dice", segmentation.dice_of_counts),
+    "precision": ("Precision", segmentation.precision_of_counts),
+    "recall": ("Recall", segmentation.recall_of_counts),
+}
+"""Title and function of each overlap metric, by column."""
+
+
+@dataclass(frozen=True)
+class VolumeScoring:
+    """Scores volumes under the options of the same names; no ``surfaces``, no surface distances."""
+
+    marked_from: float
+    continuity_mm: float
+    annotators: tuple[str, ...]
+    surfaces: SurfaceConvention | None
+
+    def score(self, prediction: Values, reference: Values) -> Row:
+        """Return the columns of a submitted volume."""
+        compared = self._compare(prediction["cysts"], reference)
+        row = self._row(compared, reference)
+        if self.surfaces is not None:
+            case = reference["cysts"].case
+            spacing = _spacing_zyx(case)
+            distances = surface_distances(
+                compared.predicted_planes,
+                compared.reference_planes,
+                spacing,
+                _diagonal_mm(geometry_of(case).shape, spacing),
+                self.surfaces,
+            )
+            row |= {"hausdorff_95_mm": distances.hausdorff_95, "mean_surface_distance_mm": distances.mean}
+        return {**row, **_confidences(compared)}
+
+    def worst(self, case: CaseForm, reference: Values) -> Row:
+        """Return the worst values of a volume. The reference alone decides which of them are defined.
+
+        No submission can be worse: only false voxels, as many false components as fit, and an error of the
+        whole volume.
+        """
+        geometry, spacing = geometry_of(case), _spacing_zyx(case)
+        voxels = math.prod(geometry.shape)
+        nothing = self._compare([EMPTY] * geometry.shape[0], reference)
+        empty_row = self._row(nothing, reference)
+        row = {name: value if math.isnan(value) else 0.0 for name, value in empty_row.items()}
+        depth, height, width = geometry.shape
+        across = (depth + 1) // 2 if spacing[0] < self.continuity_mm else depth
+        row |= {
+            "prediction_squared": float(voxels),
+            "reference_squared": nothing.sums.reference_squared,
+            "highest_binary_weighted_dice": empty_row["highest_binary_weighted_dice"],
+            "false_components": float(across * ((height + 1) // 2) * ((width + 1) // 2)),
+            "volume_error_mm3": voxels * math.prod(spacing),
+        }
+        if self.surfaces is not None:
+            distance = _diagonal_mm(geometry.shape, spacing) if nothing.overlap.reference else nan
+            row |= {"hausdorff_95_mm": distance, "mean_surface_distance_mm": distance}
+        return {**row, **_confidences(nothing)}
+
+    def _compare(self, planes: Sequence[Crop], reference: Values) -> ComparedVolume:
+        case = reference["cysts"].case
+        annotators = [reference[annotator_field(name)] for name in self.annotators]
+        streams = [volume.planes() for volume in annotators if volume is not None]
+        across_planes = _spacing_zyx(case)[0] < self.continuity_mm
+        comparison = VolumeComparison(case.width, self.marked_from, across_planes, len(streams))
+        volumes = zip(planes, reference["level"].planes(), reference["cysts"].planes(), *streams, strict=True)
+        for z, (prediction, level, confidence, *annotator_overlaps) in enumerate(volumes):
+            try:
+                comparison.add(prediction, level, confidence, annotator_overlaps)
+            except ValueError as error:
+                raise PhaseError(f"{reference['cysts'].path}, B-scan {z + 1}: {error}") from None
+        return comparison.result()
+
+    def _row(self, compared: ComparedVolume, reference: Values) -> dict[str, float]:
+        """Return all columns except the distances; NaN where the reference defines no value."""
+        sums = compared.sums
+        row = {
+            "weighted_dice": segmentation.weighted_dice_of_sums(sums),
+            "product": sums.product,
+            "prediction_squared": sums.prediction_squared,
+            "reference_squared": sums.reference_squared,
+            "highest_binary_weighted_dice": segmentation.highest_binary_dice(
+                compared.confidences, compared.voxels_of_confidence
+            ),
+        }
+        row |= _overlaps("", compared.overlap)
+        annotator_overlaps = iter(compared.annotator_overlaps)
+        for name in self.annotators:
+            present = reference[annotator_field(name)] is not None
+            row |= _overlaps(f"_{name}", next(annotator_overlaps) if present else None)
+        if self.annotators:
+            row |= _overlaps("_intersection", compared.intersection_overlap)
+        for level in CONFIDENCE_LEVELS:
+            row[f"recall_level_{level}"] = _share(compared.found[level], compared.voxels[level])
+            touched, cysts = compared.cysts[level, 1], compared.cysts[level].sum()
+            row[f"detection_ratio_level_{level}"] = _share(touched, cysts)
+        row["detection_ratio"] = _share(compared.cysts[:, 1].sum(), compared.cysts.sum())
+        row["false_components"] = float(compared.false_components)
+        error = abs(compared.overlap.prediction - compared.overlap.reference)
+        row["volume_error_mm3"] = error * math.prod(_spacing_zyx(reference["cysts"].case))
+        return row
+
+
+def annotator_field(annotator: str) -> str:
+    """Return the name of the hidden field that holds a single annotator's levels."""
+    return f"reader_{annotator}"
+
+
+def _confidences(compared: ComparedVolume) -> Row:
+    """Return the columns for the pooled maximum of binary masks, one array each."""
+    return {"reference_confidences": compared.confidences, "reference_voxels": compared.voxels_of_confidence}
+
+
+def _overlaps(suffix: str, counts: segmentation.OverlapCounts[int] | None) -> dict[str, float]:
+    return {
+        f"{name}{suffix}": nan if counts is None else metric(counts, both_empty=1.0)
+        for name, (_, metric) in OVERLAPS.items()
+    }
+
+
+def _share(part: int, whole: int) -> float:
+    return float(part) / float(whole) if whole else nan
+
+
+def _spacing_zyx(case: CaseForm) -> tuple[float, float, float]:
+    x, y, z = geometry_of(case).spacing_mm or (1.0, 1.0, 1.0)
+    return z, y, x
+
+
+def _diagonal_mm(shape: Sequence[int], spacing_mm: Sequence[float]) -> float:
+    return math.hypot(*(size * step for size, step in zip(shape, spacing_mm, strict=True)))
+
 
 _VOLUMES = (".mha", ".nii.gz", ".tif", ".tiff")
 _WHOLE_LEVELS = ReferenceVolume(0, CONFIDENCE_LEVELS[-1], whole=True)

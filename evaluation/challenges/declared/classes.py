@@ -24,25 +24,12 @@ from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, proportion_of
 from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, ReferenceClass, problem_of_classes
 from evaluation.io.kinds.number import Label
+from evaluation.metrics import confusion
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.confusion import (
-    Averaging,
-    Confusion,
-    balanced_accuracy_of_confusion,
-    cohen_kappa_of_confusion,
-    expected_cost_of_confusion,
-    f_beta_of_confusion,
-    likelihood_ratio_of_confusion,
-    matthews_correlation_of_confusion,
-    mean_f1_of_confusion,
-    negative_predictive_value_of_confusion,
-    precision_of_confusion,
-    weighted_confusion,
-)
 
 _CLASSES = "The classes, in their order if they have one: texts, or whole numbers."
 _EXCLUDED = "Cells of the reference of cases that do not enter."
-_Figure = Callable[[Confusion], Floats]
+_Figure = Callable[[confusion.Confusion], Floats]
 Costs = list[list[Annotated[float, Key(ge=0, allow_inf_nan=False)]]]
 
 
@@ -171,7 +158,9 @@ class Decided:
     def matrix(self, table: CaseTable) -> Mapping[str, Any]:
         """Return the numbers of cases by true and decided class, for the organiser."""
         ones = np.ones((1, len(table)))
-        counts = weighted_confusion(table[self.true], table[self.predicted], ones, len(self.classes))
+        counts = confusion.weighted_confusion(
+            table[self.true], table[self.predicted], ones, len(self.classes)
+        )
         content = {
             "classes": list(self.classes),
             "by_true_and_decided": counts.counts[0].astype(int).tolist(),
@@ -313,7 +302,7 @@ class BalancedAccuracy(DecisionMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean of the sensitivities."""
-        return self.figure(name, field_name, table, balanced_accuracy_of_confusion, by_class=True)
+        return self.figure(name, field_name, table, confusion.balanced_accuracy_of_confusion, by_class=True)
 
 
 class Sensitivity(OneClassMetric):
@@ -367,7 +356,9 @@ class Precision(OneClassMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the precision."""
         of = self.class_index(name, field_name, table)
-        return self.figure(name, field_name, table, lambda cases: precision_of_confusion(cases, of), of=of)
+        return self.figure(
+            name, field_name, table, lambda cases: confusion.precision_of_confusion(cases, of), of=of
+        )
 
 
 class FBeta(OneClassMetric):
@@ -387,7 +378,7 @@ class FBeta(OneClassMetric):
         """Return the F-beta."""
         of = self.class_index(name, field_name, table)
         return self.figure(
-            name, field_name, table, lambda cases: f_beta_of_confusion(cases, self.beta, of), of=of
+            name, field_name, table, lambda cases: confusion.f_beta_of_confusion(cases, self.beta, of), of=of
         )
 
 
@@ -405,14 +396,18 @@ class FOne(OneClassMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the F1."""
         of = self.class_index(name, field_name, table)
-        return self.figure(name, field_name, table, lambda cases: f_beta_of_confusion(cases, 1.0, of), of=of)
+        return self.figure(
+            name, field_name, table, lambda cases: confusion.f_beta_of_confusion(cases, 1.0, of), of=of
+        )
 
 
 class _MeanFOne(DecisionMetric, ABC):
-    averaging: ClassVar[Averaging]
+    averaging: ClassVar[confusion.Averaging]
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        return self.figure(name, field_name, table, lambda cases: mean_f1_of_confusion(cases, self.averaging))
+        return self.figure(
+            name, field_name, table, lambda cases: confusion.mean_f1_of_confusion(cases, self.averaging)
+        )
 
 
 class MacroFOne(_MeanFOne):
@@ -427,7 +422,7 @@ class MacroFOne(_MeanFOne):
 
     metric: Literal["macro_f1"]
     own_title: ClassVar[str] = "Macro F1"
-    averaging: ClassVar[Averaging] = "macro"
+    averaging: ClassVar[confusion.Averaging] = "macro"
 
 
 class WeightedFOne(_MeanFOne):
@@ -441,7 +436,7 @@ class WeightedFOne(_MeanFOne):
 
     metric: Literal["weighted_f1"]
     own_title: ClassVar[str] = "Weighted F1"
-    averaging: ClassVar[Averaging] = "weighted"
+    averaging: ClassVar[confusion.Averaging] = "weighted"
 
 
 class MatthewsCorrelation(DecisionMetric):
@@ -458,7 +453,7 @@ class MatthewsCorrelation(DecisionMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the correlation."""
-        return self.figure(name, field_name, table, matthews_correlation_of_confusion, worst=-1.0)
+        return self.figure(name, field_name, table, confusion.matthews_correlation_of_confusion, worst=-1.0)
 
 
 class CohenKappa(DecisionMetric):
@@ -484,9 +479,9 @@ class CohenKappa(DecisionMetric):
         costs = self.disagreement
         if not isinstance(costs, str):
             matrix = cost_matrix(costs, len(self.decided(name, field_name, table).classes), "disagreement")
-            kappa = partial(cohen_kappa_of_confusion, disagreement=matrix)
+            kappa = partial(confusion.cohen_kappa_of_confusion, disagreement=matrix)
         else:
-            kappa = partial(cohen_kappa_of_confusion, disagreement=costs)
+            kappa = partial(confusion.cohen_kappa_of_confusion, disagreement=costs)
         return self.figure(name, field_name, table, kappa, worst=-1.0)
 
 
@@ -505,7 +500,7 @@ class NegativePredictiveValue(OneClassMetric):
         """Return the share."""
         of = self.class_index(name, field_name, table)
         return self.figure(
-            name, field_name, table, lambda cases: negative_predictive_value_of_confusion(cases, of)
+            name, field_name, table, lambda cases: confusion.negative_predictive_value_of_confusion(cases, of)
         )
 
 
@@ -526,7 +521,7 @@ class _LikelihoodRatio(OneClassMetric, ABC):
             name,
             field_name,
             table,
-            lambda cases: likelihood_ratio_of_confusion(cases, self.positive, self.most, of),
+            lambda cases: confusion.likelihood_ratio_of_confusion(cases, self.positive, self.most, of),
             worst,
             best,
         )
@@ -585,7 +580,7 @@ class ExpectedCost(DecisionMetric):
             name,
             field_name,
             table,
-            lambda cases: expected_cost_of_confusion(cases, costs, self.normalised),
+            lambda cases: confusion.expected_cost_of_confusion(cases, costs, self.normalised),
             worst,
             0.0,
         )

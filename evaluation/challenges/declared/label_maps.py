@@ -13,15 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import field_validator, model_validator
 
-from evaluation.challenges.declared.tables import (
-    FieldComparison,
-    FieldTable,
-    FileFieldTable,
-    Measure,
-    MetricTable,
-    Name,
-    figure_key,
-)
+from evaluation.challenges.declared import tables
 from evaluation.core.aggregates import mean_of_means
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
@@ -43,7 +35,7 @@ Figures = Sequence[float]
 """A figure for each scored structure in the order of the field; NaN where it is undefined."""
 
 
-class ImageFieldTable(FileFieldTable):
+class ImageFieldTable(tables.FileFieldTable):
     """A field with one image or volume for each case, of the size and position that `cases.csv` gives."""
 
     dimensions: Literal[2, 3] = Key(
@@ -104,18 +96,18 @@ class LabelMapField(ImageFieldTable):
     """
 
     kind: Literal["label_map"]
-    labels: dict[str, Name] = Key(
+    labels: dict[str, tables.Name] = Key(
         description='Names of the labels by number, for example `{ 1 = "liver", 2 = "R-PCA" }`. In the names '
         "of figures a space and a hyphen become an underscore: `dice_R_PCA`.",
         min_length=1,
     )
-    regions: dict[Name, Annotated[list[int], Key(min_length=1)]] = Key(
+    regions: dict[tables.Name, Annotated[list[int], Key(min_length=1)]] = Key(
         default={},
         description="Regions made of labels by their numbers, as `{ whole = [1, 2, 3], core = [1, 3] }`. "
         "They may overlap. Metrics then score the regions, and a label where their `labels` name it.",
     )
     background: int = Key(default=0, description="Number of what has no label.")
-    annotators: list[Name] = Key(
+    annotators: list[tables.Name] = Key(
         default=[],
         description="Names of several annotators of every case. The reference of each lies in a folder of "
         "that name in the folder of the reference, and `over_annotators` of a metric says what becomes of "
@@ -144,7 +136,7 @@ class LabelMapField(ImageFieldTable):
             if len(set(region)) < len(region):
                 raise ValueError(f"regions.{name}: expected every number once, found {region}")
             for number, label in self.labels.items():
-                if figure_key(label) == figure_key(name) and region != [int(number)]:
+                if tables.figure_key(label) == tables.figure_key(name) and region != [int(number)]:
                     raise ValueError(f"regions.{name}: expected another name than that of label {number}")
         return self
 
@@ -187,11 +179,11 @@ class LabelMapField(ImageFieldTable):
 
 def _by(field: str, annotator: str) -> str:
     """Return the name of the reference of another annotator than the first."""
-    return f"{field}_by_{figure_key(annotator)}"
+    return f"{field}_by_{tables.figure_key(annotator)}"
 
 
 def _check_distinct(names: Sequence[str]) -> None:
-    if len({figure_key(name) for name in names}) < len(names):
+    if len({tables.figure_key(name) for name in names}) < len(names):
         raise ValueError("expected names that differ from each other in more than spaces and hyphens")
 
 
@@ -218,17 +210,19 @@ class ComparedMaps:
         return structure.mask(self.prediction[box]), structure.mask(self.reference[box])
 
 
-class MapComparison(FieldComparison):
+class MapComparison(tables.FieldComparison):
     """The comparison of a label map, with its table; what several metrics need is computed once."""
 
-    def __init__(self, table: LabelMapField, comparison: FieldComparison, field: str | None = None) -> None:
+    def __init__(
+        self, table: LabelMapField, comparison: tables.FieldComparison, field: str | None = None
+    ) -> None:
         super().__init__(
             field or comparison.field, comparison.submitted, comparison.references, comparison.all_submitted
         )
         self.table = table
 
     @classmethod
-    def of(cls, comparison: FieldComparison, table: LabelMapField) -> MapComparison:
+    def of(cls, comparison: tables.FieldComparison, table: LabelMapField) -> MapComparison:
         """Return the comparison that all metrics of a field share."""
         return comparison.derive("label map", lambda given: cls(table, given))
 
@@ -292,7 +286,7 @@ class LabelFigure:
     ordered: bool = True
 
 
-class StructureMetricTable(MetricTable):
+class StructureMetricTable(tables.MetricTable):
     """A metric with a figure for each label or region; the figure of its own name is their mean."""
 
     labels: list[str] | None = Key(
@@ -315,7 +309,7 @@ class StructureMetricTable(MetricTable):
         "(nnU-Net). They differ where labels do not enter in some cases.",
     )
 
-    kinds: ClassVar[tuple[type[FieldTable], ...]] = (LabelMapField,)
+    kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (LabelMapField,)
 
     def figure(self, table: LabelMapField) -> LabelFigure:
         """Return the properties of a figure. Raises ValueError for options that do not fit the field."""
@@ -364,7 +358,7 @@ class StructureMetricTable(MetricTable):
         chosen = self.labels or table.regions or known
         return [structure for name, structure in known.items() if name in chosen]
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the mean, and with several structures the figure of each.
 
         Raises ValueError for unknown labels and for options that do not fit.
@@ -373,7 +367,9 @@ class StructureMetricTable(MetricTable):
         structures = self.scored(table)
         figure = self.figure(table)
         several, by_reference = len(structures) > 1, self.absent != "score_predicted"
-        parts = [f"{name}_{figure_key(structure.name)}" for structure in structures] if several else [name]
+        parts = (
+            [f"{name}_{tables.figure_key(structure.name)}" for structure in structures] if several else [name]
+        )
 
         def row(figures: Figures, enters: Sequence[bool]) -> Row:
             shown = [value if entered else math.nan for value, entered in zip(figures, enters, strict=True)]
@@ -381,14 +377,14 @@ class StructureMetricTable(MetricTable):
             whole = _mean_of_defined(figures if agree else shown)
             return {name: whole, **(dict(zip(parts, shown, strict=True)) if several else {})}
 
-        def values(comparison: FieldComparison) -> Row:
+        def values(comparison: tables.FieldComparison) -> Row:
             maps = MapComparison.of(comparison, table)
             return row(self.case_values(maps, structures), self.entering(maps, structures))
 
         def worst(case: CaseForm, references: Values) -> Row:
             reference: LabelMapValue = references[field_name]
             figures = [self.worst_value(reference, table, each) for each in structures]
-            unanswered = MapComparison(table, FieldComparison.of_reference(field_name, references))
+            unanswered = MapComparison(table, tables.FieldComparison.of_reference(field_name, references))
             return row(figures, self.entering_unanswered(unanswered, structures))
 
         def metric(column: str, title: str, of: Sequence[str]) -> Metric:
@@ -411,7 +407,7 @@ class StructureMetricTable(MetricTable):
         for column, structure in zip(parts, structures, strict=True):
             if several:
                 metrics.append(metric(column, f"{title}, {structure.name.replace('_', ' ')}", [column]))
-        return Measure(tuple(metrics), values, worst)
+        return tables.Measure(tuple(metrics), values, worst)
 
 
 class LabelMetricTable(StructureMetricTable):
@@ -460,7 +456,7 @@ class LabelMetricTable(StructureMetricTable):
         """Return whether there is always a submission that has the best value."""
         return self.over_annotators != "mean" or super().is_reached(table)
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the figures. Raises ValueError as `StructureMetricTable`, and for no consensus."""
         if self.over_annotators == "consensus" and not self.has_consensus:
             raise ValueError("over_annotators: expected 'mean' or 'best', found 'consensus'")

@@ -7,16 +7,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from evaluation.challenges.declared.label_maps import (
-    Figures,
-    LabelFigure,
-    LabelMapField,
-    LabelMetricTable,
-    MapComparison,
-    Structure,
-    diagonal_of,
-    spacing_of,
-)
+from evaluation.challenges.declared import label_maps
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.label_surfaces import SurfaceComparison, compare_surfaces
@@ -25,7 +16,7 @@ from evaluation.metrics.surfaces import Directions, DirectionsOfMean, Percentile
 Tolerance = Annotated[float, Key(ge=0, allow_inf_nan=False)]
 
 
-class _SurfaceTable(LabelMetricTable):
+class _SurfaceTable(label_maps.LabelMetricTable):
     """A figure of the distances between two surfaces."""
 
     surface: Surface = Key(
@@ -37,19 +28,21 @@ class _SurfaceTable(LabelMetricTable):
     )
 
     @abstractmethod
-    def value(self, compared: SurfaceComparison, structure: Structure) -> float:
+    def value(self, compared: SurfaceComparison, structure: label_maps.Structure) -> float:
         """Return the figure of a structure, infinite for a distance to nothing."""
 
-    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
+    def values(
+        self, comparison: label_maps.MapComparison, structures: Sequence[label_maps.Structure]
+    ) -> label_maps.Figures:
         """Return the figures, none worse than the worst; surfaces are compared once for all metrics."""
         reference: LabelMapValue = comparison.reference
         table = comparison.table
-        spacing_mm = spacing_of(reference, table)
+        spacing_mm = label_maps.spacing_of(reference, table)
         figure = self.figure(table)
         limit = max if figure.worst < figure.best else min
 
-        def figure_of(structure: Structure) -> float:
-            def compare(comparison: MapComparison) -> SurfaceComparison:
+        def figure_of(structure: label_maps.Structure) -> float:
+            def compare(comparison: label_maps.MapComparison) -> SurfaceComparison:
                 return compare_surfaces(*comparison.maps.masks(structure), spacing_mm, self.surface)
 
             compared = comparison.derive(("surfaces", self.surface, structure.positions), compare)
@@ -69,12 +62,14 @@ class _SurfaceDistanceTable(_SurfaceTable):
         allow_inf_nan=False,
     )
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
+    def figure(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
         worst = math.inf if self.worst is None else self.worst
-        return LabelFigure(best=0, worst=worst, unit="mm" if table.in_mm else "pixels")
+        return label_maps.LabelFigure(best=0, worst=worst, unit="mm" if table.in_mm else "pixels")
 
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
-        return diagonal_of(reference, table) if self.worst is None else self.worst
+    def worst_value(
+        self, reference: LabelMapValue, table: label_maps.LabelMapField, structure: label_maps.Structure
+    ) -> float:
+        return label_maps.diagonal_of(reference, table) if self.worst is None else self.worst
 
 
 class HausdorffDistance(_SurfaceDistanceTable):
@@ -108,12 +103,12 @@ class HausdorffDistance(_SurfaceDistanceTable):
         "two figures. `pooled`: the figure of all distances together (MedPy).",
     )
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
+    def figure(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
         """Return a distance. Raises ValueError for a percentile that elements do not have."""
         SurfaceConvention(self.surface, self.percentile_method, self.directions)
         return super().figure(table)
 
-    def value(self, compared: SurfaceComparison, structure: Structure) -> float:
+    def value(self, compared: SurfaceComparison, structure: label_maps.Structure) -> float:
         """Return the percentile."""
         return compared.hausdorff_distance(self.percentile, self.percentile_method, self.directions)
 
@@ -137,7 +132,7 @@ class AverageSurfaceDistance(_SurfaceDistanceTable):
         "means. `mean`: their mean (MASD).",
     )
 
-    def value(self, compared: SurfaceComparison, structure: Structure) -> float:
+    def value(self, compared: SurfaceComparison, structure: label_maps.Structure) -> float:
         """Return the mean."""
         return compared.average_distance(self.directions)
 
@@ -159,15 +154,15 @@ class SurfaceDice(_SurfaceTable):
         "is within."
     )
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
+    def figure(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
         """Return a share. Raises ValueError unless each scored label, and no other, has a tolerance."""
         names = [structure.name for structure in self.scored(table)]
         if isinstance(self.tolerance_mm, dict) and set(self.tolerance_mm) != set(names):
             found = ", ".join(self.tolerance_mm) or "none"
             raise ValueError(f"tolerance_mm: expected one for each of {', '.join(names)}, found {found}")
-        return LabelFigure(best=1, worst=0)
+        return label_maps.LabelFigure(best=1, worst=0)
 
-    def value(self, compared: SurfaceComparison, structure: Structure) -> float:
+    def value(self, compared: SurfaceComparison, structure: label_maps.Structure) -> float:
         """Return the share."""
         stated = self.tolerance_mm
         return compared.surface_dice(stated[structure.name] if isinstance(stated, dict) else stated)

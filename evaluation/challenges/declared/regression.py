@@ -16,11 +16,7 @@ from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, Metric, mean_of
-from evaluation.metrics.regression import (
-    weighted_intraclass_correlation,
-    weighted_pearson_correlation,
-    weighted_spearman_correlation,
-)
+from evaluation.metrics import regression
 
 
 def _mean_error(column: str) -> Aggregate:
@@ -189,7 +185,7 @@ class PearsonCorrelation(AgreementMetric):
 
     metric: Literal["pearson_correlation"]
     own_title: ClassVar[str] = "Pearson's correlation"
-    agreement: ClassVar[aggregates.Figure] = staticmethod(weighted_pearson_correlation)
+    agreement: ClassVar[aggregates.Figure] = staticmethod(regression.weighted_pearson_correlation)
 
 
 class SpearmanCorrelation(AgreementMetric):
@@ -203,7 +199,7 @@ class SpearmanCorrelation(AgreementMetric):
 
     metric: Literal["spearman_correlation"]
     own_title: ClassVar[str] = "Spearman's correlation"
-    agreement: ClassVar[aggregates.Figure] = staticmethod(weighted_spearman_correlation)
+    agreement: ClassVar[aggregates.Figure] = staticmethod(regression.weighted_spearman_correlation)
 
 
 class IntraclassCorrelation(AgreementMetric):
@@ -216,7 +212,7 @@ class IntraclassCorrelation(AgreementMetric):
     """
 
     metric: Literal["intraclass_correlation"]
-    agreement: ClassVar[aggregates.Figure] = staticmethod(weighted_intraclass_correlation)
+    agreement: ClassVar[aggregates.Figure] = staticmethod(regression.weighted_intraclass_correlation)
 
 
 def _measured(table: FieldTable) -> NumberField:

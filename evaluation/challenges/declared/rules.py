@@ -28,10 +28,9 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key, KeyTable, Weight
 from evaluation.core.metric import Metric
-from evaluation.core.scheme import Board, Method, MethodName, Rank, Scheme, Ties
+from evaluation.core.scheme import Board, BoardTable, Method, MethodName, Rank, Scheme, Ties
 from evaluation.phase.config import DECLARED
 from evaluation.phase.registry import RUN_TIME
-from evaluation.phase.scheme_table import BoardTable
 
 
 class RankingTable(KeyTable):

@@ -10,13 +10,7 @@ from typing import ClassVar, Literal
 
 from evaluation.challenges.declared.scalars import NumberField
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
-from evaluation.core.aggregates import (
-    average_precision_of,
-    calibration_metric,
-    partial_auc_of,
-    ratio_of_sums,
-    sensitivity_at_precision_of,
-)
+from evaluation.core import aggregates
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
@@ -92,7 +86,7 @@ class PartialAreaUnderCurve(ScoreMetric):
             raise ValueError(
                 f"expected min_specificity < max_specificity, found {float(low):g} and {float(high):g}"
             )
-        area = partial_auc_of(*score_columns(field_name), low, high, self.standardised)
+        area = aggregates.partial_auc_of(*score_columns(field_name), low, high, self.standardised)
         width, chance = float(high - low), float((1 - low) ** 2 - (1 - high) ** 2) / 2
         best, worst = (1.0, 0.5 * (1 - chance / (width - chance))) if self.standardised else (width, 0.0)
         return self.score_measure(name, field_name, table, area, best, worst)
@@ -163,7 +157,7 @@ class AveragePrecision(ScoreMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the average precision. Raises ValueError for a field without classes."""
-        aggregate = average_precision_of(*score_columns(field_name), self.reading)
+        aggregate = aggregates.average_precision_of(*score_columns(field_name), self.reading)
         return self.score_measure(name, field_name, table, aggregate, 1, 0)
 
 
@@ -182,7 +176,9 @@ class SensitivityAtPrecision(ScoreMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the sensitivity. Raises ValueError for a field without classes."""
-        aggregate = sensitivity_at_precision_of(*score_columns(field_name), _decimal(self.precision))
+        aggregate = aggregates.sensitivity_at_precision_of(
+            *score_columns(field_name), _decimal(self.precision)
+        )
         return self.score_measure(name, field_name, table, aggregate, 1, 0)
 
 
@@ -213,7 +209,7 @@ class NetBenefit(ScoreMetric):
             return {name: math.nan if math.isnan(true) else (1.0 if true else -cost) * treated, label: true}
 
         if self.standardised:
-            benefit = ratio_of_sums(name, label, is_share=False, of_failure=-cost)
+            benefit = aggregates.ratio_of_sums(name, label, is_share=False, of_failure=-cost)
             metric = Metric(name, self.title_of(name), benefit, 1, -math.inf)
         else:
             metric = Metric(name, self.title_of(name), mean_of(name), 1, -cost, ordered=False)
@@ -240,7 +236,7 @@ class CalibrationError(ScoreMetric):
         """Return the error. Raises ValueError for a field that is no probability of a class."""
         check_probability(table)
         columns = score_columns(field_name)
-        metric = calibration_metric(name, self.title_of(name), [columns], columns[1], self.bins)
+        metric = aggregates.calibration_metric(name, self.title_of(name), [columns], columns[1], self.bins)
         found = self.score_measure(name, field_name, table, metric.aggregate, metric.best, metric.worst)
         return replace(found, metrics=(metric,))
 

@@ -7,14 +7,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Literal
 
-from evaluation.challenges.declared.label_maps import (
-    Figures,
-    LabelFigure,
-    LabelMapField,
-    LabelMetricTable,
-    MapComparison,
-    Structure,
-)
+from evaluation.challenges.declared import label_maps
 from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
@@ -22,14 +15,16 @@ from evaluation.metrics.arrays import Bools
 from evaluation.metrics.components import betti_numbers, boundary_iou, centreline_dice
 
 
-class _MaskTable(LabelMetricTable):
+class _MaskTable(label_maps.LabelMetricTable):
     """A figure of two masks, by default from 0 to 1."""
 
     @abstractmethod
     def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
         """Return the figure of two masks of the reference's image, cropped alike."""
 
-    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
+    def values(
+        self, comparison: label_maps.MapComparison, structures: Sequence[label_maps.Structure]
+    ) -> label_maps.Figures:
         """Return the figures."""
         masks = map(comparison.maps.masks, structures)
         return [self.value(*both, comparison.reference) for both in masks]
@@ -48,9 +43,9 @@ class BettiError(_MaskTable):
     number: Literal[0, 1] = Key(default=0, description="0: components. 1: tunnels; in two dimensions holes.")
     worst: float = Key(description="The largest difference that counts.", gt=0, allow_inf_nan=False)
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
+    def figure(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
         """Return the range."""
-        return LabelFigure(best=0, worst=self.worst)
+        return label_maps.LabelFigure(best=0, worst=self.worst)
 
     def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
         """Return the difference."""

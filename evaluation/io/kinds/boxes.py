@@ -99,9 +99,7 @@ class BoxList(field.ColumnKind):
 
     def _read_lines(self, data: memoryview, size: Size) -> box_files.BoxLines:
         if self.layout == "voc_xml":
-            from evaluation.io.box_files import read_voc_boxes  # a parser that few phases need
-
-            return read_voc_boxes(data, self._format, size, self.max_boxes)
+            return box_files.read_voc_boxes(data, self._format, size, self.max_boxes)
         return box_files.read_box_lines(data, self._format, size, self.max_boxes)
 
     def _of_json(self, source: field.JsonSource, case: CaseForm) -> Boxes:
@@ -192,17 +190,12 @@ class BoxList(field.ColumnKind):
 
     def example(self, case: CaseForm, random: np.random.Generator) -> Boxes:
         """Return one to three boxes in the image."""
-        space = BoxesInSpace(
-            objects.Space(2, "pixels"), objects.Attributes(self.classes, self.with_confidence)
-        )
-        return space.example(case, random)
+        return BoxesInSpace(objects.Space(2, "pixels"), self._attributes).example(case, random)
 
     def write_file(self, value: Boxes, extension: str) -> bytes:
         """Return the lines of a text file, or XML."""
         if self.layout == "voc_xml":
-            from evaluation.io.box_files import write_voc_boxes
-
-            return write_voc_boxes(value.rows.tolist(), self._format)
+            return box_files.write_voc_boxes(value.rows.tolist(), self._format)
         return box_files.write_box_lines(value.rows.tolist(), self._format)
 
     def write_json(self, value: Boxes) -> dict[str, object]:

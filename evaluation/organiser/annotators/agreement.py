@@ -103,19 +103,10 @@ def _class(kind: ClassLabel, value: float) -> Mapping[str, Hashable]:
     return {"": "excluded" if math.isnan(value) else kind.names[int(value)]}
 
 
-@categories.register
-def _presence(kind: LabelMask, value: Crop) -> Mapping[str, Hashable]:
-    return {
-        f"{kind.labels[label]} present": bool(region_of(value, labels).values.any())
-        for label, labels in kind.regions()
-    }
-
-
-@categories.register
-def _presence_of_classes(kind: MultilabelMask, value: tuple[Crop, ...]) -> Mapping[str, Hashable]:
-    return {
-        f"{name} present": bool(region.values.any()) for name, region in zip(kind.classes, value, strict=True)
-    }
+@categories.register(LabelMask)
+@categories.register(MultilabelMask)
+def _presence(kind: LabelMask | MultilabelMask, value: Any) -> Mapping[str, Hashable]:
+    return {f"{name} present": bool(region.values.any()) for name, region in _regions(kind, value)}
 
 
 @categories.register(BoxList)
@@ -143,20 +134,11 @@ def _number(kind: Number, value: float) -> Mapping[str, float]:
     return {"": value}
 
 
-@amounts.register
-def _areas(kind: LabelMask, value: Crop) -> Mapping[str, float]:
-    return {
-        f"{kind.labels[label]} area in pixels": float(np.count_nonzero(region_of(value, labels).values))
-        for label, labels in kind.regions()
-    }
-
-
-@amounts.register
-def _areas_of_classes(kind: MultilabelMask, value: tuple[Crop, ...]) -> Mapping[str, float]:
-    return {
-        f"{name} area in pixels": float(np.count_nonzero(region.values))
-        for name, region in zip(kind.classes, value, strict=True)
-    }
+@amounts.register(LabelMask)
+@amounts.register(MultilabelMask)
+def _areas(kind: LabelMask | MultilabelMask, value: Any) -> Mapping[str, float]:
+    regions = _regions(kind, value)
+    return {f"{name} area in pixels": float(np.count_nonzero(region.values)) for name, region in regions}
 
 
 @amounts.register(BoxList)
@@ -177,24 +159,14 @@ def measures(kind: Kind, first: Any, second: Any) -> Mapping[str, float]:
     return {}
 
 
-@measures.register
-def _dice(kind: LabelMask, first: Crop, second: Crop) -> Mapping[str, float]:
+@measures.register(LabelMask)
+@measures.register(MultilabelMask)
+def _dice(kind: LabelMask | MultilabelMask, first: Any, second: Any) -> Mapping[str, float]:
     """Return the Dice of every region; NaN where neither annotator marked it."""
+    pairs = zip(_regions(kind, first), _regions(kind, second), strict=True)
     return {
-        f"{kind.labels[label]} Dice": dice_of_counts(
-            overlap_of(region_of(first, labels), region_of(second, labels)), both_empty=nan
-        )
-        for label, labels in kind.regions()
-    }
-
-
-@measures.register
-def _dice_of_classes(
-    kind: MultilabelMask, first: tuple[Crop, ...], second: tuple[Crop, ...]
-) -> Mapping[str, float]:
-    pairs = zip(kind.classes, first, second, strict=True)
-    return {
-        f"{name} Dice": dice_of_counts(overlap_of(one, other), both_empty=nan) for name, one, other in pairs
+        f"{name} Dice": dice_of_counts(overlap_of(one, other), both_empty=nan)
+        for (name, one), (_, other) in pairs
     }
 
 
@@ -217,6 +189,12 @@ def _distance(kind: PointInImage, first: Point, second: Point) -> Mapping[str, f
     """Return the distance in pixels; NaN where one annotator marked the structure as invisible."""
     both = kind.is_visible(first) and kind.is_visible(second)
     return {"distance in pixels": distance(first, second) if both else nan}
+
+
+def _regions(kind: LabelMask | MultilabelMask, value: Any) -> Iterator[tuple[str, Crop]]:
+    if isinstance(kind, MultilabelMask):
+        return zip(kind.classes, value, strict=True)
+    return ((kind.labels[label], region_of(value, labels)) for label, labels in kind.regions())
 
 
 def _numbers_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str, int]:

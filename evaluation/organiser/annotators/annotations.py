@@ -1,12 +1,4 @@
-"""The organiser's folder of annotations from which the reference of a phase is built.
-
-phase.toml, cases.csv   as in the phase that is to be; columns of labels that cases.csv has are kept
-readers/<annotator>/…      one annotator's annotations, laid out as a submission to the phase
-                           ellipses.csv in place of masks: name, region, center_x, center_y,
-                           radius_x, radius_y in pixels, rotation in degrees, clockwise
-dropped.csv             optional: reader, name, field, rejected by a quality check (empty field: all);
-                        with a column region also one region of a mask, such as optic cup
-"""
+"""The organiser's folder of annotations from which the reference of a phase is built."""
 
 from __future__ import annotations
 

@@ -22,10 +22,10 @@ from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.io.kinds.volume import ConfidenceVolume, Volume
 from evaluation.io.volume_header import geometry_of
+from evaluation.metrics.agreement import staple
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import fuse_boxes, iou_of_corners, suppress_boxes
 from evaluation.metrics.crops import Box, Crop
-from evaluation.metrics.staple import staple
 
 # --- Combine the masks of several annotators by majority vote or STAPLE ---
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from dataclasses import fields as fields_of_class
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from evaluation.core.field import Field, Files, FileSource
 from evaluation.core.form import STACK_NAME, Form
 from evaluation.core.metric import Metric
 from evaluation.core.outcome import Progress, no_progress
-from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.evaluate import Rejection, evaluate
 from evaluation.io.kinds.number import Number
 from evaluation.metrics.agreement import AgreementFigure
@@ -40,11 +39,12 @@ from evaluation.organiser.ranking.difficulty import measure_per_case, value_per_
 from evaluation.organiser.ranking.pair_tests import TestChoice
 from evaluation.organiser.ranking.pairwise import holm
 from evaluation.organiser.ranking.resampling import TeamCases
-from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, inputs_of
+from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, algorithm_writer
 from evaluation.phase.cases import OrganiserTable, organiser_table
 from evaluation.phase.leaderboard import TEAM, is_eligible
 from evaluation.phase.phase import Phase
 from evaluation.phase.places import mid_ranks
+from evaluation.summary import resampling_of
 
 # --- Combine several submissions of one phase into one, in the submission's own format ---
 
@@ -171,11 +171,7 @@ def _writer_for(
     folder: Path, form: Form, fields: Sequence[Field], submissions: Sequence[OpenSubmission]
 ) -> ArchiveWriter | AlgorithmWriter:
     if form.submission == "algorithm":
-        slugs = {field.name: form.sockets.get(field.name, field.socket.slug) for field in fields}
-        renamed = [replace(field, socket=replace(field.socket, slug=slugs[field.name])) for field in fields]
-        return AlgorithmWriter(
-            folder, renamed, inputs_of(form, fields), next(iter(form.input_sockets), "image")
-        )
+        return algorithm_writer(folder, form, fields)
     extensions = {
         field.name: extension
         for field in fields
@@ -324,7 +320,7 @@ def _gains(
                 for metric, value in metric_values(task.metrics, found[task.name]).items():
                     if not math.isnan(value):
                         values[f"{task.name}.{metric}"][one] = value
-    cases = TeamCases(tuple(tables), tuple(tables.values()), _clusters(phase))
+    cases = TeamCases(tuple(tables), tuple(tables.values()), resampling_of(phase).clusters)
     for name, of_all in values.items():
         if ensemble not in of_all:
             continue
@@ -343,14 +339,6 @@ def _gains(
                     *(name, member, of_all[ensemble], of_all[member], upwards * difference + 0.0),
                     *(pair.method, pair.p_value, adjusted[member], pair.favours, pair.note),
                 )
-
-
-def _clusters(phase: Phase) -> dict[str, str] | None:
-    """Return the cluster of every case by name, None where cases are independent."""
-    if CLUSTER_COLUMN not in phase.cases.columns:
-        return None
-    rows = zip(phase.cases.forms, phase.rows, strict=True)
-    return {case.name: row.cells[CLUSTER_COLUMN] for case, row in rows}
 
 
 def _case_gains(

@@ -6,10 +6,14 @@ import argparse
 import math
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
 
 from evaluation.cli.common import add_phase, tell
+from evaluation.cli.console import TableConsole
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.attack import attack
 from evaluation.organiser.audit import (
     Disclosure,
     HiddenLabels,
@@ -22,10 +26,6 @@ from evaluation.organiser.audit import (
 from evaluation.phase.named import named_phase
 from evaluation.phase.phase import Phase
 from evaluation.platform import machine
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
 
 _DIGITS = (3, 2)
 _MAX_COUNTED = 10**9
@@ -79,13 +79,11 @@ def _size(text: str) -> tuple[str, LabelCount]:
 
 
 def _console() -> Console:
-    from evaluation.cli.console import TableConsole
 
     return TableConsole(120, markup=False)
 
 
 def _print(phase: Phase, disclosure: Disclosure) -> None:
-    from rich.table import Table
 
     console = _console()
     title = f"{phase.config.name}: bits about the reference that one submission reveals, at most"
@@ -109,7 +107,6 @@ def _print(phase: Phase, disclosure: Disclosure) -> None:
 
 
 def _table_of_labels(disclosure: Disclosure) -> Table:
-    from rich.table import Table
 
     title = "Hidden labels, and the fewest submissions that could tell all of them"
     table = Table("labels", title=title, title_justify="left")
@@ -149,9 +146,6 @@ def _answer(phase: Phase, disclosure: Disclosure) -> str:
 
 
 def _print_attacks(phase: Phase, allowed: int) -> None:
-    from rich.table import Table
-
-    from evaluation.organiser.attack import attack
 
     title = (
         f"{phase.config.name}: labels that attacks recover from metrics.json, {allowed} submissions at most"

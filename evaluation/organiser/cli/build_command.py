@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from evaluation.organiser.image.build import BuiltImage, Recipe
+from evaluation.organiser.image.build import BuiltImage, Recipe, build_image, build_without_phase
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,8 +46,6 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
 
 def recipe_of(arguments: argparse.Namespace) -> Recipe:
     """Return how the image is built."""
-    from evaluation.organiser.image.build import Recipe
-
     return Recipe(arguments.base, arguments.dockerfile, arguments.docker)
 
 
@@ -67,8 +63,6 @@ def tell_built(image: BuiltImage) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Build and print the names of the images. Raises `PhaseError`."""
-    from evaluation.organiser.image.build import build_image, build_without_phase
-
     if arguments.without_phase:
         names = build_without_phase(recipe_of(arguments), tell_terminal)
         sys.stdout.write("".join(f"{name}\n" for name in names))

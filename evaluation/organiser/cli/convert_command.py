@@ -7,16 +7,20 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.cli.common import PHASE_HELP, progress_bar
-
-if TYPE_CHECKING:
-    from evaluation.core.field import Field
-    from evaluation.core.form import Form
-    from evaluation.organiser.annotators.annotations import OpenSubmission
-    from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter
-    from evaluation.phase.phase import Phase
+from evaluation.core.challenge import fields_of
+from evaluation.core.fault import Fault, FaultKind, PhaseError
+from evaluation.core.field import Field, Files, Kind, TableColumns, file_of
+from evaluation.core.form import STACK_NAME, Form
+from evaluation.io.handover import encode
+from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
+from evaluation.organiser.output import whole_folder
+from evaluation.organiser.submission_writer import ArchiveWriter, algorithm_writer, writable
+from evaluation.phase.named import named_phase
+from evaluation.phase.phase import Phase
+from evaluation.phase.registry import tasks_of_form
 
 _JOBS = "predictions.json"
 
@@ -38,15 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises `PhaseError` with the faults of the submission, or of values that the other form cannot hold.
     """
-    from evaluation.core.challenge import fields_of
-    from evaluation.core.fault import PhaseError
-    from evaluation.core.form import STACK_NAME
-    from evaluation.organiser.annotators.annotations import open_submissions
-    from evaluation.organiser.output import whole_folder
-    from evaluation.organiser.submission_writer import writable
-    from evaluation.phase.named import named_phase
-    from evaluation.phase.registry import tasks_of_form
-
     given: Path = arguments.submission
     to_jobs = not (given / _JOBS).is_file()
     phase = named_phase(arguments.ground_truth)
@@ -65,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = tuple(field.name for field in fields)
     (source,) = open_submissions({str(given): given}, before, tasks)
     with whole_folder(arguments.output) as folder, progress_bar("cases", len(form.cases)) as progress:
-        writer = _writer(folder, form, fields, to_jobs)
+        writer = algorithm_writer(folder, form, fields) if to_jobs else ArchiveWriter(folder, fields)
         kinds = {field.name: field.kind for field in fields}
         for position, case in enumerate(form.cases):
             values = source.read(position, names, faults)
@@ -96,23 +91,8 @@ def _form_of_both(phase: Phase) -> Form:
     return replace(phase.form, cases=cases, tasks=tasks, run_time=None)
 
 
-def _writer(
-    folder: Path, form: Form, fields: Sequence[Field], to_jobs: bool
-) -> ArchiveWriter | AlgorithmWriter:
-    from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, inputs_of
-
-    if not to_jobs:
-        return ArchiveWriter(folder, fields)
-    slugs = {field.name: form.sockets.get(field.name, field.socket.slug) for field in fields}
-    renamed = [replace(field, socket=replace(field.socket, slug=slugs[field.name])) for field in fields]
-    return AlgorithmWriter(folder, renamed, inputs_of(form, fields), next(iter(form.input_sockets), "image"))
-
-
 def _faults_of_kinds(fields: Sequence[Field], form: Form, to_jobs: bool) -> Iterator[str]:
     """Yield the fields whose kind cannot be written in the other form."""
-    from evaluation.core.fault import Fault, FaultKind
-    from evaluation.core.field import Files, Kind, TableColumns
-
     for field in fields:
         layout = field.archive
         if to_jobs:
@@ -133,9 +113,6 @@ def _changed(
     source: OpenSubmission, written: OpenSubmission, form: Form, fields: Sequence[Field]
 ) -> list[str]:
     """Return the faults of a written submission, and the values that it holds otherwise than its source."""
-    from evaluation.core.fault import Fault, FaultKind
-    from evaluation.core.field import file_of
-    from evaluation.io.handover import encode
 
     def packed(values: dict[str, Any], field: Field) -> bytes:
         return b"".join(encode(field.kind.pack(values[field.name])))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,19 +86,16 @@ def _fuse_cysts(arguments: argparse.Namespace) -> list[Path]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare one sub-command for each kind of input, with its arguments."""
-    from evaluation.organiser.annotators import annotations as annotators
-    from evaluation.organiser.cyst_benchmark import steps as benchmark
-    from evaluation.organiser.justraigs_graders import reference as labels_phase
-
+    texts = files("evaluation.organiser") / "templates"
     kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
-    for name, summary, module, add in (
-        ("annotators", "masks, boxes, points and labels of several annotators", annotators, _add_annotators),
-        ("graders", "labels of two graders and a specialist (JustRAIGS)", labels_phase, _add_graders),
-        ("cysts", "a confidence benchmark of cysts in OCT volumes", benchmark, _add_cysts),
+    for name, summary, add in (
+        ("annotators", "masks, boxes, points and labels of several annotators", _add_annotators),
+        ("graders", "labels of two graders and a specialist (JustRAIGS)", _add_graders),
+        ("cysts", "a confidence benchmark of cysts in OCT volumes", _add_cysts),
     ):
-        # The module's docstring lists the files that are read and written.
         layout = argparse.RawDescriptionHelpFormatter
-        add(kinds.add_parser(name, help=summary, description=module.__doc__, formatter_class=layout))
+        read = (texts / f"fuse-{name}.txt").read_text(encoding="utf-8")  # the files read and written
+        add(kinds.add_parser(name, help=summary, description=read, formatter_class=layout))
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,18 +6,15 @@ import argparse
 import sys
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from evaluation.cli.common import share, whole_number
-
-if TYPE_CHECKING:
-    from evaluation.organiser.justraigs_graders.grading import GraderLimits
+from evaluation.organiser.justraigs_graders import assignment
+from evaluation.organiser.justraigs_graders.assignment import BLOCK, hold_exam, write_pairs, write_results
+from evaluation.organiser.justraigs_graders.grading import ENTRY_EXAM, GraderLimits
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare one sub-command for each step, with its arguments."""
-    from evaluation.organiser.justraigs_graders import assignment
-
     steps = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
     # The module's docstring describes the files read and written.
     layout = argparse.RawDescriptionHelpFormatter
@@ -48,8 +45,6 @@ def add_limits(parser: argparse.ArgumentParser, default: GraderLimits) -> None:
 
 def add_draw(parser: argparse.ArgumentParser) -> None:
     """Declare how graders are drawn."""
-    from evaluation.organiser.justraigs_graders.assignment import BLOCK
-
     parser.add_argument("--seed", type=whole_number(0), default=0, help="of the draw (default: %(default)s)")
     parser.add_argument(
         "--block",
@@ -62,14 +57,11 @@ def add_draw(parser: argparse.ArgumentParser) -> None:
 
 def limits_of(arguments: argparse.Namespace) -> GraderLimits:
     """Return the limits that `add_limits` declared."""
-    from evaluation.organiser.justraigs_graders.grading import GraderLimits
-
     sensitivity: Fraction = arguments.min_sensitivity
     return GraderLimits(sensitivity, arguments.min_specificity)
 
 
 def _add_exam(parser: argparse.ArgumentParser) -> None:
-    from evaluation.organiser.justraigs_graders.grading import ENTRY_EXAM
 
     parser.add_argument("answers", type=Path, metavar="ANSWERS_CSV", help="the candidates' answers")
     parser.add_argument(
@@ -80,7 +72,6 @@ def _add_exam(parser: argparse.ArgumentParser) -> None:
 
 
 def _exam(arguments: argparse.Namespace) -> str:
-    from evaluation.organiser.justraigs_graders.assignment import hold_exam, write_results
 
     candidates = hold_exam(arguments.answers, limits_of(arguments))
     write_results(arguments.output, candidates)
@@ -99,7 +90,6 @@ def _add_pairs(parser: argparse.ArgumentParser) -> None:
 
 
 def _pairs(arguments: argparse.Namespace) -> str:
-    from evaluation.organiser.justraigs_graders.assignment import write_pairs
 
     blocks = write_pairs(
         arguments.images, arguments.graders, arguments.output, arguments.seed, arguments.block

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.starter.forge import write_from_pack
+from evaluation.organiser.starter.repository import KINDS, write_repository
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    from evaluation.organiser.starter.repository import KINDS
-
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="a new or empty folder")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--like", choices=KINDS, help="what the challenge is like")
@@ -36,13 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.pack is not None and arguments.algorithm:
         raise PhaseError("--algorithm: expected with --like, since a pack has its own interfaces")
     if arguments.pack is not None:
-        from evaluation.organiser.starter.forge import write_from_pack
-
         written = write_from_pack(arguments.folder, arguments.pack)
         sys.stderr.write("".join(f"{line}\n" for line in (*written.notes, *written.left_out)))
         sys.stdout.write("".join(f"{folder}\n" for folder in written.folders))
         return 1 if written.left_out else 0
-    from evaluation.organiser.starter.repository import write_repository
 
     write_repository(arguments.folder, arguments.like, arguments.algorithm)
     sys.stdout.write(f"{arguments.folder}: read README.md there; first of all: evaluation seal phase\n")

@@ -1,40 +1,4 @@
-"""Build the cyst benchmark from annotations to a phase folder, in steps that can be run one by one.
-
-Input:
-
-    images/<volume>.mha                            the OCT volumes (also .nii.gz, .tif)
-    evaluation.csv                                 volume, b_scan (from 1): everyone annotates them twice
-    evaluation/<annotator>/run1|run2/<volume>.mha  confidences 0 to 5; other B-scans are ignored
-    evaluation/supervisor/run1|run2/<volume>.mha   the same by the expert, who is the reference
-    volumes.csv                                    volume, vendor, quality_<annotator> … (high, medium or low)
-    annotations/<annotator>/<volume>.mha           the benchmark itself, confidences 0 to 5
-    phase.toml                                     of the phase to be built
-
-The steps and the tables that they write. A table can be inspected and changed before the next step; tables in
-brackets are for inspection only:
-
-    distinction   distinctions.csv             every cyst of the evaluation set, Eq. 1
-                  (histograms.csv)             of every cyst and its ring, Fig. 5
-    transform     transforms.csv, levels.csv   annotators mapped to the supervisor, Eq. 2
-                  (transformed.csv)            every cyst's distinction before and after
-                  (distributions.csv)          their histograms, Fig. 6
-                  (intervals.csv)              between neighbouring confidences, Fig. 7
-    accuracy      accuracy.csv                 reproducibility and accuracy of every annotator, Eq. 3
-                  (accuracy_by_group.csv)      by vendor and by quality
-                  (interval_effect.csv)        under both values of --interval
-    comparison    (combinations.csv)           Eq. 4 and plain averages against the supervisor, Figs. 9 to 12
-    partition     partition.csv                parts with the same mix of vendors and qualities as the whole
-                  (scanners.csv)               sizes and resolutions, Table 1
-    assignment    assignment.csv               two complementary annotators for every part
-                  (workload.csv)               B-scans and hours of every annotator
-    combination   the phase folder             Eq. 4
-
-With --interval level, the a and b of transforms.csv change nothing: Eq. 2 gives every annotator's
-distribution the supervisor's mean, which is then the value. interval_effect.csv shows what --interval cyst,
-which uses them, would change.
-
-Every step adds its section to `report.json`.
-"""
+"""Build the cyst benchmark from annotations to a phase folder, in steps that can be run one by one."""
 
 from __future__ import annotations
 
@@ -45,12 +9,8 @@ from typing import Literal, get_args
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.io.json_files import read_json
+from evaluation.organiser.cyst_benchmark import assignment
 from evaluation.organiser.cyst_benchmark.accuracy import write_accuracy
-from evaluation.organiser.cyst_benchmark.assignment import (
-    MINUTES_PER_B_SCAN,
-    write_assignment,
-    write_partition,
-)
 from evaluation.organiser.cyst_benchmark.combination import write_combination, write_comparison
 from evaluation.organiser.cyst_benchmark.data import B_SCANS_EACH, open_evaluation_set, read_strata
 from evaluation.organiser.cyst_benchmark.transform import Interval, write_distinctions, write_transforms
@@ -75,7 +35,7 @@ class Benchmark:
     parts: int = 3
     seed: int = 0
     b_scans_each: int = B_SCANS_EACH
-    minutes: float = MINUTES_PER_B_SCAN
+    minutes: float = assignment.MINUTES_PER_B_SCAN
 
 
 def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress) -> tuple[str, ...]:
@@ -94,9 +54,9 @@ def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress)
     elif step == "comparison":
         said = write_comparison(evaluation_set, strata, work, interval)
     elif step == "partition":
-        said = write_partition(folder, work, benchmark.parts, benchmark.seed)
+        said = assignment.write_partition(folder, work, benchmark.parts, benchmark.seed)
     elif step == "assignment":
-        said = write_assignment(work, benchmark.minutes)
+        said = assignment.write_assignment(work, benchmark.minutes)
     else:
         if benchmark.output is None:
             raise PhaseError("combination: expected a phase folder to write, found none")

@@ -1,15 +1,4 @@
-"""Builds a JustRAIGS phase from the graders' table, and a report on the graders.
-
-The table has the organisers' columns. The optional columns "Grader G1", "Grader G2" and "Grader G3" hold the
-names of the graders; without them the report is about G1, G2 and G3. The report:
-
-    report.json, graders.csv   sensitivity and specificity of every grader against the final label;
-                               self_decided: eyes whose final label this grader decided alone
-    regrade.csv                all images of the graders below a limit, dealt out to the others
-    unexpected.csv             eyes that the design excludes: a specialist's label although both graders agree
-    agreement.csv              kappas of the two first graders for each label
-    labels.csv                 final label and agreed features of every eye
-"""
+"""Builds a JustRAIGS phase from the graders' table, and a report on the graders."""
 
 from __future__ import annotations
 

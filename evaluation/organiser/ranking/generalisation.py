@@ -80,10 +80,11 @@ def notices_of(found: Generalisation | None, boards: Mapping[str, PhaseLeaderboa
     """Yield which teams are significantly better and worse in the later of two phases, by metric."""
     grouped: dict[tuple[str, str, str], list[PhaseChange]] = {}
     for one in found.changes if found else ():
-        grouped.setdefault((one.first, one.second, one.metric), []).append(one)
+        if one.p_holm is not None:
+            grouped.setdefault((one.first, one.second, one.metric), []).append(one)
     for (first, second, metric), changes in grouped.items():
         upwards = 1 if boards[second].metrics[metric].better == "higher" else -1
-        shown = [one for one in changes if one.p_holm is not None and one.p_holm < SIGNIFICANT]
+        shown = [one for one in changes if (one.p_holm or 0.0) < SIGNIFICANT]
         worse, better = ([one.team for one in shown if s * upwards * one.change > 0] for s in (-1, 1))
         told = f"worse: {', '.join(worse) or 'none'}; better: {', '.join(better) or 'none'}"
         yield f"{first} to {second}, {metric}: {told} (of {len(changes)} teams, Holm)"

@@ -10,13 +10,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args
 
-from evaluation.core.scheme import MethodName, Rank, Scheme, Term
+from evaluation.core.scheme import MethodName, Rank, Scheme, SchemeTable, Term
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.organiser.ranking.results import PhaseResults, RankingError
 from evaluation.phase.config import PhaseConfig, read_config
 from evaluation.phase.leaderboard import platform_metrics
 from evaluation.phase.places import PLATFORM_METHODS, platform_scheme, scheme_of
-from evaluation.phase.scheme_table import SchemeTable
 from evaluation.phase.validation import InvalidTableError, read_table
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
 from evaluation.core.case_table import CaseTable as Values
 from evaluation.core.challenge import Task, metrics_of
+from evaluation.organiser.audit import label_columns
 from evaluation.organiser.charts.values import histogram_chart
-from evaluation.organiser.labels import label_columns
 from evaluation.organiser.report import value_figures
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.classification import classification_section, detection_section

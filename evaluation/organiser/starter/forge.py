@@ -189,8 +189,9 @@ class _Phase:
             self.problems.append("no output of a kind that can be declared")
         outputs = list(self._outputs())
         inputs, interfaces = self._interfaces()
+        declared = (line for name, of in interfaces.items() for line in ("", f"[interfaces.{name}]", *of))
         tasks = self._tasks(interfaces)
-        return "\n".join([*head, *inputs, *tables, *outputs, *_tables_of(interfaces), *tasks, ""])
+        return "\n".join([*head, *inputs, *tables, *outputs, *declared, *tasks, ""])
 
     def _fields(self) -> Iterator[str]:
         """Yield the tables of the fields, and a comment for each output that has none."""
@@ -293,11 +294,6 @@ def _name(slug: str, used: Iterable[str]) -> str:
     while name in used:
         name += "_2"
     return name
-
-
-def _tables_of(interfaces: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    for name, lines in interfaces.items():
-        yield from ("", f"[interfaces.{name}]", *lines)
 
 
 def _each_once(sockets: Iterable[PackSocket]) -> tuple[PackSocket, ...]:

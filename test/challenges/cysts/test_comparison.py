@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from evaluation.challenges.cysts.scoring import VolumeComparison
+from evaluation.challenges.cysts.rules import VolumeComparison
 from evaluation.metrics.crops import Crop, box_of_content
 from evaluation.metrics.segmentation import weighted_dice_of_sums
 

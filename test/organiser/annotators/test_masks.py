@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import arrays
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.masks import LabelMask
+from evaluation.metrics.agreement import staple
 from evaluation.metrics.crops import crop
-from evaluation.metrics.staple import staple
 from evaluation.organiser.annotators import combine as masks_module
 from evaluation.organiser.annotators.combine import CombinationRules, combine_label_masks, majority_vote
 

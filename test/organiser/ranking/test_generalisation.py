@@ -137,7 +137,9 @@ def test_gaps_follow_the_evaluations_of_a_team_and_over_the_teams():
 def test_the_gap_of_a_metric_that_is_better_lower():
     boards = {role: board({"a": (3, None, None)}, "lower") for role in ROLES}
     given = {"offline": submissions({"a": {"": 3.0}}), "onsite": submissions({"a": {"": 4.5}})}
-    assert [one.gap for one in generalisation(boards, given).gaps] == [1.5]
+    found = generalisation(boards, given)
+    assert [one.gap for one in found.gaps] == [1.5]
+    assert list(notices_of(found, boards)) == []  # nothing was tested
 
 
 def test_the_exact_p_counts_all_orders():

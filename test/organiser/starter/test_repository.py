@@ -25,7 +25,7 @@ def test_the_sample_is_sealed_checked_and_scored(tmp_path, like):
     folder = tmp_path / "mine"
     write_repository(folder, like)
     evaluation.seal(folder / "phase")
-    assert evaluation.check(folder / "phase", folder / "submission").passed
+    assert evaluation.check(folder / "phase", folder / "submission", workers=0).passed
     result = evaluation.evaluate(folder / "phase", folder / "submission", workers=0).to_dict()
     assert result["cases"]["worst"] == 0
     # A submission of middling quality: better than nothing, and not perfect.
