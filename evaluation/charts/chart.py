@@ -62,19 +62,9 @@ def marks_of(names: Iterable[str]) -> dict[str, MarkStyle]:
     }
 
 
-def colour_scale(marks: Mapping[str, MarkStyle]) -> dict[str, Any]:
-    """Return the Vega-Lite scale of the colours by name."""
-    return {"domain": list(marks), "range": [mark.colour for mark in marks.values()]}
-
-
-def shape_scale(marks: Mapping[str, MarkStyle]) -> dict[str, Any]:
-    """Return the Vega-Lite scale of the shapes by name."""
-    return {"domain": list(marks), "range": [mark.shape for mark in marks.values()]}
-
-
-def dash_scale(marks: Mapping[str, MarkStyle]) -> dict[str, Any]:
-    """Return the Vega-Lite scale of the dashes by name."""
-    return {"domain": list(marks), "range": [list(mark.dash) for mark in marks.values()]}
+def scale_of(marks: Mapping[str, MarkStyle], part: Literal["colour", "shape", "dash"]) -> dict[str, Any]:
+    """Return the Vega-Lite scale of the colours, shapes or dashes by name."""
+    return {"domain": list(marks), "range": [getattr(mark, part) for mark in marks.values()]}
 
 
 def theme(name: ThemeName) -> dict[str, Any]:
@@ -294,7 +284,10 @@ class NamedBand:
 def lines_by_name(marks: Mapping[str, MarkStyle], *, legend: bool) -> dict[str, Any]:
     """Return the encodings of colour and dashes by the column "name"."""
     by_name = nominal("name", title=None, **({} if legend else {"legend": None}))
-    colour, dash = {**by_name, "scale": colour_scale(marks)}, {**by_name, "scale": dash_scale(marks)}
+    colour, dash = (
+        {**by_name, "scale": scale_of(marks, "colour")},
+        {**by_name, "scale": scale_of(marks, "dash")},
+    )
     return {"color": colour, "strokeDash": dash}
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.charts.chart import PALETTE, colour_scale, dash_scale, marks_of, shape_scale, theme
+from evaluation.charts.chart import PALETTE, marks_of, scale_of, theme
 
 NAMES = [f"team {number}" for number in range(35)]
 
@@ -34,9 +34,12 @@ def test_no_two_of_35_look_the_same():
 
 def test_scales_give_each_name_its_own():
     marks = marks_of(["b", "a"])
-    assert colour_scale(marks) == {"domain": ["a", "b"], "range": [marks["a"].colour, marks["b"].colour]}
-    assert shape_scale(marks)["range"] == ["circle", "square"]
-    assert dash_scale(marks)["range"] == [[1, 0], [1, 0]]
+    assert scale_of(marks, "colour") == {
+        "domain": ["a", "b"],
+        "range": [marks["a"].colour, marks["b"].colour],
+    }
+    assert scale_of(marks, "shape")["range"] == ["circle", "square"]
+    assert scale_of(marks, "dash")["range"] == [(1, 0), (1, 0)]
 
 
 def _luminance(colour: str) -> float:

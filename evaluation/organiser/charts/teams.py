@@ -60,7 +60,7 @@ def team_values_chart(
     y = {**vl.names_down("team"), "scale": {"domain": [one.team for one in values]}}
     told = vl.tooltip("team", numbers=("value", "lower", "upper"))
     data: dict[str, Sequence[vl.Record]] = {"teams": [vars(one) for one in values]}
-    shared = {"y": y, "color": by_team(vl.colour_scale(marks))}
+    shared = {"y": y, "color": by_team(vl.scale_of(marks, "colour"))}
     layers: list[vl.Record] = []
     if line is not None:
         data["line"] = [{"value": line}]
@@ -75,7 +75,9 @@ def team_values_chart(
         )
     mark = {"type": "point", "filled": True, "size": 90, "opacity": 1}
     x = vl.quantity("value", axis_title, domain, **whole)
-    layers.append(vl.layer("teams", mark, x=x, **shared, shape=by_team(vl.shape_scale(marks)), tooltip=told))
+    layers.append(
+        vl.layer("teams", mark, x=x, **shared, shape=by_team(vl.scale_of(marks, "shape")), tooltip=told)
+    )
     return vl.Chart(
         name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(values)}, follows
     )
@@ -104,7 +106,7 @@ def value_changes_chart(
     both = [vars(one) for one in changes if one.before is not None and one.now is not None]
     shared = {
         "y": y,
-        "color": by_team(vl.colour_scale(marks)),
+        "color": by_team(vl.scale_of(marks, "colour")),
         "tooltip": vl.tooltip("team", numbers=("before", "now")),
     }
     layers: list[vl.Record] = []
@@ -205,13 +207,16 @@ def place_lines_chart(
         "x": vl.category("scheme", axis=labels, scale={**room, "domain": schemes}),
         "y": vl.quantitative("place", title="place", scale=scale, axis=ticks),
     }
-    drawn = {"color": by_team(vl.colour_scale(marks)), "tooltip": vl.tooltip("team", "scheme", "place")}
+    drawn = {"color": by_team(vl.scale_of(marks, "colour")), "tooltip": vl.tooltip("team", "scheme", "place")}
     point = {"type": "point", "filled": True, "size": 55, "opacity": 1}
     layers = [
         vl.layer(
-            "places", {"type": "line", "opacity": 0.8}, **drawn, strokeDash=by_team(vl.dash_scale(marks))
+            "places",
+            {"type": "line", "opacity": 0.8},
+            **drawn,
+            strokeDash=by_team(vl.scale_of(marks, "dash")),
         ),
-        vl.layer("places", point, **drawn, shape=by_team(vl.shape_scale(marks))),
+        vl.layer("places", point, **drawn, shape=by_team(vl.scale_of(marks, "shape"))),
     ]
     data: dict[str, Sequence[vl.Record]] = {"places": rows}
     for table, scheme, text in (
@@ -277,7 +282,7 @@ def podium_chart(
         {"type": "rule", "color": vl.GREY, "opacity": 0.4, "tooltip": None},
         x={**x, "field": "position"},
     )
-    encoding: vl.Record = {"x": x, "y": y, "color": by_team(vl.colour_scale(marks), legend=True)}
+    encoding: vl.Record = {"x": x, "y": y, "color": by_team(vl.scale_of(marks, "colour"), legend=True)}
     if few:
         shared = {"x": x, "y": y}
         lines = vl.layer(
@@ -293,7 +298,7 @@ def podium_chart(
             "values",
             {"type": "point", "filled": True, "cursor": "pointer", "opacity": 0.9},
             **encoding,
-            shape=by_team(vl.shape_scale(marks), legend=True),
+            shape=by_team(vl.scale_of(marks, "shape"), legend=True),
             size=vl.if_selected("case", 160, {"value": round(max(8, min(40, 40_000 / values.size)))}),
             tooltip=vl.tooltip("case", "team", "rank", numbers=("value",)),
         )
@@ -393,7 +398,7 @@ def blob_chart(
             "blobs",
             {"type": "circle", "opacity": 0.85},
             x=place,
-            color=by_team(vl.colour_scale(marks)),
+            color=by_team(vl.scale_of(marks, "colour")),
             size=vl.quantitative(
                 "share",
                 title="share of the resamples",

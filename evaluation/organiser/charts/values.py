@@ -70,7 +70,7 @@ def distribution_chart(
                 {"name": one.name, "case": case, "value": value, "offset": offset}
                 for case, value, offset in rows
             ]
-    of_name = vl.nominal("name", scale=vl.colour_scale(marks or {}), legend=None)
+    of_name = vl.nominal("name", scale=vl.scale_of(marks or {}, "colour"), legend=None)
     y = vl.names_down("name")
     x = vl.quantity("value", axis_title, domain)
     numbers = ("median", "first_quartile", "third_quartile", "mean")
@@ -313,7 +313,7 @@ def scatter_chart(
             x=x,
             y=y,
             size=vl.quantitative("cases", scale={"range": [6, 220]}),
-            color=vl.category("group", scale=vl.colour_scale(marks), legend={} if grouped else None),
+            color=vl.category("group", scale=vl.scale_of(marks, "colour"), legend={} if grouped else None),
         )
         specification = {"layer": [*layers, cells], **sizes}
         described = f"{description} {_CELLS} × {_CELLS} cells stand for their cases."
@@ -329,9 +329,9 @@ def scatter_chart(
     if grouped:
         by_group = vl.category("group", legend={"symbolOpacity": 1})
         encoding["color"] = vl.if_selected(
-            "case", vl.VERMILION, {**by_group, "scale": vl.colour_scale(marks)}
+            "case", vl.VERMILION, {**by_group, "scale": vl.scale_of(marks, "colour")}
         )
-        encoding["shape"] = {**by_group, "scale": vl.shape_scale(marks)}
+        encoding["shape"] = {**by_group, "scale": vl.scale_of(marks, "shape")}
     drawn: vl.Record = vl.layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding)
     specification = {"layer": [*layers, drawn], **sizes}
     return vl.Chart(name, title, description, tables, specification, follows, single_cases=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from evaluation.core.scheme import Scheme
+from evaluation.core.scheme import Scheme, SchemeTable
 from evaluation.organiser.ranking.comparisons import SIGNIFICANT, Comparison, Comparisons
 from evaluation.organiser.ranking.leaderboard import RankedPhase, rank_phases
 from evaluation.organiser.ranking.leaderboard_file import (
@@ -24,7 +24,6 @@ from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.scheme_file import exact_text
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.phase.places import Better, Leaderboards, place_teams, shared_rank
-from evaluation.phase.scheme_table import SchemeTable
 from evaluation.phase.validation import read_table
 
 
