@@ -358,9 +358,7 @@ def vector_files(drawing: Chart | str) -> dict[str, bytes]:
     else:
         specification = drawable(complete(drawing, width=WIDTH))
         svg = vl_convert.vegalite_to_svg(specification, vl_version=_VEGA_LITE_VERSION)
-    # Of several fonts in a PDF, each process has another order: bold texts are plain there.
-    plain = svg.replace('font-weight="bold"', 'font-weight="normal"')
-    return {"svg": svg.encode(), "pdf": vl_convert.svg_to_pdf(plain)}
+    return {"svg": svg.encode(), "pdf": vl_convert.svg_to_pdf(svg)}
 
 
 def write_figures(charts: Iterable[Chart], folder: Path) -> list[Path]:
