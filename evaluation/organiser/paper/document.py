@@ -103,9 +103,11 @@ def reference_in_words(key: str) -> str:
 
 
 def pieces_of(table: Table) -> list[list[int]]:
-    """Return the columns of a table in groups that a page holds, each with the first column."""
-    others = list(range(1, len(table.columns)))
-    return [[0, *others[start : start + _COLUMNS - 1]] for start in range(0, len(others) or 1, _COLUMNS - 1)]
+    """Return the columns of a table in groups that a page holds, each with the first columns of texts."""
+    numeric = [alignment(column, table) == "r" for column in range(len(table.columns))]
+    named = list(range(max(1, min([*(i for i, one in enumerate(numeric) if one), 3]))))
+    others, step = range(len(named), len(table.columns)), _COLUMNS - len(named)
+    return [[*named, *others[start : start + step]] for start in range(0, len(others) or 1, step)]
 
 
 _COLUMNS, _LONG = 7, 28

@@ -44,8 +44,12 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
             found.append(Exhibit(block.name, "data", caption, block))
     page = leaderboard_page(study.board, study.parts)
     wanted = {name for one in study.reported for name in _figures(one)}
-    resampled = " ".join(_resampled(study, one.board) for one in study.reported)
     for section in page.sections:
+        # The names of what belongs to one phase of several begin with its role.
+        own = [
+            one for one in study.reported if one.board.role and section.name.startswith(one.identifier(""))
+        ]
+        resampled = " ".join(_resampled(study, one.board) for one in own or study.reported)
         for block in section.blocks:
             if isinstance(block, Table) and not isinstance(block, SortableCaseTable):
                 caption = _sentences(block.title, block.note, resampled)
