@@ -154,6 +154,8 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
         "leaderboard.json",
         "robustness.csv",
         "comparisons.csv",
+        "generalisation.csv",
+        "development-gaps.csv",
         "subgroup-tests.csv",
         *(
             f"{name}-{role}.{extension}"
@@ -165,6 +167,7 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
                 ("first-place", "csv"),
                 ("leaderboard", "csv"),
                 ("organiser", "json"),
+                ("readers", "csv"),
                 ("subgroups", "csv"),
             )
         ),

@@ -132,7 +132,9 @@ def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Stre
             width = max((len(task.place) for task in tasks), default=0)
             engine, tasks = _engine(arguments, tasks, streams)
             for job in jobs:
-                write_atomically(arguments.output / job.folder / SEALED / MANIFEST, job.manifest)
+                kept = arguments.output / job.folder / SEALED / MANIFEST
+                if not kept.is_file() or kept.read_bytes() != job.manifest:
+                    write_atomically(kept, job.manifest)
             try:
                 with (
                     closing(score_all(tasks, arguments.output, Slicing(engine))) as answers,

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from itertools import zip_longest
@@ -27,6 +28,7 @@ from evaluation.organiser.report.board.reading import read_leaderboard
 
 _LISTED, _RESULTS = "files.json", "results/leaderboard.json"
 _DESCRIBED = ("numbers.csv", "classes.csv", "tests.csv")
+_MAX_ARCHIVE_BYTES = 1 << 30
 _PACKAGES = ("numpy", "scipy", "SimpleITK", "scikit-learn", "pandas", "pillow")
 _CONTEXT = "https://w3id.org/ro/crate/1.1/context"
 _TYPES = {".csv": "text/csv", ".json": "application/json", ".md": "text/markdown", ".py": "text/x-python"}
@@ -84,15 +86,22 @@ def verify(place: Path) -> list[str]:
     It is a folder or a zip file of one, else `PhaseError` is raised. Nothing of it is run.
     """
     if place.is_dir():
-        found = {path.relative_to(place).as_posix(): path for path in place.rglob("*") if path.is_file()}
-        return list(_faults({name: path.read_bytes() for name, path in found.items()}))
+        files = {path.relative_to(place).as_posix(): path for path in place.rglob("*") if path.is_file()}
+        return list(_faults({name: path.read_bytes() for name, path in files.items()}))
     if not zipfile.is_zipfile(place):
         raise PhaseError(f"{place}: expected the folder of an archive or a zip file of it")
     with zipfile.ZipFile(place) as packed:
+        # No member gives more bytes than its entry states.
+        if (size := sum(entry.file_size for entry in packed.infolist())) > _MAX_ARCHIVE_BYTES:
+            raise PhaseError(f"{place}: expected at most {_MAX_ARCHIVE_BYTES} bytes, found {size}")
         names = [name for name in packed.namelist() if not name.endswith("/")]
         roots = [name.removesuffix(_LISTED) for name in names if PurePosixPath(name).name == _LISTED]
         root = min(roots, key=len, default="")
-        return list(_faults({name.removeprefix(root): packed.read(name) for name in names}))
+        try:
+            found = {name.removeprefix(root): packed.read(name) for name in names}
+        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+            raise PhaseError(f"{place}: cannot be unpacked: {error}") from None
+        return list(_faults(found))
 
 
 def _faults(files: Mapping[str, bytes]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.output import renew_folder
 from evaluation.organiser.paper import document as documents
+from evaluation.organiser.paper import archive as archive_module
 from evaluation.organiser.paper.archive import archive_of, drafts, verify
 from evaluation.organiser.paper.document import Document, latex, markdown, references
 from evaluation.organiser.paper.facts import TEXTS, read_study
@@ -343,6 +344,20 @@ def test_digests_tell_any_other_change(archive, tmp_path):
     (tmp_path / "text").write_text("")
     with pytest.raises(PhaseError):
         verify(tmp_path / "text")
+
+
+def test_a_zip_that_is_damaged_or_too_large_is_named(tmp_path, monkeypatch):
+    place = tmp_path / "archive.zip"
+    with zipfile.ZipFile(place, "w") as packed:
+        packed.writestr("files.json", b"{}" * 1000)
+    data = place.read_bytes()
+    place.write_bytes(data.replace(b"{}{}", b"{}[]", 1))
+    with pytest.raises(PhaseError, match="cannot be unpacked: Bad CRC-32"):
+        verify(place)
+    place.write_bytes(data)
+    monkeypatch.setattr(archive_module, "_MAX_ARCHIVE_BYTES", 1999)
+    with pytest.raises(PhaseError, match="expected at most 1999 bytes, found 2000"):
+        verify(place)
 
 
 def test_the_metadata_follow_the_rules_of_ro_crate(archive, paper):
