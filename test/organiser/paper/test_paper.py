@@ -15,8 +15,8 @@ import pytest
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.output import renew_folder
-from evaluation.organiser.paper import document as documents
 from evaluation.organiser.paper import archive as archive_module
+from evaluation.organiser.paper import document as documents
 from evaluation.organiser.paper.archive import archive_of, drafts, verify
 from evaluation.organiser.paper.document import Document, latex, markdown, references
 from evaluation.organiser.paper.facts import TEXTS, read_study
