@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 from evaluation.challenges.declared.classes import ClassProbabilitiesField
 from evaluation.challenges.declared.scalars import NumberField
@@ -170,7 +170,6 @@ class MacroAreaUnderCurve(MetricTable):
     """
 
     metric: Literal["macro_auc"]
-    own_title: ClassVar[str] = "Macro AUC"
     kinds = (ClassProbabilitiesField,)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:

@@ -421,7 +421,6 @@ class MacroFOne(_MeanFOne):
     """
 
     metric: Literal["macro_f1"]
-    own_title: ClassVar[str] = "Macro F1"
     averaging: ClassVar[confusion.Averaging] = "macro"
 
 
@@ -435,7 +434,6 @@ class WeightedFOne(_MeanFOne):
     """
 
     metric: Literal["weighted_f1"]
-    own_title: ClassVar[str] = "Weighted F1"
     averaging: ClassVar[confusion.Averaging] = "weighted"
 
 

@@ -6,7 +6,7 @@ import math
 from abc import ABC
 from dataclasses import replace
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Literal
 
 from evaluation.challenges.declared.scalars import NumberField
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
@@ -53,7 +53,6 @@ class AreaUnderCurve(ScoreMetric):
     """
 
     metric: Literal["auc"]
-    own_title: ClassVar[str] = "AUC"
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the area. Raises ValueError for a field without classes."""
@@ -72,7 +71,6 @@ class PartialAreaUnderCurve(ScoreMetric):
     """
 
     metric: Literal["partial_auc"]
-    own_title: ClassVar[str] = "Partial AUC"
     min_specificity: float = Key(description="Smallest specificity.", ge=0, lt=1)
     max_specificity: float = Key(default=1.0, description="Largest specificity.", gt=0, le=1)
     standardised: bool = Key(

@@ -124,9 +124,14 @@ def figure_key(name: str) -> str:
     return name.replace(" ", "_").replace("-", "_")
 
 
+_SPELLED = {
+    word.lower(): word for word in ("AUC", "Betti", "Brier", "CRPS", "Dice", "F1", "FROC", "Hausdorff", "IoU")
+}
+
+
 def title_of(name: str) -> str:
-    """Return the default title of a name: ``"surface_dice"`` gives "Surface dice"."""
-    words = name.replace("_", " ").replace("-", " ")
+    """Return the default title of a name: ``"surface_dice"`` gives "Surface Dice"."""
+    words = " ".join(_SPELLED.get(word, word) for word in name.replace("-", "_").split("_"))
     return words[:1].upper() + words[1:]
 
 

@@ -9,7 +9,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -70,6 +70,16 @@ class Table:
         given = (Column(one) if isinstance(one, str) else one for one in columns)
         filled = tuple(one if isinstance(one, Column) else Column(*one) for one in given)
         return cls(name, title, filled, tuple(map(tuple, rows)), note)
+
+    def without_empty(self, *titles: str) -> Self:
+        """Return the table without those of the titled columns in which no row has a value."""
+        kept = [
+            position
+            for position, column in enumerate(self.columns)
+            if column.title not in titles or any(row[position] is not None for row in self.rows)
+        ]
+        rows = tuple(tuple(row[position] for position in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[position] for position in kept), rows=rows)
 
     @property
     def shown(self) -> list[list[str]]:

@@ -126,9 +126,9 @@ def _table(rows: list[MetricRow]) -> Table:
     spread = (Column(title, spread_digits) for title in ("lower", "upper", "standard deviation", "median"))
     last = ("better", "unit", "task") if several else ("better", "unit")
     note = "As published; lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
-    return Table.of(
-        "metrics", "All metrics", ("metric", Column("value", digits), *spread, *last), cells, note
-    )
+    titles = ("metric", Column("value", digits), *spread, *last)
+    table = Table.of("metrics", "All metrics", titles, cells, note)
+    return table.without_empty("standard deviation", "median", "unit")
 
 
 def _composites(results: SubmissionResults) -> Iterator[Table]:

@@ -93,6 +93,13 @@ def test_every_figure_is_drawn_and_nothing_runs(chromium, tmp_path, names, width
     assert shown == list(names)
 
 
+def test_a_column_without_a_value_can_be_left_out():
+    table = Table.of("t", "T", ("metric", "median", "unit"), [("a", None, None), ("b", 0.0, None)])
+    kept = table.without_empty("median", "unit")
+    assert [column.title for column in kept.columns] == ["metric", "median"]
+    assert kept.rows == (("a", None), ("b", 0.0))
+
+
 def test_a_table_sorts_by_its_head_with_the_missing_last(chromium, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(render_page(page_of(USUAL)), encoding="utf-8")
