@@ -102,7 +102,10 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
             "transform": [{"filter": "isValid(datum.from)"}],
             "encoding": {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "tooltip": told},
         },
-        {"mark": {"type": "point", "filled": True, "size": 70}, "encoding": {"x": x, "tooltip": told}},
+        {
+            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
+            "encoding": {"x": x, "tooltip": told},
+        },
     ]
     return Chart(
         name,
