@@ -80,6 +80,16 @@ def test_doubles_ignored_lesions_and_the_tolerance(tmp_path):
     )
 
 
+def test_pixels_have_their_centre_at_a_half(tmp_path):
+    phase = slide_phase(tmp_path, 7)
+    text = (phase / "phase.toml").read_text().replace('unit = "mm"', 'unit = "pixels"')
+    (phase / "phase.toml").write_text(text)
+    # The lesion's last column is 19: pixel 26 is 7 away from it, and pixel 27 is not.
+    found = {"case": ["a", "a"], "x": [26.99, 27.0], "y": [15.5, 15.5], "probability": [0.8, 0.9]}
+    figures = figures_of(phase, tmp_path, found)
+    assert (figures["point_recall"], figures["point_precision"]) == (0.5, 0.5)
+
+
 def test_without_a_radius_a_point_lies_in_the_lesion(tmp_path):
     phase = slide_phase(tmp_path, 0.075)
     text = (phase / "phase.toml").read_text().replace("radius = 0.075, ", "")
