@@ -102,11 +102,14 @@ class PointsField(ObjectFieldTable):
     def field(self, name: str) -> Field:
         """Return the field of that name."""
         field = super().field(name)
-        return replace(field, reference=self._lesion_map(name, self.lesions)) if self.lesions else field
+        return (
+            replace(field, reference=self._lesion_map(name, self.lesions, self.ignored_lesions))
+            if self.lesions
+            else field
+        )
 
-    def _lesion_map(self, name: str, wanted: list[int]) -> Reference:
-        numbers = {number: str(number) for number in (*self.lesions, *self.ignored_lesions)}
-        kind = LesionMap(numbers, 0, self.axes, wanted=frozenset(wanted), space=self.space)
+    def _lesion_map(self, name: str, wanted: list[int], others: list[int]) -> Reference:
+        kind = LesionMap(tuple(wanted), self.space, tuple(others), self.axes)
         extensions = VOLUME_EXTENSIONS if self.axes == 3 else IMAGE_EXTENSIONS
         return Reference(kind, Files(self.reference or name, extensions))
 
@@ -120,7 +123,7 @@ class PointsField(ObjectFieldTable):
     def hidden(self, name: str) -> tuple[HiddenField, ...]:
         """Return the objects that are ignored."""
         if self.ignored_lesions:
-            return (HiddenField(_ignored(name), self._lesion_map(name, self.ignored_lesions)),)
+            return (HiddenField(_ignored(name), self._lesion_map(name, self.ignored_lesions, self.lesions)),)
         if self.ignored is None:
             return ()
         return (HiddenField(_ignored(name), self.reference_rows(self.ignored)),)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +11,13 @@ from numpy.typing import NDArray
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import FileAccess, Source
 from evaluation.core.form import CaseForm
-from evaluation.io.kinds.label_map import LARGEST_LABEL, LabelMap, LabelMapValue
+from evaluation.io.kinds.label_map import LARGEST_LABEL, LabelMap, LabelMapValue, MapKind
 from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.points import PointSet
 from evaluation.io.kinds.probability_map import components_of
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import UPRIGHT, Geometry
-from evaluation.io.volumes import case_geometry
+from evaluation.io.volumes import SLAB_BYTES, Dimensions, case_geometry
 from evaluation.metrics.arrays import Floats, Integers
 
 
@@ -42,32 +43,46 @@ class LesionPoints(PointSet):
 
 
 @dataclass(frozen=True)
-class LesionMap(LabelMap):
-    """A label map whose connected components of the labels in ``wanted`` are lesions that points can hit.
+class LesionMap(MapKind):
+    """A label map whose connected components of the labels in ``lesions`` points can hit.
 
-    Diagonal neighbours are connected. Positions are in ``space``: world millimetres of a volume, millimetres
-    from the corner of an image, or pixels, of which the first has its centre at 0.5.
+    ``others`` are further numbers of the map. Diagonal neighbours are connected. Positions are in ``space``:
+    world millimetres of a volume, millimetres from the corner of an image, or pixels, of which the first has
+    its centre at 0.5.
     """
 
-    wanted: frozenset[int] = frozenset({1})
-    space: Space = field(default_factory=Space)
+    lesions: tuple[int, ...]
+    space: Space
+    others: tuple[int, ...] = ()
+    dimensions: Dimensions = 3
+    slab_bytes: int = SLAB_BYTES
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> LesionPoints:  # type: ignore[override]
+    @cached_property
+    def labels(self) -> LabelMap:
+        """The kind of the files, with the lesions first."""
+        numbers = {number: str(number) for number in (*self.lesions, *self.others)}
+        return LabelMap(numbers, 0, self.dimensions, self.slab_bytes)
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> LesionPoints:
         """Return the lesions of a file. Raises `FormFault`, and `PhaseError` without a spacing or origin."""
-        return self._lesions(super().read(source, case, files), case)
+        return self._lesions(self.labels.read(source, case, files), case)
 
-    def example(self, case: CaseForm, random: np.random.Generator) -> LesionPoints:  # type: ignore[override]
+    def example(self, case: CaseForm, random: np.random.Generator) -> LesionPoints:
         """Return an ellipse or ellipsoid of each label."""
-        return self._lesions(super().example(case, random), case)
+        return self._lesions(self.labels.example(case, random), case)
 
-    def volume(self, value: LesionPoints, case: CaseForm) -> Volume:  # type: ignore[override]
+    def volume(self, value: LesionPoints, case: CaseForm) -> Volume:
         """Return the labels in the whole image, ready to be written."""
-        return super().volume(value.mask, case)
+        return self.labels.volume(value.mask, case)
+
+    def describe(self) -> str:
+        """Return the numbers of the map."""
+        return self.labels.describe()
 
     def _lesions(self, mask: LabelMapValue, case: CaseForm) -> LesionPoints:
         grid = self._grid(case)
-        wanted = [position for position, label in enumerate(self.labels, start=1) if label in self.wanted]
-        lesions, count = components_of(np.isin(mask.positions, wanted))
+        wanted = (mask.positions > 0) & (mask.positions <= len(self.lesions))
+        lesions, count = components_of(wanted)
         if count > LARGEST_LABEL:
             raise PhaseError(f"{case.name}: expected at most {LARGEST_LABEL} lesions, found {count}")
         voxels = np.argwhere(lesions)

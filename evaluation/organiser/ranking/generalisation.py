@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.arrays import Floats
+from evaluation.organiser.ranking.comparisons import SIGNIFICANT
 from evaluation.organiser.ranking.leaderboard_file import (
     DevelopmentGap,
     GapTrend,
@@ -30,7 +31,6 @@ from evaluation.organiser.ranking.rank_statistics import (
 from evaluation.organiser.ranking.results import Submission
 from evaluation.phase.places import mid_ranks
 
-SIGNIFICANT = 0.05
 _NORMAL = NormalDist()
 _MOST_EXACT = 8
 _ROUNDING = 1e-9

@@ -167,13 +167,16 @@ def mcnemar_p(first_alone: int, second_alone: int) -> float:
 
 def _interval(one: _Compared, resampling: Resampling) -> tuple[float | None, float | None]:
     """Return the percentile interval of the difference, None with fewer units of a class than are needed."""
-    labels = one.positive.astype(np.int64)
-    of_class = np.arange(labels.size) if one.units is None else one.units
-    fewest = min(np.unique(of_class[labels == label]).size for label in (0, 1))
-    if not resampling.resamples or fewest < resampling.interval_minimum:
+    if not resampling.resamples or _fewest_units(one.positive, one.units) < resampling.interval_minimum:
         return None, None
     interval = percentile_interval(_differences([one], resampling)[0])
     return interval.lower, interval.upper
+
+
+def _fewest_units(positive: NDArray[np.bool_], units: NDArray[np.int64] | None) -> int:
+    """Return how many units, cases if None, the class with fewer of them has."""
+    unit_of_case = np.arange(positive.size) if units is None else units
+    return min(np.unique(unit_of_case[members]).size for members in (positive, ~positive))
 
 
 # --- Teams against the average reader, where readers and cases are random (Obuchowski and Rockette) ---
@@ -277,7 +280,7 @@ def against_readers(
         of_all = table.take(kept)
         units = cases.units(of_all)
         read_cases = _Read(np.stack(chosen)[:, kept], of_all[curve.label] > 0, units)
-        if read_cases.fewest() >= max(2, resampling.interval_minimum):
+        if _fewest_units(read_cases.positive, units) >= max(2, resampling.interval_minimum):
             scores = {cases.teams[at]: one.take(kept)[curve.score] for at, one in tables.items()}
             found += read_cases.sensitivities(scores, resampling) if decided else read_cases.areas(scores)
     return _corrected(found, ranked)
@@ -290,10 +293,6 @@ class _Read:
     readings: Floats
     positive: NDArray[np.bool_]
     units: NDArray[np.int64] | None
-
-    def fewest(self) -> int:
-        unit_of_case = np.arange(self.positive.size) if self.units is None else self.units
-        return min(np.unique(unit_of_case[members]).size for members in (self.positive, ~self.positive))
 
     def row(
         self, figure: str, found: ReaderMean, team: str | None = None, own: float = 0.0

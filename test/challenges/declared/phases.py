@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import evaluation
+
 SCREENING = """\
 [fields.likelihood]
 kind = "number"
@@ -43,3 +45,12 @@ def write_table(path: Path, columns: Mapping[str, Sequence[object]]) -> Path:
     rows = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
     path.write_text("\n".join([",".join(columns), *rows, ""]), encoding="utf-8")
     return path
+
+
+def figures_of(phase: Path, folder: Path, found: Mapping[str, Sequence[object]]) -> dict[str, float]:
+    """Seal a phase of one task, score a table of predictions below the folder, and return the figures."""
+    evaluation.seal(phase)
+    write_table(folder / "submission" / "predictions.csv", found)
+    result = evaluation.evaluate(phase, folder / "submission", workers=0).to_dict()
+    (figures,) = result["aggregates"].values()
+    return {name: entry["value"] for name, entry in figures.items()}

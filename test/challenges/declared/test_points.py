@@ -8,7 +8,7 @@ import evaluation
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
-from test.challenges.declared.phases import declared_phase, write_table
+from test.challenges.declared.phases import declared_phase, figures_of, write_table
 from test.oracles import checked
 
 CELLS = """\
@@ -45,11 +45,7 @@ def scored(folder, tables, reference, found, cases=CASES, **further):
     write_table(phase / "cells.csv", reference)
     for name, table in further.items():
         write_table(phase / f"{name}.csv", table)
-    evaluation.seal(phase)
-    write_table(folder / "submission" / "predictions.csv", found)
-    result = evaluation.evaluate(phase, folder / "submission", workers=0).to_dict()
-    (figures,) = result["aggregates"].values()
-    return {name: entry["value"] for name, entry in figures.items()}
+    return figures_of(phase, folder, found)
 
 
 def test_points_hit_objects_of_their_class(tmp_path):

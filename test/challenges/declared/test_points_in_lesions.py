@@ -11,9 +11,10 @@ from scipy import ndimage
 import evaluation
 from evaluation.core.fault import PhaseError
 from evaluation.metrics.points import match_in_lesions
+from evaluation.organiser.describe import describe
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
-from test.challenges.declared.phases import declared_phase, write_table
+from test.challenges.declared.phases import declared_phase, figures_of
 
 SLIDES = """\
 [fields.tumour]
@@ -46,14 +47,6 @@ def slide_phase(folder, radius):
     return phase
 
 
-def figures_of(phase, folder, found):
-    evaluation.seal(phase)
-    write_table(folder / "submission" / "predictions.csv", found)
-    result = evaluation.evaluate(phase, folder / "submission", workers=0).to_dict()
-    (figures,) = result["aggregates"].values()
-    return {name: entry["value"] for name, entry in figures.items()}
-
-
 def test_doubles_ignored_lesions_and_the_tolerance(tmp_path):
     # Pixel (x, y) has its centre at 0.01 (x + 0.5) mm. In slide a: two points in the large lesion, the second
     # more probable; one 7 pixels right of its last column; one 8 pixels right; one in the ignored lesion and
@@ -78,6 +71,17 @@ def test_doubles_ignored_lesions_and_the_tolerance(tmp_path):
             "point_precision": 1 / 4,
         }
     )
+
+
+def test_lesions_are_counted_by_describe(tmp_path):
+    phase = slide_phase(tmp_path, 0.075)
+    evaluation.seal(phase)
+    rows = describe([load_phase(phase)]).numbers
+    # Slide a has two lesions and an ignored one, slide b none.
+    assert {row.quantity.name: row.total for row in rows} == {
+        "number of points, tumour": 2,
+        "number of points, tumour_ignored": 1,
+    }
 
 
 def test_pixels_have_their_centre_at_a_half(tmp_path):
