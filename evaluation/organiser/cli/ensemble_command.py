@@ -85,11 +85,10 @@ def run(arguments: argparse.Namespace) -> int:
         f"values of cases: {cases}\n"
     )
     how = chosen.members(phase) if chosen else "by hand"
-    if how == "on these cases":
-        row = f"In teams.csv, chosen_on = {phase.config.name} marks it"
-        sys.stdout.write(f"{IN_WORDS[how]} {row}\n")
-    elif chosen:
+    if chosen:
         sys.stdout.write(f"{IN_WORDS[how]}\n")
+    if how == "on these cases":
+        sys.stdout.write(f"In teams.csv, chosen_on = {phase.config.name} marks it\n")
     if arguments.report:
         write_agreement(arguments.report, written)
         if arguments.gain:
