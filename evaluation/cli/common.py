@@ -1,7 +1,5 @@
 """Arguments, progress and reports of errors that commands share."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import select

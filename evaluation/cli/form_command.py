@@ -1,7 +1,5 @@
 """`form`: the participants' part of a phase, as a file for `check` or in words."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

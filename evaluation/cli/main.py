@@ -1,7 +1,5 @@
 """The command line: finds the module of a command, parses its arguments and runs it."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import sys

@@ -1,7 +1,5 @@
 """`summary`: the main figures of a metrics.json as a table."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """`unpack`: unpacks a submission into the layout of /input."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 from pathlib import Path

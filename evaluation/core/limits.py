@@ -5,8 +5,6 @@ hears of bytes and values, which are the same everywhere. Limits of time belong 
 times as long as files within the other limits take, and end in `MachineTrouble`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@
 structures that a submission detects, and the members of published subgroups.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

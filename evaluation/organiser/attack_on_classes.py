@@ -6,8 +6,6 @@ counts. Meeting in the middle finds all labels with these sums. Of them, those s
 figure, its interval included, comes out as it was published.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence

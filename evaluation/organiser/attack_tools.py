@@ -1,7 +1,5 @@
 """Tools of attacks: submissions with their published figures, spoilt predictions, meeting in the middle."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence

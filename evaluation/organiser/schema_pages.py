@@ -1,7 +1,5 @@
 """The JSON schema of `phase.toml`, and the pages `docs/phase.md` and `docs/catalogue.md` made from it."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

@@ -1,7 +1,5 @@
 """`phase.toml`: the configuration of a phase, checked key by key."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Mapping
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Challenges by name, bundled or programmed at home, and the tasks that a configuration chooses."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import sys

@@ -1,7 +1,5 @@
 """Metrics of the probabilities of classes: scores, calibration, and areas of each class against the rest."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Detected objects: the fields that list them, and figures of hits whatever is detected."""
 
-from __future__ import annotations
-
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Sequence

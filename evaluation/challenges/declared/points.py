@@ -1,7 +1,5 @@
 """Points and landmarks: detected positions, and positions that every case has once."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace

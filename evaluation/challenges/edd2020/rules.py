@@ -3,8 +3,6 @@
 Other EndoCV challenges have the same rules, so classes and thresholds are options.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, nan

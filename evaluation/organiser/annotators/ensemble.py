@@ -1,7 +1,5 @@
 """Combine several submissions of one phase into one, and report the gain over its members."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`audience`: the views of a recorded run for participant, public and organiser."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

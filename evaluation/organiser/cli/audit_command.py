@@ -1,7 +1,5 @@
 """`audit`: how many bits about the labels each submission reveals, and how far attacks get."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`build`: the image of a phase in any folder, or the images without a phase."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`cases`: writes or completes the case table of a phase from its files."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`completion`: what makes a shell complete commands and options."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import sys

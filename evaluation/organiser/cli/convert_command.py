@@ -1,7 +1,5 @@
 """`convert`: an archive submission as jobs of an algorithm, and jobs as an archive submission, for tests."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """`export`: the image of a phase, and all that goes to the platform with it."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

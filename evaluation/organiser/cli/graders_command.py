@@ -1,7 +1,5 @@
 """`graders`: admit graders by an exam, and draw who grades which images."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """`new`: a new repository for an organiser, with a phase, a sample and the files for its image."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`paper`: the manuscript of a challenge with its archive and data sheets, and the check of an archive."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

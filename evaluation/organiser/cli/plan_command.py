@@ -1,7 +1,5 @@
 """`plan`: the number of cases that a test set needs for intervals of a width, or to show a difference."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

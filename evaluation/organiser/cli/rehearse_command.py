@@ -1,7 +1,5 @@
 """`rehearse`: scores submissions derived from a phase's own reference, to test every metric."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys

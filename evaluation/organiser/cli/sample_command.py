@@ -1,7 +1,5 @@
 """`sample`: synthetic phases and submissions of known quality."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import sys

@@ -1,7 +1,5 @@
 """`schema`: the JSON schemas of metrics.json, leaderboard.json and phase.toml, and the catalogue."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

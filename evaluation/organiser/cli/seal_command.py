@@ -1,7 +1,5 @@
 """`seal`: validates a phase and writes its manifest, which `evaluate` requires."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

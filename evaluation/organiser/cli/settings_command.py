@@ -1,7 +1,5 @@
 """`settings`: the settings of a phase on the platform, and the content of its public page."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

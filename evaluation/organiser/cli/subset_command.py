@@ -1,7 +1,5 @@
 """`subset`: a phase of a part of another phase's cases."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The files of a paper: Markdown, LaTeX, tables, figures, data sheets, pages for participants."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

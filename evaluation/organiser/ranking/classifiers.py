@@ -1,7 +1,5 @@
 """Classifiers beside the likelihood, and the operating points of teams. For organisers only."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

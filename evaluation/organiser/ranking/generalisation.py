@@ -1,7 +1,5 @@
 """How results generalise: changes from phase to phase, and gaps that grow with the evaluations before."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

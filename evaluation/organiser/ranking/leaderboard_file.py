@@ -1,7 +1,5 @@
 """The types of `leaderboard.json` and of the organiser's tables of single cases."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """A report's page: its content, one HTML file without outside references, and its figures as files."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import hashlib

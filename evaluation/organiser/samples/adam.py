@@ -1,7 +1,5 @@
 """Synthetic ADAM phases: counts of one of the challenge's sets, and submissions of known quality."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Synthetic cyst phases: OCT volumes, annotators, references, and submissions of known quality."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Callable, Sequence

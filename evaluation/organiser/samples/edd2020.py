@@ -1,7 +1,5 @@
 """Synthetic EDD2020 phases: overlapping lesions in two sets of images, and submissions of known quality."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Synthetic JustRAIGS phases: eyes of persons, disagreeing graders, stacks, submissions of known quality."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Callable

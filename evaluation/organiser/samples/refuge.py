@@ -1,7 +1,5 @@
 """Synthetic REFUGE phases: references of simulated graders, and submissions of known quality."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The files of a new repository, and a synthetic sample of any declared phase."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

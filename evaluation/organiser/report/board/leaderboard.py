@@ -1,7 +1,5 @@
 """The sections of the page of a leaderboard."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
