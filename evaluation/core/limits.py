@@ -44,8 +44,7 @@ def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> SumLimits:
                 pixels += field.kind.pixels(case)
                 items += field.kind.average_items
     return SumLimits(
-        bytes=_SPARE_BYTES + files * _FILE_BYTES + pixels * _BYTES_PER_PIXEL,
-        items=_SPARE_ITEMS + items,
+        bytes=_SPARE_BYTES + files * _FILE_BYTES + pixels * _BYTES_PER_PIXEL, items=_SPARE_ITEMS + items
     )
 
 

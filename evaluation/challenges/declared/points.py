@@ -79,8 +79,7 @@ class PointsField(ObjectFieldTable):
         "`origin_mm`, and positions in images are measured from the corner by `spacing_mm`.",
     )
     ignored_lesions: list[Label] = Key(
-        default=[],
-        description="As `ignored`: numbers of the label maps, such as isolated tumour cells.",
+        default=[], description="As `ignored`: numbers of the label maps, such as isolated tumour cells."
     )
 
     @model_validator(mode="after")

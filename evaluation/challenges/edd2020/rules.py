@@ -352,7 +352,7 @@ def ranking(options: Edd2020Options) -> Scheme:
                 ties=(Rank("generalisation.map_g"),),
                 combination="mean",
             ),
-        ),
+        )
     )
 
 

@@ -18,16 +18,6 @@ complete -o default -F _evaluation evaluation
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument(
-        "shell",
-        choices=["bash", "zsh", "fish"],
-        help='bash, zsh: put eval "$(evaluation completion bash)" into ~/.bashrc (zsh: ~/.zshrc); '
-        "fish: evaluation completion fish > ~/.config/fish/completions/evaluation.fish",
-    )
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Print the program for the shell."""
     options = {

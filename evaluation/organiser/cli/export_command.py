@@ -2,26 +2,8 @@
 
 import argparse
 import sys
-from pathlib import Path
 
-from evaluation.organiser.cli.build_command import add_recipe, recipe_of, tell_built, tell_terminal
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add_recipe(parser)
-    parser.add_argument(
-        "--output", type=Path, metavar="FOLDER", help="where to write (default: FOLDER/export)"
-    )
-    # Level 9 takes three times as long as level 6 for 1 MB in 176.
-    parser.add_argument(
-        "--compression",
-        type=int,
-        choices=range(1, 10),
-        default=6,
-        metavar="LEVEL",
-        help="of gzip, from 1 (fast) to 9 (default: %(default)s)",
-    )
+from evaluation.organiser.cli.build_command import recipe_of, tell_built, tell_terminal
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -191,12 +191,7 @@ class Document:
         yield "references.bib", "\n".join(references()[key] for key in cited).encode("utf-8")
         yield "bias.md", rendered("bias.md", **values)
         sources = [
-            {
-                "document": name,
-                "item": one.item.id,
-                "text": fact.plain,
-                "source": fact.source,
-            }
+            {"document": name, "item": one.item.id, "text": fact.plain, "source": fact.source}
             for name, items in (("paper", self.items), ("data sheet", self.datasheet))
             for one in items
             for fact in one.facts

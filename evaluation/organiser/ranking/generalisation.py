@@ -21,11 +21,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     PhaseLeaderboard,
 )
 from evaluation.organiser.ranking.pairwise import holm_of_families
-from evaluation.organiser.ranking.rank_statistics import (
-    published,
-    published_difference,
-    spearman,
-)
+from evaluation.organiser.ranking.rank_statistics import published, published_difference, spearman
 from evaluation.organiser.ranking.results import Submission
 from evaluation.phase.places import mid_ranks
 

@@ -57,12 +57,7 @@ class Table:
 
     @classmethod
     def of(
-        cls,
-        name: str,
-        title: str,
-        columns: Iterable[Title],
-        rows: Iterable[Iterable[Cell]],
-        note: str = "",
+        cls, name: str, title: str, columns: Iterable[Title], rows: Iterable[Iterable[Cell]], note: str = ""
     ) -> Self:
         """Return a table of any rows and columns."""
         given = (Column(one) if isinstance(one, str) else one for one in columns)
