@@ -74,8 +74,8 @@ def declare(
     The keys are those of `argparse`, and ``least``: of a whole number; ``group``: a title, or "at most one"
     and "exactly one" for arguments that exclude each other. A name in braces stands for one of ``words``.
     """
-    tables = _tables(package)
-    shared = _tables(__package__)["shared"] | tables.get("shared", {})
+    tables = tables_of(package)
+    shared = tables_of(__package__)["shared"] | tables.get("shared", {})
     groups: dict[str | None, Any] = {None: parser}
     for name, own in tables[table].items():
         keys = {key: _filled(value, words or {}) for key, value in (own or shared[name]).items()}
@@ -101,7 +101,8 @@ def declare(
 
 
 @cache
-def _tables(package: str) -> dict[str, dict[str, dict[str, Any]]]:
+def tables_of(package: str) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the tables in the file `arguments.toml` of a package of commands, by name."""
     return tomllib.loads((files(package) / "arguments.toml").read_text(encoding="utf-8"))
 
 

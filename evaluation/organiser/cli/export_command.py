@@ -4,22 +4,21 @@ import argparse
 import sys
 
 from evaluation.organiser.cli.build_command import recipe_of, tell_built, tell_terminal
+from evaluation.organiser.image.build import build_image, phase_folder_of
+from evaluation.organiser.image.export import export_image, next_steps
+from evaluation.organiser.settings import (
+    metrics_of_empty_submission,
+    notes_of,
+    platform_settings,
+    settings_file,
+)
+from evaluation.phase.manifest import scan
+from evaluation.phase.phase import load_phase
+from evaluation.platform import machine
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Build the image, write the files, print their sizes and what to do with them. Raises `PhaseError`."""
-    from evaluation.organiser.image.build import build_image, phase_folder_of
-    from evaluation.organiser.image.export import export_image, next_steps
-    from evaluation.organiser.settings import (
-        metrics_of_empty_submission,
-        notes_of,
-        platform_settings,
-        settings_file,
-    )
-    from evaluation.phase.manifest import scan
-    from evaluation.phase.phase import load_phase
-    from evaluation.platform import machine
-
     folder = phase_folder_of(arguments.folder)
     image = build_image(folder, recipe_of(arguments), tell_terminal)
     phase = load_phase(folder, scan(folder))

@@ -1,26 +1,24 @@
 """`fuse`: build the reference of a phase from several annotators."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from evaluation.cli.common import declare, progress_bar
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.annotators.annotations import ellipses_as_masks, open_annotators
+from evaluation.organiser.annotators.combine import CombinationRules
+from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.organiser.cli.graders_command import limits_of, words_of
+from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
+from evaluation.organiser.justraigs_graders.grading import MONITORING
+from evaluation.organiser.justraigs_graders.reference import Monitoring, fuse_graders
 from evaluation.platform import machine
-
-if TYPE_CHECKING:
-    from evaluation.organiser.annotators.combine import CombinationRules
 
 
 def _fuse_cysts(arguments: argparse.Namespace) -> list[Path]:
     """Run the chosen steps, print their warnings, and return the folders written. Raises `PhaseError`."""
-    from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
-
     benchmark = Benchmark(
         *(arguments.input, arguments.report, arguments.output, arguments.interval),
         *(arguments.parts, arguments.seed, arguments.b_scans, arguments.minutes),
@@ -40,8 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare one sub-command for each kind of input, with its arguments."""
     texts = files("evaluation.organiser") / "templates"
     kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
-    from evaluation.organiser.cyst_benchmark.steps import STEPS
-    from evaluation.organiser.justraigs_graders.grading import MONITORING
 
     for name, fuse, words, summary in (
         ("annotators", _fuse_annotators, {}, "masks, boxes, points and labels of several annotators"),
@@ -68,9 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def rules_of(arguments: argparse.Namespace) -> CombinationRules:
     """Return how values are combined."""
-    from evaluation.organiser.annotators.combine import CombinationRules as Rules
-
-    return Rules(arguments.tie, arguments.method, arguments.boxes, arguments.box_iou)
+    return CombinationRules(arguments.tie, arguments.method, arguments.boxes, arguments.box_iou)
 
 
 def _report(arguments: argparse.Namespace) -> Path:
@@ -79,9 +73,6 @@ def _report(arguments: argparse.Namespace) -> Path:
 
 
 def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
-    from evaluation.organiser.annotators.annotations import ellipses_as_masks, open_annotators
-    from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
-
     rules = rules_of(arguments)
     with ellipses_as_masks(arguments.input) as folder:
         given = open_annotators(folder)
@@ -97,8 +88,6 @@ def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
 
 
 def _fuse_graders(arguments: argparse.Namespace) -> list[Path]:
-    from evaluation.organiser.justraigs_graders.reference import Monitoring, fuse_graders
-
     report = _report(arguments)
     monitoring = Monitoring(limits_of(arguments), arguments.seed, arguments.block)
     fuse_graders(arguments.table, arguments.mapping, arguments.phase, arguments.output, report, monitoring)

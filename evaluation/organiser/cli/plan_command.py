@@ -17,6 +17,8 @@ from evaluation.organiser.plan import (
     cases_needed,
     intervals_given,
 )
+from evaluation.organiser.ranking.difference_plan import Simulation, difference_of_means, difference_of_pilot
+from evaluation.organiser.ranking.results import read_results
 
 _LEVEL = 0.95
 _COLUMNS = ("figure", "value", "half_width", "positives", "negatives", "cases")
@@ -43,13 +45,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _difference(arguments: argparse.Namespace) -> list[str]:
-    from evaluation.organiser.ranking.difference_plan import (
-        Simulation,
-        difference_of_means,
-        difference_of_pilot,
-    )
-    from evaluation.organiser.ranking.results import read_results
-
     simulation = Simulation(power=float(arguments.power))
     if arguments.pilot is None:
         difference, spread, correlation = arguments.difference

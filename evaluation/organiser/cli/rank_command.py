@@ -1,7 +1,5 @@
 """`rank`: leaderboards from the results of many teams."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys
@@ -9,22 +7,34 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from evaluation.core.scheme import Method, MethodName, Scheme, Ties
 from evaluation.io.tables import DECIMAL
+from evaluation.organiser.cli.rank_table import print_leaderboard
+from evaluation.organiser.ranking.analysis import RankOptions
+from evaluation.organiser.ranking.annotator_scores import read_annotator_scores
+from evaluation.organiser.ranking.annotators import read_annotators
+from evaluation.organiser.ranking.comparisons import Margin
 from evaluation.organiser.ranking.leaderboard import Selection, leaderboard_of, rank_all
+from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
+from evaluation.organiser.ranking.leaderboard_writing import (
+    MethodGroup,
+    method_groups,
+    methods_rows,
+    read_methods,
+    write_differences,
+    write_leaderboard,
+    write_methods,
+    write_organiser_part,
+)
+from evaluation.organiser.ranking.result_tables import read_definition, read_results_table
 from evaluation.organiser.ranking.results import TEAMS, PhaseResults, RankingError, read_results
 from evaluation.organiser.ranking.scheme_file import scheme_named
 from evaluation.organiser.ranking.selection import SubmissionLimits, read_time, read_times, within_limits
 from evaluation.phase import registry
 from evaluation.phase.places import PLATFORM_METHODS
-
-if TYPE_CHECKING:
-    from evaluation.organiser.ranking.comparisons import Margin
-    from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
-    from evaluation.organiser.ranking.leaderboard_writing import MethodGroup
-
+from evaluation.platform.result_file import render
 
 WORDS = {
     "methods": ", ".join(get_args(MethodName)),
@@ -35,18 +45,6 @@ WORDS = {
 
 def run(arguments: argparse.Namespace) -> int:
     """Rank, write and print. Raises `RankingError` with every reason why the results cannot be ranked."""
-    from evaluation.organiser.cli.rank_table import print_leaderboard
-    from evaluation.organiser.ranking.analysis import RankOptions
-    from evaluation.organiser.ranking.annotator_scores import read_annotator_scores
-    from evaluation.organiser.ranking.annotators import read_annotators
-    from evaluation.organiser.ranking.leaderboard_writing import (
-        write_differences,
-        write_leaderboard,
-        write_methods,
-        write_organiser_part,
-    )
-    from evaluation.platform.result_file import render
-
     choices = RankOptions(
         which=arguments.which,
         resamples=arguments.resamples,
@@ -109,8 +107,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _grouped(
     phase: PhaseLeaderboard, path: Path, arguments: argparse.Namespace
 ) -> tuple[Sequence[MethodGroup], Sequence[Mapping[str, Any]]]:
-    from evaluation.organiser.ranking.leaderboard_writing import method_groups, methods_rows, read_methods
-
     methods = read_methods(path)
     columns = tuple(dict.fromkeys(arguments.group_teams))
     return method_groups(phase, methods, columns), methods_rows(phase, methods)
@@ -127,8 +123,6 @@ def _compared(text: str) -> tuple[str, tuple[str, ...]]:
 
 def margin_of(text: str) -> Margin:
     """Return a metric's margin and reference, which may be a number. Raises `RankingError`."""
-    from evaluation.organiser.ranking.comparisons import Margin
-
     metric, _, rest = text.partition("=")
     size, _, reference = rest.partition(":")
     try:
@@ -161,7 +155,6 @@ def read_all(arguments: argparse.Namespace) -> dict[str, PhaseResults]:
         if arguments.ground_truth is not None:
             registry.load_beside(arguments.ground_truth)
         return {role: read_results(path) for role, path in paths.items()}
-    from evaluation.organiser.ranking.result_tables import read_definition, read_results_table
 
     definition = read_definition(arguments.definition, arguments.metric)
     return {
