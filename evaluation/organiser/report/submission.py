@@ -256,9 +256,7 @@ def troubles_section(results: SubmissionResults) -> Section | None:
     rows = [
         (case.name, ", ".join(case.worst), case.failure or "missing") for case in _troubled_cases(results)
     ]
-    columns = "case", "worst values in", "reason"
-    table = Table.of("failures", "Failed and missing cases", columns, rows)
-    return Section("failures", "Failed cases", (table,)) if rows else None
+    return Section("failures", "Failed cases", (Table.declared("failures", rows),)) if rows else None
 
 
 def run_times_section(results: SubmissionResults) -> Section | None:
@@ -293,8 +291,7 @@ def definitions_section(results: SubmissionResults) -> Section:
         for metric in task.metrics
         if (estimate := results.metrics.aggregates.get(task.name, {}).get(metric.name))
     ]
-    titles = ("name", "title", "direction", "best", "worst", "unit", "interval", "on the leaderboard")
-    blocks: list[Block] = [Table.of("definitions", "Metrics", titles, rows)]
+    blocks: list[Block] = [Table.declared("definitions", rows)]
     if published.options:
         known = {name: _read(value) for name, value in published.options.items()}
         text = json.dumps(known, indent=1, ensure_ascii=False, default=str)

@@ -138,7 +138,6 @@ def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
                 phase.title_of(metric),
             )
     changed = [one for one in phase.submissions if one.is_one]
-    columns = "submission", "metric", ("before", 4), ("now", 4), ("now − before", 4)
     rows = [
         (_name(one), phase.title_of(metric), value.before, value.now, _difference(value))
         for one in changed
@@ -146,14 +145,13 @@ def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
         if (value := one.values.get(metric, _NONE)).before != value.now
     ]
     if rows:
-        yield Table.of(identifier(f"{prefix}values"), "Values before and now", columns, rows)
-    titles = "submission", "result before", "now", "cases that moved"
+        yield Table.declared("changed-values", rows, identifier(f"{prefix}values"))
     results = (
         (_name(one), _result(one.absence.before), _result(one.absence.now), len(_moved([one])))
         for one in changed
     )
     if changed:
-        yield Table.of(identifier(f"{prefix}results"), "Submissions that have changed", titles, results)
+        yield Table.declared("changed-results", results, identifier(f"{prefix}results"))
 
 
 def _cases(phase: Changes, prefix: str) -> Iterator[Block]:
@@ -174,9 +172,7 @@ def _cases(phase: Changes, prefix: str) -> Iterator[Block]:
         for (case, task), moved in sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
     ]
     if rows:
-        titles = ("case", "task", "in submissions", "of", "columns")
-        note = f"At most {_MOST_IN_FIGURE} submissions are named. changes.json has all values before and now."
-        yield Table.of(identifier(f"{prefix}cases"), "Cases that moved", titles, rows, note)
+        yield Table.declared("changed-cases", rows, identifier(f"{prefix}cases"), most=_MOST_IN_FIGURE)
 
 
 def _references(phase: Changes) -> Iterator[Text]:
