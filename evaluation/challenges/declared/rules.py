@@ -263,8 +263,7 @@ def declare(options: DeclaredOptions) -> Challenge:
     metrics = metrics_of(tasks)
     for name, composite in options.composites.items():
         problems += [f"composites.{name}: {problem}" for problem in composite.problems(metrics)]
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     first = tuple(f"{task.name}.{task.metrics[0].name}" for task in tasks if task.metrics[0].ordered)
     composites = tuple(table.composite(name, metrics) for name, table in options.composites.items())
     try:
@@ -281,8 +280,7 @@ def declare(options: DeclaredOptions) -> Challenge:
         problems.append(
             f"ranking.score: {options.ranking.score!r} is not a metric or composite of this phase"
         )
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     columns = {column.name: column for table in options.fields.values() for column in table.form_columns()}
     return Challenge(
         name=DECLARED,

@@ -85,8 +85,7 @@ class PointInImage(Kind):
                 values.append(value)
             except FormFault as fault:
                 faults += fault.faults
-        if faults:
-            raise FormFault(faults)
+        FormFault.raise_all(faults)
         return Point(values[0], values[1], case.width)
 
     def pack(self, value: Point) -> Packed:

@@ -259,8 +259,7 @@ def ellipses_as_masks(folder: Path) -> Iterator[Path]:
             problems += (f"{annotator}: {problem}" for problem in error.problems)
         if (table.parent / layout.folder).exists():
             problems.append(f"{annotator}: expected {_ELLIPSES_FILE} or {layout.folder}/, found both")
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     with tempfile.TemporaryDirectory() as temporary:
         copy = Path(temporary) / "annotations"
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(_ELLIPSES_FILE))

@@ -369,8 +369,7 @@ def open_evaluation_set(
         for run in RUNS:
             annotations[annotator, run] = scans_in(parts / annotator / run)
             problems += _missing(b_scans, annotations[annotator, run], parts / annotator / run)
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     return EvaluationSet(
         {volume: tuple(sorted(b_scans[volume])) for volume in sorted(b_scans)},
         tuple(annotator for annotator in annotators if annotator != SUPERVISOR),
