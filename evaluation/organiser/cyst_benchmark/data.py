@@ -411,8 +411,7 @@ _OF_SCANNER = (
 def geometries_of(folder: Path, strata: Mapping[str, Stratum]) -> dict[str, Geometry]:
     """Return size and spacing of every volume, from the headers. Raises `PhaseError` for all missing ones."""
     images = scans_in(folder / IMAGES)
-    if missing := _missing(strata, images, folder / IMAGES):
-        raise PhaseError(*missing)
+    PhaseError.raise_all(_missing(strata, images, folder / IMAGES))
     return {name: images[name].geometry() for name in sorted(strata)}
 
 
