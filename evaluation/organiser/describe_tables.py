@@ -77,7 +77,8 @@ def _numbers(description: Description) -> TextTable:
             row.quantity.title,
             f"{row.cases} of {row.of}",
             str(row.values) if row.quantity.per == "object" else "",
-            _spread(row),
+            number_text(row.mean)
+            + ("" if (sd := row.standard_deviation) is None else f" ± {number_text(sd)}"),
             _quartiles(row),
             f"{number_text(row.minimum)} to {number_text(row.maximum)}",
         )
@@ -157,12 +158,6 @@ def _quartiles(row: NumberRow, values: int | None = None) -> str:
     between = f"{number_text(row.lower_quartile)} – {number_text(row.upper_quartile)}"
     count = "" if values is None else f"; {values}"
     return f"{number_text(row.median)} ({between}{count})"
-
-
-def _spread(row: NumberRow) -> str:
-    if row.standard_deviation is None:
-        return number_text(row.mean)
-    return f"{number_text(row.mean)} ± {number_text(row.standard_deviation)}"
 
 
 def _percent(share: float) -> str:
