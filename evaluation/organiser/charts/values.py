@@ -475,3 +475,45 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint], follow
     )
     data: dict[str, Sequence[vl.Record]] = {"rings": rings, "origin": [{"x": 0, "y": 0}]}
     return scatter_chart(name, title, described, errors, x_axis, y_axis, layers, data, follows, square=True)
+
+
+# --- Values with intervals by row and series, such as figures of parts of an analysis ---
+
+
+@dataclass(frozen=True)
+class SeriesValue:
+    """A value of a series in a row, over so many cases, with its 95 % interval if there is one."""
+
+    row: str
+    series: str
+    cases: int
+    value: float
+    lower: float | None
+    upper: float | None
+
+
+def series_chart(
+    name: str, title: str, description: str, values: Sequence[SeriesValue], axis_title: str
+) -> vl.Chart:
+    """Return the chart: rows from top to bottom in the order given, with a mark for each series."""
+    marks = vl.marks_of(dict.fromkeys(one.series for one in values))
+    y, offset = vl.names_down("row"), {"field": "series", "type": "nominal", "sort": list(marks)}
+    colour = vl.nominal("series", title=None, scale=vl.scale_of(marks, "colour"))
+    shape = vl.nominal("series", title=None, scale=vl.scale_of(marks, "shape"))
+    told = [*vl.tooltip("row", "series", numbers=("value", "lower", "upper")), vl.quantitative("cases")]
+    same = {"y": y, "yOffset": offset, "color": colour, "tooltip": told}
+    rows = [vars(one) for one in values]
+    ends = {"x": vl.quantity("lower", axis_title), "x2": {"field": "upper"}}
+    layers = [
+        vl.layer("intervals", {"type": "rule", "strokeWidth": 2}, **ends, **same),
+        vl.layer(
+            "values",
+            {"type": "point", "filled": True, "size": 60, "opacity": 1},
+            x=vl.quantity("value", axis_title),
+            shape=shape,
+            **same,
+        ),
+    ]
+    data = {"values": rows, "intervals": [row for row in rows if row["lower"] is not None]}
+    height = (14 + 16 * len(marks)) * len({one.row for one in values})
+    return vl.Chart(name, title, description, data, {"layer": layers, "height": height})

@@ -16,6 +16,7 @@ from evaluation.core.challenge import Task, metrics_of
 from evaluation.organiser.audit import label_columns
 from evaluation.organiser.charts.values import histogram_chart
 from evaluation.organiser.report import value_figures
+from evaluation.organiser.report.analyses import analyses_section
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.classification import classification_section, detection_section
 from evaluation.organiser.report.page import (
@@ -344,6 +345,7 @@ def organiser_page(
         survival_section(results),
         value_figures.values_section(results),
         value_figures.sizes_section(results, values),
+        analyses_section(results, values),
         detection_section(results),
         viewer_section(results, values),
         pictures_section(results, chosen or {}, values),
