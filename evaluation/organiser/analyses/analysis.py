@@ -4,33 +4,44 @@ from __future__ import annotations
 
 import importlib
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib import resources
-from math import inf, isnan, nan
-from pathlib import Path
+from math import inf, isnan
 from typing import Any
 
 import numpy as np
 
+from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable, Row
-from evaluation.core.challenge import fields_of
-from evaluation.core.intervals import intervals_of, value_of
+from evaluation.core.challenge import Options, Values, fields_of
+from evaluation.core.form import CaseForm
+from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric, mean_of
-from evaluation.core.outcome import Progress
 from evaluation.core.resampling import Resampling
-from evaluation.organiser.analyses.reading import OpenCase, OpenSubmission, visit_cases
-from evaluation.phase.phase import Phase, load_phase
-from evaluation.workers.unpacking import unpacked
+from evaluation.phase.phase import Phase
+
+
+@dataclass(frozen=True)
+class OpenCase:
+    """A case with its cells of `cases.csv` by column, and its submitted values and references by field.
+
+    ``submitted`` lacks fields that were not submitted or have no reference.
+    """
+
+    form: CaseForm
+    cells: Mapping[str, str]
+    submitted: Values
+    references: Values
+    options: Options
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The values of a case, of an object in it or of a pair of cases, in a part of an analysis, by column.
+    """The values of a case, of an object in it or of a pair of cases, in a part of an analysis.
 
-    Every row of an analysis has the same columns; NaN where a value does not exist. ``left_out``: the reason
-    why a case has no values.
+    All rows of a part have the same columns; NaN where a value does not exist. Instead of values,
+    ``left_out`` is the reason why the case has none.
     """
 
     analysis: str
@@ -42,43 +53,22 @@ class Measured:
 
 @dataclass(frozen=True)
 class Analysis:
-    """A further analysis of a challenge; its texts are in `templates`, in the file of the challenge.
+    """A further analysis of a challenge.
 
     ``fields``: those that a phase must have for it. ``measure`` yields the rows of one case. ``joined`` makes
     the rows of pairs of cases from those of all cases, given the cluster of every case (empty: the case
-    alone). Every metric is computed of the rows of each part. ``charted``: the metrics of each figure, by the
-    title of its axis.
+    alone). Every metric is computed of the rows of each part. ``charted``: the metrics of each chart, by the
+    title of its axis. ``texts`` has title, note (method and sources) and the titles of the parts by key, in
+    their order.
     """
 
-    challenge: str
     name: str
+    texts: Mapping[str, Any]
     fields: frozenset[str]
     metrics: tuple[Metric, ...]
     charted: Mapping[str, tuple[str, ...]]
     measure: Callable[[OpenCase], Iterable[Measured]]
     joined: Callable[[Sequence[Measured], Mapping[str, str]], Sequence[Measured]] | None = None
-
-    @cached_property
-    def _texts(self) -> Mapping[str, Any]:
-        file = resources.files(__package__) / "templates" / f"{self.challenge}.toml"
-        texts: Mapping[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))[self.name]
-        return texts
-
-    @property
-    def title(self) -> str:
-        """The title."""
-        return str(self._texts["title"])
-
-    @property
-    def note(self) -> str:
-        """Method and sources, in sentences."""
-        return str(self._texts["note"])
-
-    @property
-    def parts(self) -> Mapping[str, str]:
-        """The titles of the parts by key, in their order."""
-        parts: Mapping[str, str] = self._texts["parts"]
-        return parts
 
 
 @dataclass(frozen=True)
@@ -100,12 +90,17 @@ class Figure:
 
 @dataclass(frozen=True)
 class Result:
-    """An analysis of a submission: figures, the rows that they are made of, and the cases left out."""
+    """An analysis of a submission: its figures, and its rows with those of the cases left out."""
 
     analysis: Analysis
     figures: tuple[Figure, ...]
     rows: tuple[Measured, ...]
-    left_out: tuple[Measured, ...]
+
+
+def texts_of(challenge: str) -> Mapping[str, Any]:
+    """Return the texts of the analyses of a challenge, by name."""
+    file = resources.files(__package__) / "templates" / f"{challenge}.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def plain_mean(name: str, title: str, low: float = -inf, high: float = inf) -> Metric:
@@ -129,55 +124,36 @@ def analyses_of(phase: Phase) -> tuple[Analysis, ...]:
     return tuple(one for one in known if one.fields <= fields)
 
 
-def measured(analyses: Iterable[Analysis], case: OpenCase) -> tuple[Measured, ...]:
-    """Return the rows of a case in all analyses."""
-    return tuple(row for analysis in analyses for row in analysis.measure(case))
-
-
-def measure_submission(
-    phase: Path, submission: Path, workers: int, progress: Progress
-) -> tuple[Measured, ...]:
-    """Return the rows of all cases of a submission. Raises `PhaseError` where it cannot be read."""
-    opened = load_phase(phase)
-    analyses = analyses_of(opened)
-    needed = {name for analysis in analyses for name in analysis.fields}
-    with unpacked(submission, workers=workers) as folder:
-        reader = OpenSubmission(opened, folder, lambda field: field.name in needed)
-        positions = range(len(opened.rows))
-        found = visit_cases(positions, lambda one: measured(analyses, reader.case(one)), workers, progress)
-    return tuple(row for of_case in found for row in of_case)
-
-
-def results_of(phase: Phase, rows: Sequence[Measured], resampling: Resampling) -> tuple[Result, ...]:
-    """Return the results of the analyses that have any row, from the rows of all cases of a submission."""
-    found = []
+def results_of(phase: Phase, rows: Sequence[Measured], resampling: Resampling) -> Iterator[Result]:
+    """Yield the results of the analyses that have any row, from the rows of all cases of a submission."""
     for analysis in analyses_of(phase):
         own = [row for row in rows if row.analysis == analysis.name]
         kept = [row for row in own if not row.left_out]
         if analysis.joined:
             kept = list(analysis.joined(kept, resampling.clusters or {}))
         if kept:
-            lost = tuple(row for row in own if row.left_out)
-            found.append(Result(analysis, tuple(_figures(analysis, kept, resampling)), tuple(kept), lost))
-    return tuple(found)
+            lost = (row for row in own if row.left_out)
+            yield Result(analysis, tuple(_figures(analysis, kept, resampling)), (*kept, *lost))
 
 
-def _figures(analysis: Analysis, rows: Sequence[Measured], resampling: Resampling) -> Iterable[Figure]:
+def _figures(analysis: Analysis, rows: Sequence[Measured], resampling: Resampling) -> Iterator[Figure]:
     """Yield the metrics of every part that exist; rows of one case or cluster are resampled together."""
-    for part, title in analysis.parts.items():
+    for part, title in analysis.texts["parts"].items():
         of_part = [row for row in rows if row.part == part]
         names = [row.case for row in of_part]
-        table = CaseTable(names, [row.values or {} for row in of_part])
+        if not names:
+            continue
         if resampling.clusters is None and len(set(names)) < len(names):
             resampling = replace(resampling, clusters={row.case: row.case for row in rows})
-        values = {one.name: value_of(one, table) for one in analysis.metrics} if of_part else {}
-        metrics = {one.name: one for one in analysis.metrics if not isnan(values.get(one.name, nan))}
-        found = intervals_of([(metrics, [table])], resampling)[0]
+        table = CaseTable(names, [row.values or {} for row in of_part])
+        values = metric_values(analysis.metrics, table)
+        metrics = {one.name: one for one in analysis.metrics if not isnan(values[one.name])}
+        found = intervals(metrics, [table], resampling)
         for name, metric in metrics.items():
             entering = np.flatnonzero(metric.aggregate.strata(table) >= 0).tolist()
             known = (title, metric.title, len({names[row] for row in entering}), len(entering), values[name])
             if name in found.missing:
                 yield Figure(*known, None, None, found.missing[name])
             else:
-                one = found.found[name][0]
+                (one,) = found.found[name]
                 yield Figure(*known, one.interval.lower, one.interval.upper, one.method)

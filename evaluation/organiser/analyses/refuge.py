@@ -20,8 +20,7 @@ from evaluation.core.metric import Metric, auc_of
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.segmentation import region_of
-from evaluation.organiser.analyses.analysis import Analysis, Measured, plain_mean
-from evaluation.organiser.analyses.reading import OpenCase
+from evaluation.organiser.analyses.analysis import Analysis, Measured, OpenCase, plain_mean, texts_of
 
 # --- The rim of one disc, seen from the centre of the disc ---
 
@@ -176,11 +175,11 @@ def _pairs(rows: Sequence[Measured], clusters: Mapping[str, str]) -> Sequence[Me
     return found
 
 
-_FIELDS = frozenset({"segmentation"})
 _CHARTED = {"Area under the ROC curve": ("auc", "reference_auc"), "Absolute error": ("error",)}
+_TEXTS, _FIELDS = texts_of("refuge"), frozenset({"segmentation"})
 
 ANALYSES = (
-    Analysis("refuge", _RIM, _FIELDS, _METRICS, _CHARTED, _measure),
+    Analysis(_RIM, _TEXTS[_RIM], _FIELDS, _METRICS, _CHARTED, _measure),
     # `_measure` yields the rows of its single eyes too.
-    Analysis("refuge", _ASYMMETRY, _FIELDS, _METRICS, _CHARTED, lambda case: (), _pairs),
+    Analysis(_ASYMMETRY, _TEXTS[_ASYMMETRY], _FIELDS, _METRICS, _CHARTED, lambda case: (), _pairs),
 )

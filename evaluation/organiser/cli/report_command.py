@@ -73,6 +73,7 @@ def _add_submission(parser: argparse.ArgumentParser) -> None:
         "--results", help="metrics.json and cases.json of an earlier evaluation, which is then not repeated"
     )
     folder("--images", help="original images, named as the cases, to be drawn below the overlays")
+    folder("--tables", help="also write the challenge's further analyses there as csv; they hold labels")
     parser.add_argument(
         "--public", action="store_true", help="leave out labels, what tells of them, and every single case"
     )
@@ -96,6 +97,8 @@ def _write_submission(arguments: argparse.Namespace) -> int:
         )
     except SubmissionRejected as rejected:
         raise PhaseError(*(str(fault) for fault in rejected.faults)) from None
+    if arguments.tables is not None:
+        report.write_tables(arguments.tables)
     return _write_report(report, arguments)
 
 

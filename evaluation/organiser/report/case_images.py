@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import io
+import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from evaluation.core.challenge import Task, Values
+from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm, name_key
@@ -26,12 +27,15 @@ from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.metrics.boxes import iou_of_corners
 from evaluation.metrics.segmentation import VerticalDiameter, overlap_of
-from evaluation.organiser.analyses.analysis import Measured, analyses_of, measured
-from evaluation.organiser.analyses.reading import OpenSubmission, visit_cases
+from evaluation.organiser.analyses.analysis import Measured, OpenCase, analyses_of
 from evaluation.organiser.report import objects as object_drawing
 from evaluation.organiser.report import overlays
 from evaluation.organiser.report.case_views import CaseView, drawn_view, view_of
 from evaluation.phase.phase import Phase, load_phase
+from evaluation.phase.reference import OpenReference, ReferenceValues
+from evaluation.platform import machine
+from evaluation.platform.submission import index_submission
+from evaluation.workers.case_reader import CaseReader
 from evaluation.workers.unpacking import unpacked
 
 # --- The original images of cases, from the organiser's folder ---
@@ -278,6 +282,8 @@ def _encoded(picture: Image.Image, lossy: bool) -> str:
 #
 # Runs in a process of its own (see `evaluation.isolated`), since it decodes files of a submission.
 
+_PORTION = 16
+
 
 @dataclass(frozen=True)
 class CaseReading:
@@ -322,16 +328,32 @@ def read_cases(request: Request, progress: Progress) -> list[CaseReading]:
         if request.submission
         else nullcontext() as folder
     ):
-        reader = _ReportReader(request, folder)
-        return visit_cases(list(reader.positions()), reader.read, request.workers, progress)
+        reader = _SubmissionReader(request, folder)
+        chosen = list(reader.positions())
+        portions = [chosen[start : start + _PORTION] for start in range(0, len(chosen), _PORTION)]
+        found: list[CaseReading] = []
+        if request.workers > 1 and machine.CAN_ISOLATE:
+            # Arguments of a forked process are not pickled.
+            with multiprocessing.get_context("fork").Pool(request.workers, _begin, (reader,)) as pool:
+                for values in pool.imap(_read_portion, portions):
+                    found += values
+                    progress(len(found))
+        else:
+            _begin(reader)
+            for portion in portions:
+                found += _read_portion(portion)
+                progress(len(found))
+    return found
 
 
-class _ReportReader:
+class _SubmissionReader:
     """Reads the cases of one submission and its phase in one process."""
 
     def __init__(self, request: Request, folder: Path | None) -> None:
         self.phase: Phase = load_phase(request.phase)
-        self._open = OpenSubmission(self.phase, folder, is_read)
+        self._fields = {field.name: field for field in fields_of(self.phase.tasks) if is_read(field)}
+        self._submitted = self._of_reference if folder is None else self._of(folder)
+        self._reference = OpenReference(self.phase.reference, references_of(self.phase.tasks))
         self._analyses = () if folder is None else analyses_of(self.phase)
         self._photographs = Photographs(request.images)
         self._wanted = request.pictures
@@ -347,31 +369,60 @@ class _ReportReader:
 
     def read(self, position: int) -> CaseReading:
         """Return the values of a case, without fields that were not submitted or have no reference."""
-        opened = self._open.case(position)
-        case, submitted, references = opened.form, opened.submitted, opened.references
+        case = self.phase.cases.forms[position]
+        references = ReferenceValues(self._reference, case, self.phase.rows[position])
+        predicted = self._submitted(position, references)
+        submitted = {name: value for name, value in predicted.items() if references[name] is not None}
         pictures = self._pictures(case, submitted, references)
         views = self._views_of(case, submitted, references, pictures) if self._views else {}
         if self._only_pictures:
             return CaseReading(case.name, (), (), {}, pictures, views)
-        fields = self._open.fields
-        pairs = [(fields[name], value, references[name]) for name, value in submitted.items()]
+        pairs = {name: (value, references[name]) for name, value in submitted.items()}
+        cells, options = self.phase.rows[position].cells, self.phase.options
+        opened = OpenCase(case, cells, submitted, references, options)
         return CaseReading(
             case.name,
-            tuple(size for field, *pair in pairs for size in overlays.sizes(field, case, *pair)),
+            tuple(
+                size
+                for name, pair in pairs.items()
+                for size in overlays.sizes(self._fields[name], case, *pair)
+            ),
             tuple(
                 found
-                for field, predicted, reference in pairs
-                for found in overlays.measurements(field, predicted, reference, self._definition)
+                for name, pair in pairs.items()
+                for found in overlays.measurements(self._fields[name], *pair, self._definition)
             ),
             {
-                field.name: location
-                for field, predicted, reference in pairs
-                if isinstance(predicted, Point) and (location := location_of(field, predicted, reference))
+                name: location
+                for name, pair in pairs.items()
+                if isinstance(pair[0], Point) and (location := location_of(self._fields[name], *pair))
             },
             pictures,
             views,
-            measured(self._analyses, opened),
+            tuple(row for analysis in self._analyses for row in analysis.measure(opened)),
         )
+
+    def _of(self, folder: Path) -> Callable[[int, Values], Values]:
+        """Return the reader of the submitted values. Raises `PhaseError` for a faulty submission."""
+        index = index_submission(folder, self.phase.form, self.phase.tasks)
+        if index.faults:
+            raise PhaseError(*map(str, index.faults))
+        files = CaseReader(index.root, self.phase.tasks, self.phase.missing)
+
+        def read(position: int, references: Values) -> Values:
+            sources = index.sources[position].items()
+            of_case = {name: source for name, source in sources if name in self._fields}
+            return files.read(self.phase.cases.forms[position], of_case)[0]
+
+        return read
+
+    def _of_reference(self, position: int, references: Values) -> Values:
+        case = self.phase.cases.forms[position]
+        return {
+            name: references[name]
+            for name, field in self._fields.items()
+            if field.cases(case) and type(field.kind) is type(field.reference.kind)
+        }
 
     def _views_of(
         self, case: CaseForm, submitted: Values, references: Values, pictures: Mapping[str, CaseImage]
@@ -401,3 +452,14 @@ class _ReportReader:
             for task in wanted
         }
         return {name: picture for name, picture in pictures.items() if picture}
+
+
+_readers: list[_SubmissionReader] = []
+
+
+def _begin(reader: _SubmissionReader) -> None:
+    _readers[:] = [reader]
+
+
+def _read_portion(positions: Sequence[int]) -> list[CaseReading]:
+    return [_readers[0].read(position) for position in positions]

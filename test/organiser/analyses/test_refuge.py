@@ -18,8 +18,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.resampling import Resampling
 from evaluation.io.kinds.points import Point
 from evaluation.metrics.crops import crop
-from evaluation.organiser.analyses.analysis import analyses_of, results_of
-from evaluation.organiser.analyses.reading import OpenCase
+from evaluation.organiser.analyses.analysis import OpenCase, analyses_of, results_of
 from evaluation.organiser.analyses.refuge import ANALYSES, rim_of
 from test.phases import FIELDS
 
@@ -176,8 +175,10 @@ def test_patients_with_both_eyes_are_compared_and_others_are_not():
 
 def test_every_part_has_a_title_and_a_phase_without_masks_no_analysis():
     opened = case(circles(), circles())
-    assert [row.part for row in RIM.measure(opened) if row.analysis == "rim"] == list(RIM.parts)
-    assert [row.part for row in RIM.measure(opened) if row.analysis == "asymmetry"] == list(ASYMMETRY.parts)
+    assert [row.part for row in RIM.measure(opened) if row.analysis == "rim"] == list(RIM.texts["parts"])
+    assert [row.part for row in RIM.measure(opened) if row.analysis == "asymmetry"] == list(
+        ASYMMETRY.texts["parts"]
+    )
     assert [one.name for one in analyses_of(PHASE)] == ["rim", "asymmetry"]
     without = [field for field in FIELDS if field.name != "segmentation"]
     task = SimpleNamespace(fields=without)
