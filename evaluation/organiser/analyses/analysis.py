@@ -55,18 +55,18 @@ class Measured:
 class Analysis:
     """A further analysis of a challenge.
 
+    ``texts``: title, note (method and sources), and the titles of the parts by key, in their order.
     ``fields``: those that a phase must have for it. ``measure`` yields the rows of one case. ``joined`` makes
     the rows of pairs of cases from those of all cases, given the cluster of every case (empty: the case
-    alone). Every metric is computed of the rows of each part. ``charted``: the metrics of each chart, by the
-    title of its axis. ``texts`` has title, note (method and sources) and the titles of the parts by key, in
-    their order.
+    alone). Every metric is computed of the rows of each part. ``charted``: the words for the metrics of each
+    chart, by the title of its axis.
     """
 
     name: str
     texts: Mapping[str, Any]
     fields: frozenset[str]
     metrics: tuple[Metric, ...]
-    charted: Mapping[str, tuple[str, ...]]
+    charted: Mapping[str, Mapping[str, str]]
     measure: Callable[[OpenCase], Iterable[Measured]]
     joined: Callable[[Sequence[Measured], Mapping[str, str]], Sequence[Measured]] | None = None
 

@@ -175,7 +175,10 @@ def _pairs(rows: Sequence[Measured], clusters: Mapping[str, str]) -> Sequence[Me
     return found
 
 
-_CHARTED = {"Area under the ROC curve": ("auc", "reference_auc"), "Absolute error": ("error",)}
+_CHARTED = {
+    "Area under the ROC curve": {"auc": "submitted", "reference_auc": "reference"},
+    "Absolute error": {"error": ""},
+}
 _TEXTS, _FIELDS = texts_of("refuge"), frozenset({"segmentation"})
 
 ANALYSES = (

@@ -58,20 +58,21 @@ def _text(figure: Figure, cases: int) -> str:
 def _charts(result: Result) -> Iterator[Chart]:
     analysis = result.analysis
     titles = {metric.name: metric.title for metric in analysis.metrics}
-    for axis_title, names in analysis.charted.items():
-        styles = marks_of(shown := [titles[name] for name in names])
-        found = [one for one in result.figures if one.metric in shown]
-        labels = [f"{one.part}: {one.metric}" if len(shown) > 1 else one.part for one in found]
-        if found:
+    for axis_title, words in analysis.charted.items():
+        series = {titles[name]: word for name, word in words.items()}
+        styles = marks_of(series)
+        shown = {
+            f"{one.part} ({series[one.metric]})" if series[one.metric] else one.part: one
+            for one in result.figures
+            if one.metric in series
+        }
+        if shown:
             yield team_values_chart(
-                identifier("analysis", analysis.name, *names),
+                identifier("analysis", analysis.name, *words),
                 f"{analysis.texts['title']}. {axis_title}",
                 "Lines are 95 % intervals.",
-                [
-                    TeamValue(label, one.value, one.lower, one.upper)
-                    for label, one in zip(labels, found, strict=True)
-                ],
-                {label: styles[one.metric] for label, one in zip(labels, found, strict=True)},
+                [TeamValue(label, one.value, one.lower, one.upper) for label, one in shown.items()],
+                {label: styles[one.metric] for label, one in shown.items()},
                 axis_title,
             )
 
