@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -305,25 +305,16 @@ def scatter_chart(
     sizes = {"width": _SIDE, "height": _SIDE, "autosize": "pad"} if square else {"height": 340}
     if len(points) > MOST_SCATTERED:
         tables["cells"] = _cells(points)
-        cells: vl.Record = vl.layer(
-            "cells",
-            {"type": "point", "filled": True, "opacity": 0.7},
-            x=x,
-            y=y,
-            size=vl.quantitative("cases", scale={"range": [6, 220]}),
-            color=vl.category("group", scale=vl.scale_of(marks, "colour"), legend={} if grouped else None),
-        )
+        mark = {"type": "point", "filled": True, "opacity": 0.7}
+        size = vl.quantitative("cases", scale={"range": [6, 220]})
+        by_group = vl.category("group", scale=vl.scale_of(marks, "colour"), legend={} if grouped else None)
+        cells: vl.Record = vl.layer("cells", mark, x=x, y=y, size=size, color=by_group)
         specification = {"layer": [*layers, cells], **sizes}
         described = f"{description} {_CELLS} × {_CELLS} cells stand for their cases."
         return vl.Chart(name, title, described, tables, specification, follows)
     tables["points"] = [vars(point) for point in points]
     told = vl.tooltip("case", *(["group"] if grouped else []), numbers=("x", "y"))
-    encoding: dict[str, vl.Record | list[vl.Record]] = {
-        "x": x,
-        "y": y,
-        **vl.point_of_case(vl.BLUE),
-        "tooltip": told,
-    }
+    encoding: dict[str, Any] = {"x": x, "y": y, **vl.point_of_case(vl.BLUE), "tooltip": told}
     if grouped:
         by_group = vl.category("group", legend={"symbolOpacity": 1})
         encoding["color"] = vl.if_selected(
@@ -451,22 +442,11 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint], follow
         for label, radius in radii.items()
         for step, angle in enumerate(np.linspace(0, 2 * math.pi, 61).tolist())
     ]
-    layers: list[vl.Record] = [
-        vl.layer(
-            "rings",
-            {"type": "line", "color": vl.GREY, "tooltip": None},
-            x=x,
-            y={**y, "scale": {"domain": list(limits), "reverse": True}},
-            detail=vl.nominal("ring"),
-            order=vl.quantitative("step"),
-        ),
-        vl.layer(
-            "origin",
-            {"type": "point", "shape": "cross", "color": vl.GREY, "size": 120, "tooltip": None},
-            x=x,
-            y=y,
-        ),
-    ]
+    line = {"type": "line", "color": vl.GREY, "tooltip": None}
+    cross = {"type": "point", "shape": "cross", "color": vl.GREY, "size": 120, "tooltip": None}
+    down = {**y, "scale": {"domain": list(limits), "reverse": True}}
+    by_step = {"detail": vl.nominal("ring"), "order": vl.quantitative("step")}
+    layers = [vl.layer("rings", line, x=x, y=down, **by_step), vl.layer("origin", cross, x=x, y=y)]
     described = (
         f"Predicted minus true position of every case. Half of them are within {radii['50 %']:.3g} px of "
         f"the cross, nine tenths within {radii['90 %']:.3g} px (rings)."
