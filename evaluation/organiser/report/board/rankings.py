@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, permutations, product
 
 import numpy as np
 
@@ -111,25 +112,18 @@ def _place(board: BoardOfTeam) -> Cell:
 
 def _charts(phase: ReportedPhase) -> Iterator[Chart]:
     for name in phase.boards:
-        values = [
-            TeamValue(
-                team.team,
-                board.place or 0,
-                board.distribution.lower if board.distribution else None,
-                board.distribution.upper if board.distribution else None,
-            )
-            for team, board in phase.in_order_of(name)
-        ]
+        values = []
+        for team, board in phase.in_order_of(name):
+            ends = (board.distribution.lower, board.distribution.upper) if board.distribution else ()
+            values.append(TeamValue(team.team, board.place or 0, *ends))
         if values:
-            yield team_values_chart(
+            told = "The place of every team; lines hold 95 % of its places when cases are resampled."
+            figure, title, last = (
                 phase.identifier(name, "places"),
                 f"Places: {words_of(name)}",
-                "The place of every team; lines hold 95 % of its places when cases are resampled.",
-                values,
-                phase.marks,
-                "place",
-                places=len(phase.teams),
+                len(phase.teams),
             )
+            yield team_values_chart(figure, title, told, values, phase.marks, "place", places=last)
 
 
 def _tiers(phase: ReportedPhase) -> Iterator[Table]:
@@ -152,26 +146,22 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
     names = [words_of(name) for name in across.rankings]
     columns = "place", "team", "best place", "worst place"
     rows = ((team.place, team.team, team.best, team.worst) for team in across.teams)
-    table = Table.of(
-        identifier(role or "", "consensus", what),
-        f"Consensus of the {what} ({across.method})",
-        columns,
-        rows,
-        f"Number of equally good orders: {across.orders}; best and worst are the places over all of them. "
-        f"Pairs of teams in which the order contradicts a ranking, summed over the rankings: "
-        f"{across.disagreements}.",
-    )
-    dendrogram = dendrogram_chart(
+    note = f"Number of equally good orders: {across.orders}; best and worst are the places over all of them. "
+    note += "Pairs of teams in which the order contradicts a ranking, summed over the rankings: "
+    note += f"{across.disagreements}."
+    title = f"Consensus of the {what} ({across.method})"
+    table = Table.of(identifier(role or "", "consensus", what), title, columns, rows, note)
+    joins = [
+        Join(tuple(map(words_of, step.first)), tuple(map(words_of, step.second)), step.distance)
+        for step in across.dendrogram
+    ]
+    name, told = (
         identifier(role or "", "dendrogram", what),
-        f"Similarity of the {what}",
-        "Average linkage of the rankings by the distance 1 − Kendall's τ-b.",
-        [
-            Join(tuple(map(words_of, step.first)), tuple(map(words_of, step.second)), step.distance)
-            for step in across.dendrogram
-        ],
-        "1 − τ-b",
-        wiesenfarth("dendrogram"),
+        "Average linkage of the rankings by the distance ",
     )
+    told += "1 − Kendall's τ-b."
+    title, follows = f"Similarity of the {what}", wiesenfarth("dendrogram")
+    dendrogram = dendrogram_chart(name, title, told, joins, "1 − τ-b", follows)
     agreement = matrices.heatmap_chart(
         identifier(role or "", "agreement", what),
         f"Agreement of the {what}",
@@ -184,12 +174,8 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
         ],
         matrices.Axes("", "Kendall's τ-b", (-1, 1)),
     )
-    title = f"Across {what}"
-    return Section(
-        identifier(role or "", "across", what),
-        f"{title} ({role})" if role else title,
-        (table, dendrogram, agreement),
-    )
+    title = f"Across {what} ({role})" if role else f"Across {what}"
+    return Section(identifier(role or "", "across", what), title, (table, dendrogram, agreement))
 
 
 # --- The section of generalisation: changes from phase to phase, and gaps by earlier evaluations ---
@@ -239,36 +225,24 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
         placed = phase.in_order_of(name)
         places = [_places(team.team, one.distribution) for team, one in placed if one.distribution]
         if places:
-            yield blob_chart(
-                phase.identifier(name, "blobs"),
-                f"Places in resamples: {words_of(name)}",
-                places,
-                phase.marks,
-                wiesenfarth("blob plot"),
-            )
+            title, follows = f"Places in resamples: {words_of(name)}", wiesenfarth("blob plot")
+            yield blob_chart(phase.identifier(name, "blobs"), title, places, phase.marks, follows)
     samples = [
         ViolinValues(words_of(name), np.array(found.taus))
         for name in phase.boards
         if (found := phase.board.agreement.get(name)) and found.taus
     ]
     if samples:
-        yield violin_chart(
-            phase.identifier("kendall-tau"),
-            "Agreement of resampled rankings",
+        figure, title = phase.identifier("kendall-tau"), "Agreement of resampled rankings"
+        told = (
             "Kendall's τ-b between the ranking and that of each resample. The dot is the median, the bar the "
-            "middle half.",
-            samples,
-            "Kendall's τ-b",
-            wiesenfarth("violin plot"),
         )
+        told += "middle half."
+        yield violin_chart(figure, title, told, samples, "Kendall's τ-b", wiesenfarth("violin plot"))
     for name in phase.boards:
         if (superiority := phase.board.superiority.get(name)) is not None:
-            chances = zip(superiority.teams, superiority.probabilities, strict=True)
-            by_pair = {
-                (row, column): value
-                for row, values in chances
-                for column, value in zip(superiority.teams, values, strict=True)
-            }
+            chances = chain(*superiority.probabilities)
+            by_pair = dict(zip(product(superiority.teams, repeat=2), chances, strict=True))
             ordered = [team.team for team, _ in phase.in_order_of(name) if team.team in superiority.teams]
             yield matrices.heatmap_chart(
                 phase.identifier(name, "superiority"),
@@ -276,10 +250,8 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
                 "The share of the resamples in which the team of the row is ahead of that of the column; "
                 "ties count half.",
                 [
-                    matrices.HeatmapCell(row, column, by_pair[row, column], f"{by_pair[row, column]:.2f}")
-                    for row in ordered
-                    for column in ordered
-                    if row != column
+                    matrices.HeatmapCell(*pair, by_pair[pair], f"{by_pair[pair]:.2f}")
+                    for pair in permutations(ordered, 2)
                 ],
                 matrices.Axes("behind", "share of the resamples", (0, 1)),
                 columns=ordered,
