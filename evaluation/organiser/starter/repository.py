@@ -98,17 +98,10 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
 
 
 KINDS = (
-    "segmentation",
-    "ct-segmentation",
-    "classification",
-    "multiclass",
-    "regression",
-    "detection",
-    "points",
-    "survival",
+    *("segmentation", "ct-segmentation", "classification", "multiclass"),
+    *("regression", "detection", "points", "survival"),
 )
 """The templates of a new repository."""
-
 
 PHASE, SUBMISSION = "phase", "submission"
 _PLACES = {

@@ -88,32 +88,18 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         if any(value.lower is not None for value in values):
             described += " Lines are 95 % intervals."
         described += phase.chosen_here
-        yield team_charts.team_values_chart(
-            phase.identifier(name, "by-team"),
-            title,
-            described,
-            values,
-            phase.marks,
-            axis,
-            followed(phase.board.challenge, f"team values of {name}"),
-        )
+        figure, follows = phase.identifier(name, "by-team"), f"team values of {name}"
+        drawn = phase.marks, axis, followed(phase.board.challenge, follows)
+        yield team_charts.team_values_chart(figure, title, described, values, *drawn)
     if name not in phase.ranked_metrics:
         return
     if (given := phase.organiser.values.get(name)) is not None:
         yield _boxes(phase, name, title, axis, len(given.cases) * len(given.teams))
     teams, cases, matrix = complete_values(phase, name)
     if len(teams) > 1 and cases:
-        yield team_charts.podium_chart(
-            phase.identifier(name, "podium"),
-            f"Podium: {title}",
-            matrix,
-            teams,
-            cases,
-            metric.better,
-            phase.marks,
-            axis,
-            wiesenfarth("podium plot"),
-        )
+        figure, values_of_cases = phase.identifier(name, "podium"), (matrix, teams, cases, metric.better)
+        drawn = phase.marks, axis, wiesenfarth("podium plot")
+        yield team_charts.podium_chart(figure, f"Podium: {title}", *values_of_cases, *drawn)
         yield _rank_heatmap(phase, name, title, teams, team_charts.ranks_by_case(matrix, metric.better))
 
 

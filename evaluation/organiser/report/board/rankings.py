@@ -118,12 +118,9 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
             values.append(TeamValue(team.team, board.place or 0, *ends))
         if values:
             told = "The place of every team; lines hold 95 % of its places when cases are resampled."
-            figure, title, last = (
-                phase.identifier(name, "places"),
-                f"Places: {words_of(name)}",
-                len(phase.teams),
-            )
-            yield team_values_chart(figure, title, told, values, phase.marks, "place", places=last)
+            figure, title = phase.identifier(name, "places"), f"Places: {words_of(name)}"
+            drawn = values, phase.marks, "place"
+            yield team_values_chart(figure, title, told, *drawn, places=len(phase.teams))
 
 
 def _tiers(phase: ReportedPhase) -> Iterator[Table]:
