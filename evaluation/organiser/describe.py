@@ -342,18 +342,11 @@ def _number_rows(column: describe_data.Numbers, grouping: Grouping) -> list[Numb
         values = column.values[inside]
         if not values.size:
             continue
-        rows.append(
-            NumberRow(
-                *(column.quantity, grouping.name, group),
-                int(np.unique(column.cases[inside]).size),
-                int(np.count_nonzero(chosen & column.could_have)),
-                int(values.size),
-                float(values.sum()),
-                float(values.mean()),
-                float(values.std(ddof=1)) if values.size > 1 else None,
-                *np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist(),
-            )
-        )
+        cases, of = np.unique(column.cases[inside]).size, np.count_nonzero(chosen & column.could_have)
+        spread = float(values.std(ddof=1)) if values.size > 1 else None
+        quantiles = np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist()
+        place, sums = (column.quantity, grouping.name, group), (float(values.sum()), float(values.mean()))
+        rows.append(NumberRow(*place, int(cases), int(of), int(values.size), *sums, spread, *quantiles))
     return rows
 
 

@@ -86,14 +86,8 @@ def _numbers(description: Description) -> TextTable:
         if row.grouping == ALL
     )
     columns = ("quantity", "cases", "objects", "mean ± SD", "median (quartiles)", "range")
-    return TextTable(
-        "numbers",
-        "Distributions",
-        columns,
-        rows,
-        columns[:1],
-        "Cases are those that have the structure. Standard deviation: ddof = 1. Quartiles: linear.",
-    )
+    note = "Cases are those that have the structure. Standard deviation: ddof = 1. Quartiles: linear."
+    return TextTable("numbers", "Distributions", columns, rows, columns[:1], note)
 
 
 def _grouped(description: Description, grouping: Grouping) -> TextTable:
@@ -101,16 +95,11 @@ def _grouped(description: Description, grouping: Grouping) -> TextTable:
     several = len(grouping.groups) > 2
     columns = ("quantity", *grouping.groups, f"p ({KRUSKAL_WALLIS if several else RANK_SUM})")
     pairs = f"; {_PAIRS}: p of the two-sided rank-sum test times the number of pairs (Bonferroni) below "
-    return TextTable(
-        f"by-{grouping.name}",
-        f"By {grouping.name}",
-        (*columns, _PAIRS) if several else columns,
-        tuple(rows),
-        (columns[0], _PAIRS),
-        "Cases and share of a class; median (quartiles; values) of a number"
-        + (f"{pairs}{description.alpha:g}" if several else "; the test is two-sided")
-        + ". Classes and objects are not tested.",
-    )
+    note = "Cases and share of a class; median (quartiles; values) of a number"
+    note += f"{pairs}{description.alpha:g}" if several else "; the test is two-sided"
+    note += ". Classes and objects are not tested."
+    shown, left = (*columns, _PAIRS) if several else columns, (columns[0], _PAIRS)
+    return TextTable(f"by-{grouping.name}", f"By {grouping.name}", shown, tuple(rows), left, note)
 
 
 def _class_lines(description: Description, grouping: Grouping) -> Iterator[tuple[str, ...]]:
@@ -122,11 +111,8 @@ def _class_lines(description: Description, grouping: Grouping) -> Iterator[tuple
     for (quantity, value), rows in found.items():
         if sum(one == quantity for one, _ in found) == 1:
             continue  # the same in all cases
-        cells = (
-            f"{rows[group].cases} ({_percent(rows[group].share)})" if group in rows else "–"
-            for group in grouping.groups
-        )
-        yield f"{quantity.title}: {value}", *cells, *empty
+        texts = {group: f"{row.cases} ({_percent(row.share)})" for group, row in rows.items()}
+        yield f"{quantity.title}: {value}", *(texts.get(group, "–") for group in grouping.groups), *empty
 
 
 def _number_lines(description: Description, grouping: Grouping) -> Iterator[tuple[str, ...]]:
@@ -138,10 +124,8 @@ def _number_lines(description: Description, grouping: Grouping) -> Iterator[tupl
     of_grouping = [row for row in description.tests if row.grouping == grouping.name]
     for quantity, rows in found.items():
         tests = [row for row in of_grouping if row.quantity == quantity]
-        cells = (
-            f"{_quartiles(rows[group], rows[group].values)}" if group in rows else "–"
-            for group in grouping.groups
-        )
+        texts = {group: _quartiles(row, row.values) for group, row in rows.items()}
+        cells = (texts.get(group, "–") for group in grouping.groups)
         pairs = [row for row in tests if row.test.method == RANK_SUM]
         overall = [row for row in tests if row.test.method != RANK_SUM]
         shown = (overall or pairs)[:1]

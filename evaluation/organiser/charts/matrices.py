@@ -143,14 +143,10 @@ def confusion_chart(
     words = [part for name in (*classes, *further) for part in textwrap.wrap(name, _CLASS_WIDTH + 8)]
     width = max(80, 7 * max(map(len, words), default=0)) * columns
     specification = {"encoding": {"x": x, "y": y}, "layer": layers, "height": 44 * len(classes)}
-    return vl.Chart(
-        name,
-        title,
-        f"{what} Numbers, and in brackets their share of the class in the reference.",
-        {"cells": rows},
-        {"data": {"name": "cells"}, **specification, "usermeta": {"leastWidth": 110 + width}},
-        wide=columns > _MOST_IN_HALF,
-    )
+    described = f"{what} Numbers, and in brackets their share of the class in the reference."
+    figure = {"data": {"name": "cells"}, **specification, "usermeta": {"leastWidth": 110 + width}}
+    wide = columns > _MOST_IN_HALF
+    return vl.Chart(name, title, described, {"cells": rows}, figure, wide=wide)
 
 
 # --- Significance map: which team is significantly better than which, in one metric ---

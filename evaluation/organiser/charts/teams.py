@@ -160,15 +160,12 @@ def subgroup_means_chart(
         vl.layer("lines", line, x=vl.quantity("first", axis_title), x2={"field": "second"}),
         vl.layer("means", point, x=x, color=colour, shape=shape, tooltip=told),
     ]
-    return vl.Chart(
-        name,
-        title,
+    described = (
         "The mean over the cases of each subgroup. The p-value that is shown for a point is that of the "
-        "rank-sum test within the team, not corrected for the number of teams.",
-        {"means": points, "lines": lines},
-        {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(means)},
-        follows,
     )
+    described += "rank-sum test within the team, not corrected for the number of teams."
+    figure = {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(means)}
+    return vl.Chart(name, title, described, {"means": points, "lines": lines}, figure, follows)
 
 
 # --- Line plot of robustness: the places of the teams under several ranking schemes ---
@@ -456,12 +453,9 @@ def influence_chart(name: str, title: str, influences: Sequence[CaseInfluence]) 
         "tooltip": vl.tooltip("case", "teams_moved", "max_move", "winners"),
     }
     specification = vl.layer("cases", {"type": "bar", "cursor": "pointer"}, **encoding)
-    return vl.Chart(
-        name,
-        title,
-        "Each case is left out once, and the teams are ranked again. Without a case that is not shown, fewer "
-        "teams move.",
-        {"cases": [vars(one) for one in influences]},
-        specification | {"height": 20 * len(influences)},
-        single_cases=True,
+    described = (
+        "Each case is left out once, and the teams are ranked again. Without a case that is not shown, "
     )
+    described += "fewer teams move."
+    data, figure = {"cases": list(map(vars, influences))}, specification | {"height": 20 * len(influences)}
+    return vl.Chart(name, title, described, data, figure, single_cases=True)

@@ -103,16 +103,12 @@ def distribution_chart(
         layers.append(vl.layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding))
     tick = {"type": "tick", "thickness": 3, "size": 22, "color": vl.VERMILION}
     layers.append(vl.layer("boxes", tick, x=middle, tooltip=told))
-    return vl.Chart(
-        name,
-        title,
-        "Boxes hold the middle half of the cases, the mark in them is the median, and lines end at the last "
-        "case within 1.5 times the box.",
-        data,
-        {"encoding": {"y": y}, "layer": layers, "height": 50 * max(1, len(boxes))},
-        follows,
-        single_cases=bool(points),
+    described = (
+        "Boxes hold the middle half of the cases, the mark in them is the median, and lines end at the "
     )
+    described += "last case within 1.5 times the box."
+    figure = {"encoding": {"y": y}, "layer": layers, "height": 50 * max(1, len(boxes))}
+    return vl.Chart(name, title, described, data, figure, follows, single_cases=bool(points))
 
 
 def _offsets(values: NDArray[np.float64]) -> list[float]:
@@ -394,18 +390,12 @@ def bland_altman_chart(
         vl.layer("lines", {"type": "rule", "color": vl.GREY, "strokeDash": [6, 3], "tooltip": None}, y=y),
         vl.layer("lines", label, y=y, text=vl.nominal("label")),
     ]
-    return scatter_chart(
-        name,
-        title,
-        "Difference of prediction and reference against their mean; dashed lines are the mean difference and "
-        "the limits that hold 95 % of the differences (Bland and Altman 1986).",
-        points,
-        Axis(f"mean of prediction and reference{in_unit}"),
-        y_axis,
-        layers,
-        {"lines": lines},
-        follows,
+    described = (
+        "Difference of prediction and reference against their mean; dashed lines are the mean difference "
     )
+    described += "and the limits that hold 95 % of the differences (Bland and Altman 1986)."
+    x_axis = Axis(f"mean of prediction and reference{in_unit}")
+    return scatter_chart(name, title, described, points, x_axis, y_axis, layers, {"lines": lines}, follows)
 
 
 def identity_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> vl.Chart:
