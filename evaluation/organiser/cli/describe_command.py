@@ -16,6 +16,17 @@ if TYPE_CHECKING:
 _LOG_WIDTH = 160
 
 
+def add_features(parser: argparse.ArgumentParser) -> None:
+    """Add the option of a table of features."""
+    parser.add_argument(
+        "--features",
+        type=Path,
+        metavar="CSV",
+        help="how near each set lies to the training set: a table with the columns name and set, optionally "
+        "cluster, and one for each feature; the set of its first row is the training set",
+    )
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add_phase(parser, several=True)
@@ -35,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--alpha", type=float, default=0.05, metavar="P", help="level of significance (default: %(default)s)"
     )
+    add_features(parser)
     parser.add_argument(
         "--output",
         type=Path,
@@ -56,7 +68,12 @@ def run(arguments: argparse.Namespace) -> int:
     phases = [named_phase(name) for name in arguments.phases]
     with progress_bar("cases", sum(len(phase.rows) for phase in phases)) as progress:
         description = describe(
-            phases, tuple(arguments.by), arguments.against, arguments.alpha, progress=progress
+            phases,
+            tuple(arguments.by),
+            arguments.against,
+            arguments.alpha,
+            progress,
+            arguments.features,
         )
     paths = write_description(description, arguments.output) if arguments.output else []
     if arguments.json:

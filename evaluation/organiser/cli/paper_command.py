@@ -8,6 +8,7 @@ from pathlib import Path
 
 from evaluation.cli.common import PHASE_HELP, add_workers, progress_bar, tell
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.cli.describe_command import add_features
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ARCHIVE",
         help="recompute the tables of a published archive (a folder or a zip file), and compare",
     )
+    add_features(parser)
     add_workers(parser)
 
 
@@ -54,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     answers = read_answers(arguments.output / ANSWERS)
     phases = [named_phase(name) for name in arguments.phases]
     workers = machine.worker_count(arguments.workers)
-    document = Document(read_study(phases, arguments.results, answers, workers))
+    study = read_study(phases, arguments.results, answers, workers, arguments.features)
+    document = Document(study)
     with progress_bar("tables and figures", len(document.exhibits)) as progress:
         files = dict(document.files(progress))
     files |= {f"archive/{name}": data for name, data in archive_of(document).items()}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from evaluation.cli.common import PHASE_HELP, add_workers
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.cli.describe_command import add_features
 
 if TYPE_CHECKING:
     from evaluation.organiser.report_library import Report
@@ -116,6 +117,7 @@ def _add_leaderboard(parser: argparse.ArgumentParser) -> None:
         metavar="PHASE",
         help="add a section on the data of a phase, as `describe` prints it; repeatable, to compare phases",
     )
+    add_features(parser)
     folder(
         "--submissions",
         help="a folder, zip archive or csv file for each team: adds pictures of the hardest cases of a phase "
@@ -137,6 +139,7 @@ def _write_leaderboard(arguments: argparse.Namespace) -> int:
         submissions=arguments.submissions,
         images=arguments.images,
         workers=arguments.workers,
+        features=arguments.features,
     )
     return _write_report(report, arguments)
 

@@ -37,9 +37,14 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
     """Return all tables and figures, in their order; ``flow`` is the drawing of the flow of cases."""
     cases = "; ".join(f"{phase.config.name}: n = {len(phase.rows)}" for phase in study.phases)
     found = [Exhibit("flow", "data", f"Flow of cases. {cases}.", flow)]
-    # Tables of data come with the section; their figures are for reports.
+    # Tables of data come with the section; its figures are for reports, but for those of features.
     for block in data_section(study.description).blocks:
-        if isinstance(block, Table):
+        if isinstance(block, Chart) and block.name.startswith("features-"):
+            sets = study.description.features.sets if study.description.features else ()
+            counts = "; ".join(f"{one.set}: n = {one.cases}" for one in sets)
+            caption = _sentences(block.title, block.description, counts)
+            found.append(Exhibit(block.name, "data", caption, block))
+        elif isinstance(block, Table):
             caption = _sentences(block.title, block.note, cases)
             found.append(Exhibit(block.name, "data", caption, block))
     page = leaderboard_page(study.board, study.parts, gains=study.gains)

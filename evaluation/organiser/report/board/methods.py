@@ -7,14 +7,20 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evaluation.charts.chart import Chart
-from evaluation.organiser.charts.values import Distribution, distribution_chart
+from evaluation.organiser.charts.values import (
+    Axis,
+    CasePoint,
+    Distribution,
+    distribution_chart,
+    scatter_chart,
+)
 from evaluation.organiser.describe import PHASE, Description, Grouping
 from evaluation.organiser.describe import QuantityValues as Values
 from evaluation.organiser.describe_tables import tables_of
 from evaluation.organiser.ranking.methods import METHODS
 from evaluation.organiser.report.board.rankings import methods_of
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
-from evaluation.organiser.report.page import Block, Section, Table, Text, identifier, listed, text_of
+from evaluation.organiser.report.page import Block, Section, Table, Text, identifier, listed, percent, text_of
 from evaluation.organiser.report.sources import CITATIONS, followed
 
 # --- The methods paragraph: the analysis in sentences that a paper can use, with citations ---
@@ -46,7 +52,7 @@ def data_section(description: Description) -> Section:
     A quantity is shown by the first grouping, by each other one with significant differences, and without any
     grouping for all cases.
     """
-    blocks: list[Block] = list(_charts(description))
+    blocks: list[Block] = [*_charts(description), *_feature_charts(description)]
     for table in tables_of(description):
         name = identifier("data", table.name)
         blocks.append(Table.of(name, table.title, table.columns, table.rows, table.note))
@@ -71,6 +77,35 @@ def _charts(description: Description) -> Iterator[Chart]:
             yield _chart(description, column, grouping)
         if not shown:
             yield _chart(description, column, None)
+
+
+def _feature_charts(description: Description) -> Iterator[Chart]:
+    if (found := description.features) is None:
+        return
+    training = found.sets[0].set
+    yield distribution_chart(
+        "features-distances",
+        f"Distance to the nearest case of {training}",
+        [
+            Distribution(
+                one.set, np.array([case.distance for case in of_set]), [case.case for case in of_set]
+            )
+            for one in found.sets
+            if (of_set := [case for case in found.cases if case.set == one.set])
+        ],
+        "distance in standard deviations",
+        follows=followed(description.challenge, "features"),
+    )
+    first, second = (f"component {i + 1} ({percent(share)})" for i, share in enumerate(found.explained))
+    yield scatter_chart(
+        "features-map",
+        "Map of the features",
+        f"The first two principal components of {training}, with their shares of its variance.",
+        [CasePoint(one.case, one.x, one.y, one.set) for one in found.cases],
+        Axis(first),
+        Axis(second),
+        follows=followed(description.challenge, "features"),
+    )
 
 
 def _chart(description: Description, column: Values, grouping: Grouping | None) -> Chart:
