@@ -1,7 +1,5 @@
 """A report's page: its content, one HTML file without outside references, and its figures as files."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import hashlib
@@ -59,12 +57,7 @@ class Table:
 
     @classmethod
     def of(
-        cls,
-        name: str,
-        title: str,
-        columns: Iterable[Title],
-        rows: Iterable[Iterable[Cell]],
-        note: str = "",
+        cls, name: str, title: str, columns: Iterable[Title], rows: Iterable[Iterable[Cell]], note: str = ""
     ) -> Self:
         """Return a table of any rows and columns."""
         given = (Column(one) if isinstance(one, str) else one for one in columns)
