@@ -165,16 +165,12 @@ def _test(
 
 # --- How near other sets lie to the training set in given features, as Fig. 7 of ADAM's paper shows it ---
 
-_WITHIN = 0.95
 _BLOCK = 1 << 23
 
 
 @dataclass(frozen=True)
 class CaseDistance:
-    """A case, its distance to the nearest training case, and its place on the map of principal components.
-
-    Of a training case, the nearest one is of another cluster.
-    """
+    """A case, the nearest training case, of another cluster within that set, and its place on the map."""
 
     set: str
     case: str
@@ -188,10 +184,9 @@ class CaseDistance:
 class SetDistances:
     """The distances of the cases of a set to the nearest training case; quartiles are linear.
 
-    ``beyond``: the share that is farther than 95 % of the training cases are from each other. ``farther``:
-    the probability that a case is farther than a training case, equal ones by half. ``overlap``: 1 − D of
-    Kolmogorov and Smirnov, 1 where both distributions are the same. ``copies``: cases at distance 0.
-    ``shared``: cases of a cluster of the training set, None without a column of clusters.
+    ``beyond``: the share that is farther than 95 % of the training cases are from each other. ``overlap``:
+    1 − D of Kolmogorov and Smirnov, 1 for equal distributions. ``copies``: cases at distance 0. ``shared``:
+    cases of a cluster of the training set, None without clusters.
     """
 
     set: str
@@ -200,7 +195,6 @@ class SetDistances:
     median: float
     upper_quartile: float
     beyond: float
-    farther: float
     overlap: float
     copies: int
     shared: int | None
@@ -223,8 +217,6 @@ def read_features(path: Path) -> FeatureDistances:
     """
     with organiser_table(path, (_NAME, SET), holds="case") as table:
         columns = [name for name in table.columns if name not in (_NAME, SET, CLUSTER_COLUMN)]
-        if not columns:
-            table.faults.append(f"{table.file}: expected a column for each feature, found none")
         for row in table.rows:
             for column in (column for column in (SET, *columns) if not row.cells[column]):
                 row.fault(column, "expected a value, found an empty cell")
@@ -232,65 +224,49 @@ def read_features(path: Path) -> FeatureDistances:
         names, sets, clusters = (
             [row.cells.get(column, "") for row in table.rows] for column in (_NAME, SET, CLUSTER_COLUMN)
         )
-        # A case without a cluster is one of its own.
-        units = [cluster or f"\n{position}" for position, cluster in enumerate(clusters)]
-        if len({unit for unit, one in zip(units, sets, strict=True) if one == sets[0]}) < 2:
-            table.faults.append(f"{table.file}: expected two training cases or more, of different clusters")
-    return feature_distances(features, sets, names, units, any(clusters))
+        units = {cluster or i for i, cluster in enumerate(clusters) if sets[i] == sets[0]}
+        if not columns or len(units) < 2:
+            needed = "a column for each feature, and two training cases of different clusters or more"
+            table.faults.append(f"{table.file}: expected {needed}")
+    return feature_distances(features, sets, names, clusters)
 
 
 def feature_distances(
-    features: Floats, sets: Sequence[str], names: Sequence[str], clusters: Sequence[str], clustered: bool
+    features: Floats, sets: Sequence[str], names: Sequence[str], clusters: Sequence[str]
 ) -> FeatureDistances:
     """Return Euclidean distances of cases to the nearest case of the first case's set, the training set.
 
     features: finite, shape (cases, features). Each is divided by its standard deviation in the training set
-    (ddof = 0; one that is constant there stays). clusters: of each case; training cases of one cluster are
-    not compared with each other. Source: Fang et al. 2022, IEEE Trans. Med. Imaging 41:2828 (ADAM), Fig. 7,
-    which draws a t-SNE; the principal components drawn here are the same in every run.
+    (ddof = 0; one that is constant there stays). Training cases of one cluster are not compared; a case with
+    an empty one is by itself. Source: Fang et al. 2022, IEEE Trans. Med. Imaging 41:2828 (ADAM), Fig. 7, a
+    t-SNE; the map here is of principal components, which are the same in every run.
     """
-    of_set, units = np.array(sets), np.array(clusters)
+    of_set, units = np.array(sets), np.array([cluster or f"\n{i}" for i, cluster in enumerate(clusters)])
     training = np.flatnonzero(of_set == sets[0])
     spread = features[training].std(axis=0)
     scaled = (features - features[training].mean(axis=0)) / np.where(spread > 0, spread, 1)
     nearest, found = np.empty(len(sets), dtype=np.int64), np.empty(len(sets))
     step = max(1, _BLOCK // len(training))
-    for start in range(0, len(sets), step):
-        rows = slice(start, start + step)
+    for rows in (slice(start, start + step) for start in range(0, len(sets), step)):
         distances = cdist(scaled[rows], scaled[training])
-        own = (of_set[rows] == sets[0])[:, None] & (units[rows, None] == units[training])
-        distances[own] = np.inf
+        distances[(of_set[rows, None] == sets[0]) & (units[rows, None] == units[training])] = np.inf
         nearest[rows], found[rows] = training[distances.argmin(axis=1)], distances.min(axis=1)
     values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(scaled[training], rowvar=False, ddof=0)))
     axes = np.pad(vectors[:, ::-1], ((0, 0), (0, 1)))[:, :2]
     axes *= np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1, 1)
-    shares = np.pad(values[::-1], (0, 1))[:2] / (values.sum() or 1)
-    own_distances = found[training]
-    limit = np.quantile(own_distances, _WITHIN)
+    first, second = (np.pad(values[::-1], (0, 1))[:2] / (values.sum() or 1)).tolist()
     of_sets = []
     for name in dict.fromkeys(sets):
-        inside = of_set == name
-        given = found[inside]
+        given, of_units = found[of_set == name], units[of_set == name]
         lower, median, upper = np.quantile(given, (0.25, 0.5, 0.75)).tolist()
-        u_statistic = stats.mannwhitneyu(given, own_distances, method="asymptotic").statistic
-        of_sets.append(
-            SetDistances(
-                *(name, len(given), lower, median, upper),
-                float((given > limit).mean()),
-                float(u_statistic) / (len(given) * len(own_distances)),
-                1 - float(stats.ks_2samp(given, own_distances, method="asymp").statistic),
-                int((given == 0).sum()),
-                int(np.isin(units[inside], units[training]).sum()) if clustered and name != sets[0] else None,
-            )
-        )
-    places = scaled @ axes
-    cases = zip(sets, names, found.tolist(), nearest.tolist(), places.tolist(), strict=True)
-    return FeatureDistances(
-        features.shape[1],
-        (float(shares[0]), float(shares[1])),
-        tuple(of_sets),
-        tuple(CaseDistance(one, case, far, names[near], *place) for one, case, far, near, place in cases),
-    )
+        beyond = float((given > np.quantile(found[training], 0.95)).mean())
+        overlap = 1 - float(stats.ks_2samp(given, found[training], method="asymp").statistic)
+        shared = int(np.isin(of_units, units[training]).sum()) if any(clusters) else None
+        figures = (len(given), lower, median, upper, beyond, overlap, int((given == 0).sum()))
+        of_sets.append(SetDistances(name, *figures, shared))
+    cases = zip(sets, names, found.tolist(), nearest.tolist(), (scaled @ axes).tolist(), strict=True)
+    placed = (CaseDistance(one, case, far, names[near], *place) for one, case, far, near, place in cases)
+    return FeatureDistances(features.shape[1], (first, second), tuple(of_sets), tuple(placed))
 
 
 # --- The parts of a description of data; it is for the organiser alone ---

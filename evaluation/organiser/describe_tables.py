@@ -116,30 +116,27 @@ def _grouped(description: Description, grouping: Grouping) -> TextTable:
 
 
 def _features(found: FeatureDistances) -> TextTable:
-    shared = found.sets[-1].shared is not None
-    rows = tuple(
+    training, *_ = (one.set for one in found.sets)
+    rows = [
         (
             one.set,
             str(one.cases),
             _quartiles(one),
             _percent(one.beyond),
-            f"{one.farther:.3f}",
             f"{one.overlap:.3f}",
             str(one.copies),
-            *(["" if one.shared is None else str(one.shared)] * shared),
         )
         for one in found.sets
-    )
-    columns = ("set", "cases", "distance", "beyond 95 %", "farther", "overlap", "copies")
-    training = found.sets[0].set
+    ]
+    shared = ["", *("" if one.shared is None else str(one.shared) for one in found.sets[1:])]
     note = (
         f"Median (quartiles) of the distance to the nearest case of {training}, of another cluster within "
         f"this set, in {found.features} features, each in standard deviations of {training}. Beyond: farther "
-        f"than 95 % of {training}. Farther: probability to lie farther than a case of {training}; 0.5 where "
-        "both lie alike. Overlap: 1 − D of Kolmogorov and Smirnov. Copies: at distance 0."
+        f"than 95 % of {training}. Overlap: 1 − D of Kolmogorov and Smirnov. Copies: at distance 0."
     )
-    title = f"Nearest neighbours in {training}"
-    return TextTable("features", title, (*columns, *(["same clusters"] * shared)), rows, columns[:1], note)
+    columns = ("set", "cases", "distance", "beyond 95 %", "overlap", "copies", "same clusters")
+    cells = tuple((*row, last) for row, last in zip(rows, shared, strict=True))
+    return TextTable("features", f"Nearest neighbours in {training}", columns, cells, columns[:1], note)
 
 
 def _class_lines(description: Description, grouping: Grouping) -> Iterator[tuple[str, ...]]:

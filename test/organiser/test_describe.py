@@ -315,9 +315,9 @@ def test_distances_of_a_test_set_to_the_training_set_by_hand(tmp_path):
     assert [one.distance * unit for one in found.cases] == pytest.approx([1, 1, 2, 0, 7])
     assert [one.nearest for one in found.cases] == ["b", "a", "b", "c", "c"]
     own, test = found.sets
-    assert (own.beyond, own.farther, own.overlap, own.copies, own.shared) == (1 / 3, 0.5, 1, 0, None)
+    assert (own.beyond, own.overlap, own.copies) == (1 / 3, 1, 0)
     assert (test.set, test.cases, test.median * unit) == ("test", 2, pytest.approx(3.5))
-    assert (test.beyond, test.farther, test.overlap, test.copies) == (0.5, 0.5, 0.5, 1)
+    assert (test.beyond, test.overlap, test.copies, test.shared) == (0.5, 0.5, 1, None)
     assert (found.explained, [one.y for one in found.cases]) == ((1, 0), [0] * 5)
 
 
@@ -326,7 +326,7 @@ def test_training_cases_of_one_cluster_are_not_compared_and_shared_clusters_are_
     rows = "a,train,1,0\nb,train,1,1\nc,train,,3\nd,test,1,0.4\ne,test,,9\n"
     found = read_features(features_file(tmp_path, f"name,set,cluster,size\n{rows}"))
     assert [one.nearest for one in found.cases] == ["c", "c", "b", "a", "c"]
-    assert [one.shared for one in found.sets] == [None, 1]
+    assert [one.shared for one in found.sets] == [3, 1]
 
 
 @pytest.mark.parametrize("block", [1, 1 << 23])
@@ -335,7 +335,7 @@ def test_distances_and_map_against_scikit_learn(monkeypatch, block):
     rng = np.random.default_rng(5)
     features = np.column_stack([rng.normal(size=(60, 4)) * [1, 20, 3, 0.1], np.full(60, 7.0)])
     sets, names = ["train"] * 35 + ["test"] * 25, [str(number) for number in range(60)]
-    found = feature_distances(features, sets, names, names, False)
+    found = feature_distances(features, sets, names, [""] * 60)
     scaler = StandardScaler().fit(features[:35])
     scaled = scaler.transform(features)
     neighbours = NearestNeighbors(n_neighbors=2).fit(scaled[:35])
@@ -366,10 +366,10 @@ def test_a_description_has_the_features_as_a_table(phase, tmp_path):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("name,set\na,x\nb,x\n", "expected a column for each feature, found none"),
+        ("name,set\na,x\nb,x\n", "expected a column for each feature"),
         ("name,set,f\na,x,1\nb,x,\n", "line 3, f: expected a value, found an empty cell"),
         ("name,set,f\na,x,one\nb,x,2\n", "line 2, f: "),
-        ("name,set,f\na,x,1\nb,y,2\n", "expected two training cases or more, of different clusters"),
+        ("name,set,f\na,x,1\nb,y,2\n", "two training cases of different clusters or more"),
         ("name,set,f\n", "expected at least one case, found none"),
     ],
 )

@@ -5,13 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evaluation.charts.chart import Chart
-from evaluation.organiser.charts.values import (
-    Axis,
-    CasePoint,
-    Distribution,
-    distribution_chart,
-    scatter_chart,
-)
+from evaluation.organiser.charts import values as charts
+from evaluation.organiser.charts.values import Distribution, distribution_chart
 from evaluation.organiser.describe import PHASE, Description, Grouping
 from evaluation.organiser.describe import QuantityValues as Values
 from evaluation.organiser.describe_tables import tables_of
@@ -80,30 +75,25 @@ def _charts(description: Description) -> Iterator[Chart]:
 def _feature_charts(description: Description) -> Iterator[Chart]:
     if (found := description.features) is None:
         return
-    training = found.sets[0].set
+    training, follows = found.sets[0].set, followed(description.challenge, "features")
+    of_sets = [[case for case in found.cases if case.set == one.set] for one in found.sets]
     yield distribution_chart(
         "features-distances",
         f"Distance to the nearest case of {training}",
         [
-            Distribution(
-                one.set, np.array([case.distance for case in of_set]), [case.case for case in of_set]
-            )
-            for one in found.sets
-            if (of_set := [case for case in found.cases if case.set == one.set])
+            Distribution(of[0].set, np.array([one.distance for one in of]), [o.case for o in of])
+            for of in of_sets
         ],
         "distance in standard deviations",
-        follows=followed(description.challenge, "features"),
+        follows=follows,
     )
-    first, second = (f"component {i + 1} ({percent(share)})" for i, share in enumerate(found.explained))
-    yield scatter_chart(
-        "features-map",
-        "Map of the features",
-        f"The first two principal components of {training}, with their shares of its variance.",
-        [CasePoint(one.case, one.x, one.y, one.set) for one in found.cases],
-        Axis(first),
-        Axis(second),
-        follows=followed(description.challenge, "features"),
+    first, second = (
+        charts.Axis(f"component {i + 1} ({percent(of)})") for i, of in enumerate(found.explained)
     )
+    described = f"The first two principal components of {training}, with their shares of its variance."
+    points = [charts.CasePoint(one.case, one.x, one.y, one.set) for one in found.cases]
+    title = "Map of the features"
+    yield charts.scatter_chart("features-map", title, described, points, first, second, follows=follows)
 
 
 def _chart(description: Description, column: Values, grouping: Grouping | None) -> Chart:
