@@ -77,7 +77,7 @@ def _figures(phase: ReportedPhase, ensembles: Iterable[str]) -> Iterator[str]:
     yield from ("final-blobs", phase.identifier("kendall-tau"), phase.identifier("dendrogram", "tasks"))
     ranked = [name for name, metric in phase.board.metrics.items() if metric.in_ranking]
     for name in ranked:
-        yield from (phase.identifier(name, kind) for kind in ("by-team", "roc", "froc"))
+        yield from (phase.identifier(name, kind) for kind in ("by-team", "roc", "froc", "times"))
         yield from (phase.identifier(ensemble, name, "gain") for ensemble in ensembles)
     tasks = {name.partition(".")[0]: name for name in reversed(ranked) if name in phase.organiser.values}
     yield from (phase.identifier(name, "hardest-cases") for name in tasks.values())
@@ -91,7 +91,8 @@ def _resampled(study: Study, board: PhaseLeaderboard) -> str:
     phase = next(one for one in study.phases if one.manifest.digest == board.manifest)
     number = max((len(found.taus) for found in board.agreement.values()), default=0)
     drawn = f"{number or phase.config.resamples} resamples of the cases, seed {phase.config.seed}"
-    return f"{board.phase}: n = {len(phase.rows)} cases, {len(board.teams)} teams; {drawn}."
+    units = f" in {board.clusters} clusters" if board.clusters else ""
+    return f"{board.phase}: n = {len(phase.rows)} cases{units}, {len(board.teams)} teams; {drawn}."
 
 
 # --- Tables from the files that `rank`, `fuse` and `ensemble` write ---
