@@ -178,7 +178,7 @@ def test_its_types_are_found_by_a_type_checker(programs, tmp_path):
 
 
 def test_the_image_has_nothing_of_reports():
-    extra = {"jinja2", "markupsafe", "vl-convert-python"}
+    extra = {"jinja2", "markupsafe", "pypdf", "vl-convert-python"}
     pinned = {
         name: set(
             re.findall(r"^([a-z0-9-]+)==", (REPOSITORY / name).read_text(encoding="utf-8"), re.MULTILINE)

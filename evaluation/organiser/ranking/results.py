@@ -227,8 +227,7 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
         values = _values(content, ranked, place, problems)
         submissions.append(Submission(team, name, values, tables, seconds=seconds))
     roles = read_roles(folder / TEAMS, {team for team, _, _ in found}, problems)
-    if problems:
-        raise RankingError(*problems)
+    RankingError.raise_all(problems)
     return PhaseResults(
         rules.challenge,
         rules.options,
