@@ -42,6 +42,7 @@ from evaluation.core.aggregates import (
     limit_of_agreement_of,
     macro_auc_of,
     mean_of_means,
+    optimism_of_envelope,
     partial_auc_of,
     ratio_of_sums,
     root_mean_square_of,
@@ -508,14 +509,14 @@ def _of_numbers() -> Iterator[Population]:
     for title, aggregate in wanted.items():
         for what, noise in noises.items():
             yield Population(_metric(title, aggregate, math.inf, 0), what, partial(_numbers, noise))
-    correlations = {
-        "Pearson correlation": regression.weighted_pearson_correlation,
-        "Spearman correlation": regression.weighted_spearman_correlation,
-        "intraclass correlation": regression.weighted_intraclass_correlation,
+    correlations: dict[str, tuple[Any, bool | None]] = {
+        "Pearson correlation": (regression.weighted_pearson_correlation, False),
+        "Spearman correlation": (regression.weighted_spearman_correlation, None),
+        "intraclass correlation": (regression.weighted_intraclass_correlation, True),
     }
-    for title, figure in correlations.items():
+    for title, (figure, absolute) in correlations.items():
         for what, noise in noises.items():
-            aggregate = agreement_of("predicted", "true", figure)
+            aggregate = agreement_of("predicted", "true", figure, absolute)
             yield Population(_metric(title, aggregate, -1), what, partial(_numbers, noise))
     for amount in (0.5, 1.5):
         yield Population(
@@ -559,7 +560,9 @@ def _of_objects() -> Iterator[Population]:
     for metric in (froc, precision):
         for distance in (1.3, 2.2):
             yield Population(metric, f"hits {distance:g} above false ones", partial(_detections, distance))
-    mean = Aggregate(_mean_average_precision, one_stratum)
+    mean = Aggregate(
+        _mean_average_precision, one_stratum, optimism=optimism_of_envelope(_mean_average_precision)
+    )
     for distance in (1.3, 2.2):
         yield Population(
             _metric("mAP of boxes", mean),

@@ -24,6 +24,7 @@ from evaluation.challenges.declared.detections import (
     verdicts_of,
 )
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.core.aggregates import optimism_of_envelope
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
@@ -287,10 +288,16 @@ class _AverageOfBoxes(MetricTable):
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
 
     def averages(
-        self, name: str, field_name: str, table: FieldTable, value: Callable[[DetectionTable, Floats], Floats]
+        self,
+        name: str,
+        field_name: str,
+        table: FieldTable,
+        value: Callable[[DetectionTable, Floats], Floats],
+        envelope: bool,
     ) -> Measure:
         """Return the mean over the classes of a figure (resamples, classes, thresholds), and each class.
 
+        envelope: whether the figure is read from the envelope of a curve.
         Raises ValueError for a field without probabilities.
         """
         assert isinstance(table, BoxesField)
@@ -314,7 +321,9 @@ class _AverageOfBoxes(MetricTable):
             return mean_over_classes(of_classes(cases)[..., np.newaxis])[:, 0]
 
         def metric(of: str, title: str, values: Callable[[WeightedCases], Floats]) -> Metric:
-            return Metric(of, title, Aggregate(values, one_stratum, max_cases=_MAX_CASES), best=1, worst=0)
+            optimism = optimism_of_envelope(values) if envelope else None
+            aggregate = Aggregate(values, one_stratum, max_cases=_MAX_CASES, optimism=optimism)
+            return Metric(of, title, aggregate, best=1, worst=0)
 
         def part(position: int) -> Callable[[WeightedCases], Floats]:
             return lambda cases: of_classes(cases)[:, position]
@@ -391,9 +400,11 @@ class BoxAveragePrecision(_AverageOfBoxes):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean over the classes, and each class."""
-        return self.averages(
-            name, field_name, table, lambda matched, weights: matched.average_precision(weights, self.curve)
-        )
+
+        def value(matched: DetectionTable, weights: Floats) -> Floats:
+            return matched.average_precision(weights, self.curve)
+
+        return self.averages(name, field_name, table, value, envelope=True)
 
 
 class BoxAverageRecall(_AverageOfBoxes):
@@ -408,7 +419,11 @@ class BoxAverageRecall(_AverageOfBoxes):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean over the classes, and each class."""
-        return self.averages(name, field_name, table, lambda matched, weights: matched.recall(weights))
+
+        def value(matched: DetectionTable, weights: Floats) -> Floats:
+            return matched.recall(weights)
+
+        return self.averages(name, field_name, table, value, envelope=False)
 
 
 def _missing(objects: Sequence[int], thresholds: int) -> _Matched:

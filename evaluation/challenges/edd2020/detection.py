@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.core.aggregates import optimism_of_envelope
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Aggregate, CaseFigure, DetectionCurves, Metric, Strata, one_stratum
 from evaluation.metrics.arrays import Floats
@@ -166,8 +167,11 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
         score: Floats = 0.6 * figures.mean_average_precisions.mean(axis=1)
         return score + 0.4 * figures.mean_iou(with_missed)
 
-    def share(name: str, title: str, figure: Figure, of_case: CaseFigure | None = None) -> Metric:
-        return Metric(name, title, replace(_figure_of(rules, figure), case_figure=of_case), best=1, worst=0)
+    def share(
+        name: str, title: str, figure: Figure, of_case: CaseFigure | None = None, envelope: bool = True
+    ) -> Metric:
+        aggregate = replace(_figure_of(rules, figure, envelope), case_figure=of_case)
+        return Metric(name, title, aggregate, best=1, worst=0)
 
     def map_at(percent: int) -> Metric:
         return share(
@@ -193,11 +197,17 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
             lambda figures: figures.mean_average_precisions.mean(axis=1),
             f1_of_images(rules),
         ),
-        share("iou_d", "Mean IoU of the predicted boxes", lambda figures: figures.mean_iou(False)),
+        share(
+            "iou_d",
+            "Mean IoU of the predicted boxes",
+            lambda figures: figures.mean_iou(False),
+            envelope=False,
+        ),
         share(
             "iou_d_with_missed",
             "Mean IoU of predicted and missed boxes",
             lambda figures: figures.mean_iou(True),
+            envelope=False,
         ),
         *(map_at(round(100 * threshold)) for threshold in rules.reported),
         *(
@@ -236,12 +246,14 @@ def _curves_of(rules: DetectionRules) -> DetectionCurves:
     )
 
 
-def _figure_of(rules: DetectionRules, figure: Figure) -> Aggregate:
-    return Aggregate(
-        lambda cases: figure(DetectionFigures(rules, cases)),
-        one_stratum,
-        max_cases=MAX_CASES,
-    )
+def _figure_of(rules: DetectionRules, figure: Figure, envelope: bool = False) -> Aggregate:
+    """Return a figure of all images; ``envelope``: it is made of average precisions."""
+
+    def values(cases: WeightedCases) -> Floats:
+        return figure(DetectionFigures(rules, cases))
+
+    optimism = optimism_of_envelope(values) if envelope else None
+    return Aggregate(values, one_stratum, max_cases=MAX_CASES, optimism=optimism)
 
 
 def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggregate:
@@ -263,7 +275,7 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggrega
     def strata(table: CaseTable) -> Strata:
         return (rules.table(table).reference_counts[:, position] > 0).astype(np.int64)
 
-    return Aggregate(values, strata, max_cases=MAX_CASES)
+    return Aggregate(values, strata, max_cases=MAX_CASES, optimism=optimism_of_envelope(values))
 
 
 def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
@@ -418,10 +430,14 @@ class TwoSets:
         def gap(name: str, title: str, aggregate: Aggregate, best: float = 0) -> Metric:
             return Metric(name, title, aggregate, best, worst=1, ordered=False)
 
+        def of_second(cases: WeightedCases) -> Floats:
+            return _mean(self._precisions(cases, 1))
+
         mean_of_second = Aggregate(
-            lambda cases: _mean(self._precisions(cases, 1)),
+            of_second,
             lambda table: np.where(table[self.column] == 1, 0, -1),
             max_cases=MAX_CASES,
+            optimism=optimism_of_envelope(of_second),
             case_figure=f1_of_images(self.rules, self.column),
         )
 
