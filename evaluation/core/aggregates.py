@@ -156,8 +156,8 @@ def optimism_of_envelope(values: Callable[[WeightedCases], Floats]) -> Callable[
     """
 
     def optimism(table: CaseTable) -> float:
-        whole, *of_halves = values(table.derive("halves", _halves)).tolist()
-        return max(0.0, float(np.nanmean(of_halves)) - whole) / _BIAS_OF_HALVES
+        found = values(table.derive("halves", _halves))
+        return max(0.0, float(np.nanmean(found[1:]) - found[0])) / _BIAS_OF_HALVES
 
     return optimism
 
