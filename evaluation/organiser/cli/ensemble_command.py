@@ -17,7 +17,7 @@ from evaluation.platform import machine
 
 if TYPE_CHECKING:
     from evaluation.core.challenge import Task
-    from evaluation.organiser.annotators.ensemble import Ensemble
+    from evaluation.organiser.annotators.ensemble import Chosen, Ensemble, MembersChosen
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the ensemble. Raises `PhaseError` with the faults of the submissions or the phase."""
-    from evaluation.organiser.annotators.ensemble import write_agreement, write_ensemble
+    from evaluation.organiser.annotators.ensemble import IN_WORDS, write_agreement, write_ensemble
     from evaluation.phase.manifest import scan
     from evaluation.phase.phase import load_phase
     from evaluation.phase.registry import select_tasks, within_interfaces
@@ -67,7 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise PhaseError(f"{arguments.ground_truth}: is not a folder")
     if arguments.gain and not arguments.report:
         raise PhaseError("--gain: expected --report FOLDER, found none")
-    members = _members(arguments)
+    chosen = _chosen(arguments)
+    members = dict(chosen.folders) if chosen else _by_name(arguments.submissions)
     # Only the form is used, so that the phase can be unsealed.
     phase = load_phase(arguments.ground_truth, scan(arguments.ground_truth))
     names = (
@@ -83,29 +84,38 @@ def run(arguments: argparse.Namespace) -> int:
         f"{arguments.output}: {len(written.submissions)} submissions, {', '.join(written.tasks)}\n"
         f"values of cases: {cases}\n"
     )
+    how = chosen.members(phase) if chosen else "by hand"
+    if chosen:
+        sys.stdout.write(f"{IN_WORDS[how]}\n")
+    if how == "on these cases":
+        sys.stdout.write(f"In teams.csv, chosen_on = {phase.config.name} marks it\n")
     if arguments.report:
         write_agreement(arguments.report, written)
         if arguments.gain:
-            _write_gain(arguments, tasks, members, written)
+            _write_gain(arguments, tasks, members, written, how)
         sys.stdout.write(f"{arguments.report}\n")
     return 0
 
 
-def _members(arguments: argparse.Namespace) -> dict[str, Path]:
+def _chosen(arguments: argparse.Namespace) -> Chosen | None:
     from evaluation.organiser.annotators.ensemble import best_of_board
 
-    given = _by_name(arguments.submissions)
     if (arguments.top is None) != (arguments.leaderboard is None):
         raise PhaseError("--top, --leaderboard: expected both or neither")
     if arguments.top is None:
-        return given
+        return None
+    given = _by_name(arguments.submissions)
     chosen = best_of_board(arguments.leaderboard, given, arguments.top, arguments.board)
     sys.stdout.write(f"the first {arguments.top} by {chosen.column}: {', '.join(chosen.folders)}\n")
-    return dict(chosen.folders)
+    return chosen
 
 
 def _write_gain(
-    arguments: argparse.Namespace, tasks: Sequence[Task], members: Mapping[str, Path], written: Ensemble
+    arguments: argparse.Namespace,
+    tasks: Sequence[Task],
+    members: Mapping[str, Path],
+    written: Ensemble,
+    chosen: MembersChosen,
 ) -> None:
     from evaluation.organiser.annotators.ensemble import ensemble_gain, write_gain
     from evaluation.organiser.ranking.pair_tests import TestChoice
@@ -120,6 +130,7 @@ def _write_gain(
         written.disagreement.found,
         machine.worker_count(),
         TestChoice(phase.config.seed),
+        chosen,
     )
     write_gain(arguments.report, found)
     for gain in found.gains:

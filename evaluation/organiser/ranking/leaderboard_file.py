@@ -67,7 +67,10 @@ class BoardOfTeam:
 
 @dataclass(frozen=True)
 class Team:
-    """A row of a leaderboard. ``submission``: the one that counts. ``submissions``: their number."""
+    """A row of a leaderboard. ``submission``: the one that counts. ``submissions``: their number.
+
+    ``chosen_here``: an ensemble whose members were chosen by results on the same cases.
+    """
 
     team: str
     eligible: bool
@@ -76,6 +79,7 @@ class Team:
     metrics: dict[str, MetricOfTeam]
     boards: dict[str, BoardOfTeam]
     note: str | None = None
+    chosen_here: bool = False
 
 
 @dataclass(frozen=True)

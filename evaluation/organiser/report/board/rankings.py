@@ -76,7 +76,9 @@ def _ranking_table(phase: ReportedPhase) -> Table:
     for team in phase.board.teams:
         board, *further = (team.boards.get(name, BoardOfTeam()) for name in phase.boards)
         rows.append((team.team, *_placed(board), *map(_place, further)))
-    return Table.of(phase.identifier("ranking"), "Places and scores", columns, rows, _NOTE)
+    return Table.of(
+        phase.identifier("ranking"), "Places and scores", columns, rows, _NOTE + phase.chosen_here
+    )
 
 
 def _board_tables(phase: ReportedPhase) -> Iterator[Table]:
@@ -89,7 +91,9 @@ def _board_tables(phase: ReportedPhase) -> Iterator[Table]:
     ]
     if rows:
         columns = ("leaderboard", "team", "place", "95 % interval", ("score", 3))
-        yield Table.of(phase.identifier("boards"), "The other leaderboards", columns, rows, _NOTE)
+        yield Table.of(
+            phase.identifier("boards"), "The other leaderboards", columns, rows, _NOTE + phase.chosen_here
+        )
 
 
 def _placed(board: BoardOfTeam) -> tuple[Cell, Cell, Cell]:
@@ -391,6 +395,7 @@ def _unranked(phase: ReportedPhase) -> Iterator[Table]:
         tested = (("difference", 4), "test", ("p", 4), ("p after Holm", 4))
         columns = ("metric", "better", "worse", *tested)
         note = "Corrected for the tests of the same team without a place; other tests are not affected."
+        note += phase.chosen_here
         yield Table.of(phase.identifier("unranked"), "Tests of teams without a place", columns, rows, note)
 
 
