@@ -137,7 +137,7 @@ def _of_unseen_negative(
 
 
 _HALVES = 50
-_BIAS_OF_HALVES = 2.0 ** (2 / 3) - 1
+_BIAS_OF_HALVES = 2.0**0.5 - 1
 
 
 def _halves(table: CaseTable) -> WeightedCases:
@@ -150,9 +150,9 @@ def _halves(table: CaseTable) -> WeightedCases:
 def optimism_of_envelope(values: Callable[[WeightedCases], Floats]) -> Callable[[CaseTable], float]:
     """Return by how much a figure is too high that reads the highest precision at any higher recall.
 
-    A curve's distance to its envelope falls with the cases to the power of −2/3. So the mean of random halves
-    lies above the value by 2^⅔ − 1 of its bias; the bootstrap shows less, as its curves have the same cases.
-    Source: Kiefer and Wolfowitz 1976, Z. Wahrsch. verw. Geb. 34:73; Bickel et al. 1997, Stat. Sin. 7:1.
+    Where precision hardly changes with recall, its maximum is too high in proportion to n^−½ for n cases. So
+    the mean of random halves lies above the value by √2 − 1 of its bias; the bootstrap shows less, as its
+    curves have the same cases. Source: Bickel, Götze and van Zwet 1997, Stat. Sin. 7:1 (m of n cases).
     """
 
     def optimism(table: CaseTable) -> float:

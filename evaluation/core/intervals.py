@@ -244,15 +244,16 @@ def _fisher_ratios(metric: Metric, table: CaseTable, blocks: Sequence[UnitWeight
 
 
 def _correlation(metric: Metric, table: CaseTable, sample: Sample, ratios: Floats) -> Interval:
-    """Return the symmetric studentised interval of Fisher's z, at least Student's t interval."""
+    """Return the studentised interval of Fisher's z, at least the symmetric one and Student's t interval."""
     (z,), (error,) = _fisher_z(metric, table, next(sample.bootstrap.unit_weights(range(1))).ones())
-    finite = np.abs(ratios[np.isfinite(ratios)])
+    finite = ratios[np.isfinite(ratios)]
     if not (finite.size and math.isfinite(z) and error > 0):
         evidence = sample.evidence(metric, table)
         return effective_interval(evidence.value, 0.0, evidence)
     student = student_quantile(0.975, sample.bootstrap.units - 1)
-    half = max(student, *quantiles(finite, (0.95,)).tolist()) * error
-    return Interval(math.tanh(z - half), math.tanh(z + half))
+    (symmetric,), (low, high) = quantiles(np.abs(finite), (0.95,)), quantiles(finite, (0.025, 0.975))
+    below, above = (max(student, symmetric, side) * error for side in (high, -low))
+    return Interval(math.tanh(z - below), math.tanh(z + above))
 
 
 def _by_influence(metric: Metric, table: CaseTable, sample: Sample) -> Interval:
