@@ -169,10 +169,9 @@ def _resampled_values(samples: Sequence[Sample], rows: range) -> list[Values]:
             weights = (block.of_units for block in sample.bootstrap.unit_weights(rows))
             values |= _by_metric(sample.means.ratios(weights), means, sample.tables)
         for name, metric in sample.by("Fisher-studentised").items():
-            blocks = list(sample.bootstrap.unit_weights(rows))
-            values[name] = np.stack(
-                [_fisher_ratios(metric, table, blocks) for table in sample.tables], axis=1
-            )
+            blocks = sample.bootstrap.unit_weights(rows)
+            of_blocks = [[_fisher_z(metric, table, block) for table in sample.tables] for block in blocks]
+            values[name] = np.concatenate([np.stack(block, axis=1) for block in of_blocks])
         if sample.others:
             values |= values_under(sample.others, sample.tables, sample.bootstrap.unit_weights(rows))
     return found
@@ -188,8 +187,8 @@ def _intervals_of_sample(sample: Sample, values: Values) -> Found:
         found[name] = [_by_influence(metric, table, sample) for table in sample.tables]
     for name, metric in sample.by("Fisher-studentised").items():
         found[name] = [
-            _correlation(metric, table, sample, ratios)
-            for table, ratios in zip(sample.tables, values[name].T, strict=True)
+            _correlation(metric, table, sample, of_table)
+            for table, of_table in zip(sample.tables, values[name].swapaxes(0, 1), strict=True)
         ]
     for name in (*sample.shares, *sample.others):
         found[name] = [
@@ -219,40 +218,36 @@ def _from_values(
     return wilson_bootstrap_interval(values, evidence)
 
 
-def _fisher_z(metric: Metric, table: CaseTable, weights: UnitWeights) -> tuple[Floats, Floats]:
-    """Return Fisher's z of a correlation and its standard error over units, each of shape (rows,)."""
+def _fisher_z(metric: Metric, table: CaseTable, weights: UnitWeights) -> Floats:
+    """Return Fisher's z of a correlation, and its standard error over units, shape (rows, 2)."""
     assert metric.aggregate.influences is not None
     cases, units = WeightedCases(table, weights), weights.of_units.shape[1]
     order = np.argsort(weights.unit_of_case, kind="stable")
     starts = np.flatnonzero(np.diff(weights.unit_of_case[order], prepend=-1))
     of_units = np.add.reduceat(metric.aggregate.influences(cases)[:, order], starts, axis=1)
     squares = np.einsum("ij,ij->i", weights.of_units, of_units**2) * units / (units - 1)
-    value = metric.aggregate.values(cases)
+    value, total = metric.aggregate.values(cases), weights.of_cases.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.arctanh(value), np.sqrt(squares) / weights.of_cases.sum(axis=1) / (1 - value**2)
+        return np.column_stack([np.arctanh(value), np.sqrt(squares) / total / (1 - value**2)])
 
 
-def _fisher_ratios(metric: Metric, table: CaseTable, blocks: Sequence[UnitWeights]) -> Floats:
-    """Return the differences of z to the whole sample's by their standard errors, NaN where nothing varies.
+def _correlation(metric: Metric, table: CaseTable, sample: Sample, resampled: Floats) -> Interval:
+    """Return the studentised interval of Fisher's z, at least the symmetric one and Student's t interval.
 
-    The standard error of a resample is at least a third of the sample's, as for means.
+    resampled: see `_fisher_z`. The standard error is at least the spread of the resamples, in a resample at
+    least a third of the sample's, as for means.
     """
-    whole, error = _fisher_z(metric, table, blocks[0].ones())
-    found = [_fisher_z(metric, table, weights) for weights in blocks]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.concatenate([(z - whole) / np.maximum(of_rows, error / 3) for z, of_rows in found])
-
-
-def _correlation(metric: Metric, table: CaseTable, sample: Sample, ratios: Floats) -> Interval:
-    """Return the studentised interval of Fisher's z, at least the symmetric one and Student's t interval."""
-    (z,), (error,) = _fisher_z(metric, table, next(sample.bootstrap.unit_weights(range(1))).ones())
-    finite = ratios[np.isfinite(ratios)]
-    if not (finite.size and math.isfinite(z) and error > 0):
+    units = sample.bootstrap.units
+    whole = UnitWeights(np.ones((1, units), dtype=np.int64), sample.bootstrap.unit_of_case)
+    ((z, error),) = _fisher_z(metric, table, whole).tolist()
+    found, errors = resampled[np.isfinite(resampled).all(axis=1)].T
+    if found.size < 2 or not (math.isfinite(z) and error > 0):
         evidence = sample.evidence(metric, table)
         return effective_interval(evidence.value, 0.0, evidence)
-    student = student_quantile(0.975, sample.bootstrap.units - 1)
-    (symmetric,), (low, high) = quantiles(np.abs(finite), (0.95,)), quantiles(finite, (0.025, 0.975))
-    below, above = (max(student, symmetric, side) * error for side in (high, -low))
+    ratios = (found - z) / np.maximum(errors, error / 3)
+    student, spread = student_quantile(0.975, units - 1), max(error, float(found.std(ddof=1)))
+    (symmetric,), (low, high) = quantiles(np.abs(ratios), (0.95,)), quantiles(ratios, (0.025, 0.975))
+    below, above = (max(student, float(symmetric), float(side)) * spread for side in (high, -low))
     return Interval(math.tanh(z - below), math.tanh(z + above))
 
 

@@ -42,10 +42,6 @@ class UnitWeights:
         """The weights of the cases, shape (rows, cases)."""
         return self.of_units.astype(np.float64).take(self.unit_of_case, axis=1, mode="clip")
 
-    def ones(self) -> UnitWeights:
-        """Return the weights of the whole sample."""
-        return UnitWeights(np.ones((1, self.of_units.shape[1]), dtype=np.int64), self.unit_of_case)
-
     def among(self, chosen: Bools) -> UnitWeights:
         """Return the weights of some of the cases."""
         return UnitWeights(self.of_units, self.unit_of_case[chosen])
