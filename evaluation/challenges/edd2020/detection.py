@@ -1,7 +1,5 @@
 """Detection tasks of EDD2020: matched boxes, metrics, single images, and generalisation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import inf

@@ -1,7 +1,5 @@
 """Combine several submissions of one phase into one, and report the gain over its members."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -254,7 +252,7 @@ class EnsembleGain:
     gains: tuple[Gain, ...]
     cases: tuple[CaseGain, ...]
     by_disagreement: tuple[GainByDisagreement, ...]
-    members: MembersChosen = "not known"
+    members: "MembersChosen" = "not known"
 
 
 MembersChosen = Literal["on these cases", "on other cases", "by hand", "not known"]

@@ -6,54 +6,17 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation.cli.common import progress_bar, whole_number
+from evaluation.cli.common import progress_bar
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.cli.fuse_command import add_rules, rules_of
+from evaluation.organiser.cli.fuse_command import rules_of
 from evaluation.platform import machine
 
 if TYPE_CHECKING:
     from evaluation.core.challenge import Task
     from evaluation.organiser.annotators.ensemble import Chosen, Ensemble, MembersChosen
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
-    path = partial(parser.add_argument, type=Path)
-    path("submissions", nargs="+", metavar="SUBMISSION", help="folders of submissions, two or more")
-    folder("--ground-truth", required=True, help="the phase folder")
-    folder("--output", required=True, help="where to write")
-    parser.add_argument(
-        "--tasks", metavar="TASK,…", help="comma-separated tasks (default: all tasks of the phase)"
-    )
-    add_rules(parser)
-    parser.add_argument(
-        "--top",
-        type=whole_number(2),
-        metavar="K",
-        help="combine only the first K teams of a leaderboard; the name of a folder is that of its team",
-    )
-    path(
-        "--leaderboard",
-        metavar="FOLDER|CSV",
-        help="of --top: what rank --output wrote, best of another set of cases than the one to be predicted",
-    )
-    parser.add_argument(
-        "--board", metavar="NAME", help="of --leaderboard (default: the overall one, or the only one)"
-    )
-    folder(
-        "--report", help="write how far the members agree, and on which cases they do not; no label is read"
-    )
-    parser.add_argument(
-        "--gain",
-        action="store_true",
-        help="score the ensemble and its members against the sealed phase, and write into the report what it "
-        "gains over them, with tests, and whether it gains more where they disagree",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

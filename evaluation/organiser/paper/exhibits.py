@@ -1,7 +1,5 @@
 """The tables and figures of a paper: those of the reports, with captions that state n, method and seed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal

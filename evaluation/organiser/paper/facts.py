@@ -1,7 +1,5 @@
 """Sentences on design, data, methods, results and limits of a challenge, each with its source."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import tomllib

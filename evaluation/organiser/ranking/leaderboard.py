@@ -1,7 +1,5 @@
 """The leaderboard of one phase from the results of its teams, and of a challenge with several phases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

@@ -1,18 +1,12 @@
 """The types of `leaderboard.json` and of the organiser's tables of single cases."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.annotators import AnnotatorsSection
 from evaluation.organiser.ranking.certainty import Superiority
-from evaluation.organiser.ranking.classifiers import (
-    Classifiers,
-    PredictiveValues,
-    TeamOperatingPoint,
-)
+from evaluation.organiser.ranking.classifiers import Classifiers, PredictiveValues, TeamOperatingPoint
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
 from evaluation.organiser.ranking.difficulty import (
     Association,

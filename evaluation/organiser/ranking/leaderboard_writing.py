@@ -1,7 +1,5 @@
 """Write `leaderboard.json`, the csv files beside it, and the organiser's files of single cases."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The results of many teams in one phase, read as `evaluate` writes them, and the teams' roles."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Sections of metrics: values by team, curves of all teams, subgroups."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 

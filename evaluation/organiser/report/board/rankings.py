@@ -1,7 +1,5 @@
 """Sections of rankings: places, agreement across phases, stability, significance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The files that `rank` and `evaluate --each --since` wrote, as the sections need them."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import types
