@@ -46,6 +46,7 @@ from evaluation.core.aggregates import (
     partial_auc_of,
     ratio_of_sums,
     root_mean_square_of,
+    sensitivity_at_precision_of,
 )
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.intervals import default_method, intervals, value_of
@@ -66,6 +67,45 @@ from evaluation.metrics.boxes import ThresholdMatches
 from evaluation.metrics.detection import DetectionTable
 from evaluation.organiser.ranking.certainty import rank_confidence_sets
 
+# The rows of the table by the metrics of the catalogue whose estimator they are.
+COVERS = {
+    "AUC": "auc case_auc",
+    "sensitivity at 95 % specificity": "sensitivity_at_specificity specificity_at_sensitivity",
+    "partial AUC 0.9–1": "partial_auc",
+    "average precision": "average_precision",
+    "sensitivity at 80 % precision": "sensitivity_at_precision",
+    "macro AUC": "macro_auc",
+    "precision": "precision negative_predictive_value",
+    "F1": "f1 f_beta",
+    "balanced accuracy": "balanced_accuracy",
+    "Matthews correlation": "matthews_correlation",
+    "Cohen's kappa": "cohen_kappa",
+    "macro F1, four classes": "macro_f1",
+    "weighted F1, four classes": "weighted_f1",
+    "expected cost, four classes": "expected_cost",
+    "share of cases": "accuracy sensitivity specificity",
+    "mean Dice": "dice jaccard surface_dice boundary_iou centreline_dice dice_at_threshold voxel_sensitivity "
+    "voxel_precision voxel_average_precision volume_similarity lesion_wise_dice lesion_f1 detected_lesions "
+    "missed_lesions box_iou recognition_quality segmentation_quality success_detection_rate hamming_distance "
+    "identification_rate generalised_energy_distance consensus_confidence voxel_calibration_error",
+    "panoptic quality": "panoptic_quality",
+    "mean HD95": "hausdorff_distance average_surface_distance lesion_wise_hausdorff_distance betti_error "
+    "mean_radial_error volume_difference volume_crps false_positive_volume false_negative_volume "
+    "false_lesions lesion_count_difference",
+    "mean absolute error": "mean_absolute_error bias brier_score voxel_brier_score log_loss",
+    "upper limit of agreement": "",
+    "RMSE": "root_mean_squared_error",
+    "normalised absolute error": "normalised_absolute_error net_benefit",
+    "Pearson correlation": "pearson_correlation",
+    "Spearman correlation": "spearman_correlation",
+    "intraclass correlation": "intraclass_correlation",
+    "concordance index": "concordance_index",
+    "pooled share of lesions": "box_average_recall",
+    "F1 of objects": "box_f1 box_precision box_recall point_f1 point_precision point_recall",
+    "FROC score": "box_froc froc lesion_froc",
+    "AP of detections": "lesion_average_precision",
+    "mAP of boxes": "box_average_precision",
+}
 Columns = Mapping[str, Any]
 Draw = Callable[[np.random.Generator, int], Columns]
 _SEED, _MINIMUM, _SIZES = 20260101, 10, (40, 100, 400)
@@ -344,6 +384,7 @@ def _of_scores() -> Iterator[Population]:
         ),
         ("partial AUC 0.9–1", partial_auc_of("score", "label", Fraction(9, 10), Fraction(1), True)),
         ("average precision", average_precision_of("score", "label")),
+        ("sensitivity at 80 % precision", sensitivity_at_precision_of("score", "label", Fraction(4, 5))),
     ]
     for title, aggregate in wanted:
         for prevalence, distance, freedom, clustered in (
@@ -398,14 +439,18 @@ def _of_classes() -> Iterator[Population]:
                 partial(_classes, (1 - prevalence, prevalence), right),
             )
     quadratic = partial(confusion.cohen_kappa_of_confusion, disagreement="quadratic")
+    costs = np.abs(np.subtract.outer(np.arange(4), np.arange(4))) * 1.0
+    cost = partial(confusion.expected_cost_of_confusion, costs=costs, normalised=False)
     several: dict[str, tuple[Callable[..., Any], float]] = {
         "weighted kappa, four classes": (quadratic, -1),
         "macro F1, four classes": (confusion.mean_f1_of_confusion, 0),
+        "weighted F1, four classes": (partial(confusion.mean_f1_of_confusion, averaging="weighted"), 0),
+        "expected cost, four classes": (cost, 3),
     }
     for title, (figure, worst) in several.items():
         for right in (0.75, 0.92):
             yield Population(
-                _metric(title, confusion_of("predicted", "true", 4, figure), worst),
+                _metric(title, confusion_of("predicted", "true", 4, figure), worst, float(worst <= 0)),
                 f"10 % of the rarest, {100 * right:g} % right",
                 partial(_classes, (0.35, 0.3, 0.25, 0.1), right),
             )

@@ -261,8 +261,9 @@ def _columns(name: str) -> tuple[str, ...]:
 
 
 class _AverageOfBoxes(MetricTable):
-    """A mean over classes and IoU thresholds."""
+    """A mean over classes and IoU thresholds; ``of_envelope``: it is read from the envelope of curves."""
 
+    of_envelope: ClassVar[bool] = False
     iou_thresholds: list[Threshold] = Key(
         default=_COCO_THRESHOLDS,
         description="Smallest intersections over union of a hit, over which the mean is taken. Default: 0.5, "
@@ -286,16 +287,10 @@ class _AverageOfBoxes(MetricTable):
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
 
     def averages(
-        self,
-        name: str,
-        field_name: str,
-        table: FieldTable,
-        value: Callable[[DetectionTable, Floats], Floats],
-        envelope: bool,
+        self, name: str, field_name: str, table: FieldTable, value: Callable[[DetectionTable, Floats], Floats]
     ) -> Measure:
         """Return the mean over the classes of a figure (resamples, classes, thresholds), and each class.
 
-        envelope: whether the figure is read from the envelope of a curve.
         Raises ValueError for a field without probabilities.
         """
         assert isinstance(table, BoxesField)
@@ -319,7 +314,7 @@ class _AverageOfBoxes(MetricTable):
             return mean_over_classes(of_classes(cases)[..., np.newaxis])[:, 0]
 
         def metric(of: str, title: str, values: Callable[[WeightedCases], Floats]) -> Metric:
-            optimism = optimism_of_envelope(values) if envelope else None
+            optimism = optimism_of_envelope(values) if self.of_envelope else None
             aggregate = Aggregate(values, one_stratum, max_cases=_MAX_CASES, optimism=optimism)
             return Metric(of, title, aggregate, best=1, worst=0)
 
@@ -389,6 +384,7 @@ class BoxAveragePrecision(_AverageOfBoxes):
     """
 
     metric: Literal["box_average_precision"]
+    of_envelope: ClassVar[bool] = True
     curve: AveragePrecision = Key(
         default="101_points",
         description="Where the precision–recall curve is read. `101_points`: the mean at 101 levels of "
@@ -398,11 +394,9 @@ class BoxAveragePrecision(_AverageOfBoxes):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean over the classes, and each class."""
-
-        def value(matched: DetectionTable, weights: Floats) -> Floats:
-            return matched.average_precision(weights, self.curve)
-
-        return self.averages(name, field_name, table, value, envelope=True)
+        return self.averages(
+            name, field_name, table, lambda matched, weights: matched.average_precision(weights, self.curve)
+        )
 
 
 class BoxAverageRecall(_AverageOfBoxes):
@@ -417,11 +411,7 @@ class BoxAverageRecall(_AverageOfBoxes):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean over the classes, and each class."""
-
-        def value(matched: DetectionTable, weights: Floats) -> Floats:
-            return matched.recall(weights)
-
-        return self.averages(name, field_name, table, value, envelope=False)
+        return self.averages(name, field_name, table, lambda matched, weights: matched.recall(weights))
 
 
 def _missing(objects: Sequence[int], thresholds: int) -> _Matched:

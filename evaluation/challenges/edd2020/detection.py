@@ -165,10 +165,9 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
         score: Floats = 0.6 * figures.mean_average_precisions.mean(axis=1)
         return score + 0.4 * figures.mean_iou(with_missed)
 
-    def share(
-        name: str, title: str, figure: Figure, of_case: CaseFigure | None = None, envelope: bool = True
-    ) -> Metric:
-        aggregate = replace(_figure_of(rules, figure, envelope), case_figure=of_case)
+    def share(name: str, title: str, figure: Figure, of_case: CaseFigure | None = None) -> Metric:
+        found = _figure_of(rules, figure)  # nearly all of average precisions; a mean IoU has hardly any bias
+        aggregate = replace(found, case_figure=of_case, optimism=optimism_of_envelope(found.values))
         return Metric(name, title, aggregate, best=1, worst=0)
 
     def map_at(percent: int) -> Metric:
@@ -195,17 +194,11 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
             lambda figures: figures.mean_average_precisions.mean(axis=1),
             f1_of_images(rules),
         ),
-        share(
-            "iou_d",
-            "Mean IoU of the predicted boxes",
-            lambda figures: figures.mean_iou(False),
-            envelope=False,
-        ),
+        share("iou_d", "Mean IoU of the predicted boxes", lambda figures: figures.mean_iou(False)),
         share(
             "iou_d_with_missed",
             "Mean IoU of predicted and missed boxes",
             lambda figures: figures.mean_iou(True),
-            envelope=False,
         ),
         *(map_at(round(100 * threshold)) for threshold in rules.reported),
         *(
@@ -244,14 +237,8 @@ def _curves_of(rules: DetectionRules) -> DetectionCurves:
     )
 
 
-def _figure_of(rules: DetectionRules, figure: Figure, envelope: bool = False) -> Aggregate:
-    """Return a figure of all images; ``envelope``: it is made of average precisions."""
-
-    def values(cases: WeightedCases) -> Floats:
-        return figure(DetectionFigures(rules, cases))
-
-    optimism = optimism_of_envelope(values) if envelope else None
-    return Aggregate(values, one_stratum, max_cases=MAX_CASES, optimism=optimism)
+def _figure_of(rules: DetectionRules, figure: Figure) -> Aggregate:
+    return Aggregate(lambda cases: figure(DetectionFigures(rules, cases)), one_stratum, max_cases=MAX_CASES)
 
 
 def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggregate:
