@@ -15,6 +15,7 @@ from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan, weighted_devi
 from evaluation.metrics.classification import (
     PrecisionReading,
     RocTable,
+    WeightedCounts,
     roc_table,
     weighted_average_precision,
     weighted_macro_auc,
@@ -89,19 +90,13 @@ def partial_auc_of(
 ) -> metric.Aggregate:
     """Return the area under the ROC curve between two specificities (NaN labels: left out)."""
 
-    def values(cases: WeightedCases) -> Floats:
-        table = metric.roc_table_of(cases.table, score, label)
-        counts = metric.roc_counts_of(cases, score, label)
-        return weighted_partial_auc(table, counts, min_specificity, max_specificity, standardised)
+    def figure(table: RocTable, weights: ArrayLike | WeightedCounts) -> Floats:
+        return weighted_partial_auc(table, weights, min_specificity, max_specificity, standardised)
 
-    figure = partial(
-        weighted_partial_auc,
-        min_specificity=min_specificity,
-        max_specificity=max_specificity,
-        standardised=standardised,
-    )
     return metric.Aggregate(
-        values,
+        lambda cases: figure(
+            metric.roc_table_of(cases.table, score, label), metric.roc_counts_of(cases, score, label)
+        ),
         strata=lambda table: metric.strata_of_labels(table, label),
         optimism=_of_unseen_negative(score, label, figure, 1.0),
     )
