@@ -65,8 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     tables = methods_tables(arguments) if arguments.group_teams else {}
     results, left_out = limited(arguments, read_all(arguments), paths_of_results)
     known = {submission.team for of_phase in results.values() for submission in of_phase.submissions}
-    if unknown := [team for team in choices.compare_with if team not in known]:
-        raise RankingError(*(f"--compare {team}: is no team of these results" for team in unknown))
+    unknown = [team for team in choices.compare_with if team not in known]
+    RankingError.raise_all([f"--compare {team}: is no team of these results" for team in unknown])
     schemes = {role: chosen_scheme(arguments, phase_results) for role, phase_results in results.items()}
     of_phases = {}
     for role, phase_results in results.items():
