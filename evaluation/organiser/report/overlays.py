@@ -274,8 +274,7 @@ def edge(members: Mask) -> Mask:
     """Return the pixels of a region that have a neighbour outside of it."""
     padded = np.pad(members, 1)
     inner = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
-    found: Mask = members & ~inner
-    return found
+    return members & ~inner
 
 
 def fitted(colours: Colours, stretch: float = 1.0) -> Image.Image:
