@@ -22,8 +22,11 @@ SKY, YELLOW = "#56B4E9", "#F0E442"
 GREY = "#767676"
 """The colour of diagonals, zero lines and bands. Readable on white and on black."""
 
-INK = "ink"
-"""The style of marks in the colour of text, outlined in the colour of the background."""
+INK, DOT = "ink", "dot"
+"""Styles of marks that the background's colour outlines, so that those on each other can be told apart.
+
+`INK` is the colour of text; dots are opaque, since fainter ones would fall below 3 : 1 on dark pages.
+"""
 
 PALETTE = (BLUE, VERMILION, GREEN, OCHRE, PURPLE, CYAN, VIOLET)
 """Seven colours with a contrast of at least 3 : 1 on both backgrounds (WCAG 2.2, 1.4.11).
@@ -77,7 +80,7 @@ def theme(name: ThemeName) -> dict[str, Any]:
     return {
         "background": background,
         # An axis's last label may reach beyond its end.
-        "padding": {"left": 5, "top": 5, "bottom": 5, "right": 20},
+        "padding": {"left": 5, "top": 5, "bottom": 5, "right": 26},
         "font": _FONT,
         "view": {"stroke": faint},
         "axis": {
@@ -97,6 +100,7 @@ def theme(name: ThemeName) -> dict[str, Any]:
             "labelFontSize": 12,
             "titleFontSize": 12,
             "labelLimit": 260,
+            "titleLimit": 320,
             "columns": 2,
             "symbolBaseFillColor": GREY,
             "symbolBaseStrokeColor": GREY,
@@ -104,7 +108,10 @@ def theme(name: ThemeName) -> dict[str, Any]:
         "header": {**labels, "labelFontSize": 12, "titleFontSize": 13},
         "title": {"color": text, "font": _FONT},
         "text": {"color": text, "font": _FONT},
-        "style": {INK: {"color": text, "stroke": background, "strokeWidth": 0.7}},
+        "style": {
+            INK: {"color": text, "stroke": background, "strokeWidth": 0.7},
+            DOT: {"stroke": background, "strokeWidth": 0.7, "opacity": 1},
+        },
         "mark": {"color": BLUE, "tooltip": True},
         "rule": {"color": GREY},
         "range": {"category": list(PALETTE), "symbol": list(SHAPES)},
@@ -184,7 +191,6 @@ def point_of_case(colour: str, field: str = "case") -> dict[str, Any]:
     return {
         "color": if_selected(field, VERMILION, {"value": colour}),
         "size": if_selected(field, 220, {"value": 45}),
-        "opacity": if_selected(field, 1, {"value": 0.7}),
     }
 
 

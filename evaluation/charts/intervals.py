@@ -77,7 +77,10 @@ class MetricInterval:
 
 
 def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterval]) -> Chart | None:
-    """Return the chart; None without a metric that has finite best and worst values."""
+    """Return the chart; None without a metric that has finite best and worst values.
+
+    ``title`` is followed by "with 95 % intervals" where there are any.
+    """
     rows = [
         {
             "metric": metric.title,
@@ -107,18 +110,23 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
             "encoding": {"x": x, "tooltip": told},
         },
     ]
+    # A label of three lines has no room in a row of 40 pixels.
+    height = 46 if any(len(metric.title) > _TWO_LINES for metric in metrics) else 40
+    bars = any(row["from"] is not None for row in rows)
     return Chart(
         name,
-        title,
-        "Each metric between its worst and its best possible value; the bar is its 95 % interval. Metrics "
-        "without a finite worst value are in the table alone.",
+        f"{title} with 95 % intervals" if bars else title,
+        f"Each metric between its worst and its best possible value{'; the bar is its 95 % interval' * bars}. "
+        "Metrics without a finite worst value are in the table alone.",
         {"metrics": rows},
-        {"data": {"name": "metrics"}, "encoding": {"y": y}, "layer": layers, "height": 40 * len(rows)},
+        {"data": {"name": "metrics"}, "encoding": {"y": y}, "layer": layers, "height": height * len(rows)},
         wide=True,
     )
 
 
 _TICKS = [0, 0.25, 0.5, 0.75, 1]
+_TWO_LINES = 42
+"""Letters that two lines of a label hold."""
 
 
 def _position(metric: MetricInterval, value: float) -> float:

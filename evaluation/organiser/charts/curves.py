@@ -229,8 +229,8 @@ def calibration_chart(
         vl.layer(
             "perfect", {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y
         ),
-        vl.layer("bins", {"type": "rule", "color": vl.BLUE, "opacity": 0.6}, x=x, **interval),
-        vl.layer("bins", {"type": "line", "opacity": 0.6, "tooltip": None}, x=x, y=y),
+        vl.layer("bins", {"type": "rule", "color": vl.BLUE}, x=x, **interval),
+        vl.layer("bins", {"type": "line", "tooltip": None}, x=x, y=y),
         vl.layer("bins", {"type": "point", "filled": True, "opacity": 1}, x=x, y=y, size=area, tooltip=told),
     ]
     return vl.Chart(

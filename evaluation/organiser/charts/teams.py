@@ -198,7 +198,8 @@ def place_lines_chart(
     last = max(row["place"] for row in rows)
     schemes = list(places)
     angle = -40 if len(schemes) > _MOST_LEVEL else 0
-    labels = {"title": None, "labelAngle": angle, "labelLimit": 300, "labelOverlap": False}
+    labels = {"title": None, "labelAngle": angle, "labelLimit": 250, "labelOverlap": False}
+    labels |= {} if angle else {"labelExpr": vl.wrapped_label(14)}
     # Room for the names at both ends, in steps between two schemes.
     room = {"type": "point", "padding": max(0.3, 0.3 * (len(schemes) - 1))}
     scale = {"domain": [0.5, last + 0.5], "reverse": True, "nice": False}
@@ -228,7 +229,7 @@ def place_lines_chart(
             for of in [places[scheme]]
             for place in sorted(set(of.values()))
         ]
-        mark = {"type": "text", "limit": {"expr": "width * 0.17"}, "fontSize": 11, **text}
+        mark = {"type": "text", "limit": {"expr": "width * 0.18 - 12"}, "fontSize": 11, **text}
         layers.append(vl.layer(table, mark, text=vl.nominal("names"), tooltip=vl.nominal("names")))
     least = {"leastWidth": 110 * len(schemes) if len(schemes) > 3 else 0}
     specification = {"encoding": encoding, "layer": layers, "height": max(220, 20 * last), "usermeta": least}

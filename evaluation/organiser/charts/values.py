@@ -86,7 +86,7 @@ def distribution_chart(
     data: dict[str, Sequence[vl.Record]] = {"boxes": boxes}
     if bins:
         data["bins"] = bins
-        mark = {"type": "point", "filled": True, "color": vl.BLUE, "opacity": 0.6}
+        mark = {"type": "point", "filled": True, "color": vl.BLUE, "style": vl.DOT}
         colour = {"color": of_name} if marks else {}
         size = vl.quantitative("cases", scale={"range": [14, 150]})
         layers.append(vl.layer("bins", mark, x=x, **colour, size=size))
@@ -102,7 +102,8 @@ def distribution_chart(
             **({"color": vl.if_selected("case", vl.VERMILION, of_name)} if marks else {}),
             "tooltip": vl.tooltip("case", "name", numbers=("value",)),
         }
-        layers.append(vl.layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding))
+        mark = {"type": "point", "filled": True, "style": vl.DOT, "cursor": "pointer"}
+        layers.append(vl.layer("points", mark, **encoding))
     tick = {"type": "tick", "thickness": 3, "size": 22, "color": vl.VERMILION}
     layers.append(vl.layer("boxes", tick, x=middle, tooltip=told))
     return vl.Chart(
@@ -309,7 +310,7 @@ def scatter_chart(
         tables["cells"] = _cells(points)
         cells: vl.Record = vl.layer(
             "cells",
-            {"type": "point", "filled": True, "opacity": 0.7},
+            {"type": "point", "filled": True, "style": vl.DOT},
             x=x,
             y=y,
             size=vl.quantitative("cases", scale={"range": [6, 220]}),
@@ -332,7 +333,8 @@ def scatter_chart(
             "case", vl.VERMILION, {**by_group, "scale": vl.scale_of(marks, "colour")}
         )
         encoding["shape"] = {**by_group, "scale": vl.scale_of(marks, "shape")}
-    drawn: vl.Record = vl.layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding)
+    mark = {"type": "point", "filled": True, "style": vl.DOT, "cursor": "pointer"}
+    drawn: vl.Record = vl.layer("points", mark, **encoding)
     specification = {"layer": [*layers, drawn], **sizes}
     return vl.Chart(name, title, description, tables, specification, follows, single_cases=True)
 
@@ -396,6 +398,7 @@ def bland_altman_chart(
     lines = [
         {"y": value, "label": f"{text} {value:{',.0f' if abs(value) >= 1000 else '.3g'}}".replace("-", "−")}
         for text, value in (("bias", bias), ("−1.96 SD", bias - width), ("+1.96 SD", bias + width))
+        if width or text == "bias"
     ]
     in_unit = f" in {unit}" if unit else ""
     y_axis = Axis(f"prediction − reference{in_unit}")

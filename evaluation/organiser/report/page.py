@@ -49,13 +49,17 @@ Title = str | tuple[str, int] | Column
 
 @dataclass(frozen=True)
 class Table:
-    """A table with sortable rows; ``name`` is its identifier, unique in the page."""
+    """A table with sortable rows; ``name`` is its identifier, unique in the page.
+
+    ``reasons``: by row, why its interval ("lower", "upper") is missing; the page shows them as footnotes.
+    """
 
     name: str
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    reasons: tuple[str | None, ...] = ()
 
     @classmethod
     def of(
@@ -65,18 +69,20 @@ class Table:
         columns: Iterable[Title],
         rows: Iterable[Iterable[Cell]],
         note: str = "",
+        reasons: Iterable[str | None] = (),
     ) -> Self:
         """Return a table of any rows and columns."""
         given = (Column(one) if isinstance(one, str) else one for one in columns)
         filled = tuple(one if isinstance(one, Column) else Column(*one) for one in given)
-        return cls(name, title, filled, tuple(map(tuple, rows)), note)
+        return cls(name, title, filled, tuple(map(tuple, rows)), note, tuple(reasons))
 
     def without_empty(self, *titles: str) -> Self:
-        """Return the table without those of the titled columns in which no row has a value."""
+        """Return the table without columns in which no row has a value: the titled ones, or all such."""
         kept = [
             position
             for position, column in enumerate(self.columns)
-            if column.title not in titles or any(row[position] is not None for row in self.rows)
+            if (titles and column.title not in titles)
+            or any(row[position] not in (None, "") for row in self.rows)
         ]
         rows = tuple(tuple(row[position] for position in kept) for row in self.rows)
         return replace(self, columns=tuple(self.columns[position] for position in kept), rows=rows)

@@ -34,6 +34,7 @@ from evaluation.organiser.report.page import (
 from evaluation.organiser.report.pictures import pictures_section, viewer_section
 from evaluation.organiser.report.results import CaseRecord, MetricRow, SubmissionResults, ends_of, metric_rows
 from evaluation.organiser.report.survival import survival_section
+from evaluation.phase.config import DECLARED
 from evaluation.phase.leaderboard import digits_of, platform_metrics, rounded_estimates
 from evaluation.platform.result_file import LeaderboardPlace
 
@@ -43,7 +44,7 @@ from evaluation.platform.result_file import LeaderboardPlace
 def facts(results: SubmissionResults) -> Iterator[tuple[str, str]]:
     """Yield the facts in the head: phase, cases, score, and the place among known teams."""
     phase, published, cases = results.phase, results.metrics.phase, results.metrics.cases
-    yield "Challenge", phase.challenge.title
+    yield "Task" if phase.challenge.name == DECLARED else "Challenge", phase.challenge.title
     yield "Phase", f"{published.name}, version {published.version}"
     yield "Cases", f"{cases.scored} of {cases.expected} scored, {cases.worst} with worst values"
     yield from _score(results)
@@ -78,7 +79,7 @@ def _places(results: SubmissionResults) -> list[tuple[str, LeaderboardPlace]]:
 def metrics_section(results: SubmissionResults) -> Section:
     """Return the section with all published metrics: their figure and their table."""
     rows = list(metric_rows(results))
-    chart = metric_intervals_chart("metric-intervals", "Metrics with 95 % intervals", list(_intervals(rows)))
+    chart = metric_intervals_chart("metric-intervals", "Metrics", list(_intervals(rows)))
     charts = (chart,) if chart else ()
     return Section("metrics", "Metrics", (*charts, _table(rows), *_composites(results)))
 
@@ -127,7 +128,7 @@ def _table(rows: list[MetricRow]) -> Table:
     last = ("better", "unit", "task") if several else ("better", "unit")
     note = "As published; lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
     titles = ("metric", Column("value", digits), *spread, *last)
-    table = Table.of("metrics", "All metrics", titles, cells, note)
+    table = Table.of("metrics", "All metrics", titles, cells, note, (row.estimate.interval for row in rows))
     return table.without_empty("standard deviation", "median", "unit")
 
 
@@ -234,7 +235,8 @@ def _digits(table: Values, column: str) -> int:
 
 
 def _titles(task: Task, columns: list[str]) -> list[str]:
-    shown = [(metric.aggregate, metric.title) for metric in task.metrics]
+    units = [f" ({one.unit})" if one.unit and " in " not in one.title else "" for one in task.metrics]
+    shown = [(one.aggregate, one.title + unit) for one, unit in zip(task.metrics, units, strict=True)]
     titles = {aggregate.spread_column or aggregate.share_column: title for aggregate, title in shown}
     return [titles.get(column) or f"{task.name}: {column.replace('_', ' ')}" for column in columns]
 
@@ -282,7 +284,6 @@ def definitions_section(results: SubmissionResults) -> Section:
     ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
     rows = [
         (
-            f"{task.name}.{metric.name}",
             metric.title,
             f"{metric.better} is better" if metric.ordered else "neither is better",
             _end(metric.best),
@@ -290,13 +291,14 @@ def definitions_section(results: SubmissionResults) -> Section:
             metric.unit or None,
             estimate.confidence_interval.method if estimate.confidence_interval else estimate.interval,
             "yes" if f"{task.name}.{metric.name}" in ranked else None,
+            f"{task.name}.{metric.name}",
         )
         for task in results.tasks
         for metric in task.metrics
         if (estimate := results.metrics.aggregates.get(task.name, {}).get(metric.name))
     ]
-    titles = ("name", "title", "direction", "best", "worst", "unit", "interval", "on the leaderboard")
-    blocks: list[Block] = [Table.of("definitions", "Metrics", titles, rows)]
+    titles = ("title", "direction", "best", "worst", "unit", "interval", "on the leaderboard", "name")
+    blocks: list[Block] = [Table.of("definitions", "Metrics", titles, rows).without_empty("unit")]
     if published.options:
         known = {name: _read(value) for name, value in published.options.items()}
         text = json.dumps(known, indent=1, ensure_ascii=False, default=str)

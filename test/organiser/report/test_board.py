@@ -235,7 +235,7 @@ def test_the_methods_name_what_was_computed(page, twelve):
     pairs = twelve.board.phases[0].metrics["segmentation.dice_cup"].comparisons.pairs
     significant = sum(pair.significant for pair in pairs)
     for sentence in (
-        "12 teams were ranked in the phase refuge-test of the challenge refuge on 120 cases.",
+        "12 teams were ranked in the phase refuge-test of the challenge REFUGE on 120 cases.",
         "0.4 × the place in classification and 0.6 × the place in segmentation",
         "those of 100 resamples",
         f"the median of τ-b is {agreement.median:.3f}",

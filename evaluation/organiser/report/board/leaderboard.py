@@ -51,11 +51,13 @@ def leaderboard_page(
     data: Section | None = None,
     pictures: Mapping[str, PhasePictures] | None = None,
     gains: Mapping[str, EnsembleGain] | None = None,
+    title: str | None = None,
 ) -> Page:
     """Return the report of a leaderboard.
 
     ``parts``: the organiser's results of each phase, in their order; ``data``: a section on their data;
-    ``pictures``: drawn from submissions, by the digest of their phase; ``gains``: of ensembles, by name.
+    ``pictures``: drawn from submissions, by the digest of their phase; ``gains``: of ensembles, by name;
+    ``title``: of the phase, by default that of the challenge.
     """
     phases = reported_phases(board, parts)
     marks = phases[0].marks if phases else {}
@@ -83,7 +85,7 @@ def leaderboard_page(
         found.append(Section("notices", "Notices", (Text(board.notices),)))
     secret = data is not None or bool(pictures or gains) or any(part != OrganiserPart() for part in parts)
     return Page(
-        title=f"Leaderboard of {listed(sorted({phase.challenge for phase in board.phases}))}",
+        title=f"Leaderboard of {title or listed(sorted({one.challenge or one.board.phase for one in phases}))}",
         subtitle=listed([phase.phase for phase in board.phases]),
         banner=BANNER if secret else "",
         facts=tuple(_facts(phases)),
@@ -109,6 +111,9 @@ def _answer(board: Leaderboard, phases: Sequence[ReportedPhase]) -> Iterator[str
             if one.place == 1
             if one.distribution
         ]
+        if len(placed) == 1:
+            yield f"{prefix}{first[0]} is the only team with a place."
+            continue
         often = f" in {percent(shares[0])} of the resamples" if len(first) == len(shares) == 1 else ""
         yield f"{prefix}{listed(first)} {_is_first(first)}{often}, of {len(placed)} teams."
         if len(first) == 1 and (found := phase.board.superiority.get(name)):

@@ -62,7 +62,10 @@ def _metrics_table(phase: ReportedPhase) -> Table:
     values = (("value", 4), ("lower", 4), ("upper", 4))
     columns = ("metric", "better", "team", *values, "rank", "ranks with 95 % confidence")
     note = "Lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
-    return Table.of(phase.identifier("metrics"), "All metrics by team", columns, rows, note)
+    reasons = (one.no_intervals for name, one in phase.board.metrics.items() for _ in phase.by_value(name))
+    return Table.of(
+        phase.identifier("metrics"), "All metrics by team", columns, rows, note, reasons
+    ).without_empty(columns[-1])
 
 
 def complete_values(phase: ReportedPhase, metric: str) -> tuple[list[str], list[str], NDArray[np.float64]]:

@@ -122,10 +122,11 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
             for team, board in phase.in_order_of(name)
         ]
         if values:
+            lines = "; lines hold 95 % of its places when cases are resampled"
             yield team_values_chart(
                 phase.identifier(name, "places"),
                 f"Places: {words_of(name)}",
-                "The place of every team; lines hold 95 % of its places when cases are resampled.",
+                f"The place of every team{lines if any(one.lower for one in values) else ''}.",
                 values,
                 phase.marks,
                 "place",

@@ -329,7 +329,7 @@
     const valueOf = (position) => (row) => {
       const cell = row.cells[position];
       if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
-      return cell.textContent === "–" ? null : cell.textContent;
+      return /^–\d*$/.test(cell.textContent) ? null : cell.textContent;
     };
     heads.forEach((head, position) => {
       const cells = [...body.rows].map((row) => row.cells[position]);
