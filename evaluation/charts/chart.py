@@ -221,7 +221,7 @@ def quantity(
 ) -> dict[str, Any]:
     """Return the encoding of a number along an axis; without a domain, the scale need not hold zero."""
     scale = {"zero": False} if domain is None else {"domain": list(domain)}
-    lines = textwrap.wrap(title, _TITLE_WIDTH)
+    lines = textwrap.wrap(title.replace(" %", "\u00a0%"), _TITLE_WIDTH)
     return quantitative(field, title=lines if len(lines) > 1 else title, scale=scale, **more)
 
 

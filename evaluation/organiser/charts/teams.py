@@ -426,6 +426,50 @@ def blob_chart(
     )
 
 
+# --- Stacked frequencies: how often each team takes each place, as parts of one bar by leaderboard ---
+
+_PALE = "#f4f8fb"
+
+
+def frequencies_chart(
+    name: str, title: str, boards: Mapping[str, Sequence[TeamPlaces]], follows: str = ""
+) -> vl.Chart:
+    """Return the bars of every team, one for each of ``boards``, which hold the teams in their order."""
+    ordered = [one.team for one in next(iter(boards.values()))]
+    last = max(place for places in boards.values() for one in places for place in one.shares)
+    rows: list[vl.Record] = []
+    for team in dict.fromkeys([*ordered, *(one.team for places in boards.values() for one in places)]):
+        for board, one in ((board, one) for board, of in boards.items() for one in of if one.team == team):
+            label, end = f"{team}, {board}" if len(boards) > 1 else team, 0.0
+            for place, share in sorted(one.shares.items()):
+                span = {"from": end, "to": end + share, "middle": end + share / 2}
+                rows.append({"label": label, "team": team, "place": place, "share": share, **span})
+                end += share
+    x = {**vl.share("from", "share of the resamples"), "axis": {"format": "%"}}
+    scale = {"domain": [1, max(2, last)], "range": [vl.BLUE, _PALE], "interpolate": "rgb"}
+    legend = {"values": sorted({1, last}), "format": "d", "gradientLength": 160}
+    numbers = {"test": f"datum.place <= {1 + (last - 1) / 5}", "value": "#ffffff"}
+    layers = [
+        vl.layer(
+            "places",
+            {"type": "bar", "stroke": vl.GREY, "strokeWidth": 0.5},
+            x=x,
+            x2={"field": "to"},
+            color=vl.quantitative("place", scale=scale, legend=legend),
+            tooltip=vl.tooltip("label", "place", numbers=("share",)),
+        ),
+        {
+            **vl.layer("places", {"type": "text", "fontSize": 11, "tooltip": None}, text=vl.nominal("place")),
+            "transform": [{"filter": "datum.share >= 0.06"}],
+        },
+    ]
+    layers[1]["encoding"] |= {"x": {**x, "field": "middle"}, "color": {"condition": numbers, "value": "#000"}}
+    described = "The share of the resamples in which a team takes each place, from the first on the left."
+    height = ROW_HEIGHT * len({row["label"] for row in rows})
+    specification = {"encoding": {"y": vl.names_down("label")}, "layer": layers, "height": height}
+    return vl.Chart(name, title, described, {"places": rows}, specification, follows)
+
+
 # --- Dendrogram: which rankings are similar, as a tree of joined groups ---
 
 

@@ -34,7 +34,8 @@ from test.organiser.report.declared import declared
 from test.organiser.report.test_render import HOSTILE
 
 KINDS = (
-    *("places", "by-team", "boxes", "podium", "rank-counts", "blobs", "kendall-tau", "superiority"),
+    *("places", "by-team", "boxes", "podium", "rank-counts", "blobs", "frequencies", "kendall-tau"),
+    "superiority",
     *("method-places", "without-metric-places", "weight-places", "subgroup-places", "significance", "roc"),
     *("hardest-cases", "influence", "left-right", "dendrogram-tasks", "agreement-tasks"),
 )

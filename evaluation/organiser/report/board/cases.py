@@ -243,5 +243,6 @@ def _galleries(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Blo
 
 
 def _picture(case: str, title: str, name: str, image: CaseImage) -> Picture:
-    panels = f" From left to right: {', '.join(image.panels)}." if image.panels else ""
+    order = "From left to right" if len(image.panels) > 1 else "Shows"
+    panels = f" {order}: {', '.join(image.panels)}." if image.panels else ""
     return Picture(case, image.source, f"{name}.{panels}", f"{title}, case {case}, {name}.{panels}")

@@ -84,8 +84,9 @@ def leaderboard_page(
     if board.notices:
         found.append(Section("notices", "Notices", (Text(board.notices),)))
     secret = data is not None or bool(pictures or gains) or any(part != OrganiserPart() for part in parts)
+    challenges = {phase.challenge or phase.board.phase for phase in phases}
     return Page(
-        title=f"Leaderboard of {title or listed(sorted({one.challenge or one.board.phase for one in phases}))}",
+        title=f"Leaderboard of {title or listed(sorted(challenges))}",
         subtitle=listed([phase.phase for phase in board.phases]),
         banner=BANNER if secret else "",
         facts=tuple(_facts(phases)),

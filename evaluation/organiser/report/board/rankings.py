@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from evaluation.organiser.charts.teams import (
     TeamValue,
     blob_chart,
     dendrogram_chart,
+    frequencies_chart,
     place_lines_chart,
     team_values_chart,
 )
@@ -61,22 +63,30 @@ def ranking_section(phase: ReportedPhase) -> Section | None:
     return phase.section("ranking", "Ranking", (_ranking_table(phase), *_charts(phase), *tables))
 
 
-_NOTE = (
-    "The interval holds the places over resampled cases. A lower score is better. (n): not ranked, would "
-    "take place n."
-)
+_NOTE = "A lower score is better. (n): not ranked, would take place n."
+_INTERVAL = "95 % interval"
+
+
+def _noted(name: str, title: str, columns: Sequence[Title], rows: Sequence[Sequence[Cell]]) -> Table:
+    """Return a table of places, without the column of their intervals where there is none."""
+    table = Table.of(name, title, columns, rows).without_empty(_INTERVAL)
+    resampled = any(column.title == _INTERVAL for column in table.columns)
+    found = (
+        "The interval holds the places over resampled cases." if resampled else "Cases were not resampled."
+    )
+    return replace(table, note=f"{found} {_NOTE}")
 
 
 def _ranking_table(phase: ReportedPhase) -> Table:
     """Return place, interval and score in the first board, and the places in the others, by team."""
     first, *others = phase.boards
     place, places = f"{words_of(first)}: place", map(words_of, others)
-    columns: list[Title] = ["team", place, "95 % interval", ("score", 3), *places]
+    columns: list[Title] = ["team", place, _INTERVAL, ("score", 3), *places]
     rows = []
     for team in phase.board.teams:
         board, *further = (team.boards.get(name, BoardOfTeam()) for name in phase.boards)
         rows.append((team.team, *_placed(board), *map(_place, further)))
-    return Table.of(phase.identifier("ranking"), "Places and scores", columns, rows, _NOTE)
+    return _noted(phase.identifier("ranking"), "Places and scores", columns, rows)
 
 
 def _board_tables(phase: ReportedPhase) -> Iterator[Table]:
@@ -88,8 +98,8 @@ def _board_tables(phase: ReportedPhase) -> Iterator[Table]:
         if (board := team.boards.get(name))
     ]
     if rows:
-        columns = ("leaderboard", "team", "place", "95 % interval", ("score", 3))
-        yield Table.of(phase.identifier("boards"), "The other leaderboards", columns, rows, _NOTE)
+        columns: list[Title] = ["leaderboard", "team", "place", _INTERVAL, ("score", 3)]
+        yield _noted(phase.identifier("boards"), "The other leaderboards", columns, rows)
 
 
 def _placed(board: BoardOfTeam) -> tuple[Cell, Cell, Cell]:
@@ -251,17 +261,17 @@ def stability_section(phase: ReportedPhase) -> Section | None:
 
 
 def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
+    boards: dict[str, list[TeamPlaces]] = {}
     for name in phase.boards:
         placed = phase.in_order_of(name)
         places = [_places(team.team, one.distribution) for team, one in placed if one.distribution]
         if places:
-            yield blob_chart(
-                phase.identifier(name, "blobs"),
-                f"Places in resamples: {words_of(name)}",
-                places,
-                phase.marks,
-                wiesenfarth("blob plot"),
-            )
+            boards[words_of(name)] = places
+            title, model = f"Places in resamples: {words_of(name)}", wiesenfarth("blob plot")
+            yield blob_chart(phase.identifier(name, "blobs"), title, places, phase.marks, model)
+    if boards:
+        model = wiesenfarth("stacked frequency plot")
+        yield frequencies_chart(phase.identifier("frequencies"), "Frequencies of the places", boards, model)
     samples = [
         ViolinValues(words_of(name), np.array(found.taus))
         for name in phase.boards
