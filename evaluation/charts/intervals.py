@@ -113,11 +113,11 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
     # A label of three lines has no room in a row of 40 pixels.
     height = 46 if any(len(metric.title) > _TWO_LINES for metric in metrics) else 40
     bars = any(row["from"] is not None for row in rows)
-    told = "; the bar is its 95 % interval" if bars else ""
+    explained = "; the bar is its 95 % interval" if bars else ""
     return Chart(
         name,
         f"{title} with 95 % intervals" if bars else title,
-        f"Each metric between its worst and its best possible value{told}. "
+        f"Each metric between its worst and its best possible value{explained}. "
         "Metrics without a finite worst value are in the table alone.",
         {"metrics": rows},
         {"data": {"name": "metrics"}, "encoding": {"y": y}, "layer": layers, "height": height * len(rows)},

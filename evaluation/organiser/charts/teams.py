@@ -198,7 +198,7 @@ def place_lines_chart(
     last = max(row["place"] for row in rows)
     schemes = list(places)
     angle = -40 if len(schemes) > _MOST_LEVEL else 0
-    labels = {"title": None, "labelAngle": angle, "labelLimit": 250, "labelOverlap": False}
+    labels: dict[str, Any] = {"title": None, "labelAngle": angle, "labelLimit": 250, "labelOverlap": False}
     labels |= {} if angle else {"labelExpr": vl.wrapped_label(14)}
     # Room for the names at both ends, in steps between two schemes.
     room = {"type": "point", "padding": max(0.3, 0.3 * (len(schemes) - 1))}

@@ -94,9 +94,28 @@ def test_every_figure_is_drawn_and_nothing_runs(chromium, tmp_path, names, width
     assert shown == list(names)
 
 
+def test_a_missing_interval_has_its_reason_below_the_table():
+    columns, rows = ("metric", "value", "lower", "unit"), [("a", 1.0, None, None), ("b", 2.0, 1.5, None)]
+    table = Table.of("t", "T", columns, [*rows, ("c", 3.0, None, "mm")], "", ["few <cases>", None, "biased"])
+    html = render_page(Page("P", (), (Section("s", "S", (table,)),)))
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", html)
+    marks = [f'<abbr title="{reason}">–<sup>{number}</sup></abbr>' for number, reason in _REASONS.items()]
+    assert cells[2::4] == [marks[0], "1.5", marks[1]]
+    assert cells[3::4] == ["–", "–", "mm"]
+    (footnotes,) = re.findall(r'class="footnotes">(.*?)</p>', html)
+    assert [f"<sup>{one}</sup> No interval: {reason}." in footnotes for one, reason in _REASONS.items()] == [
+        True,
+        True,
+    ]
+
+
+_REASONS = {1: "few &lt;cases&gt;", 2: "biased"}
+
+
 def test_a_column_without_a_value_can_be_left_out():
     table = Table.of("t", "T", ("metric", "median", "unit"), [("a", None, None), ("b", 0.0, None)])
     kept = table.without_empty("median", "unit")
+    assert kept == table.without_empty()
     assert [column.title for column in kept.columns] == ["metric", "median"]
     assert kept.rows == (("a", None), ("b", 0.0))
 

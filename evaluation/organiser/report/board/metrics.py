@@ -62,7 +62,11 @@ def _metrics_table(phase: ReportedPhase) -> Table:
     values = (("value", 4), ("lower", 4), ("upper", 4))
     columns = ("metric", "better", "team", *values, "rank", "ranks with 95 % confidence")
     note = "Lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
-    reasons = (one.no_intervals for name, one in phase.board.metrics.items() for _ in phase.by_value(name))
+    reasons = (
+        one.no_intervals or (None if "." in name else "figures of several metrics have none")
+        for name, one in phase.board.metrics.items()
+        for _ in phase.by_value(name)
+    )
     return Table.of(
         phase.identifier("metrics"), "All metrics by team", columns, rows, note, reasons
     ).without_empty(columns[-1])

@@ -9,7 +9,7 @@
   const chosenTeams = new Set(); // none: all are shown
   const teamCells = [...document.querySelectorAll("table.sortable")].flatMap((table) => {
     const position = [...table.tHead.rows[0].cells].findIndex((head) => head.textContent === "team");
-    return position < 0 ? [] : [...table.tBodies[0].rows].map((row) => row.cells[position]);
+    return position < 0 ? [] : [...table.tBodies[0].rows].map((row) => row.cells[position]).filter((cell) => cell.textContent !== "–");
   });
   const teams = new Set(teamCells.map((cell) => cell.textContent));
 
@@ -57,6 +57,20 @@
     for (const figure of [...figures.filter((one) => !folded(one)), ...figures.filter(folded)]) await draw(figure);
     root.dataset.state = "drawn";
   }
+
+  // Figures are laid out again for the page, half of it or all: scaled ones would have letters too small to read.
+  const [HALF_PAGE, WHOLE_PAGE] = [320, 670];
+  addEventListener("beforeprint", () => {
+    for (const figure of document.querySelectorAll("figure.chart[data-state=drawn]")) {
+      const { view } = views.get(figure.dataset.chart);
+      const least = contentOf(figure).usermeta?.leastWidth ?? 0;
+      figure.dataset.width = view.width();
+      view.width(Math.max(figure.classList.contains("wide") ? WHOLE_PAGE : HALF_PAGE, Math.min(least, WHOLE_PAGE))).run();
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const figure of document.querySelectorAll("figure.chart[data-width]")) views.get(figure.dataset.chart).view.width(Number(figure.dataset.width)).run();
+  });
 
   function setTheme(theme) {
     root.dataset.theme = theme;
