@@ -72,20 +72,20 @@ seal_a_copy() {
   .venv/bin/python -m evaluation seal "$scratch/ground-truth" >/dev/null
 }
 
-can_report() { .venv/bin/python -c 'import jinja2, vl_convert' 2>/dev/null; }
+can_report() { .venv/bin/python -c 'import jinja2, pypdf, vl_convert' 2>/dev/null; }
 
 prepare_report() {
   local_environment requirements.txt
   can_report && return
   say "installing the packages of reports into .venv"
-  awk '/^[a-z]/ { wanted = /^(jinja2|markupsafe|vl-convert-python)==/ } wanted' requirements-dev.txt >"$scratch/report.txt"
+  awk '/^[a-z]/ { wanted = /^(jinja2|markupsafe|pypdf|vl-convert-python)==/ } wanted' requirements-dev.txt >"$scratch/report.txt"
   .venv/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile --require-hashes \
     --requirement "$scratch/report.txt" && can_report
 }
 
 write_report() {
   if ! (prepare_report); then
-    say "there is no report: its packages jinja2 and vl-convert-python could not be installed"
+    say "there is no report: its packages jinja2, pypdf and vl-convert-python could not be installed"
     return
   fi
   seal_a_copy

@@ -1,7 +1,5 @@
 """Entry point of `python -m evaluation` and of the console command `evaluation`."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import io

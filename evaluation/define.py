@@ -4,130 +4,75 @@ They are kept from version to version; other names of the package may move. `doc
 how they are used.
 """
 
-from evaluation.core.aggregates import (
-    agreement_of,
-    average_precision_of,
-    calibration_error_of,
-    calibration_metric,
-    concordance_of,
-    confusion_of,
-    macro_auc_of,
-    partial_auc_of,
-    ratio_of_sums,
-    root_mean_square_of,
-)
-from evaluation.core.case_table import CaseTable, Row, WeightedCases
-from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task, Values
-from evaluation.core.classification import auc, binary_classification
-from evaluation.core.fault import Fault, FaultKind, FormFault
-from evaluation.core.field import (
-    CaseColumns,
-    Field,
-    FileAccess,
-    Files,
-    HiddenField,
-    Kind,
-    Reference,
-    Socket,
-    Source,
-    TableColumns,
-    TableRows,
-    Variant,
-)
-from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
-from evaluation.core.keys import IN_FORM, Key
-from evaluation.core.metric import (
-    Aggregate,
-    Metric,
-    auc_of,
-    f1_of_presence_of,
-    mean_metric,
-    mean_of,
-    proportion_of,
-    sensitivity_at_specificity_of,
-    strata_of_labels,
-    sum_of,
-)
-from evaluation.core.scheme import Board, Method, Place, Rank, Scheme, Score
-from evaluation.io.kinds.boxes import BoxList
-from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet
-from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.io.kinds.masks import LabelMask, MultilabelMask
-from evaluation.io.kinds.number import Label, Number, TwoClasses
-from evaluation.io.kinds.points import Keypoints, PointInImage, Points
-from evaluation.io.kinds.probability_map import ProbabilityMap
-
-__all__ = [
-    "IN_FORM",
-    "STACK_INDEX",
-    "STACK_NAME",
-    "Aggregate",
-    "Board",
-    "BoxList",
-    "CaseColumns",
-    "CaseForm",
-    "CaseTable",
-    "Challenge",
-    "ClassLabel",
-    "ClassProbabilities",
-    "Composite",
-    "Fault",
-    "FaultKind",
-    "Field",
-    "FileAccess",
-    "Files",
-    "FlagSet",
-    "FormColumn",
-    "FormFault",
-    "HiddenField",
-    "Key",
-    "Keypoints",
-    "Kind",
-    "Label",
-    "LabelMap",
-    "LabelMapValue",
-    "LabelMask",
-    "Method",
-    "Metric",
-    "MultilabelMask",
-    "Number",
-    "Options",
-    "Place",
-    "PointInImage",
-    "Points",
-    "ProbabilityMap",
-    "Rank",
-    "Reference",
-    "Row",
-    "Scheme",
-    "Score",
-    "Socket",
-    "Source",
-    "TableColumns",
-    "TableRows",
-    "Task",
-    "TwoClasses",
-    "Values",
-    "Variant",
-    "WeightedCases",
-    "agreement_of",
-    "auc",
-    "auc_of",
-    "average_precision_of",
-    "binary_classification",
-    "calibration_error_of",
-    "calibration_metric",
-    "concordance_of",
-    "confusion_of",
-    "f1_of_presence_of",
-    "macro_auc_of",
-    "mean_metric",
-    "mean_of",
-    "partial_auc_of",
-    "proportion_of",
-    "ratio_of_sums",
-    "root_mean_square_of",
-    "sensitivity_at_specificity_of",
-    "strata_of_labels",
-    "sum_of",
-]
+from evaluation.core.aggregates import agreement_of as agreement_of
+from evaluation.core.aggregates import average_precision_of as average_precision_of
+from evaluation.core.aggregates import calibration_error_of as calibration_error_of
+from evaluation.core.aggregates import calibration_metric as calibration_metric
+from evaluation.core.aggregates import concordance_of as concordance_of
+from evaluation.core.aggregates import confusion_of as confusion_of
+from evaluation.core.aggregates import macro_auc_of as macro_auc_of
+from evaluation.core.aggregates import partial_auc_of as partial_auc_of
+from evaluation.core.aggregates import ratio_of_sums as ratio_of_sums
+from evaluation.core.aggregates import root_mean_square_of as root_mean_square_of
+from evaluation.core.case_table import CaseTable as CaseTable
+from evaluation.core.case_table import Row as Row
+from evaluation.core.case_table import WeightedCases as WeightedCases
+from evaluation.core.challenge import Challenge as Challenge
+from evaluation.core.challenge import Composite as Composite
+from evaluation.core.challenge import FormColumn as FormColumn
+from evaluation.core.challenge import Options as Options
+from evaluation.core.challenge import Task as Task
+from evaluation.core.challenge import Values as Values
+from evaluation.core.classification import auc as auc
+from evaluation.core.classification import binary_classification as binary_classification
+from evaluation.core.fault import Fault as Fault
+from evaluation.core.fault import FaultKind as FaultKind
+from evaluation.core.fault import FormFault as FormFault
+from evaluation.core.field import CaseColumns as CaseColumns
+from evaluation.core.field import Field as Field
+from evaluation.core.field import FileAccess as FileAccess
+from evaluation.core.field import Files as Files
+from evaluation.core.field import HiddenField as HiddenField
+from evaluation.core.field import Kind as Kind
+from evaluation.core.field import Reference as Reference
+from evaluation.core.field import Socket as Socket
+from evaluation.core.field import Source as Source
+from evaluation.core.field import TableColumns as TableColumns
+from evaluation.core.field import TableRows as TableRows
+from evaluation.core.field import Variant as Variant
+from evaluation.core.form import STACK_INDEX as STACK_INDEX
+from evaluation.core.form import STACK_NAME as STACK_NAME
+from evaluation.core.form import CaseForm as CaseForm
+from evaluation.core.keys import IN_FORM as IN_FORM
+from evaluation.core.keys import Key as Key
+from evaluation.core.metric import Aggregate as Aggregate
+from evaluation.core.metric import Metric as Metric
+from evaluation.core.metric import auc_of as auc_of
+from evaluation.core.metric import f1_of_presence_of as f1_of_presence_of
+from evaluation.core.metric import mean_metric as mean_metric
+from evaluation.core.metric import mean_of as mean_of
+from evaluation.core.metric import proportion_of as proportion_of
+from evaluation.core.metric import sensitivity_at_specificity_of as sensitivity_at_specificity_of
+from evaluation.core.metric import strata_of_labels as strata_of_labels
+from evaluation.core.metric import sum_of as sum_of
+from evaluation.core.scheme import Board as Board
+from evaluation.core.scheme import Method as Method
+from evaluation.core.scheme import Place as Place
+from evaluation.core.scheme import Rank as Rank
+from evaluation.core.scheme import Scheme as Scheme
+from evaluation.core.scheme import Score as Score
+from evaluation.io.kinds.boxes import BoxList as BoxList
+from evaluation.io.kinds.classes import ClassLabel as ClassLabel
+from evaluation.io.kinds.classes import ClassProbabilities as ClassProbabilities
+from evaluation.io.kinds.classes import FlagSet as FlagSet
+from evaluation.io.kinds.label_map import LabelMap as LabelMap
+from evaluation.io.kinds.label_map import LabelMapValue as LabelMapValue
+from evaluation.io.kinds.masks import LabelMask as LabelMask
+from evaluation.io.kinds.masks import MultilabelMask as MultilabelMask
+from evaluation.io.kinds.number import Label as Label
+from evaluation.io.kinds.number import Number as Number
+from evaluation.io.kinds.number import TwoClasses as TwoClasses
+from evaluation.io.kinds.points import Keypoints as Keypoints
+from evaluation.io.kinds.points import PointInImage as PointInImage
+from evaluation.io.kinds.points import Points as Points
+from evaluation.io.kinds.probability_map import ProbabilityMap as ProbabilityMap

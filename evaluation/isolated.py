@@ -4,8 +4,6 @@ Workers, their server, signal handlers, descriptors and the environment belong t
 started from any thread and from programs without a guard of `__main__`.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import pickle

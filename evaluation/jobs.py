@@ -1,7 +1,5 @@
 """The library's functions as they run in a separate process; see `evaluation.isolated`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from evaluation.core.fault import Faults, FormFault, PhaseError

@@ -1,7 +1,5 @@
 """From scored cases to the content of `metrics.json`."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from dataclasses import dataclass, replace

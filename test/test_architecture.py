@@ -72,13 +72,14 @@ NOT_IN_EVALUATE = (
     "rich",
     "matplotlib",
     "jinja2",
+    "pypdf",
     "vl_convert",
     "dask",
     "distributed",
     "fsspec",
 )
 # Reports and papers need an extra: only their rooms may import it.
-OF_REPORTS = {"jinja2", "markupsafe", "vl_convert"}
+OF_REPORTS = {"jinja2", "markupsafe", "pypdf", "vl_convert"}
 
 
 def place_of(module: str) -> tuple[bool, str]:

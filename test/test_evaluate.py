@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from evaluation.cli.common import declare
 from evaluation.core.fault import FaultKind
 from evaluation.core.outcome import no_progress
 from evaluation.evaluate import Rejection, Result, check, evaluate
@@ -27,7 +28,7 @@ def sample(tmp_path_factory) -> Path:
     """A sealed phase of 30 small images with four submissions."""
     folder = tmp_path_factory.mktemp("sample")
     parser = argparse.ArgumentParser()
-    refuge.add_arguments(parser)
+    declare(parser, "evaluation.organiser.cli", "sample-refuge")
     arguments = parser.parse_args(
         ["--cases", "30", "--width", "96", "--height", "80", "--glaucoma", "0.4", "--extension", ".png"]
     )

@@ -98,7 +98,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         for path in (REPOSITORY / "evaluation/organiser").rglob("templates/*")
     )
     recipe = {f"evaluation/organiser/image/base/{name}" for name in ("Dockerfile", "requirements.txt")}
-    others = {"evaluation/py.typed", "evaluation/cli/commands.toml", *templates, *recipe}
+    commands = {"evaluation/cli/commands.toml", "evaluation/cli/arguments.toml"}
+    commands.add("evaluation/organiser/cli/arguments.toml")
+    others = {"evaluation/py.typed", *commands, *templates, *recipe}
     assert names == {*others, *sources}
 
 
@@ -176,7 +178,7 @@ def test_its_types_are_found_by_a_type_checker(programs, tmp_path):
 
 
 def test_the_image_has_nothing_of_reports():
-    extra = {"jinja2", "markupsafe", "vl-convert-python"}
+    extra = {"jinja2", "markupsafe", "pypdf", "vl-convert-python"}
     pinned = {
         name: set(
             re.findall(r"^([a-z0-9-]+)==", (REPOSITORY / name).read_text(encoding="utf-8"), re.MULTILINE)

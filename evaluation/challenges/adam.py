@@ -4,8 +4,6 @@ Section 2.2: classification of AMD (task 1), detection and segmentation of the o
 localisation of the fovea (task 3), detection and segmentation of five lesions (task 4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction

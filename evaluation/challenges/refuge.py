@@ -4,8 +4,6 @@ Section 3.2: glaucoma classification (3.2.1), segmentation of optic disc and cup
 localisation of the fovea.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction

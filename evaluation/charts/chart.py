@@ -1,7 +1,5 @@
 """A chart: its data and Vega-Lite specification, colours, and encodings that charts share."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Charts of metrics with their intervals: by subgroup (a forest plot), and all of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

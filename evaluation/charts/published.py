@@ -5,8 +5,6 @@ They are visible to everyone who may see the evaluation. They hold no single cas
 counts. An empty chart is written too, since the platform fails an evaluation that lacks one.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Callable, Iterator, Mapping

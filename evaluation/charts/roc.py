@@ -1,7 +1,5 @@
 """Receiver operating characteristic: one or several curves, a bootstrap band and operating points."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,45 +1,23 @@
 """Arguments, progress and reports of errors that commands share."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import select
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 from evaluation import __version__
 from evaluation.core.fault import FormFault, PhaseError
 from evaluation.core.trouble import MachineTrouble, trouble_of
 
-# --- Arguments of several commands ---
-
-PHASE_HELP = "a phase folder, or the name of one below ground-truth/"
-
-
-def add_phase(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
-    """Declare the argument PHASE, or one or more phases with ``several``."""
-    if several:
-        parser.add_argument("phases", metavar="PHASE", nargs="+", help=PHASE_HELP)
-    else:
-        parser.add_argument("phase", metavar="PHASE", help=PHASE_HELP)
-
-
-def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Declare the argument --workers."""
-    parser.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="number of worker processes (default: one per processor; 0: none)",
-    )
-
-
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Declare the argument --json."""
-    parser.add_argument("--json", action="store_true", help="print JSON for programs, no tables")
+# --- Arguments, which tables of `arguments.toml` declare ---
 
 
 def share_below_one(text: str) -> float:
@@ -77,6 +55,64 @@ def share(text: str) -> Fraction:
     if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}")
     return number
+
+
+_TYPES: dict[str, Callable[[str], object]] = {
+    "path": Path,
+    "integer": int,
+    "number": float,
+    "share": share,
+    "share_below_one": share_below_one,
+}
+
+
+def declare(
+    parser: argparse.ArgumentParser, package: str, table: str, words: Mapping[str, object] | None = None
+) -> None:
+    """Declare the arguments of a table in the file `arguments.toml` of a package of commands.
+
+    The keys are those of `argparse`, and ``least``: of a whole number; ``group``: a title, or "at most one"
+    and "exactly one" for arguments that exclude each other. A name in braces stands for one of ``words``.
+    """
+    tables = tables_of(package)
+    shared = tables_of(__package__)["shared"] | tables.get("shared", {})
+    groups: dict[str | None, Any] = {None: parser}
+    for name, own in tables[table].items():
+        keys = {key: _filled(value, words or {}) for key, value in (own or shared[name]).items()}
+        group = keys.pop("group", None)
+        if group not in groups:
+            one = group in ("at most one", "exactly one")
+            groups[group] = (
+                parser.add_mutually_exclusive_group(required=group == "exactly one")
+                if one
+                else parser.add_argument_group(group)
+            )
+        if "least" in keys:
+            keys["type"] = whole_number(keys.pop("least"))
+        elif isinstance(keys.get("type"), str):
+            keys["type"] = _TYPES[keys["type"]]
+        if isinstance(keys.get("metavar"), list):
+            keys["metavar"] = tuple(keys["metavar"])
+        if keys.get("action") == "append":
+            keys["default"] = []
+        elif keys.get("action") == "optional":
+            keys["action"] = argparse.BooleanOptionalAction
+        groups[group].add_argument(name, **keys)
+
+
+@cache
+def tables_of(package: str) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the tables in the file `arguments.toml` of a package of commands, by name."""
+    return tomllib.loads((files(package) / "arguments.toml").read_text(encoding="utf-8"))
+
+
+def _filled(value: Any, words: Mapping[str, object]) -> Any:
+    """Return a value with the words whose names it has in braces; a name alone is the object itself."""
+    for name, word in words.items() if isinstance(value, str) else ():
+        if value == f"{{{name}}}":
+            return word
+        value = value.replace(f"{{{name}}}", str(word))
+    return value
 
 
 # --- Progress of long commands: a bar on a terminal, none in a log ---

@@ -1,7 +1,5 @@
 """Tables and lines on the terminal or in a log."""
 
-from __future__ import annotations
-
 import sys
 from typing import NoReturn
 

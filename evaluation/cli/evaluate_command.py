@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Only light imports: the worker server starts first and imports beside this process.
-from evaluation.cli.common import EXPECTED, PHASE_HELP, add_workers, problems_of, progress_bar, status_after
+from evaluation.cli.common import EXPECTED, problems_of, progress_bar, status_after
 from evaluation.core.fault import PhaseError, printable
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.phase.named import BAKED, UPLOADED, phase_folder, phase_of_image
@@ -44,41 +44,6 @@ class PhaseSubmissions:
 
     phase: str | None
     folder: str
-
-
-def add_each_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    group = parser.add_argument_group("many submissions")
-    group.add_argument(
-        "--each",
-        nargs="+",
-        metavar="FOLDER",
-        help="score every folder and zip in FOLDER as one team's submission, into OUTPUT/<team>/, or those "
-        "in FOLDER/<team>/ as its submissions; a result whose submission is the same is kept. Several "
-        "phases: PHASE=FOLDER …, into OUTPUT/<phase>/<team>/",
-    )
-    group.add_argument(
-        "--since",
-        type=Path,
-        metavar="RESULTS",
-        help="compare with earlier results; writes OUTPUT/changes.json",
-    )
-    group.add_argument(
-        "--shard", type=shard, metavar="I/N", help="score only the I-th of N shares, as one job of an array"
-    )
-    group.add_argument(
-        "--cases-per-task",
-        type=_positive,
-        metavar="N",
-        help="score a submission of more than N cases in slices of N, on several processes or workers; "
-        "without it, in slices of 4,300 million pixels or voxels",
-    )
-    group.add_argument(
-        "--cluster",
-        metavar="WHERE",
-        help="score on the workers of the Dask scheduler at this address, or start one: local, kubernetes, "
-        "or a batch system such as slurm; --workers is then how many to ask for",
-    )
 
 
 def shard(text: str) -> Shard:
@@ -134,37 +99,7 @@ _SHOWN_NAMES = 10
 _OUT_OF_TIME = "The evaluation ran out of time. Please tell the organisers; no result was written."
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument(
-        "--input", type=Path, default=INPUT, metavar="FOLDER", help="the submission (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--ground-truth",
-        metavar="PHASE",
-        help=f"{PHASE_HELP}; it must be sealed (default: {UPLOADED} if it holds anything, else {BAKED})",
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=OUTPUT,
-        metavar="FOLDER",
-        help="where metrics.json goes (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--cases",
-        type=Path,
-        metavar="FILE",
-        help="also write every case's columns, labels included, for the organiser",
-    )
-    add_workers(parser)
-    parser.add_argument(
-        "--require-isolation",
-        action="store_true",
-        help="stop where readers of untrusted files cannot be confined as SECURITY.md says; without it, the "
-        "log tells what they keep",
-    )
-    add_each_arguments(parser)
+WORDS = {"shard": shard, "cases": _positive, "uploaded": UPLOADED, "baked": BAKED}
 
 
 def run(arguments: argparse.Namespace) -> int:

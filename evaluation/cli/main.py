@@ -1,7 +1,5 @@
 """The command line: finds the module of a command, parses its arguments and runs it."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import sys
@@ -14,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from evaluation import __version__
-from evaluation.cli.common import USE_THE_PACKAGE, is_of_organisers, status_of
+from evaluation.cli.common import USE_THE_PACKAGE, declare, is_of_organisers, status_of
 from evaluation.core.fault import most_similar
 from evaluation.phase.named import BAKED, UPLOADED
 
@@ -74,7 +72,7 @@ _MODULE = "python -m evaluation"
 
 
 def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
-    """Return the parser of a command, which its module fills."""
+    """Return the parser of a command: as its module fills it, or with the arguments of its table."""
     command = COMMANDS[name]
     parser = argparse.ArgumentParser(
         prog=f"{_program()} {name}",
@@ -82,7 +80,11 @@ def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
         epilog="\n  ".join(["example:", *command.example]).replace(_MODULE, _program()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    module.add_arguments(parser)
+    if hasattr(module, "add_arguments"):
+        module.add_arguments(parser)
+    else:
+        assert module.__package__ is not None
+        declare(parser, module.__package__, name, getattr(module, "WORDS", None))
     return parser
 
 

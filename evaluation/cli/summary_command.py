@@ -1,23 +1,11 @@
 """`summary`: the main figures of a metrics.json as a table."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys
-from pathlib import Path
 
-from evaluation.cli.common import add_json
 from evaluation.core.fault import PhaseError
 from evaluation.io.json_files import read_json
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument(
-        "metrics", type=Path, metavar="METRICS_JSON", help="a metrics.json that evaluate wrote"
-    )
-    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

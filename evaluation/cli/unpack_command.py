@@ -1,18 +1,9 @@
 """`unpack`: unpacks a submission into the layout of /input."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
-from pathlib import Path
 
 from evaluation.workers.unpacking import unpack
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("submission", type=Path, metavar="SUBMISSION", help="a zip, a csv file or a folder")
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to, empty or to be made")
 
 
 def run(arguments: argparse.Namespace) -> int:

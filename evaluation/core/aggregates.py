@@ -1,7 +1,5 @@
 """Aggregates of classes, scores and numbers against true ones, beside the aggregates of `core.metric`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction

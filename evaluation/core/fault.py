@@ -1,7 +1,5 @@
 """The faults of a submission, in the same words everywhere."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A field: one value that is submitted per case, with its kind, its location and its reference."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager

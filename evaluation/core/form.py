@@ -1,7 +1,5 @@
 """The form of a phase: the required content of a submission, without any label."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from collections import defaultdict

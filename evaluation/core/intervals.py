@@ -1,7 +1,5 @@
 """Confidence intervals of metrics: which method each gets, and the intervals of equal strata."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ name, since a `Field` is here what participants submit:
 `phase.validation` reads a table and says what is wrong with one.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Annotated, TypeVar
 

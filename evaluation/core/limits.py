@@ -5,8 +5,6 @@ hears of bytes and values, which are the same everywhere. Limits of time belong 
 times as long as files within the other limits take, and end in `MachineTrouble`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -46,8 +44,7 @@ def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> SumLimits:
                 pixels += field.kind.pixels(case)
                 items += field.kind.average_items
     return SumLimits(
-        bytes=_SPARE_BYTES + files * _FILE_BYTES + pixels * _BYTES_PER_PIXEL,
-        items=_SPARE_ITEMS + items,
+        bytes=_SPARE_BYTES + files * _FILE_BYTES + pixels * _BYTES_PER_PIXEL, items=_SPARE_ITEMS + items
     )
 
 

@@ -1,7 +1,5 @@
 """The operating point of a task with a likelihood, as it is reported to the organiser."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The outcome of one case, and callbacks that count the cases that are done."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Metrics under a bootstrap of the cases: which can be resampled, and their values under case weights."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

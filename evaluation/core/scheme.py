@@ -5,8 +5,6 @@
 `evaluation.phase.places` carries them out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -188,7 +186,7 @@ class TermTable(KeyTable, strict=False):
     weight: Weight = Key(default=Decimal(1), description="Weight of the term in a sum.")
 
     @model_validator(mode="after")
-    def _one_kind(self) -> TermTable:
+    def _one_kind(self) -> "TermTable":
         if sum(kind is not None for kind in (self.rank, self.place, self.score)) != 1:
             raise ValueError("expected one of rank, place and score")
         return self

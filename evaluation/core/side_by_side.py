@@ -6,8 +6,6 @@ one process and 0.07 s in each of two.
 Threads would not do: parts of NumPy, `numpy.bincount` among them, let one thread run at a time.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import pickle

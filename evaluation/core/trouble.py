@@ -1,7 +1,5 @@
 """Trouble of the machine: an operation that lacked something, told apart from every fault of a file."""
 
-from __future__ import annotations
-
 import errno
 
 from evaluation.core.fault import printable

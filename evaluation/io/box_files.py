@@ -1,7 +1,5 @@
 """Lists of bounding boxes in files: one line for each object, or PASCAL VOC's XML."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

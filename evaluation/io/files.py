@@ -3,8 +3,6 @@
 Files of our own are written completely or not at all.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import hashlib
@@ -439,7 +437,7 @@ class FileStream:
         self._observe = observe
         self._descriptor, self.size = open_regular_file(root, path, limit_bytes)
 
-    def __enter__(self) -> FileStream:
+    def __enter__(self) -> "FileStream":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,7 +1,5 @@
 """Images of grey values in any of the accepted formats."""
 
-from __future__ import annotations
-
 import io
 import os
 import struct

@@ -4,8 +4,6 @@ A document holds the length of a JSON text in eight bytes, the text, and the byt
 runs no code of its writer and touches no memory outside it: every type, length and offset is checked.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import struct

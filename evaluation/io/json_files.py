@@ -1,7 +1,5 @@
 """Strict JSON: refuses every text that two parsers could read differently."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

@@ -1,7 +1,5 @@
 """MetaImage files (`.mha`): the text header, of images and volumes alike, and images of one plane."""
 
-from __future__ import annotations
-
 import io
 import re
 import zlib

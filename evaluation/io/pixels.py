@@ -1,7 +1,5 @@
 """Size, limits, palettes and channels: shared by the readers of grey images."""
 
-from __future__ import annotations
-
 import io
 import os
 import struct

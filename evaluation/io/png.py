@@ -1,7 +1,5 @@
 """PNG images: the structure is checked here, then a decoder gets the pixels only."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from functools import lru_cache

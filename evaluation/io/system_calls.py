@@ -4,8 +4,6 @@ The C library asks for the status of an open file by an empty path (glibc 2.33 t
 of a folder. A reader may not ask by path (`evaluation.workers.confinement`).
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -1,7 +1,5 @@
 """Tables (csv) and numbers that participants write."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

@@ -1,7 +1,5 @@
 """TIFF images: tags are checked before any pixel is decoded."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zlib

@@ -1,7 +1,5 @@
 """The header of a volume: size, type of the values and position in space."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

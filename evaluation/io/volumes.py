@@ -1,7 +1,5 @@
 """Volumes (MetaImage, NIfTI, TIFF), read plane by plane."""
 
-from __future__ import annotations
-
 import math
 import struct
 import zlib

@@ -1,7 +1,5 @@
 """Agreement of annotators: kappas, Krippendorff's alpha, intraclass correlations, limits of agreement."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence

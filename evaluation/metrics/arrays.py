@@ -1,7 +1,5 @@
 """Types of arrays, small functions of arrays that many metrics need, and checks of arguments."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Also shares of cases under such draws, without the weights of the cases, which s
 processor time of JustRAIGS in stacks of 500 (0.66 → 0.71 s with the weights).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,7 +40,7 @@ class UnitWeights:
         """The weights of the cases, shape (rows, cases)."""
         return self.of_units.astype(np.float64).take(self.unit_of_case, axis=1, mode="clip")
 
-    def among(self, chosen: Bools) -> UnitWeights:
+    def among(self, chosen: Bools) -> "UnitWeights":
         """Return the weights of some of the cases."""
         return UnitWeights(self.of_units, self.unit_of_case[chosen])
 

@@ -6,8 +6,6 @@ of a matrix of case weights with shape (resamples, cases), and returns one value
 A missing score enters as −inf for a positive and as +inf for a negative, the worst value for each.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
@@ -76,7 +74,7 @@ def auc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = Non
     return float(weighted_auc(table, weights_row(weights, table.score.size))[0])
 
 
-def roc_curve(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> RocPoints:
+def roc_curve(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> "RocPoints":
     """Return the points of the ROC curve, one for every distinct score.
 
     Parameters and Raises: as for `auc`.
@@ -155,7 +153,7 @@ def average_precision(
     return float(weighted_average_precision(table, weights_row(weights, table.score.size), reading)[0])
 
 
-def labelled_roc_table(scores: ArrayLike, labels: ArrayLike) -> RocTable:
+def labelled_roc_table(scores: ArrayLike, labels: ArrayLike) -> "RocTable":
     return roc_table(scores, booleans(labels, "labels"))
 
 

@@ -8,8 +8,6 @@ of two planes, whatever the size of the volume.
 Masks of a region have the shape (z, y, x) or (y, x); beyond them is background.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import Any

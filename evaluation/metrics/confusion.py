@@ -4,8 +4,6 @@ A case without a result is counted in a place of its own (`Confusion.missing`), 
 the answer that is worst for that figure: leaving a case out never pays.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -85,7 +83,7 @@ def _confusion_of(
     reference: ArrayLike,
     weights: ArrayLike | None,
     classes: Sequence[Hashable] | None = None,
-) -> Confusion:
+) -> "Confusion":
     """Return the confusion matrix of classes, by default of those that occur."""
     made, true = (np.asarray(column, dtype=object).tolist() for column in (predicted, reference))
     if len(made) != len(true):

@@ -1,7 +1,5 @@
 """Detection of boxes in many images: average precision, precision, recall and overlap."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -232,7 +230,7 @@ def box_table(
     inclusive_corners: bool,
     matching: BoxMatching = "voc",
     max_detections: int | None = None,
-) -> DetectionTable:
+) -> "DetectionTable":
     """Return the matched boxes of all images, each side given as boxes, classes and images (and scores).
 
     Raises ValueError for arguments that do not fit.
@@ -355,7 +353,7 @@ class DetectionTable:
         self.prediction_counts: Floats = counts.astype(np.float64)
         self._never_made = missed_predictions
 
-    def single_class(self, position: int) -> DetectionTable:
+    def single_class(self, position: int) -> "DetectionTable":
         """Return the table of one class alone, whose index there is 0."""
         chosen = self._class == position
         never_made = self._never_made

@@ -1,7 +1,5 @@
 """Free-response ROC: sensitivity of detections against false positives per case."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -111,7 +109,7 @@ def froc_curve(
     all_images: ArrayLike,
     matching: MatchingRule = "any",
     boundary: Boundary = "included",
-) -> FrocCurve:
+) -> "FrocCurve":
     """Return the points of the free-response ROC curve, one for every distinct confidence.
 
     Parameters, Raises and References: as for `froc_sensitivity`.
@@ -146,7 +144,7 @@ def _froc_table(
     all_images: ArrayLike,
     matching: MatchingRule,
     boundary: Boundary,
-) -> tuple[FrocTable, int]:
+) -> "tuple[FrocTable, int]":
     """Return the table of the matched detections and the number of images.
 
     detections: points, confidences and images; references: points and images.

@@ -1,7 +1,5 @@
 """Confidence intervals of proportions, of areas under ROC curves, of bootstraps; sample sizes for them."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
@@ -199,7 +197,7 @@ def _check_level(level: float) -> None:
         raise ValueError(f"level: expected a number between 0 and 1, found {level}")
 
 
-def area_interval(parts: Components, level: float = 0.95) -> Interval:
+def area_interval(parts: "Components", level: float = 0.95) -> Interval:
     """Return the interval of an area: DeLong's standard error on the logit scale, within (0, 1).
 
     The quantile is Student's with the degrees of freedom of Welch and Satterthwaite, which matters where one
@@ -397,13 +395,13 @@ class Components:
         """The area under the curve, shape (…)."""
         return np.asarray(self.won.mean(axis=-1) / (2 * self.lost.shape[-1]))
 
-    def of(self, classifier: int) -> Components:
+    def of(self, classifier: int) -> "Components":
         """Return the components of one of several classifiers."""
         return Components(
             self.won[classifier], self.lost[classifier], self.positive_units, self.negative_units
         )
 
-    def minus(self, other: Components) -> Components:
+    def minus(self, other: "Components") -> "Components":
         """Return the components of the difference to another classifier on the same cases."""
         return Components(
             self.won - other.won, self.lost - other.lost, self.positive_units, self.negative_units

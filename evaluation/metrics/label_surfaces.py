@@ -4,8 +4,6 @@ Each label is compared in the smallest box around it in both maps. Parts of a su
 have a distance of 0 and are not searched for.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -337,7 +335,7 @@ def compared_labels(
     labels: Sequence[int],
     spacing_mm: Sequence[float] | None,
     surface: Surface,
-) -> list[SurfaceComparison]:
+) -> "list[SurfaceComparison]":
     """Return the comparison of each label; raise ValueError for arguments that do not fit."""
     maps = np.asarray(prediction), np.asarray(reference)
     check_shapes(*maps)

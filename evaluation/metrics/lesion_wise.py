@@ -1,7 +1,5 @@
 """Dice and Hausdorff distance lesion by lesion, in which missed and false lesions count (BraTS)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -139,7 +137,7 @@ def _matched(
     spacing_mm: Sequence[float] | None,
     dilations: int,
     smallest_volume: float,
-) -> MatchedLesions:
+) -> "MatchedLesions":
     regions = regions_of(prediction, reference)
     if dilations < 0:
         raise ValueError(f"dilations: expected at least 0, found {dilations}")
@@ -150,7 +148,7 @@ def _matched(
 class MatchedLesions:
     """The lesions of a reference with the predicted components of each, in parts that do not touch."""
 
-    parts: Sequence[_Part]
+    parts: "Sequence[_Part]"
 
     def mean(self, values: Floats, best: float, worst: float) -> float:
         """Return the mean of the lesions' values and of ``worst`` for each false one, ``best`` for none."""

@@ -1,7 +1,5 @@
 """Lesions as connected components of two masks: which are found, which are false, how well they fit."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -112,7 +110,7 @@ def lesion_difference(prediction: ArrayLike, reference: ArrayLike, *, neighbours
 
 def panoptic_quality(
     prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all"
-) -> LesionPanopticQuality:
+) -> "LesionPanopticQuality":
     """Return the panoptic quality of the connected components.
 
     Parameters and Raises: as for `lesion_f1`.
@@ -209,7 +207,7 @@ def false_negative_volume(
     return false_negative_voxels(found) * _voxel(spacing_mm, np.ndim(reference))
 
 
-def _lesions(prediction: ArrayLike, reference: ArrayLike, neighbours: Neighbours) -> Lesions:
+def _lesions(prediction: ArrayLike, reference: ArrayLike, neighbours: Neighbours) -> "Lesions":
     regions = regions_of(prediction, reference)
     if neighbours not in get_args(Neighbours):
         raise ValueError(f"neighbours: expected 'all', 'edges' or 'faces', found {neighbours!r}")

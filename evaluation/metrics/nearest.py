@@ -6,8 +6,6 @@ time depends on the box alone. Both are exact; the transform has single precisio
 1e-6.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

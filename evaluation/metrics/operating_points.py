@@ -6,8 +6,6 @@ from the others depend on the dropped ones. These definitions serve to compare w
 all others do not depend on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Points and landmarks: which prediction hits which reference point, and distances between points."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -25,7 +23,7 @@ def match_points(
     matching: MatchingRule = "nearest",
     confidences: ArrayLike | None = None,
     boundary: Boundary = "included",
-) -> PointMatches:
+) -> "PointMatches":
     """Return which predicted point of one image is the hit of which reference point.
 
     Parameters

@@ -1,7 +1,5 @@
 """Predicted probabilities: Brier score and calibration of cases, and figures of the voxels of one image."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

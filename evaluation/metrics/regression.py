@@ -1,7 +1,5 @@
 """Predicted numbers against true ones: errors, correlations, agreement, and the order of survival times."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

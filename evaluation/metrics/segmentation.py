@@ -3,8 +3,6 @@
 Also Dice of two maps of confidences, the vertical cup-to-disc ratio of an optic nerve head, and label maps.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -136,7 +134,7 @@ def f_beta(prediction: ArrayLike, reference: ArrayLike, beta: float, *, both_emp
     return f_beta_of_counts(_counts(prediction, reference), beta, both_empty=both_empty)
 
 
-def _counts(prediction: ArrayLike, reference: ArrayLike) -> OverlapCounts[int]:
+def _counts(prediction: ArrayLike, reference: ArrayLike) -> "OverlapCounts[int]":
     return count_overlap(mask_of(prediction, "prediction"), mask_of(reference, "reference"))
 
 

@@ -8,8 +8,6 @@ Distances are exact at any size. Memory holds the two surfaces, and for millions
 ten bytes for each voxel of the box around half of them.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@
 structures that a submission detects, and the members of published subgroups.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -259,10 +257,11 @@ class _Means:
         """Return the change of the sum by spoiling a case, and the doubt: how far two opinions differ."""
         case, name = self._oracle.cases[position], self._spoiler.field.name
         opinion, spoilt = self._opinions[position], self._spoilt(position, amounts)
-        second = {**opinion, name: self._oracle.skilled_again(self._spoiler.field, case, opinion[name])}
+        # A second opinion, as far from the first as the first from the reference.
+        again = self._spoiler.field.kind.rehearse(opinion[name], case, Variant.NEAR)
         changes = [
             contribution(self._task, self._whole[position], spoilt, each)[self._metric]
-            for each in (opinion, second)
+            for each in (opinion, {**opinion, name: again})
         ]
         return changes[0], 2 * abs(changes[1] - changes[0])
 

@@ -6,8 +6,6 @@ counts. Meeting in the middle finds all labels with these sums. Of them, those s
 figure, its interval included, comes out as it was published.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -323,17 +321,13 @@ class _Attack:
         for answer in answers:
             for task, metric in self._target.figures:
                 fitting = fitting[self._value_fits(answer, task, metric, fitting)]
-        if len(fitting) <= _MOST_INTERVALS and (whole or not self._clustered):
+        if len(fitting) <= _MOST_INTERVALS and (whole or resampling_of(self._phase).clusters is None):
             for answer in answers:
                 fitting = fitting[[self._area_fits(answer, one) for one in fitting]]
         if len(fitting) <= _MOST_BOOTSTRAPS and whole:
             for answer in answers:
                 fitting = fitting[[self._all_fits(answer, one) for one in fitting]]
         group.labellings = fitting
-
-    @property
-    def _clustered(self) -> bool:
-        return resampling_of(self._phase).clusters is not None
 
     def _enumerated(self, group: _Group) -> Labellings | None:
         """Return the labellings of all cases with the published sums; None if they are too many."""

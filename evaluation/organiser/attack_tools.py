@@ -1,7 +1,5 @@
 """Tools of attacks: submissions with their published figures, spoilt predictions, meeting in the middle."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -82,18 +80,11 @@ class Oracle:
 
     def empty(self, field: Field, case: CaseForm) -> Any:
         """Return a prediction that finds nothing and uses nothing of the reference."""
-        return field.kind.rehearse(self._own(field, case), case, Variant.EMPTY)
+        return field.kind.rehearse(self.reference(case.name)[field.name], case, Variant.EMPTY)
 
     def skilled(self, field: Field, case: CaseForm) -> Any:
         """Return a skilled participant's prediction: the near-perfect one of the rehearsal."""
-        return field.kind.rehearse(self._own(field, case), case, Variant.NEAR)
-
-    def skilled_again(self, field: Field, case: CaseForm, opinion: Any) -> Any:
-        """Return a second opinion, as far from the first as the first from the reference."""
-        return field.kind.rehearse(opinion, case, Variant.NEAR)
-
-    def _own(self, field: Field, case: CaseForm) -> Any:
-        return self.reference(case.name)[field.name]
+        return field.kind.rehearse(self.reference(case.name)[field.name], case, Variant.NEAR)
 
 
 def value_of(content: Mapping[str, Any], task: str, metric: str) -> float | None:

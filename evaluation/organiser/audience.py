@@ -1,7 +1,5 @@
 """Views of participant, public and organiser on one run of the container on the platform."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ Nothing else in `metrics.json` tells more: composites, ranks and places are comp
 half-widths from published ends, and the numbers of cases do not depend on labels.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

@@ -1,7 +1,5 @@
 """The case table of a phase, made or completed from the files of its cases: names, sizes and positions."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The description of a data set: counts, sizes and distributions, by groups and with tests."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The data of phases as columns: the case table, and measures of each case's reference."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A description as tables of texts, and as JSON, csv and LaTeX files."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass

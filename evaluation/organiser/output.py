@@ -1,7 +1,5 @@
 """Folders that are written completely or not at all, and tables as csv, JSON and LaTeX."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Planning a test set: how many cases its figures need, and their precision for a number of cases."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Every figure is checked against the rules below before an image is built.
 """
 
-from __future__ import annotations
-
 import math
 import traceback
 from collections import defaultdict

@@ -3,8 +3,6 @@
 Nothing is printed; submissions are read in a separate process.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

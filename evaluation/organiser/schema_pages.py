@@ -1,10 +1,9 @@
 """The JSON schema of `phase.toml`, and the pages `docs/phase.md` and `docs/catalogue.md` made from it."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
@@ -26,8 +25,13 @@ def phase_schema() -> dict[str, Any]:
     Editors complete and check the keys with it. Values that depend on other files or on the tasks, such as
     names of metrics, are only checked when the phase is loaded.
     """
-    schema = tidied(PhaseConfig.model_json_schema())
-    definitions, conditions = schema.setdefault("$defs", {}), []
+    schema = PhaseConfig.model_json_schema()
+    for table, words in tomllib.loads(_template("phase-keys.toml")).items():
+        keys = (schema if table == PhaseConfig.__name__ else schema["$defs"][table])["properties"]
+        for key, description in words.items():
+            keys[key] = dict(sorted({**keys[key], "description": description}.items()))
+    schema = tidied(schema)
+    definitions, conditions = schema["$defs"], []
     for name in known_challenges():
         prefix = f"options.{name}"
         template = f"#/$defs/{prefix}.{{model}}"
@@ -109,11 +113,11 @@ _TYPES = {
 
 def config_page(schema: Schema) -> str:
     """Return the page for the schema of `evaluation.organiser.schema_pages.phase_schema`, in Markdown."""
-    return "\n".join([_introduction("phase"), *_sections(schema)])
+    return "\n".join([_template("phase.md"), *_sections(schema)])
 
 
-def _introduction(page: str) -> str:
-    return (files("evaluation.organiser") / "templates" / f"{page}.md").read_text(encoding="utf-8")
+def _template(name: str) -> str:
+    return (files("evaluation.organiser") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _sections(schema: Schema) -> Iterator[str]:
@@ -215,7 +219,7 @@ _INHERITED = {*FieldTable.model_fields, *MetricTable.model_fields} - {"kind", "m
 
 def catalogue_page() -> str:
     """Return the page in Markdown."""
-    return "\n".join([_introduction("catalogue"), *_catalogue_sections()])
+    return "\n".join([_template("catalogue.md"), *_catalogue_sections()])
 
 
 def _catalogue_sections() -> Iterator[str]:

@@ -1,7 +1,5 @@
 """The settings of a phase on the platform, derived from its configuration and its `metrics.json`."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Writes submissions and phase folders through the fields' own declarations."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import uuid

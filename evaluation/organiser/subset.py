@@ -4,8 +4,6 @@ The part is drawn at random within strata, so that it has the same prevalence. I
 reference files of the drawn cases. Stacks of images are written anew, as the rows say.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Synthetic images and likelihoods of known quality: ellipses, fundus photographs, likelihoods."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -49,7 +47,7 @@ class Ellipse:
         """Half the vertical extent in pixels."""
         return hypot(self.semi_axis_x * sin(self.tilt_radians), self.semi_axis_y * cos(self.tilt_radians))
 
-    def moved(self, x: float, y: float) -> Ellipse:
+    def moved(self, x: float, y: float) -> "Ellipse":
         """Return the ellipse moved by a vector in pixels."""
         return replace(self, center_x=self.center_x + x, center_y=self.center_y + y)
 

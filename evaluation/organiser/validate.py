@@ -1,7 +1,5 @@
 """Validation of a phase: every fault of its folder, and the metrics that are always undefined."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator

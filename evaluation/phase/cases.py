@@ -1,7 +1,5 @@
 """`cases.csv` and other tables of an organiser, and the subgroups of cases."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

@@ -1,6 +1,7 @@
-"""`phase.toml`: the configuration of a phase, checked key by key."""
+"""`phase.toml`: the configuration of a phase, checked key by key.
 
-from __future__ import annotations
+`organiser/templates/phase-keys.toml` says in words what each key means.
+"""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -28,31 +29,11 @@ def _ascending(bins: tuple[float, ...]) -> tuple[float, ...]:
 class Subgroup(KeyTable):
     """Results by the values of a column of the case table."""
 
-    column: str = Key(
-        description="Name of the column in `cases.csv`, or of one that the challenge derives from labels. "
-        "JustRAIGS has `agreed` and a label, such as `agreed disc hemorrhages`, with the values `present`, "
-        '`absent` and `not agreed` in referable eyes; results by it need `audience = "organiser"`.'
-    )
-    bins: Annotated[Listed[FiniteFloat], AfterValidator(_ascending)] = Key(
-        default=(),
-        description='Ascending bounds that cut a column of numbers: `[40, 60]` gives the subgroups "below '
-        '40", "40 to 60" and "60 and above". Default: each value of the column is a subgroup.',
-    )
-    compare: Literal["cases", "positives"] = Key(
-        default="cases",
-        description="`cases`: a subgroup is scored on its own cases. `positives`: the positive cases of the "
-        "subgroup are compared with the negative cases of the whole phase, for metrics such as the AUC.",
-    )
-    audience: Literal["public", "organiser"] = Key(
-        default="public",
-        description="`organiser`: the figures go into the organiser's own file and not into `metrics.json`.",
-    )
-    minimum: int | None = Key(
-        default=None,
-        description="Smallest number of cases (for an AUC, of each class) of a subgroup in the organiser's "
-        'own file. Only with `audience = "organiser"`: public subgroups have `subgroup_minimum`. Default: 1.',
-        ge=1,
-    )
+    column: str
+    bins: Annotated[Listed[FiniteFloat], AfterValidator(_ascending)] = ()
+    compare: Literal["cases", "positives"] = "cases"
+    audience: Literal["public", "organiser"] = "public"
+    minimum: int | None = Key(default=None, ge=1)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -64,49 +45,18 @@ class Subgroup(KeyTable):
 class Limits(KeyTable):
     """Limits on the time and memory of one evaluation."""
 
-    budget_seconds: int = Key(
-        default=3300,
-        description="Seconds for the whole evaluation. Keep it below the phase's time limit on the platform, "
-        "so that the evaluation ends by itself and with a message.",
-        gt=0,
-    )
-    case_seconds: int | None = Key(
-        default=None,
-        description="Seconds for one case. Default: `budget_seconds` × workers / cases, at least 60.",
-        gt=0,
-    )
-    worker_memory_mb: int | None = Key(
-        default=None,
-        description="Memory of one worker process in MB. Default: an even share of the machine's memory.",
-        ge=MIN_MEMORY_MB,
-    )
+    budget_seconds: int = Key(default=3300, gt=0)
+    case_seconds: int | None = Key(default=None, gt=0)
+    worker_memory_mb: int | None = Key(default=None, ge=MIN_MEMORY_MB)
 
 
 class Submissions(KeyTable):
     """How many submissions a phase takes, and when; the platform enforces it, see `settings`."""
 
-    limit: int | None = Key(
-        default=None,
-        description="Number of submissions that one person may make in a period; the platform counts neither "
-        "teams nor submissions whose evaluation failed. `0`: the phase is closed. Default: the platform's, "
-        "which is 0.",
-        ge=0,
-        le=2**31 - 1,
-    )
-    period_days: int | None = Key(
-        default=None,
-        description="Length of the period in days: `1` is a limit per day. Default: all time, for which the "
-        "platform's own field must be emptied, since its default is 1.",
-        ge=1,
-        le=2**15 - 1,
-    )
-    opens_at: AwareDatetime | None = Key(
-        default=None,
-        description="Since when submissions are accepted, with its offset: `2024-01-15T00:00:00Z`.",
-    )
-    closes_at: AwareDatetime | None = Key(
-        default=None, description="The deadline, with its offset: `2024-03-15T23:59:00+01:00`."
-    )
+    limit: int | None = Key(default=None, ge=0, le=2**31 - 1)
+    period_days: int | None = Key(default=None, ge=1, le=2**15 - 1)
+    opens_at: AwareDatetime | None = None
+    closes_at: AwareDatetime | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -123,27 +73,10 @@ class InterfaceTable(KeyTable):
     A phase with several interfaces names the interface of each case in the column `interface` of `cases.csv`.
     """
 
-    inputs: Listed[str] = Key(
-        description="All input sockets of such a job, by their slugs. No two interfaces have the same set.",
-        min_length=1,
-    )
-    fields: Listed[str] | None = Key(
-        default=None,
-        description="The fields that such a job writes. The fields of one task belong to the same "
-        "interfaces. Default: all of them.",
-    )
-    input_socket: str | None = Key(
-        default=None,
-        description="The input that identifies the case of a job. Default: the only input, else the one "
-        "image or file that is named like a case.",
-    )
-    match: Literal["name", "value"] = Key(
-        default="name",
-        description="`name`: the image or file of that input is named like the case. `value`: the input is a "
-        "value, such as the text of a report; it stands in the column `input_value` of `cases.csv`, and as a "
-        "digest in the form. A JSON input that is stored as a file does neither, unless it was uploaded "
-        "under a name of its own.",
-    )
+    inputs: Listed[str] = Key(min_length=1)
+    fields: Listed[str] | None = None
+    input_socket: str | None = None
+    match: Literal["name", "value"] = "name"
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -157,20 +90,9 @@ class InterfaceTable(KeyTable):
 class RunTimeConfig(KeyTable):
     """Scores the run time of algorithms as a task of its own, see `core.form.RunTime`."""
 
-    limit_seconds: FiniteFloat = Key(
-        description="Time limit of the algorithms on the platform. A case without a result counts this much.",
-        gt=0,
-    )
-    target_seconds: FiniteFloat | None = Key(
-        default=None,
-        description="Reports the share of cases that took longer than this. Below `limit_seconds`.",
-        gt=0,
-    )
-    penalty_per_second: FiniteFloat = Key(
-        default=0.0,
-        description="Reports the mean penalty: this much for every second beyond `target_seconds`.",
-        ge=0,
-    )
+    limit_seconds: FiniteFloat = Key(gt=0)
+    target_seconds: FiniteFloat | None = Key(default=None, gt=0)
+    penalty_per_second: FiniteFloat = Key(default=0.0, ge=0)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -259,200 +181,46 @@ def _each_column_once(subgroups: tuple[Subgroup, ...]) -> tuple[Subgroup, ...]:
 class PhaseConfig(KeyTable):
     """The keys of `phase.toml`; their descriptions generate `docs/phase.md`."""
 
-    challenge: str = Key(
-        description="The challenge whose rules apply: the name of a module or folder in "
-        "`evaluation/challenges/`.",
-        pattern=r"^[a-z][a-z0-9_]*$",
-    )
-    name: str = Key(
-        description="Short name of the phase, for file names, image tags and messages. Lower-case letters, "
-        "digits and hyphens.",
-        pattern=r"^[a-z0-9][a-z0-9-]*$",
-        max_length=64,
-    )
-    title: _Text = Key(description="Title for people, in one line.")
-    version: _Text = Key(
-        default="1",
-        description="Version of the reference, written to `metrics.json`. Change it whenever a label is "
-        "corrected.",
-    )
-    submission: Literal["archive", "algorithm"] = Key(
-        description="`archive`: participants upload a zip file of predictions. `algorithm`: they submit a "
-        "container, and the platform hands over the outputs of its jobs."
-    )
-    tasks: Listed[str] | None = Key(
-        default=None, description="Names of the challenge's tasks to score. Default: all of them."
-    )
-    missing: Literal["reject", "worst"] | None = Key(
-        default=None,
-        description="What happens if a case has no prediction. `reject`: the submission is rejected. "
-        "`worst`: the case takes the worst value of every metric. Default: the challenge's own rule.",
-    )
-    on_deadline: Literal["fail", "worst"] = Key(
-        default="fail",
-        description="What happens if the time of `limits.budget_seconds` is over. `fail`: the evaluation "
-        "fails and writes no result. `worst`: the cases that are left take their worst values.",
-    )
-    seed: int = Key(
-        default=0,
-        description="Seed of the resampling behind all intervals. The same seed gives the same intervals.",
-        ge=0,
-    )
-    resamples: int = Key(
-        default=1000,
-        description="Number of bootstrap resamples of an interval. 0: no resampled intervals.",
-        ge=0,
-        le=100_000,
-    )
-    score: str | None = Key(
-        default=None,
-        description="The metric or composite that is the score on the platform's leaderboard, as "
-        '`"task.metric"`. Default: the challenge\'s own score, else the first metric of its ranking.',
-    )
-    columns: Listed[str] | None = Key(
-        default=None,
-        description="Metrics in further columns of the leaderboard, which are ranked too. Default: the "
-        "metrics of the challenge's ranking.",
-    )
-    unranked_columns: Listed[str] | None = Key(
-        default=None,
-        description="Metrics and composites that the leaderboard shows without ranking by them: the "
-        "platform's `exclude_from_ranking`. `settings` and the platform's schemes of `rank` obey it. The "
-        "score is always ranked. Default: the challenge's composites, and the metrics of its ranking in "
-        "optional tasks, as far as they are not ranked.",
-    )
-    scoring_method: Literal["absolute", "mean", "median"] | None = Key(
-        default=None,
-        description="How the platform ranks. `absolute`: by the score alone. `mean`, `median`: by the mean "
-        "or median of the ranks in the score and all ranked columns. Default: the challenge's own ranking if "
-        "the platform has it, else `absolute`.",
-    )
-    counts: Literal["best", "last"] | None = Key(
-        default=None,
-        description="Which of a team's submissions is ranked. Default: the challenge's own rule.",
-    )
-    optional_tasks: Literal["all"] | Listed[str] | None = Key(
-        default=None,
-        description="Tasks that a submission may leave out as a whole; it must take part in at least one. "
-        "What is left out is absent from the results and has no rank. The platform's leaderboard drops "
-        "submissions without a metric that it ranks. Default: the challenge's optional tasks of which "
-        "neither `score` nor `columns` names a metric.",
-    )
-    titles: dict[str, _Text] = Key(
-        default={},
-        description='Titles of leaderboard columns by `"task.metric"`, in place of the metrics\' own. At '
-        "most 32 characters for the score and 64 for other columns.",
-    )
-    public_detail: Literal["value", "standard", "full"] = Key(
-        default="standard",
-        description="How much `metrics.json` tells about each metric. `value`: its value alone. `standard`: "
-        "also interval, standard deviation, and values of subgroups. `full`: also median and quartiles over "
-        "the cases. The organiser's file has all.",
-    )
-    metric_detail: dict[str, Literal["none", "value"]] = Key(
-        default={},
-        description='Less detail of single metrics by `"task.metric"`, in place of `public_detail`: `value` '
-        "is the value alone, `none` nothing, which no metric of the leaderboard may have. `*` stands for any "
-        "text; where several names fit, `none` counts. Less detail tells less about the labels.",
-    )
-    publish_cases: bool = Key(
-        default=False,
-        description="Whether `metrics.json` holds the figures of every single case. They tell much about the "
-        "labels: run `audit` on the phase before you turn this on.",
-    )
-    charts: Annotated[Listed[ChartName], AfterValidator(_each_chart_once)] = Key(
-        default=(),
-        description="Charts that are written beside `metrics.json`, as `chart-metrics.json`, "
-        "`chart-subgroups.json` and `chart-roc.json` (Vega-Lite v5). The platform draws them, for everyone "
-        "who may see an evaluation, where an output socket of kind Chart has that path. `metrics` and "
-        "`subgroups` show published numbers alone, `roc` nine more for each curve: run `audit`.",
-    )
-    outputs: dict[Annotated[str, AfterValidator(_path_of_output)], OutputContent] = Key(
-        default={},
-        description="Further files that are written beside `metrics.json`, by the path of the platform's "
-        "output socket, such as `performance.json`: `metrics` is the content of `metrics.json` (Anything), "
-        "`chart-metrics`, `chart-subgroups` and `chart-roc` are those of `charts` (Chart), `pdf` is a page "
-        "with the published metrics (PDF). The platform fails every evaluation that lacks an output.",
-    )
-    value_digits: _Digits = Key(
-        default=4,
-        description="Decimal places of the values in `metrics.json`; the organiser's file has all digits.",
-    )
-    spread_digits: _Digits = Key(
-        default=3, description="Decimal places of intervals, standard deviations and quartiles there."
-    )
-    digits: dict[str, _Digits] = Key(
-        default={},
-        description='Decimal places of single metrics by `"task.metric"`, in place of `value_digits`; their '
-        "intervals and spreads have no more. Fewer digits tell less about the labels.",
-    )
-    learnable_labels: Listed[str] = Key(
-        default=(),
-        description="Labels, as `audit` names them, that results may tell within the limit of submissions: "
-        "`seal` does not warn of them. `*` stands for any text.",
-    )
-    subgroups: Annotated[Listed[Subgroup], AfterValidator(_each_column_once)] = Key(
-        default=(),
-        description="Results by the values of a column of `cases.csv`, one `[[subgroups]]` for each column.",
-    )
-    publish_label_subgroups: Listed[str] = Key(
-        default=(),
-        description="Columns of public subgroups that follow from a label. `seal` refuses such a subgroup "
-        "unless it is named here, since its figures give the labels away.",
-    )
-    interval_minimum: int = Key(
-        default=10,
-        description="Smallest number of cases in every stratum for which an interval is computed.",
-        ge=2,
-    )
-    interval_maximum: int | None = Key(
-        default=None,
-        description="Largest number of cases for which a metric that is slow to resample has an interval. "
-        "Default: each metric's own limit.",
-        ge=2,
-    )
-    interval_methods: dict[str, IntervalMethod] = Key(
-        default={},
-        description='How the intervals of single metrics are computed, by `"task.metric"`. Default: the '
-        "method that covers best in simulation, see `docs/intervals.md`.",
-    )
-    subgroup_minimum: int = Key(
-        default=10,
-        description="Smallest number of cases (for an AUC, of each class) of a public subgroup.",
-        ge=1,
-    )
-    sockets: dict[str, str] = Key(
-        default={},
-        description="For algorithms: the platform's output socket of a field by the field's name, where it "
-        "is not the challenge's own.",
-    )
-    input_socket: str | Listed[str] = Key(
-        default=(),
-        description="For algorithms: the input socket whose image or file is named like the case; several "
-        "where jobs have different inputs. Default: the one input that is named like a case.",
-    )
-    interfaces: dict[Annotated[str, Key(pattern=r"^[a-z0-9][a-z0-9_-]*$")], InterfaceTable] = Key(
-        default={},
-        description="For algorithms whose jobs differ in inputs and outputs: a table `[interfaces.<name>]` "
-        "for each set, in place of `input_socket`.",
-    )
-    provided: Listed[_Text] | None = Key(
-        default=None,
-        description='What is provided with each image beside the image itself, in words, for example `["the '
-        "age of the person, in years\"]`. `form --words` lists it. Default: what the challenge's own rules "
-        "provide.",
-    )
-    run_time: RunTimeConfig | None = Key(
-        default=None, description="For algorithms: scores the run time as a task of its own, `run_time`."
-    )
-    submissions: Submissions = Key(
-        default=Submissions(),
-        description="How many submissions the platform accepts, and when; no metric depends on it.",
-    )
-    options: dict[str, Any] = Key(
-        default={}, description="Options of the challenge. Each challenge has its own, listed below."
-    )
-    limits: Limits = Key(default=Limits(), description="Limits on the time and memory of one evaluation.")
+    challenge: str = Key(pattern=r"^[a-z][a-z0-9_]*$")
+    name: str = Key(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)
+    title: _Text
+    version: _Text = "1"
+    submission: Literal["archive", "algorithm"]
+    tasks: Listed[str] | None = None
+    missing: Literal["reject", "worst"] | None = None
+    on_deadline: Literal["fail", "worst"] = "fail"
+    seed: int = Key(default=0, ge=0)
+    resamples: int = Key(default=1000, ge=0, le=100_000)
+    score: str | None = None
+    columns: Listed[str] | None = None
+    unranked_columns: Listed[str] | None = None
+    scoring_method: Literal["absolute", "mean", "median"] | None = None
+    counts: Literal["best", "last"] | None = None
+    optional_tasks: Literal["all"] | Listed[str] | None = None
+    titles: dict[str, _Text] = Key(default={})
+    public_detail: Literal["value", "standard", "full"] = "standard"
+    metric_detail: dict[str, Literal["none", "value"]] = Key(default={})
+    publish_cases: bool = False
+    charts: Annotated[Listed[ChartName], AfterValidator(_each_chart_once)] = ()
+    outputs: dict[Annotated[str, AfterValidator(_path_of_output)], OutputContent] = Key(default={})
+    value_digits: _Digits = 4
+    spread_digits: _Digits = 3
+    digits: dict[str, _Digits] = Key(default={})
+    learnable_labels: Listed[str] = ()
+    subgroups: Annotated[Listed[Subgroup], AfterValidator(_each_column_once)] = ()
+    publish_label_subgroups: Listed[str] = ()
+    interval_minimum: int = Key(default=10, ge=2)
+    interval_maximum: int | None = Key(default=None, ge=2)
+    interval_methods: dict[str, IntervalMethod] = Key(default={})
+    subgroup_minimum: int = Key(default=10, ge=1)
+    sockets: dict[str, str] = Key(default={})
+    input_socket: str | Listed[str] = ()
+    interfaces: dict[Annotated[str, Key(pattern=r"^[a-z0-9][a-z0-9_-]*$")], InterfaceTable] = Key(default={})
+    provided: Listed[_Text] | None = None
+    run_time: RunTimeConfig | None = None
+    submissions: Submissions = Submissions()
+    options: dict[str, Any] = Key(default={})
+    limits: Limits = Limits()
 
     @property
     def input_sockets(self) -> tuple[str, ...]:

@@ -1,7 +1,5 @@
 """The form of a phase for participants: as a file for `check`, and in words."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections import Counter

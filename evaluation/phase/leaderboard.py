@@ -1,7 +1,5 @@
 """The platform's leaderboard: other teams' results, the metrics shown, and their digits."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

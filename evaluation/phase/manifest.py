@@ -1,7 +1,5 @@
 """`manifest.json`: the seal of a phase folder. An altered reference is never used for scoring."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

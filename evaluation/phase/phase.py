@@ -1,7 +1,5 @@
 """A phase as it is scored: configuration, tasks, form and reference files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Places of teams from their metrics, by a scheme and in exact arithmetic; the place of one submission."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The hidden reference of a phase, opened case by case when scoring needs it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

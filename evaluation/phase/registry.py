@@ -1,7 +1,5 @@
 """Challenges by name, bundled or programmed at home, and the tasks that a configuration chooses."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import sys
@@ -202,10 +200,7 @@ class Rules:
     options: Options
 
     def select_tasks(
-        self,
-        names: Iterable[str] | None,
-        run_time: RunTime | None,
-        interfaces: Sequence[Interface] = (),
+        self, names: Iterable[str] | None, run_time: RunTime | None, interfaces: Sequence[Interface] = ()
     ) -> tuple[Task, ...]:
         """Return the tasks of a phase, see `select_tasks` and `within_interfaces`."""
         return within_interfaces(select_tasks(self.challenge, self.options, names, run_time), interfaces)

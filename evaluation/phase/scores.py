@@ -1,7 +1,5 @@
 """The scores of a submission, and the content of `cases.json`, the organiser's file of them."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

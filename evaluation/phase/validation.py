@@ -1,7 +1,5 @@
 """Reads tables, and says what is wrong with one in the words of this package: key, expected and found."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 

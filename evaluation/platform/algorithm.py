@@ -1,7 +1,5 @@
 """Algorithm phases: `predictions.json` lists jobs, each run on one image or one stack of images."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence

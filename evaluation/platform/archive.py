@@ -1,7 +1,5 @@
 """Archive phases: a zip that the platform has unpacked into folders of files and tables."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

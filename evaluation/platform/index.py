@@ -1,7 +1,5 @@
 """The index of a submission: the source of each value of each case, before anything is decoded."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The processors and the memory that this process may use."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import os

@@ -1,7 +1,5 @@
 """Messages to participant and organiser, and the two streams of a container that carry them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """`metrics.json`: its types, and how it is written so that the platform accepts it."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

@@ -1,7 +1,5 @@
 """A submission as the platform hands it over: the content of its zip, and the index of its values."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import re

@@ -1,7 +1,5 @@
 """Cases that are read and scored together: one message to a worker and one back."""
 
-from __future__ import annotations
-
 import dataclasses
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +29,7 @@ class Columns(Generic[Instance]):
     values: tuple[Sequence[Any], ...]
 
     @classmethod
-    def of(cls, instances: Sequence[Instance]) -> Columns[Instance]:
+    def of(cls, instances: Sequence[Instance]) -> "Columns[Instance]":
         """Return the columns of some instances."""
         kind = type(instances[0]) if instances else None
         names = _fields_of(kind)
@@ -65,7 +63,7 @@ class Slice:
     number: int = 0
     count: int = 1
 
-    def of(self, batches: Sequence[Batch]) -> Sequence[Batch]:
+    def of(self, batches: "Sequence[Batch]") -> "Sequence[Batch]":
         """Return the batches of this slice: every ``count``-th, so that all slices cost about the same."""
         return batches[self.number :: self.count]
 
@@ -111,7 +109,7 @@ class Content:
         return pickle.dumps((self.root, Columns.of(self.cases), len(shared), columns, sources))
 
     @classmethod
-    def unpacked(cls, data: bytes) -> Content:
+    def unpacked(cls, data: bytes) -> "Content":
         """Return the content of a batch; to be called in readers alone."""
         # Among readers, which trust no less than each other:
         root, cases, count, columns, numbers = pickle.loads(data)  # noqa: S301

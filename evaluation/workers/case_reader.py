@@ -1,7 +1,5 @@
 """Reads the submitted values of one case, with the form alone."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -17,8 +17,6 @@ So every call that tells of a file by its path is refused, and a reader asks abo
 Sources: the kernel's seccomp_filter.rst, linux/{seccomp,filter,audit}.h, and its tables of system calls.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import importlib

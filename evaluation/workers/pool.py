@@ -5,8 +5,6 @@ killed and replaced, and its job is answered by `Died`; no other job is touched.
 not interpreted here.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import math
@@ -62,7 +60,7 @@ Meanwhile = Callable[[], None]
 class Jobs(ABC):
     """Runs jobs; a context manager, which ends its processes on leaving."""
 
-    def __enter__(self) -> Jobs:
+    def __enter__(self) -> "Jobs":
         return self
 
     def __exit__(self, *_: object) -> None:

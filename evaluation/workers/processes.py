@@ -1,7 +1,5 @@
 """Worker processes: their messages, and how the main process starts, stops and judges them."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import gc

@@ -3,8 +3,6 @@
 A reader gets form and submission, and nothing of the reference. It is confined before it opens a file.
 """
 
-from __future__ import annotations
-
 import importlib
 import math
 from collections.abc import Iterable, Mapping

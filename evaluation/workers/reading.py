@@ -1,7 +1,5 @@
 """The first stage as a whole: a submission is read to its end, or to the first file that kills its reader."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace

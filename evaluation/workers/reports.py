@@ -3,8 +3,6 @@
 Each class is packed in a reader and unpacked elsewhere, where every part is checked.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import struct
@@ -64,7 +62,7 @@ class IndexReport:
         return encode([faults, self.tasks, self.notices, self.run_seconds, batches, self.formats])
 
     @classmethod
-    def unpacked(cls, data: memoryview, tasks: Sequence[str], cases: int) -> IndexReport:
+    def unpacked(cls, data: memoryview, tasks: Sequence[str], cases: int) -> "IndexReport":
         """Return the report on a form with the given tasks and number of cases. Raises `HandoverError`."""
         faults, found, notices, run_seconds, packed, formats = list_of(decode(data), 6)
         batches = tuple(_batch(entry) for entry in list_of(packed))
@@ -102,7 +100,7 @@ class Used:
     bytes: int = 0
     items: int = 0
 
-    def __add__(self, other: Used) -> Used:
+    def __add__(self, other: "Used") -> "Used":
         """Return the sums."""
         return Used(self.bytes + other.bytes, self.items + other.items)
 
@@ -137,7 +135,7 @@ class BatchReport:
         return [_LENGTH.pack(sum(map(len, report))), *report, *encode(values)]
 
     @classmethod
-    def unpacked(cls, data: memoryview, cases: int) -> tuple[BatchReport, memoryview]:
+    def unpacked(cls, data: memoryview, cases: int) -> "tuple[BatchReport, memoryview]":
         """Return the report on ``cases`` cases, and the packed values. Raises `HandoverError`."""
         if len(data) < _LENGTH.size:
             raise HandoverError("cut short")

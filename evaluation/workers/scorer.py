@@ -4,8 +4,6 @@ Submitted values come as arrays and numbers, which each field's kind checks befo
 were too large to be kept, the reader at the scorer's side reads their files again.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import pickle

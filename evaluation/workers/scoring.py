@@ -4,8 +4,6 @@ A scorer that dies costs one case: each of its cases is scored again in a proces
 beside it, and a case that dies again takes the worst values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

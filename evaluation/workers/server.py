@@ -5,8 +5,6 @@ socket through which it will talk to that worker. Nothing of it lies in a file s
 any more while a worker works.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

@@ -1,7 +1,5 @@
 """The first stage in its worker: the index of a submission, and the values of its cases."""
 
-from __future__ import annotations
-
 import importlib
 import traceback
 from collections.abc import Mapping

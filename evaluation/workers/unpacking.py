@@ -4,8 +4,6 @@ A zip is parsed and inflated by a reader, which is confined to it. This process 
 every path, and writes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import os

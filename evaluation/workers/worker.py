@@ -1,7 +1,5 @@
 """The main loop of a worker process: settle down, take the setup, then do one job after the other."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import mmap

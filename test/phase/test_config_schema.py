@@ -15,6 +15,9 @@ from evaluation.phase.registry import challenge_named, known_challenges
 from test.repository import PHASES, REPOSITORY
 
 SCHEMA = phase_schema()
+WORDS = tomllib.loads(
+    (REPOSITORY / "evaluation/organiser/templates/phase-keys.toml").read_text(encoding="utf-8")
+)
 VALID = {
     "challenge": "refuge",
     "name": "p",
@@ -88,6 +91,6 @@ def test_keys_without_a_default_are_required(key):
 )
 def test_every_key_is_described_in_sentences(table):
     for name, key in table.model_fields.items():
-        description = key.description or ""
+        description = WORDS.get(table.__name__, {}).get(name, key.description) or ""
         assert description.endswith("."), f"{table.__name__}.{name}"
         assert description[0] == "`" or description[0].isupper(), f"{table.__name__}.{name}"

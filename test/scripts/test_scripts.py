@@ -206,7 +206,7 @@ class TestRun:
         assert finished.returncode == 0
         assert finished.stdout == "the main figures\n"
         assert "install --quiet --quiet" in copy.python_log.read_text()
-        assert finished.stderr.endswith("jinja2 and vl-convert-python could not be installed\n")
+        assert finished.stderr.endswith("jinja2, pypdf and vl-convert-python could not be installed\n")
         assert not (copy.folder / "output/alpha/report.html").exists()
 
     def test_phase_without_a_submission(self, copy):

@@ -6,8 +6,6 @@ are combined to one confidence per voxel, and maps of confidences are compared b
 annotators and with their intersection follows the OPTIMA cyst segmentation challenge of 2015.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

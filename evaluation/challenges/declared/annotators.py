@@ -1,7 +1,5 @@
 """Metrics against several annotators: their spread, and probabilities of labels against all of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations

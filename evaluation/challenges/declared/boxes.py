@@ -1,7 +1,5 @@
 """Boxes: detections with an extent, matched by overlap or centre, and their average precision."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

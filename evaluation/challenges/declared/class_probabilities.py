@@ -1,7 +1,5 @@
 """Metrics of the probabilities of classes: scores, calibration, and areas of each class against the rest."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -28,10 +26,6 @@ class _ProbabilityScore(MetricTable, ABC):
     def loss(self, shares: Sequence[float], true: int) -> float:
         """Return the loss, given the probability of every class."""
 
-    def worst_of(self, classes: int) -> float:
-        """Return the largest loss: all probability on a wrong class."""
-        return self.loss([*[0.0] * (classes - 1), 1.0], 0)
-
     def scale(self, several: bool) -> float:
         """Return what the loss of one probability, whose other class is the rest, is multiplied by."""
         return 1.0
@@ -42,7 +36,7 @@ class _ProbabilityScore(MetricTable, ABC):
         if not several:
             check_probability(table)
         scale = self.scale(several)
-        worst = scale * self.worst_of(2)
+        worst = scale * self.loss([0.0, 1.0], 0)  # all probability on a wrong class
 
         def row(comparison: FieldComparison) -> Row:
             true, submitted = comparison.reference, comparison.submitted

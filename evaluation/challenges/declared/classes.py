@@ -1,7 +1,5 @@
 """Classes: fields that decide or weigh them, and the metrics of decisions and of what they are worth."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
@@ -76,7 +74,7 @@ class ClassField(scalars.ColumnFieldTable):
     excluded: list[str] = Key(default=[], description=_EXCLUDED)
 
     @model_validator(mode="after")
-    def _good_classes(self) -> ClassField:
+    def _good_classes(self) -> "ClassField":
         _check_class_names(self.classes, self.excluded)
         if self.boolean and len(self.classes) != 2:
             raise ValueError(f"boolean: expected two classes, found {len(self.classes)}")
@@ -114,7 +112,7 @@ class ClassProbabilitiesField(scalars.ScalarFieldTable):
     excluded: list[str] = Key(default=[], description=_EXCLUDED)
 
     @model_validator(mode="after")
-    def _good_classes(self) -> ClassProbabilitiesField:
+    def _good_classes(self) -> "ClassProbabilitiesField":
         _check_class_names(self.classes, self.excluded)
         if self.columns is not None and len(set(self.columns)) != len(self.classes):
             raise ValueError(f"columns: expected one for each of {len(self.classes)} classes")

@@ -1,7 +1,5 @@
 """Detected objects: the fields that list them, and figures of hits whatever is detected."""
 
-from __future__ import annotations
-
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -164,11 +162,7 @@ def _ratio(numerator: Floats, denominator: Floats, objects: Floats) -> Floats:
 
 
 def froc_measure(
-    name: str,
-    title: str,
-    rates: Sequence[float],
-    detections: CaseDetections,
-    reading: FrocReading = "linear",
+    name: str, title: str, rates: Sequence[float], detections: CaseDetections, reading: FrocReading = "linear"
 ) -> tables.Measure:
     """Return the mean sensitivity over rates of false positives per case, and each sensitivity."""
     columns = _froc_columns(name, detections)

@@ -1,7 +1,5 @@
 """Label maps: the field, the structures that are scored, and their overlap and volume."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -124,7 +122,7 @@ class LabelMapField(ImageFieldTable):
         return labels
 
     @model_validator(mode="after")
-    def _fitting(self) -> LabelMapField:
+    def _fitting(self) -> "LabelMapField":
         _ = self.label_map  # raises ValueError for numbers that are too large, or twice the same
         _check_distinct(list(self.regions))
         _check_distinct(self.annotators)
@@ -222,12 +220,12 @@ class MapComparison(tables.FieldComparison):
         self.table = table
 
     @classmethod
-    def of(cls, comparison: tables.FieldComparison, table: LabelMapField) -> MapComparison:
+    def of(cls, comparison: tables.FieldComparison, table: LabelMapField) -> "MapComparison":
         """Return the comparison that all metrics of a field share."""
         return comparison.derive("label map", lambda given: cls(table, given))
 
     @cached_property
-    def by_annotator(self) -> Sequence[MapComparison]:
+    def by_annotator(self) -> "Sequence[MapComparison]":
         """The comparisons with the reference of each annotator; this one is with the first."""
         fields = [_by(self.field, annotator) for annotator in self.table.annotators[1:]]
         return [self, *(MapComparison(self.table, self, field) for field in fields)]

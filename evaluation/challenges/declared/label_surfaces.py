@@ -1,7 +1,5 @@
 """Distances between the surfaces of the labels of two label maps; one comparison serves all figures."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Lesions, the connected components of a label: found, missed, false, their volumes and their overlap."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Points and landmarks: detected positions, and positions that every case has once."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -81,8 +79,7 @@ class PointsField(ObjectFieldTable):
         "`origin_mm`, and positions in images are measured from the corner by `spacing_mm`.",
     )
     ignored_lesions: list[Label] = Key(
-        default=[],
-        description="As `ignored`: numbers of the label maps, such as isolated tumour cells.",
+        default=[], description="As `ignored`: numbers of the label maps, such as isolated tumour cells."
     )
 
     @model_validator(mode="after")

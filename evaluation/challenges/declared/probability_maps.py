@@ -1,7 +1,5 @@
 """Probability maps and detection maps, and their metrics."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
@@ -51,7 +49,7 @@ class MaskedFieldTable(ImageFieldTable):
     )
 
     @model_validator(mode="after")
-    def _fitting(self) -> MaskedFieldTable:
+    def _fitting(self) -> "MaskedFieldTable":
         _ = self.reference_map  # raises ValueError for numbers that are 0, or twice the same
         return self
 

@@ -1,7 +1,5 @@
 """Metrics of measured numbers: errors, limits of agreement, correlations."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Fields of one value a case: numbers, flags, and predictions of survival."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC
 from typing import Literal
@@ -99,7 +97,7 @@ class TwoClassFieldTable(ColumnFieldTable, ABC):
         return TwoClasses(tuple(self.positive), tuple(self.negative), tuple(self.excluded))
 
     @model_validator(mode="after")
-    def _both_classes(self) -> TwoClassFieldTable:
+    def _both_classes(self) -> "TwoClassFieldTable":
         if bool(self.positive) != bool(self.negative) or (self.excluded and not self.positive):
             raise ValueError("expected both positive and negative cells, or no cells")
         cells = [*self.positive, *self.negative, *self.excluded]
@@ -131,7 +129,7 @@ class NumberField(TwoClassFieldTable):
     unit: str = Key(default="", description="Unit of the number.")
 
     @model_validator(mode="after")
-    def _some_range(self) -> NumberField:
+    def _some_range(self) -> "NumberField":
         if self.minimum is not None and self.maximum is not None and self.minimum >= self.maximum:
             raise ValueError(f"expected minimum < maximum, found {self.minimum:g} and {self.maximum:g}")
         return self
@@ -177,7 +175,7 @@ class FlagsField(ScalarFieldTable):
     )
 
     @model_validator(mode="after")
-    def _one_column_each(self) -> FlagsField:
+    def _one_column_each(self) -> "FlagsField":
         for what, columns in (
             ("names", self.names),
             ("columns", self.columns),
@@ -257,7 +255,7 @@ class SurvivalField(ScalarFieldTable):
     )
 
     @model_validator(mode="after")
-    def _some_range(self) -> SurvivalField:
+    def _some_range(self) -> "SurvivalField":
         if self.minimum is not None and self.maximum is not None and self.minimum >= self.maximum:
             raise ValueError(f"expected minimum < maximum, found {self.minimum:g} and {self.maximum:g}")
         if self.horizon is not None and (not self.risk or (self.minimum, self.maximum) != (0, 1)):

@@ -1,7 +1,5 @@
 """Metrics of numbers that tell two classes apart: areas, operating points, calibration."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC
 from dataclasses import replace

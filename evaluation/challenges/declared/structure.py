@@ -1,7 +1,5 @@
 """Metrics of the structure of labels: components and tunnels, centre lines, boundaries."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Sequence

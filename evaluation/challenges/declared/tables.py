@@ -1,7 +1,5 @@
 """Declared fields and metrics: the tables of `phase.toml` that all kinds and all metrics share."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -155,7 +153,7 @@ class FieldComparison(Deriving):
         super().__init__()
 
     @classmethod
-    def of_reference(cls, field: str, references: Values) -> FieldComparison:
+    def of_reference(cls, field: str, references: Values) -> "FieldComparison":
         """Return the comparison of a reference with itself, for figures that follow from references alone."""
         return cls(field, references[field], references)
 

@@ -1,7 +1,5 @@
 """Detection tasks of EDD2020: matched boxes, metrics, single images, and generalisation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import inf
@@ -237,11 +235,7 @@ def _curves_of(rules: DetectionRules) -> DetectionCurves:
 
 
 def _figure_of(rules: DetectionRules, figure: Figure) -> Aggregate:
-    return Aggregate(
-        lambda cases: figure(DetectionFigures(rules, cases)),
-        one_stratum,
-        max_cases=MAX_CASES,
-    )
+    return Aggregate(lambda cases: figure(DetectionFigures(rules, cases)), one_stratum, max_cases=MAX_CASES)
 
 
 def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggregate:

@@ -3,8 +3,6 @@
 Other EndoCV challenges have the same rules, so classes and thresholds are options.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, nan
@@ -354,7 +352,7 @@ def ranking(options: Edd2020Options) -> Scheme:
                 ties=(Rank("generalisation.map_g"),),
                 combination="mean",
             ),
-        ),
+        )
     )
 
 

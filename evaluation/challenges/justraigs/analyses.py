@@ -4,8 +4,6 @@ Sources: the challenge's design document, "Statistical analyses" (numbers of pat
 separately for both classes) and "Further analyses" (which images are classified wrongly).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import nan

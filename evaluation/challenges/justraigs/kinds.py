@@ -3,8 +3,6 @@
 A phase keeps every grader's labels. Reading decides which of them count, so that an option can change it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -4,8 +4,6 @@ Section "Assessment methods": referral performance (P_ref, sensitivity at 95 % s
 performance (P_just, a modified Hamming distance over ten additional labels of the referable eyes).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from math import isnan, nan

@@ -1,7 +1,5 @@
 """The platform's JSON of annotated points and boxes, held to its published schema: no further keys."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

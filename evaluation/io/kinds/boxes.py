@@ -1,7 +1,5 @@
 """Boxes with classes and confidences: of one image, or axis-parallel ones in images and volumes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """One class of several, the probabilities of several classes, and sets of named flags."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

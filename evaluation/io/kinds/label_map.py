@@ -4,8 +4,6 @@ Files hold numbers of any type. They are read losslessly and kept as 8-bit posit
 labels, cropped to the foreground.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Lesions of a label map, as the reference of points."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 

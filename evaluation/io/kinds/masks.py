@@ -1,7 +1,5 @@
 """Masks: 8-bit images of labelled regions, or one channel for each of several classes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Numbers: measurements, 0/1 labels, scores of two classes, and times to an event."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Listed objects such as points and boxes: their space, class and probability."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal

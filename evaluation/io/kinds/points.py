@@ -1,7 +1,5 @@
 """Points: one in an image, any number in an image or volume, and named ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property

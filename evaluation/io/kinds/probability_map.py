@@ -1,7 +1,5 @@
 """Probability maps and detection maps: images and volumes of probabilities or of findings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar

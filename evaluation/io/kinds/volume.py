@@ -5,8 +5,6 @@ Every B-scan is kept cropped to its content, with at most 4 bytes per voxel. Ref
 their planes are read one by one, and checked and digested while reading.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -58,7 +56,7 @@ class ConfidenceVolume(Kind):
                 raise HandoverError("expected confidences from 0 to 1")
         return planes
 
-    def rehearse(self, reference: StoredVolume, case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
+    def rehearse(self, reference: "StoredVolume", case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
         """Return the B-scans of a volume of confidences.
 
         Near-perfect has one voxel more, empty has none; inverted is 1 wherever the reference is 0.
@@ -105,7 +103,7 @@ class ReferenceVolume(Kind):
     whole: bool
     slab_bytes: int = SLAB_BYTES
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> StoredVolume:
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> "StoredVolume":
         """Return the volume without reading it."""
         return StoredVolume(
             path_of(source), case, files, self.minimum, self.maximum, self.whole, self.slab_bytes

@@ -1,7 +1,5 @@
 """Agreement of annotators or submissions: by field over all cases, and case by case."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The organiser's folder of annotations from which the reference of a phase is built."""
 
-from __future__ import annotations
-
 import math
 import shutil
 import tempfile

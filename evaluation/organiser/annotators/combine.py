@@ -1,7 +1,5 @@
 """Combine the values that several annotators or submissions give for one case, by kind of value."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Sequence

@@ -1,14 +1,12 @@
 """Combine several submissions of one phase into one, and report the gain over its members."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import fields as fields_of_class
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,6 +19,7 @@ from evaluation.core.form import STACK_NAME, Form
 from evaluation.core.metric import Metric
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.evaluate import Rejection, evaluate
+from evaluation.io.json_files import read_json
 from evaluation.io.kinds.number import Number
 from evaluation.metrics.agreement import AgreementFigure
 from evaluation.metrics.arrays import Floats
@@ -248,12 +247,25 @@ class GainByDisagreement:
 
 @dataclass(frozen=True)
 class EnsembleGain:
-    """All gains of an ensemble."""
+    """All gains of an ensemble, and how its members were chosen."""
 
     gains: tuple[Gain, ...]
     cases: tuple[CaseGain, ...]
     by_disagreement: tuple[GainByDisagreement, ...]
+    members: "MembersChosen" = "not known"
 
+
+MembersChosen = Literal["on these cases", "on other cases", "by hand", "not known"]
+MEMBERS = "members_chosen"
+IN_WORDS: dict[MembersChosen, str] = {
+    "on these cases": "Its members were chosen by results on these cases: it looks better than it is, "
+    "and no test allows for that.",
+    "on other cases": "Its members were chosen by results on other cases.",
+    "by hand": "Its members were named by hand; if by results on these cases, it looks better than it is.",
+    "not known": "How its members were chosen is not known; if by results on these cases, it looks better "
+    "than it is.",
+}
+"""What the choice of the members means. Source: REFUGE, section 5.1.3."""
 
 GAIN_FILES = {"gains": "gain.csv", "cases": "gain-cases.csv", "by_disagreement": "gain-disagreement.csv"}
 """The file of each part of an `EnsembleGain`."""
@@ -266,6 +278,7 @@ def ensemble_gain(
     disagreement: Sequence[CaseDisagreement],
     workers: int,
     choice: TestChoice,
+    chosen: MembersChosen = "not known",
 ) -> EnsembleGain:
     """Score the ensemble and its members, given by name, against the phase's reference, and compare them.
 
@@ -285,14 +298,19 @@ def ensemble_gain(
         tuple(_gains(phase, metrics, name, tables, choice)),
         tuple(cases),
         tuple(_by_disagreement(phase.tasks, cases, disagreement)),
+        chosen,
     )
 
 
 def write_gain(folder: Path, gain: EnsembleGain) -> None:
-    """Write `gain.csv`, and `gain-cases.csv` and `gain-disagreement.csv`, which reveal labels."""
+    """Write `gain.csv`, and `gain-cases.csv` and `gain-disagreement.csv`, which reveal labels.
+
+    Every row says how the members were chosen.
+    """
     for (part, file), kind in zip(GAIN_FILES.items(), (Gain, CaseGain, GainByDisagreement), strict=True):
         columns, rows = [field.name for field in fields_of_class(kind)], getattr(gain, part)
-        write_rows(folder / file, columns, ([getattr(row, column) for column in columns] for row in rows))
+        cells = ([*(getattr(row, column) for column in columns), gain.members] for row in rows)
+        write_rows(folder / file, [*columns, MEMBERS], cells)
 
 
 def _scored(phase: Phase, name: str, folder: Path, workers: int) -> Mapping[str, CaseTable]:
@@ -403,10 +421,21 @@ _OVERALL = "overall"
 
 @dataclass(frozen=True)
 class Chosen:
-    """The folders of the chosen teams by name, in the order of their places, and the column of places."""
+    """The folders of the chosen teams by name, in the order of their places, and the column of places.
+
+    ``phases``: the digests of the manifests of the phases behind these places, by name; empty if not known.
+    """
 
     folders: Mapping[str, Path]
     column: str
+    phases: Mapping[str, str]
+
+    def members(self, phase: Phase) -> MembersChosen:
+        """Return whether the places are of the cases of a phase: of its name or its seal."""
+        if not self.phases:
+            return "not known"
+        here = phase.config.name in self.phases or phase.manifest.digest in self.phases.values()
+        return "on these cases" if here else "on other cases"
 
 
 def best_of_board(path: Path, folders: Mapping[str, Path], count: int, board: str | None = None) -> Chosen:
@@ -442,7 +471,23 @@ def best_of_board(path: Path, folders: Mapping[str, Path], count: int, board: st
         raise PhaseError(
             *(f"{team}: is among the first {count}, but not among the submissions" for team in absent)
         )
-    return Chosen({team: _submission(folders[team], submissions[team]) for team in chosen}, column)
+    of_teams = {team: _submission(folders[team], submissions[team]) for team in chosen}
+    return Chosen(of_teams, column, _phases(file, column))
+
+
+def _phases(file: Path, column: str) -> dict[str, str]:
+    """Return the digests by phase of the `leaderboard.json` beside a table: all, or that of one role."""
+    path = file.with_name("leaderboard.json")
+    if not path.is_file():
+        return {}
+    content: Any = read_json(path)
+    try:
+        phases = {one.get("role"): (one["phase"], one["manifest"]) for one in content["phases"]}
+    except (KeyError, TypeError, AttributeError):
+        raise PhaseError(f"{path}: is not a file of this package") from None
+    places = (column, file.stem.replace("leaderboard-", "", 1) + f" {_PLACE}")
+    own = [found for role, found in phases.items() if f"{role} {_PLACE}" in places]
+    return dict(own or phases.values())
 
 
 def _column(table: OrganiserTable, board: str | None) -> str:

@@ -4,8 +4,6 @@ The report: `report.json`, `agreement.csv`, `annotators.csv`, and `adjudication.
 disagreement.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Charts of curves: precision and recall, free-response ROC, decision curves, calibration, survival."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Charts of matrices: heat maps, confusion matrices, significance maps."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass

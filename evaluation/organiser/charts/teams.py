@@ -1,7 +1,5 @@
 """Charts of teams: values with intervals, changes, subgroups, places and their stability, podium."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Charts of values of the cases: boxes and points, histograms, violins, scatter and Bland–Altman plots."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

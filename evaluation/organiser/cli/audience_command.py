@@ -1,7 +1,5 @@
 """`audience`: the views of a recorded run for participant, public and organiser."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path
@@ -10,16 +8,6 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
 from evaluation.organiser.audience import recorded_run, views_of
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument(
-        "recorded",
-        type=Path,
-        metavar="FOLDER",
-        help="holds settings.json, and what scripts/platform.sh wrote: status, stdout, stderr and output/",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,7 +1,5 @@
 """`audit`: how many bits about the labels each submission reveals, and how far attacks get."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Sequence
@@ -10,7 +8,7 @@ from itertools import groupby
 from rich.console import Console
 from rich.table import Table
 
-from evaluation.cli.common import add_phase, tell
+from evaluation.cli.common import tell
 from evaluation.cli.console import TableConsole
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.attack import attack
@@ -32,24 +30,7 @@ _MAX_COUNTED = 10**9
 _SUBMISSIONS = 100
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add_phase(parser, several=True)
-    parser.add_argument(
-        "--size",
-        action="append",
-        default=[],
-        metavar="TASK=POSITIVES/CASES",
-        help="count with other numbers of a task's 0/1 labels, such as classification=40/400",
-    )
-    parser.add_argument("--attack", action="store_true", help="also attack the labels through metrics.json")
-    parser.add_argument(
-        "--submissions",
-        type=int,
-        default=_SUBMISSIONS,
-        metavar="N",
-        help="how many submissions each attack may make (default: %(default)s)",
-    )
+WORDS = {"submissions": _SUBMISSIONS}
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,47 +1,9 @@
 """`build`: the image of a phase in any folder, or the images without a phase."""
 
-from __future__ import annotations
-
 import argparse
 import sys
-from pathlib import Path
 
 from evaluation.organiser.image.build import BuiltImage, Recipe, build_image, build_without_phase
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument(
-        "--without-phase",
-        action="store_true",
-        help="build evaluation-builder and evaluation-base, which have the package and no phase",
-    )
-    add_recipe(parser)
-
-
-def add_recipe(parser: argparse.ArgumentParser) -> None:
-    """Declare what is built, and how."""
-    parser.add_argument(
-        "folder",
-        type=Path,
-        nargs="?",
-        default=Path(),
-        metavar="FOLDER",
-        help="a phase folder, or the repository with one in phase/ (default: the current folder)",
-    )
-    parser.add_argument(
-        "--base", metavar="IMAGE", help="image of Python to start from, such as python@sha256:…"
-    )
-    parser.add_argument(
-        "--dockerfile", type=Path, metavar="FILE", help="instead of the package's own, from the same files"
-    )
-    parser.add_argument(
-        "--docker",
-        action="append",
-        default=[],
-        metavar="ARGUMENT",
-        help="an argument of docker build, as --docker=--no-cache; may be repeated",
-    )
 
 
 def recipe_of(arguments: argparse.Namespace) -> Recipe:

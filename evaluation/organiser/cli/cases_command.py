@@ -1,28 +1,11 @@
 """`cases`: writes or completes the case table of a phase from its files."""
 
-from __future__ import annotations
-
 import argparse
 import sys
-from pathlib import Path
 
-from evaluation.cli.common import add_phase, progress_bar
+from evaluation.cli.common import progress_bar
 from evaluation.organiser.case_files import NAME, table_from_files
 from evaluation.phase.named import phase_folder
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add_phase(parser)
-    parser.add_argument(
-        "--images", type=Path, metavar="FOLDER", help="read names and sizes from the images in this folder"
-    )
-    parser.add_argument(
-        "--labels",
-        type=Path,
-        metavar="CSV",
-        help="take over the columns of this table, which has a column name and a row for each case",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

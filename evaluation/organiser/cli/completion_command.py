@@ -1,12 +1,11 @@
 """`completion`: what makes a shell complete commands and options."""
 
-from __future__ import annotations
-
 import argparse
-import importlib
 import sys
+from collections.abc import Iterator
 
-from evaluation.cli.main import COMMANDS, parser_of
+from evaluation.cli.common import tables_of
+from evaluation.cli.main import COMMANDS
 
 _BASH = """_evaluation() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} words=
@@ -20,27 +19,9 @@ complete -o default -F _evaluation evaluation
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument(
-        "shell",
-        choices=["bash", "zsh", "fish"],
-        help='bash, zsh: put eval "$(evaluation completion bash)" into ~/.bashrc (zsh: ~/.zshrc); '
-        "fish: evaluation completion fish > ~/.config/fish/completions/evaluation.fish",
-    )
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Print the program for the shell."""
-    options = {
-        name: [
-            option
-            for action in parser_of(name, importlib.import_module(f"evaluation.{command.module}"))._actions
-            for option in action.option_strings
-            if option.startswith("--")
-        ]
-        for name, command in COMMANDS.items()
-    }
+    options = {name: ["--help", *_options(name)] for name in COMMANDS}
     if arguments.shell == "fish":
         lines = []
         for name, found in options.items():
@@ -55,3 +36,13 @@ def run(arguments: argparse.Namespace) -> int:
     cases = "\n".join(f'    {name}) words="{" ".join(found)}" ;;' for name, found in options.items())
     sys.stdout.write(_BASH.format(commands=" ".join(options), cases=cases))
     return 0
+
+
+def _options(command: str) -> Iterator[str]:
+    """Yield the options in the table of a command, without importing the command."""
+    package, _, _ = f"evaluation.{COMMANDS[command].module}".rpartition(".")
+    for name, keys in tables_of(package).get(command, {}).items():
+        if name.startswith("--"):
+            yield name
+            if keys.get("action") == "optional":
+                yield name.replace("--", "--no-", 1)

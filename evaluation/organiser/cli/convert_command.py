@@ -1,7 +1,5 @@
 """`convert`: an archive submission as jobs of an algorithm, and jobs as an archive submission, for tests."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
@@ -9,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from evaluation.cli.common import PHASE_HELP, progress_bar
+from evaluation.cli.common import progress_bar
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Fault, FaultKind, PhaseError
 from evaluation.core.field import Field, Files, Kind, TableColumns, file_of
@@ -25,16 +23,7 @@ from evaluation.phase.registry import tasks_of_form
 _JOBS = "predictions.json"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument(
-        "submission",
-        type=Path,
-        metavar="SUBMISSION",
-        help=f"the folder of a submission: of jobs where it holds {_JOBS}, else of an archive",
-    )
-    parser.add_argument("--ground-truth", required=True, metavar="PHASE", help=PHASE_HELP)
-    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="a new or empty folder")
+WORDS = {"jobs": _JOBS}
 
 
 def run(arguments: argparse.Namespace) -> int:

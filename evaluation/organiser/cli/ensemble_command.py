@@ -6,59 +6,22 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation.cli.common import progress_bar, whole_number
+from evaluation.cli.common import progress_bar
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.cli.fuse_command import add_rules, rules_of
+from evaluation.organiser.cli.fuse_command import rules_of
 from evaluation.platform import machine
 
 if TYPE_CHECKING:
     from evaluation.core.challenge import Task
-    from evaluation.organiser.annotators.ensemble import Ensemble
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
-    path = partial(parser.add_argument, type=Path)
-    path("submissions", nargs="+", metavar="SUBMISSION", help="folders of submissions, two or more")
-    folder("--ground-truth", required=True, help="the phase folder")
-    folder("--output", required=True, help="where to write")
-    parser.add_argument(
-        "--tasks", metavar="TASK,…", help="comma-separated tasks (default: all tasks of the phase)"
-    )
-    add_rules(parser)
-    parser.add_argument(
-        "--top",
-        type=whole_number(2),
-        metavar="K",
-        help="combine only the first K teams of a leaderboard; the name of a folder is that of its team",
-    )
-    path(
-        "--leaderboard",
-        metavar="FOLDER|CSV",
-        help="of --top: what rank --output wrote, best of another set of cases than the one to be predicted",
-    )
-    parser.add_argument(
-        "--board", metavar="NAME", help="of --leaderboard (default: the overall one, or the only one)"
-    )
-    folder(
-        "--report", help="write how far the members agree, and on which cases they do not; no label is read"
-    )
-    parser.add_argument(
-        "--gain",
-        action="store_true",
-        help="score the ensemble and its members against the sealed phase, and write into the report what it "
-        "gains over them, with tests, and whether it gains more where they disagree",
-    )
+    from evaluation.organiser.annotators.ensemble import Chosen, Ensemble, MembersChosen
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the ensemble. Raises `PhaseError` with the faults of the submissions or the phase."""
-    from evaluation.organiser.annotators.ensemble import write_agreement, write_ensemble
+    from evaluation.organiser.annotators.ensemble import IN_WORDS, write_agreement, write_ensemble
     from evaluation.phase.manifest import scan
     from evaluation.phase.phase import load_phase
     from evaluation.phase.registry import select_tasks, within_interfaces
@@ -67,7 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise PhaseError(f"{arguments.ground_truth}: is not a folder")
     if arguments.gain and not arguments.report:
         raise PhaseError("--gain: expected --report FOLDER, found none")
-    members = _members(arguments)
+    chosen = _chosen(arguments)
+    members = dict(chosen.folders) if chosen else _by_name(arguments.submissions)
     # Only the form is used, so that the phase can be unsealed.
     phase = load_phase(arguments.ground_truth, scan(arguments.ground_truth))
     names = (
@@ -83,29 +47,38 @@ def run(arguments: argparse.Namespace) -> int:
         f"{arguments.output}: {len(written.submissions)} submissions, {', '.join(written.tasks)}\n"
         f"values of cases: {cases}\n"
     )
+    how = chosen.members(phase) if chosen else "by hand"
+    if chosen:
+        sys.stdout.write(f"{IN_WORDS[how]}\n")
+    if how == "on these cases":
+        sys.stdout.write(f"In teams.csv, chosen_on = {phase.config.name} marks it\n")
     if arguments.report:
         write_agreement(arguments.report, written)
         if arguments.gain:
-            _write_gain(arguments, tasks, members, written)
+            _write_gain(arguments, tasks, members, written, how)
         sys.stdout.write(f"{arguments.report}\n")
     return 0
 
 
-def _members(arguments: argparse.Namespace) -> dict[str, Path]:
+def _chosen(arguments: argparse.Namespace) -> Chosen | None:
     from evaluation.organiser.annotators.ensemble import best_of_board
 
-    given = _by_name(arguments.submissions)
     if (arguments.top is None) != (arguments.leaderboard is None):
         raise PhaseError("--top, --leaderboard: expected both or neither")
     if arguments.top is None:
-        return given
+        return None
+    given = _by_name(arguments.submissions)
     chosen = best_of_board(arguments.leaderboard, given, arguments.top, arguments.board)
     sys.stdout.write(f"the first {arguments.top} by {chosen.column}: {', '.join(chosen.folders)}\n")
-    return dict(chosen.folders)
+    return chosen
 
 
 def _write_gain(
-    arguments: argparse.Namespace, tasks: Sequence[Task], members: Mapping[str, Path], written: Ensemble
+    arguments: argparse.Namespace,
+    tasks: Sequence[Task],
+    members: Mapping[str, Path],
+    written: Ensemble,
+    chosen: MembersChosen,
 ) -> None:
     from evaluation.organiser.annotators.ensemble import ensemble_gain, write_gain
     from evaluation.organiser.ranking.pair_tests import TestChoice
@@ -120,6 +93,7 @@ def _write_gain(
         written.disagreement.found,
         machine.worker_count(),
         TestChoice(phase.config.seed),
+        chosen,
     )
     write_gain(arguments.report, found)
     for gain in found.gains:

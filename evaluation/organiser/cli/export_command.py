@@ -1,45 +1,24 @@
 """`export`: the image of a phase, and all that goes to the platform with it."""
 
-from __future__ import annotations
-
 import argparse
 import sys
-from pathlib import Path
 
-from evaluation.organiser.cli.build_command import add_recipe, recipe_of, tell_built, tell_terminal
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add_recipe(parser)
-    parser.add_argument(
-        "--output", type=Path, metavar="FOLDER", help="where to write (default: FOLDER/export)"
-    )
-    # Level 9 takes three times as long as level 6 for 1 MB in 176.
-    parser.add_argument(
-        "--compression",
-        type=int,
-        choices=range(1, 10),
-        default=6,
-        metavar="LEVEL",
-        help="of gzip, from 1 (fast) to 9 (default: %(default)s)",
-    )
+from evaluation.organiser.cli.build_command import recipe_of, tell_built, tell_terminal
+from evaluation.organiser.image.build import build_image, phase_folder_of
+from evaluation.organiser.image.export import export_image, next_steps
+from evaluation.organiser.settings import (
+    metrics_of_empty_submission,
+    notes_of,
+    platform_settings,
+    settings_file,
+)
+from evaluation.phase.manifest import scan
+from evaluation.phase.phase import load_phase
+from evaluation.platform import machine
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Build the image, write the files, print their sizes and what to do with them. Raises `PhaseError`."""
-    from evaluation.organiser.image.build import build_image, phase_folder_of
-    from evaluation.organiser.image.export import export_image, next_steps
-    from evaluation.organiser.settings import (
-        metrics_of_empty_submission,
-        notes_of,
-        platform_settings,
-        settings_file,
-    )
-    from evaluation.phase.manifest import scan
-    from evaluation.phase.phase import load_phase
-    from evaluation.platform import machine
-
     folder = phase_folder_of(arguments.folder)
     image = build_image(folder, recipe_of(arguments), tell_terminal)
     phase = load_phase(folder, scan(folder))

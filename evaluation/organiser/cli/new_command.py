@@ -1,34 +1,13 @@
 """`new`: a new repository for an organiser, with a phase, a sample and the files for its image."""
 
-from __future__ import annotations
-
 import argparse
 import sys
-from pathlib import Path
 
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.starter.forge import write_from_pack
 from evaluation.organiser.starter.repository import KINDS, write_repository
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="a new or empty folder")
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--like", choices=KINDS, help="what the challenge is like")
-    what.add_argument(
-        "--from",
-        dest="pack",
-        type=Path,
-        metavar="FORGE_PACK",
-        help="the JSON of a Grand Challenge Forge pack: one folder for each of its phases, with its sockets",
-    )
-
-    parser.add_argument(
-        "--algorithm",
-        action="store_true",
-        help="with --like: participants submit algorithms; the sample is the platform's list of jobs",
-    )
+WORDS = {"kinds": KINDS}
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,40 +1,10 @@
 """`paper`: the manuscript of a challenge with its archive and data sheets, and the check of an archive."""
 
-from __future__ import annotations
-
 import argparse
 import sys
-from pathlib import Path
 
-from evaluation.cli.common import PHASE_HELP, add_workers, progress_bar, tell
+from evaluation.cli.common import progress_bar, tell
 from evaluation.core.fault import PhaseError
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("phases", metavar="PHASE", nargs="*", help=f"{PHASE_HELP}; sealed, as it was scored")
-    parser.add_argument(
-        "--results",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FOLDER",
-        help="the folder that `rank --output` wrote, or results of `evaluate --each`; repeatable: then the "
-        "results of the teams, and the reports of `fuse` and `ensemble`",
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        metavar="FOLDER",
-        help="where to write; a later run reads paper.toml there and writes all else again",
-    )
-    parser.add_argument(
-        "--verify",
-        type=Path,
-        metavar="ARCHIVE",
-        help="recompute the tables of a published archive (a folder or a zip file), and compare",
-    )
-    add_workers(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,15 +1,11 @@
 """`plan`: the number of cases that a test set needs for intervals of a width, or to show a difference."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import get_args
 
-from evaluation.cli.common import share, whole_number
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.output import write_rows
 from evaluation.organiser.plan import (
@@ -21,53 +17,11 @@ from evaluation.organiser.plan import (
     cases_needed,
     intervals_given,
 )
+from evaluation.organiser.ranking.difference_plan import Simulation, difference_of_means, difference_of_pilot
+from evaluation.organiser.ranking.results import read_results
 
 _LEVEL = 0.95
 _COLUMNS = ("figure", "value", "half_width", "positives", "negatives", "cases")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    for figure in get_args(Figure):
-        parser.add_argument(
-            f"--{figure}",
-            type=share,
-            nargs="+",
-            metavar=("VALUE", "HALF_WIDTH"),
-            help=f"the expected {figure}, and the half-width that its 95 %% interval is to have".replace(
-                "auc", "area under the ROC curve"
-            ),
-        )
-    parser.add_argument(
-        "--prevalence", type=share, metavar="SHARE", help="share of positive cases in the test set"
-    )
-    parser.add_argument(
-        "--cases",
-        type=whole_number(1),
-        metavar="N",
-        help="also the intervals on so many cases; then a half-width may be left out",
-    )
-    parser.add_argument("--output", type=Path, metavar="CSV", help="also write what is needed as a table")
-    parser.add_argument(
-        "--pilot",
-        type=Path,
-        metavar="FOLDER",
-        help="results of teams, as evaluate --each writes them: how many cases show the difference of two "
-        "teams, by simulation with the test of rank; needs --teams and --metric",
-    )
-    parser.add_argument("--teams", nargs=2, metavar="TEAM", help="of --pilot: the two teams")
-    parser.add_argument("--metric", metavar="TASK.METRIC", help="of --pilot: the metric")
-    parser.add_argument(
-        "--difference",
-        nargs=3,
-        type=float,
-        metavar=("DIFFERENCE", "SPREAD", "CORRELATION"),
-        help="without a pilot: of two means over cases, the standard deviation over the cases, and the "
-        "correlation between two teams",
-    )
-    parser.add_argument(
-        "--power", type=share, default=Fraction(4, 5), metavar="SHARE", help="(default: 0.8, of 200 sets)"
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -91,13 +45,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _difference(arguments: argparse.Namespace) -> list[str]:
-    from evaluation.organiser.ranking.difference_plan import (
-        Simulation,
-        difference_of_means,
-        difference_of_pilot,
-    )
-    from evaluation.organiser.ranking.results import read_results
-
     simulation = Simulation(power=float(arguments.power))
     if arguments.pilot is None:
         difference, spread, correlation = arguments.difference

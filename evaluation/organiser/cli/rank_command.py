@@ -1,7 +1,5 @@
 """`rank`: leaderboards from the results of many teams."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys
@@ -9,38 +7,44 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
-from evaluation.cli.common import add_json, share, whole_number
 from evaluation.core.scheme import Method, MethodName, Scheme, Ties
 from evaluation.io.tables import DECIMAL
+from evaluation.organiser.cli.rank_table import print_leaderboard
+from evaluation.organiser.ranking.analysis import RankOptions
+from evaluation.organiser.ranking.annotator_scores import read_annotator_scores
+from evaluation.organiser.ranking.annotators import read_annotators
+from evaluation.organiser.ranking.comparisons import Margin
 from evaluation.organiser.ranking.leaderboard import Selection, leaderboard_of, rank_all
+from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
+from evaluation.organiser.ranking.leaderboard_writing import (
+    MethodGroup,
+    method_groups,
+    methods_rows,
+    read_methods,
+    write_differences,
+    write_leaderboard,
+    write_methods,
+    write_organiser_part,
+)
+from evaluation.organiser.ranking.result_tables import read_definition, read_results_table
 from evaluation.organiser.ranking.results import TEAMS, PhaseResults, RankingError, read_results
 from evaluation.organiser.ranking.scheme_file import scheme_named
 from evaluation.organiser.ranking.selection import SubmissionLimits, read_time, read_times, within_limits
 from evaluation.phase import registry
 from evaluation.phase.places import PLATFORM_METHODS
+from evaluation.platform.result_file import render
 
-if TYPE_CHECKING:
-    from evaluation.organiser.ranking.comparisons import Margin
-    from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
-    from evaluation.organiser.ranking.leaderboard_writing import MethodGroup
+WORDS = {
+    "methods": ", ".join(get_args(MethodName)),
+    "platform_methods": ", ".join(PLATFORM_METHODS),
+    "ties": get_args(Ties),
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Rank, write and print. Raises `RankingError` with every reason why the results cannot be ranked."""
-    from evaluation.organiser.cli.rank_table import print_leaderboard
-    from evaluation.organiser.ranking.analysis import RankOptions
-    from evaluation.organiser.ranking.annotator_scores import read_annotator_scores
-    from evaluation.organiser.ranking.annotators import read_annotators
-    from evaluation.organiser.ranking.leaderboard_writing import (
-        write_differences,
-        write_leaderboard,
-        write_methods,
-        write_organiser_part,
-    )
-    from evaluation.platform.result_file import render
-
     choices = RankOptions(
         which=arguments.which,
         resamples=arguments.resamples,
@@ -103,8 +107,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _grouped(
     phase: PhaseLeaderboard, path: Path, arguments: argparse.Namespace
 ) -> tuple[Sequence[MethodGroup], Sequence[Mapping[str, Any]]]:
-    from evaluation.organiser.ranking.leaderboard_writing import method_groups, methods_rows, read_methods
-
     methods = read_methods(path)
     columns = tuple(dict.fromkeys(arguments.group_teams))
     return method_groups(phase, methods, columns), methods_rows(phase, methods)
@@ -121,8 +123,6 @@ def _compared(text: str) -> tuple[str, tuple[str, ...]]:
 
 def margin_of(text: str) -> Margin:
     """Return a metric's margin and reference, which may be a number. Raises `RankingError`."""
-    from evaluation.organiser.ranking.comparisons import Margin
-
     metric, _, rest = text.partition("=")
     size, _, reference = rest.partition(":")
     try:
@@ -143,179 +143,6 @@ def _titles(given: list[str]) -> dict[str, str]:
     return found
 
 
-# --- The arguments of `rank` ---
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    repeated = partial(parser.add_argument, action="append", default=[])
-    path = partial(parser.add_argument, type=Path)
-    parser.add_argument(
-        "results",
-        nargs="+",
-        metavar="[PHASE=]FOLDER|CSV",
-        help="a folder with one sub-folder per team, as evaluate --each writes it, or a table of results; "
-        "for a ranking over several phases one each, for example offline=output/offline onsite=onsite.csv",
-    )
-    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where to write (default: only print)")
-    add_json(parser)
-    repeated(
-        "--metric",
-        metavar="NAME=higher|lower[,KEY=VALUE…]",
-        help="a metric of a table and its better direction; keys: weight (of its rank), worst (replaces "
-        "missing values), title, unit; repeatable",
-    )
-    path("--definition", metavar="TOML", help="of a table: its [metrics.NAME], title, seed, resamples")
-    parser.add_argument(
-        "--scheme",
-        default="challenge",
-        metavar="NAME|FILE",
-        help="challenge: its own (default; of a table, the weighted ranks); the same with the method "
-        f"{', '.join(get_args(MethodName))}; the platform's {', '.join(PLATFORM_METHODS)}; or a TOML file",
-    )
-    parser.add_argument(
-        "--ties",
-        choices=get_args(Ties),
-        help="the rank that equal teams share (default: the scheme's, else min)",
-    )
-    parser.add_argument(
-        "--quantile",
-        type=float,
-        metavar="Q",
-        help="of quantile-then-rank, from the worse end (default: 0.05)",
-    )
-    parser.add_argument("--alpha", type=float, metavar="P", help="of test-then-rank (default: 0.05)")
-    parser.add_argument(
-        "--adjust", choices=["holm", "none"], help="of test-then-rank for its number of tests (default: holm)"
-    )
-    path(
-        "--ground-truth",
-        metavar="FOLDER",
-        help="the phase, for the score and columns that the platform's schemes rank (default: the components "
-        "of the challenge's ranking), and for a challenge that is programmed beside it",
-    )
-    parser.add_argument(
-        "--which",
-        choices=["best", "last"],
-        help="which of a team's submissions counts (default: the challenge's rule)",
-    )
-    repeated(
-        "--evaluations",
-        metavar="[PHASE=]N",
-        help="only the first N evaluated submissions of each team count; rejected ones are not counted",
-    )
-    repeated(
-        "--deadline",
-        metavar="[PHASE=]TIME",
-        help="submissions after it are left out, such as 2018-09-16T12:00:00+02:00; needs submissions.csv "
-        "beside the results, with the columns team, submission, submitted_at",
-    )
-    parser.add_argument(
-        "--finalists",
-        metavar="PHASE=N",
-        help="only the first N teams of this phase are ranked in the others and in the final ranking",
-    )
-    parser.add_argument(
-        "--resamples",
-        type=whole_number(0),
-        metavar="N",
-        help="of the bootstrap; 0: none (default: the phase's)",
-    )
-    parser.add_argument(
-        "--interval-minimum",
-        type=whole_number(2),
-        metavar="N",
-        help="fewest cases of a class or structure for resampling (default: the phase's)",
-    )
-    parser.add_argument(
-        "--tests",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="test all pairs of teams (default: up to a hundred teams)",
-    )
-    parser.add_argument(
-        "--permutations",
-        type=whole_number(1),
-        default=9_999,
-        metavar="N",
-        help="of randomisation tests (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--test-of-means",
-        choices=["permutation", "signed-rank", "rank-sum"],
-        default="permutation",
-        help="the test of a mean over cases: paired permutation of the mean, Wilcoxon's signed-rank test, or "
-        "the unpaired rank-sum test as in ADAM's paper (default: %(default)s)",
-    )
-    repeated(
-        "--compare",
-        metavar="TEAM=TEAM[,TEAM…]",
-        help="test a team without a place against others, * for all ranked ones; beside the column "
-        "compare_with of teams.csv; repeatable",
-    )
-    repeated(
-        "--margin",
-        metavar="METRIC=MARGIN:REFERENCE",
-        help="test whether each team is not inferior, and equivalent, to a reference: a team, an annotator "
-        "of --annotator-scores, or a number; several are primary metrics, corrected together; repeatable",
-    )
-    parser.add_argument(
-        "--margin-order",
-        choices=["holm", "fixed"],
-        default="holm",
-        help="of several --margin: Holm's correction, or tests in the order given until one fails "
-        "(default: %(default)s)",
-    )
-    repeated(
-        "--group-teams",
-        metavar="COLUMN",
-        help="results by a column of --methods, such as the network; several values of a team have ; between "
-        "them; needs --output; repeatable",
-    )
-    path(
-        "--methods",
-        metavar="CSV",
-        help="of --group-teams: team and any other columns (default: teams.csv beside the results)",
-    )
-    parser.add_argument(
-        "--influence",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="leave out every case in turn (default: yes)",
-    )
-    repeated(
-        "--subgroup",
-        metavar="COLUMN",
-        help="of the case table: tests between subgroups within teams, difficulty by subgroup; repeatable",
-    )
-    repeated(
-        "--covariate",
-        metavar="COLUMN",
-        help="of the case table, numbers: Spearman's correlation with the values per case; repeatable",
-    )
-    parser.add_argument(
-        "--prevalence",
-        type=share,
-        metavar="SHARE",
-        help="of positive cases: predictive values at the teams' operating points",
-    )
-    path(
-        "--annotators",
-        metavar="CSV",
-        help="a table of annotators: name and a column each; 0 and 1 are decisions, else it is a score",
-    )
-    path(
-        "--annotator-scores",
-        metavar="CSV",
-        help="metrics of annotators, as fuse writes them to annotators.csv, to be listed beside the teams",
-    )
-    repeated(
-        "--classifier",
-        metavar="TASK.COLUMN[=TITLE]",
-        help="a per-case column as a classifier beside the annotators; repeatable",
-    )
-
-
 # --- The results that are ranked, by which scheme, and which submissions and teams are let in ---
 
 
@@ -328,7 +155,6 @@ def read_all(arguments: argparse.Namespace) -> dict[str, PhaseResults]:
         if arguments.ground_truth is not None:
             registry.load_beside(arguments.ground_truth)
         return {role: read_results(path) for role, path in paths.items()}
-    from evaluation.organiser.ranking.result_tables import read_definition, read_results_table
 
     definition = read_definition(arguments.definition, arguments.metric)
     return {

@@ -1,7 +1,5 @@
 """A leaderboard on the terminal, with its tests between teams and between subgroups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 

@@ -1,20 +1,14 @@
 """`rehearse`: scores submissions derived from a phase's own reference, to test every metric."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys
 
-from evaluation.cli.common import add_phase, progress_bar
+from evaluation.cli.common import progress_bar
+from evaluation.cli.console import TableConsole
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.rehearsal import MOST_CASES, MOST_PIXELS, Rehearsal, rehearse
 from evaluation.phase.named import named_phase
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add_phase(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,8 +31,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print(rehearsal: Rehearsal, title: str) -> None:
     from rich.table import Table
-
-    from evaluation.cli.console import TableConsole
 
     named = dict.fromkeys(name for figures in rehearsal.figures.values() for name in figures)
     submissions = [name for name in named if "half" not in name]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation.cli.common import PHASE_HELP, add_workers
+from evaluation.cli.common import declare
 from evaluation.core.fault import PhaseError
 
 if TYPE_CHECKING:
@@ -18,38 +16,20 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the kinds of reports and their arguments."""
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-    for name, add, write, content in (
-        ("submission", _add_submission, _write_submission, "the results of one submission as one HTML file"),
-        (
-            *("leaderboard", _add_leaderboard, _write_leaderboard),
-            "a leaderboard as one HTML file with figures, tables and methods",
-        ),
-        ("changes", _add_changes, _write_changes, "what has changed since earlier results as one HTML file"),
-        (
-            *("benchmark", _add_benchmark, _write_benchmark),
-            "what `fuse cysts` measured as one HTML file with figures and tables",
-        ),
+    for name, content in (
+        ("submission", "the results of one submission as one HTML file"),
+        ("leaderboard", "a leaderboard as one HTML file with figures, tables and methods"),
+        ("changes", "what has changed since earlier results as one HTML file"),
+        ("benchmark", "what `fuse cysts` measured as one HTML file with figures and tables"),
     ):
         summary = f"Write {content}, for the organiser."
         added = kinds.add_parser(name, help=summary, description=summary)
-        add(added)
-        added.set_defaults(write=write)
+        declare(added, __package__, f"report-{name}")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report. Raises `PhaseError`, and `ModuleNotFoundError` without the extra."""
-    status: int = arguments.write(arguments)
-    return status
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
-    parser.add_argument(
-        "--figures",
-        type=Path,
-        metavar="FOLDER",
-        help="also write every figure there as SVG, PDF, PNG, CSV and Vega-Lite",
-    )
+    return _WRITERS[arguments.kind](arguments)
 
 
 def _write_report(report: Report, arguments: argparse.Namespace) -> int:
@@ -58,25 +38,6 @@ def _write_report(report: Report, arguments: argparse.Namespace) -> int:
         report.write_figures(arguments.figures)
     sys.stdout.write(f"{arguments.output}\n")
     return 0
-
-
-def _add_submission(parser: argparse.ArgumentParser) -> None:
-    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
-    parser.add_argument(
-        "--ground-truth", metavar="PHASE", required=True, help=f"{PHASE_HELP}; it must be sealed"
-    )
-    parser.add_argument(
-        "--input", type=Path, metavar="SUBMISSION", help="a folder, a zip archive or a csv file"
-    )
-    _add_output(parser)
-    folder(
-        "--results", help="metrics.json and cases.json of an earlier evaluation, which is then not repeated"
-    )
-    folder("--images", help="original images, named as the cases, to be drawn below the overlays")
-    parser.add_argument(
-        "--public", action="store_true", help="leave out labels, what tells of them, and every single case"
-    )
-    add_workers(parser)
 
 
 def _write_submission(arguments: argparse.Namespace) -> int:
@@ -99,35 +60,6 @@ def _write_submission(arguments: argparse.Namespace) -> int:
     return _write_report(report, arguments)
 
 
-def _add_leaderboard(parser: argparse.ArgumentParser) -> None:
-    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
-    parser.add_argument(
-        "results",
-        type=Path,
-        metavar="RESULTS",
-        help="the folder that `rank --output` wrote: leaderboard.json and the organiser's files beside it; "
-        "or the results of `evaluate --each`, which are then ranked as the challenge does",
-    )
-    _add_output(parser)
-    parser.add_argument(
-        "--ground-truth",
-        action="append",
-        default=[],
-        metavar="PHASE",
-        help="add a section on the data of a phase, as `describe` prints it; repeatable, to compare phases",
-    )
-    folder(
-        "--submissions",
-        help="a folder, zip archive or csv file for each team: adds pictures of the hardest cases of a phase "
-        "of --ground-truth by the three best teams",
-    )
-    folder(
-        "--images",
-        help="original images, named as the cases, to be drawn below the pictures of the hardest cases",
-    )
-    add_workers(parser)
-
-
 def _write_leaderboard(arguments: argparse.Namespace) -> int:
     from evaluation.organiser.report_library import report_leaderboard
 
@@ -141,36 +73,12 @@ def _write_leaderboard(arguments: argparse.Namespace) -> int:
     return _write_report(report, arguments)
 
 
-def _add_changes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "changes",
-        type=Path,
-        metavar="CHANGES",
-        help="the changes.json that `evaluate --each --since` wrote, or the folder that holds it",
-    )
-    _add_output(parser)
-
-
 def _write_changes(arguments: argparse.Namespace) -> int:
     from evaluation.organiser.report.board.changes_page import changes_page
     from evaluation.organiser.report.board.reading import read_changes
     from evaluation.organiser.report_library import Report
 
     return _write_report(Report(changes_page(read_changes(arguments.changes))), arguments)
-
-
-def _add_benchmark(parser: argparse.ArgumentParser) -> None:
-    folder = partial(parser.add_argument, type=Path, metavar="FOLDER")
-    folder("tables", help="the folder that `fuse cysts --report` wrote")
-    folder(
-        "--annotations",
-        help="the input of `fuse cysts`: also show B-scans with their annotations, one of every vendor",
-    )
-    folder(
-        "--phase",
-        help="with --annotations: the phase that `fuse cysts` built, of which B-scans are shown too",
-    )
-    _add_output(parser)
 
 
 def _write_benchmark(arguments: argparse.Namespace) -> int:
@@ -193,3 +101,11 @@ def _write_benchmark(arguments: argparse.Namespace) -> int:
     elif phase is not None:
         raise PhaseError("--phase: expected only together with --annotations")
     return _write_report(Report(benchmark_page(tables, pictures)), arguments)
+
+
+_WRITERS = {
+    "submission": _write_submission,
+    "leaderboard": _write_leaderboard,
+    "changes": _write_changes,
+    "benchmark": _write_benchmark,
+}

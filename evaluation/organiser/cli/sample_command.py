@@ -1,14 +1,12 @@
 """`sample`: synthetic phases and submissions of known quality."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import sys
 from pathlib import Path
 from types import ModuleType
 
-from evaluation.cli.common import progress_bar
+from evaluation.cli.common import declare, progress_bar
 from evaluation.core.fault import PhaseError
 from evaluation.phase.registry import known_challenges
 
@@ -37,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             )
             challenge_parser.add_argument("--name", default=f"{name}-sample", help="name of the phase")
             challenge_parser.add_argument("--seed", type=int, default=0, help="of all random choices")
-            module.add_arguments(challenge_parser)
+            declare(challenge_parser, __package__, f"sample-{name}", getattr(module, "WORDS", None))
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,25 +1,8 @@
 """`schema`: the JSON schemas of metrics.json, leaderboard.json and phase.toml, and the catalogue."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument(
-        "file",
-        nargs="?",
-        choices=["metrics", "leaderboard", "phase", "catalogue"],
-        default="metrics",
-        help="of which file; catalogue: the page of the kinds and metrics that a phase can declare "
-        "(default: %(default)s)",
-    )
-    parser.add_argument(
-        "--words", action="store_true", help="the keys of phase.toml as a page in Markdown, of phase alone"
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,11 +1,8 @@
 """`settings`: the settings of a phase on the platform, and the content of its public page."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 
-from evaluation.cli.common import add_phase
 from evaluation.organiser.settings import (
     metrics_of_empty_submission,
     notes_of,
@@ -15,16 +12,6 @@ from evaluation.organiser.settings import (
 )
 from evaluation.phase.named import named_phase
 from evaluation.platform import machine
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add_phase(parser)
-    parser.add_argument(
-        "--public",
-        action="store_true",
-        help="instead list the paths of metrics.json that display_all_metrics shows to everybody",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,46 +1,12 @@
 """`subset`: a phase of a part of another phase's cases."""
 
-from __future__ import annotations
-
 import argparse
 import sys
-from fractions import Fraction
 from pathlib import Path
 
-from evaluation.cli.common import add_phase, progress_bar, share, whole_number
+from evaluation.cli.common import progress_bar
 from evaluation.organiser.subset import DrawnCases, draw, write_subset
 from evaluation.phase.named import named_phase
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add_phase(parser)
-    parser.add_argument(
-        "--output", type=Path, required=True, metavar="FOLDER", help="the phase folder to write"
-    )
-    parser.add_argument("--name", help="name of the new phase (default: the name of its folder)")
-    parser.add_argument("--title", help="title of the new phase (default: that of the phase)")
-    parser.add_argument(
-        "--share",
-        type=share,
-        default=Fraction(1, 10),
-        help="of the cases that are drawn, from 0 to 1 (default: 0.1)",
-    )
-    parser.add_argument(
-        "--by",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="of cases.csv: draw the share of each of its values; bins in [[subgroups]] cut numbers; "
-        "repeatable (default: the first label of 2 to 10 values)",
-    )
-    parser.add_argument("--seed", type=whole_number(0), default=0, help="of the draw (default: %(default)s)")
-    parser.add_argument(
-        "--stack",
-        type=whole_number(1),
-        metavar="N",
-        help="most images of a stack, where algorithms are run on stacks (default: as many as in the phase)",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

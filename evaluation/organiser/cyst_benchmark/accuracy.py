@@ -1,7 +1,5 @@
 """The step `accuracy`: reproducibility and accuracy of every annotator (Eq. 3)."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -72,7 +70,7 @@ class Similarity:
         for confidence, voxels in marked.items():
             self._by_confidence[confidence] += _sums(first[voxels], second[voxels])
 
-    def merge(self, other: Similarity) -> None:
+    def merge(self, other: "Similarity") -> None:
         """Add all B-scans of another one."""
         self._overall += other._overall
         for confidence, sums in other._by_confidence.items():

@@ -1,7 +1,5 @@
 """The steps that distribute the work: parts, and two complementary annotators for each."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The steps `combination` and `comparison`: several annotators as one reference (Eq. 4)."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
@@ -307,7 +305,7 @@ class CystCounts:
     found: int = 0
     false: int = 0
 
-    def __add__(self, other: CystCounts) -> CystCounts:
+    def __add__(self, other: "CystCounts") -> "CystCounts":
         """Return the counts of both."""
         return CystCounts(self.cysts + other.cysts, self.found + other.found, self.false + other.false)
 

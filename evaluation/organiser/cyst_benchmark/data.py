@@ -1,7 +1,5 @@
 """The annotated data of a cyst benchmark: volumes, scanners, the evaluation set, contrast of cysts."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager

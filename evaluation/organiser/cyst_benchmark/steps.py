@@ -1,7 +1,5 @@
 """Build the cyst benchmark from annotations to a phase folder, in steps that can be run one by one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args

@@ -1,7 +1,5 @@
 """From ordinal confidences to an interval scale (Eq. 2): the steps `distinction` and `transform`."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ The engine gets the Dockerfile of the package, its requirements with their hashe
 All of this is in a distribution too, so that an installed package builds the same layers as its repository.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -9,8 +9,6 @@ sbom.json                     what the image is made of: every package with its 
 provenance.json               what it was built of: base image, seal, sources, layers (in-toto, SLSA 1)
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import subprocess

@@ -4,8 +4,6 @@ CycloneDX 1.5 in JSON: Python, its packages and the system's, each with version,
 licence where one is declared. The same image gives the same bytes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform

@@ -1,7 +1,5 @@
 """The entry exam of JustRAIGS' graders, and who grades which images."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

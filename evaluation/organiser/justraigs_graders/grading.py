@@ -1,7 +1,5 @@
 """Reads the graders' files of JustRAIGS and monitors the graders: agreed labels, accuracy against limits."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

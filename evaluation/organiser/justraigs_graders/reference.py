@@ -1,7 +1,5 @@
 """Builds a JustRAIGS phase from the graders' table, and a report on the graders."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The archive of a paper: results, tables, digests and metadata without labels, and their check."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

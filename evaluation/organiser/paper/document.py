@@ -1,7 +1,5 @@
 """The files of a paper: Markdown, LaTeX, tables, figures, data sheets, pages for participants."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -193,12 +191,7 @@ class Document:
         yield "references.bib", "\n".join(references()[key] for key in cited).encode("utf-8")
         yield "bias.md", rendered("bias.md", **values)
         sources = [
-            {
-                "document": name,
-                "item": one.item.id,
-                "text": fact.plain,
-                "source": fact.source,
-            }
+            {"document": name, "item": one.item.id, "text": fact.plain, "source": fact.source}
             for name, items in (("paper", self.items), ("data sheet", self.datasheet))
             for one in items
             for fact in one.facts

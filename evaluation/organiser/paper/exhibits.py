@@ -1,8 +1,6 @@
 """The tables and figures of a paper: those of the reports, with captions that state n, method and seed."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -42,8 +40,8 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
         if isinstance(block, Table):
             caption = _sentences(block.title, block.note, cases)
             found.append(Exhibit(block.name, "data", caption, block))
-    page = leaderboard_page(study.board, study.parts)
-    wanted = {name for one in study.reported for name in _figures(one)}
+    page = leaderboard_page(study.board, study.parts, gains=study.gains)
+    wanted = {name for one in study.reported for name in _figures(one, study.gains)}
     for section in page.sections:
         # The names of what belongs to one phase of several begin with its role.
         own = [
@@ -67,7 +65,7 @@ def _sentences(*texts: str) -> str:
     return " ".join(text if text.endswith((".", "?", "!")) else f"{text}." for text in texts if text)
 
 
-def _figures(phase: ReportedPhase) -> Iterator[str]:
+def _figures(phase: ReportedPhase, ensembles: Iterable[str]) -> Iterator[str]:
     """Yield the names of a phase's figures that a paper shows; a report has more."""
     for kind in ("blobs", "superiority", "method-places"):
         yield phase.identifier(phase.boards[0], kind)
@@ -75,6 +73,7 @@ def _figures(phase: ReportedPhase) -> Iterator[str]:
     ranked = [name for name, metric in phase.board.metrics.items() if metric.in_ranking]
     for name in ranked:
         yield from (phase.identifier(name, kind) for kind in ("by-team", "roc", "froc"))
+        yield from (phase.identifier(ensemble, name, "gain") for ensemble in ensembles)
     tasks = {name.partition(".")[0]: name for name in reversed(ranked) if name in phase.organiser.values}
     yield from (phase.identifier(name, "hardest-cases") for name in tasks.values())
     for test in phase.board.subgroup_tests:

@@ -1,7 +1,5 @@
 """Sentences on design, data, methods, results and limits of a challenge, each with its source."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import tomllib
@@ -20,6 +18,7 @@ from evaluation.core.intervals import default_method
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.io.json_files import read_json
+from evaluation.organiser.annotators.ensemble import IN_WORDS, EnsembleGain
 from evaluation.organiser.audit import Disclosure, audit, in_words
 from evaluation.organiser.describe import Description, describe
 from evaluation.organiser.paper.questions import Answers, Fact, environment_of, packaged
@@ -27,7 +26,7 @@ from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.report.board.leaderboard import reported_phases
 from evaluation.organiser.report.board.methods import methods_paragraphs
-from evaluation.organiser.report.board.reading import ReportedPhase, words_of
+from evaluation.organiser.report.board.reading import ReportedPhase, read_gains, words_of
 from evaluation.organiser.report.page import listed
 from evaluation.organiser.report_library import leaderboard_in
 from evaluation.phase.config import FILE_NAME as CONFIG
@@ -56,6 +55,11 @@ class Study:
     def reported(self) -> list[ReportedPhase]:
         """The phases of the leaderboard, in its order."""
         return reported_phases(self.board, self.parts)
+
+    @cached_property
+    def gains(self) -> dict[str, EnsembleGain]:
+        """What ensembles gain, by name of their report's folder."""
+        return {name: gain for folder in self.folders for name, gain in read_gains(folder).items()}
 
     def phase_of(self, reported: ReportedPhase) -> Phase:
         """Return the phase whose results these are."""
@@ -115,6 +119,7 @@ def facts_of(study: Study) -> dict[str, list[Fact]]:
         "facts.txt",
         study=study,
         version=__version__,
+        chosen=IN_WORDS,
         fused=fused if fused and "agreement" in fused else None,
         classes={row.quantity.name for row in study.description.classes},
         lost=[(name, worst) for name, worst in _worst(study) if worst],

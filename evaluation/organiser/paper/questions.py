@@ -1,7 +1,5 @@
 """The items that a paper and a data sheet answer, and people's answers to them in `paper.toml`."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

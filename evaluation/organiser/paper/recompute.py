@@ -1,7 +1,5 @@
 """Recompute what a leaderboard derives from its values, p and resampled places, without any single case."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Rankings of several tasks or phases compared: consensus, agreement, and a dendrogram."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal

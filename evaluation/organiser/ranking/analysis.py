@@ -1,7 +1,5 @@
 """Statistics from the results per case: intervals, tests, stability, difficulty, annotators."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Annotators who were scored like teams, listed beside the teams (ADAM, Table 14)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Annotators compared with the teams: operating points, agreement, consensus (REFUGE, section 4.1)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How certain the order of the ranked teams is, by board and by metric."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Classifiers beside the likelihood, and the operating points of teams. For organisers only."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,11 +14,7 @@ from evaluation.core.challenge import Task
 from evaluation.core.metric import Curve, Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.classification import roc_points, roc_table
-from evaluation.organiser.ranking.annotators import (
-    curve_of,
-    metrics_of_curve,
-    values_once,
-)
+from evaluation.organiser.ranking.annotators import curve_of, metrics_of_curve, values_once
 from evaluation.organiser.ranking.comparisons import compare
 from evaluation.organiser.ranking.pair_tests import TestChoice
 from evaluation.organiser.ranking.pairwise import holm_of_families

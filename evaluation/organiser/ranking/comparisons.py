@@ -1,7 +1,5 @@
 """Tests between all pairs of teams in one metric, and the tiers that follow from them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """How many cases show a difference between two teams, by simulation with the test of `rank`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

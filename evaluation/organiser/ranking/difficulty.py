@@ -1,7 +1,5 @@
 """Difficulty of cases, and teams' metrics in subgroups. For organisers only, since both reveal labels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations

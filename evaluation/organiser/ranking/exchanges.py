@@ -1,7 +1,5 @@
 """Tests by exchanging two teams' results case by case: of means, sensitivities, and any metric."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """How results generalise: changes from phase to phase, and gaps that grow with the evaluations before."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,11 +21,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     PhaseLeaderboard,
 )
 from evaluation.organiser.ranking.pairwise import holm_of_families
-from evaluation.organiser.ranking.rank_statistics import (
-    published,
-    published_difference,
-    spearman,
-)
+from evaluation.organiser.ranking.rank_statistics import published, published_difference, spearman
 from evaluation.organiser.ranking.results import Submission
 from evaluation.phase.places import mid_ranks
 

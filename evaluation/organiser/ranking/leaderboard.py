@@ -1,7 +1,5 @@
 """The leaderboard of one phase from the results of its teams, and of a challenge with several phases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -43,6 +41,7 @@ class Difference:
     ``difference`` is value − other value, ``relative_change_percent`` the same in percent of the other
     value's size, None where that is 0. ``outcome`` is about ``team``, in the metric's better direction.
     ``board``: the leaderboard with the other team in first place, empty in a comparison for another reason.
+    ``note``: of the team.
     """
 
     board: str
@@ -54,6 +53,7 @@ class Difference:
     difference: float
     relative_change_percent: float | None
     outcome: Literal["better", "equal", "worse"]
+    note: str | None = None
 
 
 def against_first_place(
@@ -108,6 +108,7 @@ def _differences(
                 difference,
                 100 * difference / abs(other_value) if other_value else None,
                 "better" if upwards > 0 else "worse" if upwards < 0 else "equal",
+                team.note,
             )
 
 
@@ -132,6 +133,9 @@ def _metrics_by_board(scheme: Scheme) -> Iterator[tuple[str, list[str]]]:
 
 
 # --- The leaderboard of one phase from the results of its teams ---
+
+CHOSEN_HERE = "members chosen on these cases: looks better than it is"
+"""The note on such an ensemble. Source: Orlando et al. 2020, Med. Image Anal. 59:101570, section 5.1.3."""
 
 
 @dataclass(frozen=True)
@@ -278,9 +282,11 @@ def _teams(
             rank_set = analysis.rank_sets.get(metric, {}).get(name)
             metrics[metric] = MetricOfTeam(value, ranks.get(metric), lower, upper, rank_set)
         number = sum(other.team == name for other in results.submissions)
-        variant = f"variant of {results.variants[name]}" if name in results.variants else None
-        eligible, note = name not in results.ineligible, submission.absence or variant
-        teams.append(Team(name, eligible, submission.name, number, metrics, boards, note))
+        chosen_here = name in results.chosen_here
+        notes = [f"variant of {results.variants.get(name)}"] * (name in results.variants)
+        notes = [submission.absence] if submission.absence else [*notes, *[CHOSEN_HERE] * chosen_here]
+        eligible, note = name not in results.ineligible, "; ".join(notes) or None
+        teams.append(Team(name, eligible, submission.name, number, metrics, boards, note, chosen_here))
     return teams
 
 

@@ -1,18 +1,12 @@
 """The types of `leaderboard.json` and of the organiser's tables of single cases."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.annotators import AnnotatorsSection
 from evaluation.organiser.ranking.certainty import Superiority
-from evaluation.organiser.ranking.classifiers import (
-    Classifiers,
-    PredictiveValues,
-    TeamOperatingPoint,
-)
+from evaluation.organiser.ranking.classifiers import Classifiers, PredictiveValues, TeamOperatingPoint
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
 from evaluation.organiser.ranking.difficulty import (
     Association,
@@ -67,7 +61,10 @@ class BoardOfTeam:
 
 @dataclass(frozen=True)
 class Team:
-    """A row of a leaderboard. ``submission``: the one that counts. ``submissions``: their number."""
+    """A row of a leaderboard. ``submission``: the one that counts. ``submissions``: their number.
+
+    ``chosen_here``: an ensemble whose members were chosen by results on the same cases.
+    """
 
     team: str
     eligible: bool
@@ -76,6 +73,7 @@ class Team:
     metrics: dict[str, MetricOfTeam]
     boards: dict[str, BoardOfTeam]
     note: str | None = None
+    chosen_here: bool = False
 
 
 @dataclass(frozen=True)

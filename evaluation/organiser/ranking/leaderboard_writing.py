@@ -1,7 +1,5 @@
 """Write `leaderboard.json`, the csv files beside it, and the organiser's files of single cases."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -23,7 +21,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
 )
 from evaluation.organiser.ranking.pairwise import holm
 from evaluation.organiser.ranking.rank_statistics import rank_sum_test
-from evaluation.organiser.ranking.results import COMPARE_WITH, LISTED, SEPARATOR, RankingError
+from evaluation.organiser.ranking.results import CHOSEN_ON, COMPARE_WITH, LISTED, SEPARATOR, RankingError
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.phase.cases import organiser_table
@@ -32,7 +30,7 @@ from evaluation.platform.result_file import render
 
 # --- Results by the teams' methods, from columns of `teams.csv`, as in REFUGE's Tables 3 and 5 ---
 
-_ROLES = frozenset({TEAM, ELIGIBLE, LISTED, COMPARE_WITH})
+_ROLES = frozenset({TEAM, ELIGIBLE, LISTED, COMPARE_WITH, CHOSEN_ON})
 
 
 @dataclass(frozen=True)

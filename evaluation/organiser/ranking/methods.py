@@ -1,7 +1,5 @@
 """Ranking methods on the values of the cases: rank then aggregate, quantiles, test then rank."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal

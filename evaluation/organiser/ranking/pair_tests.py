@@ -1,7 +1,5 @@
 """Which test compares two teams in a metric: of means, of areas under curves, or by randomisation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal

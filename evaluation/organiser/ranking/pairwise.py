@@ -1,7 +1,5 @@
 """Tests between two teams: outcome, detectable difference, and correction for many tests."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence

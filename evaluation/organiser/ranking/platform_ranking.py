@@ -5,8 +5,6 @@ alike, equal teams share the lowest place, submissions that lack a column are le
 ranked, and each phase has one ranking. Source: grand-challenge.org, `evaluation/utils.py` and `tasks.py`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

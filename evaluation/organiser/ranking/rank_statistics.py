@@ -1,7 +1,5 @@
 """Wilcoxon's signed-rank test, the rank-sum test, Kendall's τ-b; values tie by their published digits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Teams against readers: at each annotator's specificity, and on average. For organisers only."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ The interval of a metric is the one in the team's metrics.json. For ranks, a res
 tasks at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -39,7 +37,7 @@ class TeamCases:
     clusters: Mapping[str, str] | None = None
 
     @classmethod
-    def of(cls, submissions: Sequence[Submission], clusters: Mapping[str, str] | None = None) -> TeamCases:
+    def of(cls, submissions: Sequence[Submission], clusters: Mapping[str, str] | None = None) -> "TeamCases":
         """Return the case tables of submissions of different teams."""
         return cls(tuple(s.team for s in submissions), tuple(s.tables for s in submissions), clusters)
 

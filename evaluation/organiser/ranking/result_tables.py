@@ -1,7 +1,5 @@
 """Results of any origin in one table, and the organiser's definition of its metrics."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import tomllib

@@ -1,7 +1,5 @@
 """The results of many teams in one phase, read as `evaluate` writes them, and the teams' roles."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -50,7 +48,8 @@ class PhaseResults:
     """All submissions of one phase, sorted by team and in their order.
 
     ``compare_with``: the opponents of each team of ``ineligible`` that has any. ``variants``: the original
-    team by the variant's name; variants are not eligible.
+    team by the variant's name; variants are not eligible. ``chosen_here``: the ensembles whose members were
+    chosen by results on the cases of this phase.
     """
 
     challenge: Challenge
@@ -64,6 +63,7 @@ class PhaseResults:
     resampling: Resampling | None
     compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
     variants: Mapping[str, str] = field(default_factory=dict)
+    chosen_here: frozenset[str] = frozenset()
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -88,20 +88,22 @@ def variant_faults(variants: Mapping[str, str], teams: Collection[str]) -> list[
 
 # --- The file `teams.csv` beside the results: which teams are ranked, listed, and compared with others ---
 
-LISTED, COMPARE_WITH, SEPARATOR = "listed", "compare_with", ";"
+LISTED, COMPARE_WITH, CHOSEN_ON, SEPARATOR = "listed", "compare_with", "chosen_on", ";"
 
 
 @dataclass(frozen=True)
 class TeamRoles:
     """The ineligible teams, the unlisted teams, and the opponents of teams without a place.
 
-    ``variants``: the original team by the variant's name; variants are not eligible.
+    ``variants``: the original team by the variant's name; variants are not eligible. ``chosen_on``: the names
+    of phases by ensemble.
     """
 
     ineligible: frozenset[str] = frozenset()
     unlisted: frozenset[str] = frozenset()
     compare_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     variants: Mapping[str, str] = field(default_factory=dict)
+    chosen_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamRoles:
@@ -112,6 +114,7 @@ def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamR
     listed        no: left out altogether, as if there were no results
     variant_of    the team with the original method: the variant has no place, and is shown beside it
     compare_with  of a team without a place: its opponents, with ";" between; * for all ranked teams
+    chosen_on     of an ensemble: the phases by whose results its members were chosen, with ";" between
 
     An empty cell or a missing column means yes, or no comparison. Other columns are remarks, or describe the
     methods (see `method_groups`).
@@ -126,12 +129,13 @@ def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamR
             ineligible = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, ELIGIBLE))
             unlisted = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, LISTED))
             variants: dict[str, str] = {}
-            compared: dict[str, tuple[str, ...]] = {}
+            compared, chosen = dict[str, tuple[str, ...]](), dict[str, tuple[str, ...]]()
             for row in table.rows:
                 if original := row.cells.get(VARIANT_OF, ""):
                     variants[row.cells[TEAM]] = original
-                opponents = [name.strip() for name in row.cells.get(COMPARE_WITH, "").split(SEPARATOR)]
-                compared[row.cells[TEAM]] = tuple(filter(None, opponents))
+                for names, column in ((compared, COMPARE_WITH), (chosen, CHOSEN_ON)):
+                    cell = row.cells.get(column, "").split(SEPARATOR)
+                    names[row.cells[TEAM]] = tuple(filter(None, map(str.strip, cell)))
             table.faults.extend(f"{table.file}: {fault}" for fault in variant_faults(variants, teams))
     except PhaseError as error:
         problems += (f"{path.parent}: {problem}" for problem in error.problems)
@@ -141,6 +145,7 @@ def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamR
         unlisted,
         {team: names for team, names in compared.items() if names and team not in unlisted},
         {variant: team for variant, team in variants.items() if not {variant, team} & unlisted},
+        {team: names for team, names in chosen.items() if names and team not in unlisted},
     )
 
 
@@ -223,6 +228,7 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
         resampling,
         roles.compare_with,
         roles.variants,
+        frozenset(team for team, names in roles.chosen_on.items() if identity.name in names),
     )
 
 

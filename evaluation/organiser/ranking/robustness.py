@@ -1,7 +1,5 @@
 """The places of teams under other schemes and on parts of the cases, beside the places in force."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

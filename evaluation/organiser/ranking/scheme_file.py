@@ -1,7 +1,5 @@
 """A ranking scheme by its name, as a TOML file, and as a dictionary for reports."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """The scores that a scheme ranks: the metrics' values, or a method's scores from the cases."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

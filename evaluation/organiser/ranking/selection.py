@@ -1,7 +1,5 @@
 """Which submissions of a team count: limits, deadlines, and the choice of one."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

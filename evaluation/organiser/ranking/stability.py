@@ -1,7 +1,5 @@
 """Stability of the places when cases are resampled or left out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

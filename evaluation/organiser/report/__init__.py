@@ -1,4 +1,4 @@
 """Reports: self-contained HTML pages with figures and tables of submissions and leaderboards.
 
-Needs the extra ``report`` of this package (Jinja2, vl-convert-python), which scoring does not.
+Needs the extra ``report`` of this package (Jinja2, pypdf, vl-convert-python), which scoring does not.
 """

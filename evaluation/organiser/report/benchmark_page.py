@@ -1,7 +1,5 @@
 """The page of a cyst benchmark: figures and tables of the measurements that `fuse cysts` wrote."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """B-scans of a cyst benchmark with the marks of annotators and their combinations."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Iterator, Sequence

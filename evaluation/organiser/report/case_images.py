@@ -1,7 +1,5 @@
 """Pictures of single cases, from predictions and references that are read again."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import io

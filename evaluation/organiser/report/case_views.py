@@ -1,7 +1,5 @@
 """Views of all cases for the viewer of a page: an image and layers over it, all planes in one file."""
 
-from __future__ import annotations
-
 import base64
 import io
 import math

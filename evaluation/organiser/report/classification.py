@@ -1,7 +1,5 @@
 """The sections of classification and of detection tasks: curves, calibration, confusion matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Pictures of points and boxes: hits and misses, in the image, a plane, or seen along each axis."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Pictures of regions as colour images: agreement, missed and false regions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

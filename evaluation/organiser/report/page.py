@@ -1,7 +1,5 @@
 """A report's page: its content, one HTML file without outside references, and its figures as files."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import hashlib
@@ -17,6 +15,8 @@ from typing import Any, Self
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import DictionaryObject
 
 from evaluation import __version__
 from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, theme
@@ -374,7 +374,28 @@ def vector_files(drawing: Chart | str) -> dict[str, bytes]:
     else:
         specification = drawable(complete(drawing, width=WIDTH))
         svg = vl_convert.vegalite_to_svg(specification, vl_version=_VEGA_LITE_VERSION)
-    return {"svg": svg.encode(), "pdf": vl_convert.svg_to_pdf(svg)}
+    return {"svg": svg.encode(), "pdf": _repeatable(vl_convert.svg_to_pdf(svg))}
+
+
+def _repeatable(pdf: bytes) -> bytes:
+    """Return a PDF with its resources by name; vl-convert orders and numbers them anew in every run."""
+    (page,) = PdfReader(io.BytesIO(pdf)).pages
+    _sort_resources(page)
+    writer, written = PdfWriter(), io.BytesIO()
+    writer.add_page(page)
+    writer.write(written)
+    return written.getvalue()
+
+
+def _sort_resources(content: DictionaryObject) -> None:
+    for kind in content.get("/Resources", {}).values():
+        if isinstance(resources := kind.get_object(), DictionaryObject):
+            named = sorted(resources.items())
+            resources.clear()
+            resources.update(named)
+            for _, resource in named:
+                if isinstance(nested := resource.get_object(), DictionaryObject):
+                    _sort_resources(nested)
 
 
 def write_figures(charts: Iterable[Chart], folder: Path) -> list[Path]:

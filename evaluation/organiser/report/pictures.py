@@ -1,7 +1,5 @@
 """The choice of cases that are shown as pictures, and their section."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The results of one submission as a report needs them, from an evaluation or from its files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Publications that figures follow and that the methods paragraph cites, from `templates/sources.toml`."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

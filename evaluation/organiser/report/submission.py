@@ -1,7 +1,5 @@
 """The sections of the report of one submission, for the organiser and for the public."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence

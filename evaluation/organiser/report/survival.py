@@ -1,7 +1,5 @@
 """The section of survival: observed curves by predicted risk, and the calibration of predictions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Sections of values: distributions, sizes and their agreement, and subgroups."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

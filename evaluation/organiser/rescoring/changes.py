@@ -1,7 +1,5 @@
 """The changes from earlier to present results of a phase: values, places and cases."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

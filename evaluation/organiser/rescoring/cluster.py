@@ -8,8 +8,6 @@ A worker fetches files from elsewhere, and scores in a lane: each of its threads
 address is read once per worker; the lane verifies its seal.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import logging
@@ -396,7 +394,7 @@ class OnCluster:
         self._unsuited: set[str] = set()
         self._closing = contextlib.ExitStack()
 
-    def __enter__(self) -> OnCluster:
+    def __enter__(self) -> "OnCluster":
         """Start or find the cluster. Raises `PhaseError`."""
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         try:

@@ -10,8 +10,6 @@ A result is withdrawn before another takes its place, `metrics.json` is written 
 So a folder holds a whole result or none, and a result without a record is made again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import hashlib

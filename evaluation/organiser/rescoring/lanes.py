@@ -5,8 +5,6 @@ what unpacks, reads and scores is forked for each submission (see `evaluation.wo
 its caller, and its temporary files are removed even if it was killed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import os
@@ -308,7 +306,7 @@ class Lanes:
         self._count = count
         self._lanes: set[Lane] = set()
 
-    def __enter__(self) -> Lanes:
+    def __enter__(self) -> "Lanes":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -380,7 +378,7 @@ def _after_death(given: _AssignedTask, died: LaneDied, again: deque[_AssignedTas
 class ScoringInThisProcess:
     """Scores one submission after the other in this process, without workers; a context manager."""
 
-    def __enter__(self) -> ScoringInThisProcess:
+    def __enter__(self) -> "ScoringInThisProcess":
         return self
 
     def __exit__(self, *error: object) -> None:

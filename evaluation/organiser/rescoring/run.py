@@ -12,8 +12,6 @@ opened for one slice while another one was still being read. Participants cannot
 no process that decodes a submission holds a label.
 """
 
-from __future__ import annotations
-
 import math
 import uuid
 from collections import deque
@@ -51,7 +49,7 @@ class Slicing:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def __enter__(self) -> Slicing:
+    def __enter__(self) -> "Slicing":
         self._engine.__enter__()
         return self
 

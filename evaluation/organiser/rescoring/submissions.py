@@ -1,7 +1,5 @@
 """The submissions in a folder or at an address: fetched, listed, and their digests."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import posixpath

@@ -1,7 +1,5 @@
 """Tasks of processes that score submissions, their answers, and the code that computes a result."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os
@@ -34,7 +32,7 @@ class Environment:
     sources: str
     libraries: str
 
-    def difference(self, other: Environment) -> str | None:
+    def difference(self, other: "Environment") -> str | None:
         """Return the differences from this environment in words, None where there are none."""
         if self.version != other.version:
             return f"version {self.version} of the package here, {other.version} there"
@@ -136,7 +134,7 @@ Answers = Generator[tuple[ScoringTask, Answer], None, None]
 class Engine(Protocol):
     """An engine that scores submissions; a context manager, since it has processes to end."""
 
-    def __enter__(self) -> Engine: ...
+    def __enter__(self) -> "Engine": ...
 
     def __exit__(self, *error: object) -> None: ...
 

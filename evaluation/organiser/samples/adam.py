@@ -1,7 +1,5 @@
 """Synthetic ADAM phases: counts of one of the challenge's sets, and submissions of known quality."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +16,8 @@ from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
 from evaluation.metrics.crops import crop
 from evaluation.organiser.submission_writer import SampleCase, configured, write_archive_sample
+from evaluation.organiser.synthesis import ELSEWHERE_VALUE as OUTSIDE_THE_DISC
 from evaluation.organiser.synthesis import (
-    AUC,
     Ellipse,
     FundusCase,
     Quality,
@@ -33,7 +31,6 @@ from evaluation.organiser.synthesis import (
     reference_fovea,
     reference_mask,
 )
-from evaluation.organiser.synthesis import ELSEWHERE_VALUE as OUTSIDE_THE_DISC
 
 # --- The eyes of a synthetic ADAM set: anatomy, severity, and the structures that each image shows ---
 
@@ -292,28 +289,7 @@ _WRONG_DECISIONS = {Quality.PERFECT: 0.0, Quality.GOOD: 0.1, Quality.POOR: 0.4}
 _INVISIBLE = Point(0.0, 0.0)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of an ADAM sample."""
-    parser.add_argument("--cases", type=int, default=SET_IMAGES, help="number of images")
-    parser.add_argument("--set", default="onsite", choices=SETS, help="whose counts of Table 1 to keep")
-    parser.add_argument("--width", type=int, default=2124, help="of the first camera's images, in pixels")
-    parser.add_argument("--height", type=int, default=2056, help="of the first camera's images, in pixels")
-    parser.add_argument(
-        "--second-camera", type=float, default=376 / 1200, help="share of the second camera's smaller images"
-    )
-    parser.add_argument("--auc", type=float, default=AUC[Quality.GOOD], help="of the good submission")
-    parser.add_argument(
-        "--noise", type=float, default=0.0, help="share of the pixels about a structure that are flipped"
-    )
-    parser.add_argument(
-        "--submissions",
-        nargs="+",
-        type=Quality,
-        default=list(Quality),
-        choices=list(Quality),
-        metavar="QUALITY",
-        help="which to write",
-    )
+WORDS = {"quality": Quality, "qualities": list(Quality), "sets": list(SETS)}
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:

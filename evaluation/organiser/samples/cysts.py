@@ -1,7 +1,5 @@
 """Synthetic cyst phases: OCT volumes, annotators, references, and submissions of known quality."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Callable, Sequence
@@ -18,7 +16,7 @@ from evaluation.core.challenge import Values
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.tables import write_csv
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
-from evaluation.io.volumes import EXTENSIONS, write_volume
+from evaluation.io.volumes import write_volume
 from evaluation.organiser.submission_writer import SampleCase, configured, write_archive_sample
 from evaluation.organiser.synthesis import Quality
 
@@ -278,21 +276,6 @@ def _write(path: Path, values: NDArray[np.uint8], case: OctCase) -> None:
 
 _ANNOTATORS = ("first", "second")
 _FEWEST_B_SCANS = 5
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of a sample of OCT volumes."""
-    parser.add_argument("--cases", type=int, default=26, help="number of volumes")
-    parser.add_argument("--scale", type=float, default=1.0, help="of width, depth and number of B-scans")
-    parser.add_argument("--images", action="store_true", help="also write the OCT volumes (8-bit)")
-    parser.add_argument("--readers", action="store_true", help="also write the single annotators' levels")
-    parser.add_argument(
-        "--annotations",
-        action="store_true",
-        help="instead of a phase, write what `fuse cysts` builds one from: OCT volumes and annotations",
-    )
-    parser.add_argument("--b-scans", type=int, metavar="N", help="at most so many in a volume, 5 or more")
-    parser.add_argument("--extension", default=".mha", choices=EXTENSIONS[:3], help="of submitted volumes")
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:

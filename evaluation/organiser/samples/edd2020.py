@@ -1,7 +1,5 @@
 """Synthetic EDD2020 phases: overlapping lesions in two sets of images, and submissions of known quality."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Callable, Sequence
@@ -64,15 +62,6 @@ class Frame:
     height: int
     out_of_sample: bool
     lesions: tuple[Lesion, ...]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of an EDD2020 sample."""
-    parser.add_argument("--cases", type=int, default=100, help="number of images of the first set")
-    parser.add_argument("--out-of-sample", type=int, default=40, help="number of images of the second set")
-    parser.add_argument("--width", type=int, default=640, help="in pixels")
-    parser.add_argument("--height", type=int, default=512, help="in pixels")
-    parser.add_argument("--boxes-only", action="store_true", help="without the segmentation task")
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:

@@ -1,7 +1,5 @@
 """Synthetic JustRAIGS phases: eyes of persons, disagreeing graders, stacks, submissions of known quality."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Callable
@@ -118,19 +116,6 @@ _PUBLISHED = {
 }
 _SHARE_OF_PHASE_1 = 0.1
 _MOST_GRADERS = 99
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of a JustRAIGS sample."""
-    parser.add_argument("--cases", type=int, default=9741, help="number of eyes")
-    parser.add_argument("--referable", type=float, default=0.16, help="share of referable eyes")
-    parser.add_argument("--ungradable", type=float, default=0.01, help="share of ungradable eyes")
-    parser.add_argument("--stack", type=int, default=500, help="most eyes of a stack")
-    parser.add_argument("--inline", action="store_true", help="values in predictions.json, not in files")
-    parser.add_argument(
-        "--graders", type=int, default=0, help="name so many graders and two specialists; 0: no names"
-    )
-    parser.add_argument("--delimiter", choices=[",", ";"], default=",", help="of the graders' table")
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:

@@ -1,7 +1,5 @@
 """Synthetic REFUGE phases: references of simulated graders, and submissions of known quality."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from pathlib import Path
@@ -14,20 +12,6 @@ from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
 from evaluation.organiser import synthesis
 from evaluation.organiser.submission_writer import SampleCase, configured, write_archive_sample
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of a REFUGE sample."""
-    parser.add_argument("--cases", type=int, default=400, help="number of images")
-    parser.add_argument("--width", type=int, default=1634, help="in pixels")
-    parser.add_argument("--height", type=int, default=1634, help="in pixels")
-    parser.add_argument("--glaucoma", type=float, default=0.1, help="share of glaucomatous eyes")
-    parser.add_argument(
-        "--auc", type=float, default=synthesis.AUC[synthesis.Quality.GOOD], help="of the good submission"
-    )
-    parser.add_argument(
-        "--extension", default=".bmp", choices=[".bmp", ".png", ".tif"], help="of submitted masks"
-    )
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:

@@ -5,8 +5,6 @@ comic/grand-challenge.org, which has a phase at the top and flags in place of a 
 of `InterfaceKindChoices` in comic/grand-challenge.org.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The files of a new repository, and a synthetic sample of any declared phase."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -130,9 +128,7 @@ def write_repository(folder: Path, like: str, algorithm: bool = False) -> None:
     name = phase_name(folder)
     title = name.replace("-", " ").capitalize()
     head = Template(_template("head.toml")).substitute(
-        name=name,
-        title=title,
-        submission='"algorithm"\ninput_socket = "image"' if algorithm else '"archive"',
+        name=name, title=title, submission='"algorithm"\ninput_socket = "image"' if algorithm else '"archive"'
     )
     (folder / PHASE).mkdir(parents=True)
     (folder / PHASE / "phase.toml").write_text(f"{head}\n{_template(f'{like}.toml')}", encoding="utf-8")
@@ -142,11 +138,7 @@ def write_repository(folder: Path, like: str, algorithm: bool = False) -> None:
 
 def write_surroundings(folder: Path, name: str, title: str) -> None:
     """Write the files of a repository other than its phase and submission."""
-    values = {
-        "name": name,
-        "title": title,
-        "version": evaluation.__version__,
-    }
+    values = {"name": name, "title": title, "version": evaluation.__version__}
     for template, place in _PLACES.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         text = Template(_template(template)).substitute(values)

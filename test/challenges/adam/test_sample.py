@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from evaluation.challenges.adam import CHALLENGE, LESIONS, TITLES
+from evaluation.cli.common import declare
 from evaluation.evaluate import Result, evaluate
 from evaluation.organiser.samples import adam
 from evaluation.phase.manifest import scan
@@ -44,7 +45,7 @@ def write(folder, *arguments):
     parser.add_argument("--output", default=folder)
     parser.add_argument("--name", default="adam-sample")
     parser.add_argument("--seed", type=int, default=5)
-    adam.add_arguments(parser)
+    declare(parser, "evaluation.organiser.cli", "sample-adam", adam.WORDS)
     return adam.write(parser.parse_args(arguments), lambda done: None)
 
 

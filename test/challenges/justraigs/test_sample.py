@@ -9,6 +9,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from evaluation.challenges.justraigs.rules import CHALLENGE
+from evaluation.cli.common import declare
 from evaluation.core.outcome import no_progress
 from evaluation.evaluate import Result, evaluate
 from evaluation.organiser.justraigs_graders.grading import read_graders
@@ -22,7 +23,7 @@ QUALITIES = ("perfect", "good", "poor", "random")
 
 def write(folder, *options: str, name: str = "small", seed: int = 3) -> Path:
     parser = argparse.ArgumentParser()
-    justraigs.add_arguments(parser)
+    declare(parser, "evaluation.organiser.cli", "sample-justraigs")
     arguments = parser.parse_args([*options])
     arguments.output, arguments.name, arguments.seed = folder, name, seed
     justraigs.write(arguments, no_progress)

@@ -1,6 +1,8 @@
 """The first teams of a leaderboard, from the table that `rank` writes."""
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -65,6 +67,37 @@ def test_faults(tmp_path, count, name, given, problem):
     with pytest.raises(PhaseError) as error:
         best_of_board(board(tmp_path), given, count, name)
     assert problem in str(error.value)
+
+
+def scored(name: str, digest: str) -> SimpleNamespace:
+    """What the choice of members is told of the phase that an ensemble is scored on."""
+    return SimpleNamespace(config=SimpleNamespace(name=name), manifest=SimpleNamespace(digest=digest))
+
+
+def test_members_that_were_chosen_on_the_cases_of_the_phase_are_known(tmp_path):
+    assert best_of_board(board(tmp_path), ALL, 2).members(scored("offline", "1")) == "not known"
+    phases = [
+        {"role": "first", "phase": "offline", "manifest": "1"},
+        {"role": "second", "phase": "onsite", "manifest": "2"},
+    ]
+    (tmp_path / "leaderboard.json").write_text(json.dumps({"phases": phases}), encoding="utf-8")
+    table = tmp_path / "leaderboard-first.csv"
+    table.write_text(TABLE, encoding="utf-8")
+    final = tmp_path / "leaderboard.csv"
+    final.write_text("place,team,first place,second place\n1,a,1,2\n2,b,2,1\n", encoding="utf-8")
+    here, other = "on these cases", "on other cases"
+    # The final places are of both phases; the same seal under another name is the same set.
+    for path, name, expected in (
+        (final, None, (here, here, here, other)),
+        (table, None, (here, other, here, other)),
+        (final, "second", (other, here, other, other)),
+    ):
+        chosen = best_of_board(path, ALL, 2, name)
+        given = (("offline", "9"), ("onsite", "9"), ("copy", "1"), ("next", "9"))
+        assert tuple(chosen.members(scored(*one)) for one in given) == expected
+    (tmp_path / "leaderboard.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(PhaseError, match=r"leaderboard\.json: is not a file of this package"):
+        best_of_board(final, ALL, 2)
 
 
 def test_several_boards_without_an_overall_one(tmp_path):

@@ -14,6 +14,13 @@ import pytest
 
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.annotators.ensemble import (
+    IN_WORDS,
+    EnsembleGain,
+    Gain,
+    GainByDisagreement,
+    write_gain,
+)
 from evaluation.organiser.output import renew_folder
 from evaluation.organiser.paper import archive as archive_module
 from evaluation.organiser.paper import document as documents
@@ -58,6 +65,10 @@ def ranked(folder) -> RankedTeams:
     phase = refuge_phase(folder / "phase", 24, keys={"name": "refuge-test", "title": "T_1 & #2"})
     path = teams.folder / "leaderboard.json"
     path.write_text(path.read_text().replace("digest of refuge-test", load_phase(phase).manifest.digest))
+    gains = [Gain("classification.auc", name, 0.7, 0.6, 0.1, *[None] * 5) for name in TEAMS[:2]]
+    trend = GainByDisagreement("classification.auc", "glaucoma_risk", "difference", 24, 0.5, 0.0, 0.1, 0.2)
+    (teams.folder / "A_1").mkdir()
+    write_gain(teams.folder / "A_1", EnsembleGain(tuple(gains), (), (trend,), "on these cases"))
     return teams
 
 
@@ -181,6 +192,19 @@ def test_tables_have_the_places_and_values_of_rank(files, ranked):
         if column:
             assert float(row["value"]) == float(board[row["team"]][column])
             assert float(row["lower"]) == float(board[row["team"]][f"{column} lower"])
+
+
+def test_the_gain_of_an_ensemble_says_how_its_members_were_chosen(paper, files):
+    (row, other) = rows_of(files["tables/a-1-gains.csv"])
+    assert [row["member"], other["member"]] == list(TEAMS[:2])
+    assert float(row["gain"]) == 0.1
+    (trend,) = rows_of(files["tables/a-1-disagreement.csv"])
+    assert float(trend["Spearman's ρ"]) == 0.5
+    captions = [one.caption for one in paper.exhibits if one.name.startswith("a-1-")]
+    assert len(captions) == 3
+    assert all(IN_WORDS["on these cases"] in caption for caption in captions)
+    limits = [fact.text for one in paper.items if one.item.id == "limitations" for fact in one.facts]
+    assert f"Ensemble A_1: {IN_WORDS['on these cases']}" in limits
 
 
 def test_a_team_is_called_worse_only_where_a_test_says_so(paper, ranked):

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import wilcoxon
 
 from evaluation.organiser.ranking.analysis import RankOptions
-from evaluation.organiser.ranking.leaderboard import rank_phase
+from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE, against_first_place, rank_phase
 from evaluation.organiser.ranking.results import RankingError, read_results
 from evaluation.phase.places import scheme_of
 from test.organiser.ranking.teams import CUP, labels, refuge_columns, write_team
@@ -52,6 +52,22 @@ def test_an_ensemble_is_tested_against_its_members_alone(folder):
         assert pair.p_holm == pytest.approx(holm[team], rel=1e-9)
         better = "ensemble" if column["ensemble"].mean() > column[team].mean() else team
         assert pair.first == better
+
+
+def test_an_ensemble_chosen_on_the_cases_of_the_phase_is_marked(folder):
+    results, board = ranked(
+        folder, "team,eligible,variant_of,chosen_on\nensemble,no,a,other; refuge-test\nb,,,other\n"
+    )
+    assert results.phase == "refuge-test"
+    marked = {team.team: (team.chosen_here, team.note) for team in board.teams}
+    assert marked.pop("ensemble") == (True, f"variant of a; {CHOSEN_HERE}")
+    assert set(marked.values()) == {(False, None)}
+    first = against_first_place(
+        board,
+        scheme_of(results.challenge, results.options),
+        {f"segmentation.{CUP}": "higher"} | dict.fromkeys(results.figures, "higher"),
+    )
+    assert {row.note for row in first if row.team == "ensemble"} == {f"variant of a; {CHOSEN_HERE}"}
 
 
 def test_the_tests_of_ranked_teams_stay_the_same(folder):

@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import binomtest
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.annotators.ensemble import EnsembleGain, Gain, write_gain
+from evaluation.organiser.annotators.ensemble import IN_WORDS, EnsembleGain, Gain, write_gain
+from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
 from evaluation.organiser.ranking.leaderboard_file import (
     FinalTeam,
     GapTrend,
@@ -296,16 +297,33 @@ def test_what_ensembles_gain_has_a_section(twelve, tmp_path):
     pairs = ((team, value) for team, value in (("one", 0.6), ("two", 0.8)))
     gains = tuple(Gain(name, team, 0.7, of, 0.7 - of, None, None, None, None, None) for team, of in pairs)
     (tmp_path / "both").mkdir()
-    write_gain(tmp_path / "both", EnsembleGain(gains, (), ()))
+    write_gain(tmp_path / "both", EnsembleGain(gains, (), (), "on these cases"))
     found = read_gains(tmp_path)
-    assert found == {"both": EnsembleGain(gains, (), ())}
+    assert found == {"both": EnsembleGain(gains, (), (), "on these cases")}
     page = leaderboard_page(twelve.board, twelve.parts, gains=found)
     (section,) = [one for one in page.sections if one.name == "ensembles"]
     chart, table = section.blocks
     assert [row["value"] for row in chart.data["teams"]] == [0.6, 0.8]
     assert chart.data["line"] == [{"value": 0.7}]
+    assert all(IN_WORDS["on these cases"] in text for text in (chart.description, table.note))
     assert [row[1:4] for row in table.rows] == [("one", 0.7, 0.6), ("two", 0.7, 0.8)]
     assert page.banner == BANNER
+
+
+def test_an_ensemble_chosen_on_the_same_cases_is_marked_wherever_its_results_stand(twelve):
+    first, *others = twelve.board.phases[0].teams
+    teams = (replace(first, eligible=False, chosen_here=True), *others)
+    phase = replace(twelve.board.phases[0], teams=teams)
+    blocks = [
+        block
+        for section in leaderboard_page(replace(twelve.board, phases=(phase,)), twelve.parts).sections
+        for block in section.blocks
+        if getattr(block, "name", "") in ("ranking", "boards", "metrics")
+        or getattr(block, "name", "").endswith("by-team")
+    ]
+    texts = [block.note if isinstance(block, Table) else block.description for block in blocks]
+    assert len(texts) > 4
+    assert all(text.endswith(f" {first.team}: {CHOSEN_HERE}.") for text in texts)
 
 
 def test_a_small_number_is_not_shown_as_zero():

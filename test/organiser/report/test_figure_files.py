@@ -2,7 +2,7 @@
 
 import json
 
-from evaluation.organiser.report.page import csv_of, write_figures
+from evaluation.organiser.report.page import csv_of, vector_files, write_figures
 from test.charts.examples import examples
 
 STARTS = {"svg": b"<svg", "pdf": b"%PDF-", "png": b"\x89PNG", "csv": b"table,", "vl.json": b"{"}
@@ -32,3 +32,13 @@ def test_no_cell_is_a_formula():
     chart = examples()["scatter"]
     named = type(chart)(**{**vars(chart), "data": {"points": [{"case": "=1+1", "x": -1.5}]}})
     assert csv_of(named).splitlines()[1] == "points,'=1+1,-1.5"
+
+
+def test_a_drawing_has_the_same_bytes_every_time():
+    groups = "".join(
+        f'<g opacity="0.{n}"><path d="M{n} 0h9v9z"/><text y="9">{n}</text></g>' for n in range(1, 9)
+    )
+    drawing = f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20">{groups}</svg>'
+    first, *others = (vector_files(drawing)["pdf"] for _ in range(4))
+    assert first.startswith(b"%PDF")
+    assert others == [first] * 3

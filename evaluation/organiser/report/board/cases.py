@@ -1,7 +1,5 @@
 """Sections of single cases: the hardest ones, and their pictures."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

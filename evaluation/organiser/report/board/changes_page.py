@@ -1,7 +1,5 @@
 """The page of changes since earlier results: places, values by team, cases that moved."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from evaluation.charts.chart import marks_of

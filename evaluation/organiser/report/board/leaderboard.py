@@ -1,7 +1,5 @@
 """The sections of the page of a leaderboard."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,16 +13,7 @@ from evaluation.organiser.report.board import metrics, rankings
 from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
 from evaluation.organiser.report.board.methods import methods_paragraphs
 from evaluation.organiser.report.board.reading import ReportedPhase
-from evaluation.organiser.report.page import (
-    Block,
-    CopyableText,
-    Page,
-    Section,
-    Table,
-    Text,
-    listed,
-    percent,
-)
+from evaluation.organiser.report.page import Block, CopyableText, Page, Section, Table, Text, listed, percent
 
 # --- Tables of a report for LaTeX ---
 

@@ -1,7 +1,5 @@
 """The paragraph of methods with its citations, and the section on the data of the phases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sections of metrics: values by team, curves of all teams, subgroups."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -10,7 +8,7 @@ from numpy.typing import NDArray
 
 from evaluation.charts.chart import GREY, Chart, MarkStyle, NamedCurve, marks_of
 from evaluation.charts.roc import MarkedPoint, roc_chart
-from evaluation.organiser.annotators.ensemble import EnsembleGain
+from evaluation.organiser.annotators.ensemble import IN_WORDS, EnsembleGain
 from evaluation.organiser.charts import teams as team_charts
 from evaluation.organiser.charts.curves import froc_chart, thinned_curve
 from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
@@ -67,9 +65,9 @@ def _metrics_table(phase: ReportedPhase) -> Table:
         for name, one in phase.board.metrics.items()
         for _ in phase.by_value(name)
     )
-    return Table.of(
-        phase.identifier("metrics"), "All metrics by team", columns, rows, note, reasons
-    ).without_empty(columns[-1])
+    name, title = phase.identifier("metrics"), "All metrics by team"
+    table = Table.of(name, title, columns, rows, note + phase.chosen_here, reasons)
+    return table.without_empty(columns[-1])
 
 
 def complete_values(phase: ReportedPhase, metric: str) -> tuple[list[str], list[str], NDArray[np.float64]]:
@@ -98,6 +96,7 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         described = f"The metric by team, the best one first; {arrow}."
         if any(value.lower is not None for value in values):
             described += " Lines are 95 % intervals."
+        described += phase.chosen_here
         yield team_charts.team_values_chart(
             phase.identifier(name, "by-team"),
             title,
@@ -329,7 +328,7 @@ def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, Ensem
     """Return the section of at least one ensemble; figures for the metrics of the ranking of its phase."""
     blocks: list[Block] = []
     for ensemble, found in gains.items():
-        metrics = list(dict.fromkeys(one.metric for one in found.gains))
+        metrics, chosen = list(dict.fromkeys(one.metric for one in found.gains)), IN_WORDS[found.members]
         phase = next((one for one in phases if set(metrics) <= set(one.board.metrics)), phases[0])
         marks = {**marks_of(one.member for one in found.gains), **phase.marks}
         for metric in (name for name in metrics if name in phase.ranked_metrics):
@@ -338,7 +337,7 @@ def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, Ensem
                 team_charts.team_values_chart(
                     phase.identifier(ensemble, metric, "gain"),
                     f"Members of {ensemble}: {phase.title_of(metric)}",
-                    f"The value of each member; the dashed line is the ensemble, {ensemble}.",
+                    f"The value of each member; the dashed line is the ensemble, {ensemble}. {chosen}",
                     [team_charts.TeamValue(one.member, one.member_value) for one in members],
                     marks,
                     phase.axis_of(metric),
@@ -348,7 +347,9 @@ def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, Ensem
         values = (("ensemble", 4), ("member's value", 4), ("gain", 4), "test", ("p", 4), ("p after Holm", 4))
         columns: list[Title] = ["metric", "member", *values]
         rows = [(phase.title_of(one.metric), *list(vars(one).values())[1:8]) for one in found.gains]
-        note = "A gain is positive where the ensemble is better; p corrected by Holm for its members."
+        note = (
+            f"A gain is positive where the ensemble is better; p corrected by Holm for its members. {chosen}"
+        )
         name = phase.identifier(ensemble, "gains")
         blocks.append(Table.of(name, f"{ensemble} against its members", columns, rows, note))
         if found.by_disagreement:
@@ -357,7 +358,9 @@ def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, Ensem
             rows = [
                 (phase.title_of(one.metric), *list(vars(one).values())[1:]) for one in found.by_disagreement
             ]
-            note = "Mean gain over the members' mean in cases with low, middle and high disagreement."
+            note = (
+                "Mean gain over the members' mean in cases with low, middle and high disagreement. " + chosen
+            )
             name, title = phase.identifier(ensemble, "disagreement"), f"{ensemble}: gain by disagreement"
             blocks.append(Table.of(name, title, columns, rows, note))
     return Section("ensembles", "Ensembles", tuple(blocks))

@@ -1,7 +1,5 @@
 """Sections of rankings: places, agreement across phases, stability, significance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -67,14 +65,16 @@ _NOTE = "A lower score is better. (n): not ranked, would take place n."
 _INTERVAL = "95 % interval"
 
 
-def _noted(name: str, title: str, columns: Sequence[Title], rows: Sequence[Sequence[Cell]]) -> Table:
+def _noted(
+    phase: ReportedPhase, name: str, title: str, columns: Sequence[Title], rows: Sequence[Sequence[Cell]]
+) -> Table:
     """Return a table of places, without the column of their intervals where there is none."""
     table = Table.of(name, title, columns, rows).without_empty(_INTERVAL)
     resampled = any(column.title == _INTERVAL for column in table.columns)
     found = (
         "The interval holds the places over resampled cases." if resampled else "Cases were not resampled."
     )
-    return replace(table, note=f"{found} {_NOTE}")
+    return replace(table, note=f"{found} {_NOTE}{phase.chosen_here}")
 
 
 def _ranking_table(phase: ReportedPhase) -> Table:
@@ -86,7 +86,7 @@ def _ranking_table(phase: ReportedPhase) -> Table:
     for team in phase.board.teams:
         board, *further = (team.boards.get(name, BoardOfTeam()) for name in phase.boards)
         rows.append((team.team, *_placed(board), *map(_place, further)))
-    return _noted(phase.identifier("ranking"), "Places and scores", columns, rows)
+    return _noted(phase, phase.identifier("ranking"), "Places and scores", columns, rows)
 
 
 def _board_tables(phase: ReportedPhase) -> Iterator[Table]:
@@ -99,7 +99,7 @@ def _board_tables(phase: ReportedPhase) -> Iterator[Table]:
     ]
     if rows:
         columns: list[Title] = ["leaderboard", "team", "place", _INTERVAL, ("score", 3)]
-        yield _noted(phase.identifier("boards"), "The other leaderboards", columns, rows)
+        yield _noted(phase, phase.identifier("boards"), "The other leaderboards", columns, rows)
 
 
 def _placed(board: BoardOfTeam) -> tuple[Cell, Cell, Cell]:
@@ -402,6 +402,7 @@ def _unranked(phase: ReportedPhase) -> Iterator[Table]:
         tested = (("difference", 4), "test", ("p", 4), ("p after Holm", 4))
         columns = ("metric", "better", "worse", *tested)
         note = "Corrected for the tests of the same team without a place; other tests are not affected."
+        note += phase.chosen_here
         yield Table.of(phase.identifier("unranked"), "Tests of teams without a place", columns, rows, note)
 
 

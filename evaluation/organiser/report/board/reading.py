@@ -1,7 +1,5 @@
 """The files that `rank` and `evaluate --each --since` wrote, as the sections need them."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import types
@@ -18,9 +16,10 @@ from evaluation.challenges.declared.tables import title_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
-from evaluation.organiser.annotators.ensemble import GAIN_FILES, EnsembleGain
+from evaluation.organiser.annotators.ensemble import GAIN_FILES, MEMBERS, EnsembleGain
 from evaluation.organiser.charts.teams import TeamMarks
 from evaluation.organiser.output import text_of_cell
+from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
 from evaluation.organiser.ranking.leaderboard_file import (
     BoardOfTeam,
     Leaderboard,
@@ -29,7 +28,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     PhaseLeaderboard,
     Team,
 )
-from evaluation.organiser.report.page import Block, Section, identifier
+from evaluation.organiser.report.page import Block, Section, identifier, listed
 from evaluation.organiser.rescoring.changes import Changes
 from evaluation.organiser.rescoring.kept import CHANGES
 from evaluation.phase.registry import challenge_named
@@ -59,13 +58,15 @@ def read_gains(folder: Path) -> dict[str, EnsembleGain]:
 
     Raises `PhaseError` for files that are not of this package.
     """
-    return {
-        path.parent.name: _validated(
-            path, EnsembleGain, {part: read_rows(path.with_name(file)) for part, file in GAIN_FILES.items()}
-        )
-        for pattern in ("", "*/")
-        for path in sorted(folder.glob(f"{pattern}{GAIN_FILES['gains']}"))
-    }
+    found: dict[str, EnsembleGain] = {}
+    for path in (
+        path for pattern in ("", "*/") for path in sorted(folder.glob(pattern + GAIN_FILES["gains"]))
+    ):
+        content: dict[str, Any] = {part: read_rows(path.with_name(file)) for part, file in GAIN_FILES.items()}
+        if content["gains"]:
+            content["members"] = content["gains"][0].get(MEMBERS, "not known")
+        found[path.parent.name] = _validated(path, EnsembleGain, content)
+    return found
 
 
 def with_absent(content: Any, kind: Any) -> Any:
@@ -212,6 +213,12 @@ class ReportedPhase:
         """Return the title of a metric with its unit, for an axis."""
         known, title = self.board.metrics.get(metric), self.title_of(metric)
         return f"{title} in {known.unit}" if known and known.unit and " in " not in title else title
+
+    @property
+    def chosen_here(self) -> str:
+        """A sentence on the ensembles whose members were chosen on the same cases, empty without any."""
+        names = [team.team for team in self.board.teams if team.chosen_here]
+        return f" {listed(names)}: {CHOSEN_HERE}." if names else ""
 
     def in_order_of(self, board: str) -> list[tuple[Team, BoardOfTeam]]:
         """Return the teams with a place in a board, best first."""
