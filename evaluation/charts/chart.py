@@ -12,6 +12,7 @@ from evaluation.metrics.arrays import Floats
 # --- Colours of all figures, and the light and dark configuration of Vega-Lite that they share ---
 
 ThemeName = Literal["light", "dark"]
+Record = Mapping[str, Any]
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 OCHRE, CYAN, VIOLET = "#A97800", "#3D9BD0", "#8460D8"
@@ -19,6 +20,9 @@ SKY, YELLOW = "#56B4E9", "#F0E442"
 """For areas and pictures alone: on white, marks of these could hardly be seen."""
 GREY = "#767676"
 """The colour of diagonals, zero lines and bands. Readable on white and on black."""
+
+DASHED: Record = {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None}
+"""A line to compare with, such as that of chance."""
 
 INK, DOT = "ink", "dot"
 """Styles of marks that the background's colour outlines, so that those on each other can be told apart.
@@ -121,8 +125,6 @@ def theme(name: ThemeName) -> dict[str, Any]:
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 SELECTED_CASE = "selected_case"
 """The parameter with the name of the case that the reader has chosen, empty for none."""
-
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

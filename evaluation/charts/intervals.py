@@ -75,10 +75,7 @@ class MetricInterval:
 
 
 def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterval]) -> Chart | None:
-    """Return the chart; None without a metric that has finite best and worst values.
-
-    ``title`` is followed by "with 95 % intervals" where there are any.
-    """
+    """Return the chart; None without a metric that has finite best and worst values."""
     rows = [
         {
             "metric": metric.title,
@@ -108,24 +105,21 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
             "encoding": {"x": x, "tooltip": told},
         },
     ]
-    # A label of three lines has no room in a row of 40 pixels.
-    height = 46 if any(len(metric.title) > _TWO_LINES for metric in metrics) else 40
     bars = any(row["from"] is not None for row in rows)
     explained = "; the bar is its 95 % interval" if bars else ""
-    return Chart(
-        name,
-        f"{title} with 95 % intervals" if bars else title,
-        f"Each metric between its worst and its best possible value{explained}. "
-        "Metrics without a finite worst value are in the table alone.",
-        {"metrics": rows},
-        {"data": {"name": "metrics"}, "encoding": {"y": y}, "layer": layers, "height": height * len(rows)},
-        wide=True,
+    described = (
+        f"Each metric between its worst and its best possible value{explained}. Metrics without a finite "
     )
+    described += "worst value are in the table alone."
+    data, size = {"data": {"name": "metrics"}}, {"height": _ROW * len(rows)}
+    specification = {**data, "encoding": {"y": y}, "layer": layers, **size}
+    title += " with 95 % intervals" if bars else ""
+    return Chart(name, title, described, {"metrics": rows}, specification, wide=True)
 
 
 _TICKS = [0, 0.25, 0.5, 0.75, 1]
-_TWO_LINES = 42
-"""Letters that two lines of a label hold."""
+_ROW = 46
+"""Height of a row in pixels, for labels of three lines."""
 
 
 def _position(metric: MetricInterval, value: float) -> float:

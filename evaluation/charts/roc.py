@@ -38,11 +38,7 @@ def roc_chart(
     }
     x = vl.share("false_positive_rate", "1 − specificity")
     y = vl.share("sensitivity", "sensitivity")
-    layers: list[vl.Record] = [
-        vl.layer(
-            "chance", {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y
-        )
-    ]
+    layers: list[vl.Record] = [vl.layer("chance", vl.DASHED, x=x, y=y)]
     if band:
         data["band"] = vl.band_rows([band], "false_positive_rate", marks)
         layers.append(vl.band_layer(x, vl.share("lower", "sensitivity"), 1))

@@ -224,9 +224,7 @@ def calibration_chart(
     area = vl.quantitative("cases", title="cases", scale={"range": [30, 350]}, legend=legend)
     told = [vl.quantitative("cases"), *vl.tooltip(numbers=("predicted", "observed", "lower", "upper"))]
     layers = [
-        vl.layer(
-            "perfect", {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y
-        ),
+        vl.layer("perfect", vl.DASHED, x=x, y=y),
         vl.layer("bins", {"type": "rule", "color": vl.BLUE}, x=x, **interval),
         vl.layer("bins", {"type": "line", "tooltip": None}, x=x, y=y),
         vl.layer("bins", {"type": "point", "filled": True, "opacity": 1}, x=x, y=y, size=area, tooltip=told),

@@ -426,42 +426,32 @@ def blob_chart(
 
 # --- Stacked frequencies: how often each team takes each place, as parts of one bar by leaderboard ---
 
-_PALE = "#f4f8fb"
-
 
 def frequencies_chart(
     name: str, title: str, boards: Mapping[str, Sequence[TeamPlaces]], follows: str = ""
 ) -> vl.Chart:
     """Return the bars of every team, one for each of ``boards``, which hold the teams in their order."""
-    ordered = [one.team for one in next(iter(boards.values()))]
+    teams = list(dict.fromkeys(one.team for places in boards.values() for one in places))
     last = max(place for places in boards.values() for one in places for place in one.shares)
-    rows: list[vl.Record] = []
-    for team in dict.fromkeys([*ordered, *(one.team for places in boards.values() for one in places)]):
-        for board, one in ((board, one) for board, of in boards.items() for one in of if one.team == team):
-            label, end = f"{team}, {board}" if len(boards) > 1 else team, 0.0
-            for place, share in sorted(one.shares.items()):
-                span = {"from": end, "to": end + share, "middle": end + share / 2}
-                rows.append({"label": label, "team": team, "place": place, "share": share, **span})
-                end += share
-    x = {**vl.share("from", "share of the resamples"), "axis": {"format": "%"}}
-    scale = {"domain": [1, max(2, last)], "range": [vl.BLUE, _PALE], "interpolate": "rgb"}
-    legend = {"values": sorted({1, last}), "format": "d", "gradientLength": 160}
-    numbers = {"test": f"datum.place <= {1 + (last - 1) / 5}", "value": "#ffffff"}
-    layers = [
-        vl.layer(
-            "places",
-            {"type": "bar", "stroke": vl.GREY, "strokeWidth": 0.5},
-            x=x,
-            x2={"field": "to"},
-            color=vl.quantitative("place", scale=scale, legend=legend),
-            tooltip=vl.tooltip("label", "place", numbers=("share",)),
-        ),
-        {
-            **vl.layer("places", {"type": "text", "fontSize": 11, "tooltip": None}, text=vl.nominal("place")),
-            "transform": [{"filter": "datum.share >= 0.06"}],
-        },
+    rows = [
+        {"label": label, "team": one.team, "place": place, "share": share, "from": start, "to": start + share}
+        for board, places in boards.items()
+        for one in places
+        for label in [f"{one.team}, {board}" if len(boards) > 1 else one.team]
+        for place, share in sorted(one.shares.items())
+        for start in [sum(other for before, other in one.shares.items() if before < place)]
     ]
-    layers[1]["encoding"] |= {"x": {**x, "field": "middle"}, "color": {"condition": numbers, "value": "#000"}}
+    rows.sort(key=lambda row: teams.index(str(row["team"])))
+    x = {**vl.share("from", "share of the resamples"), "axis": {"format": "%"}}
+    scale = {"domain": [1, max(2, last)], "range": [vl.BLUE, "#f4f8fb"], "interpolate": "rgb"}
+    dark = {"test": f"datum.place <= {1 + (last - 1) / 5}", "value": "#ffffff"}
+    bar = {"type": "bar", "stroke": vl.GREY, "strokeWidth": 0.5}
+    coloured = {"color": vl.quantitative("place", scale=scale, legend=None), "x": x, "x2": {"field": "to"}}
+    told = vl.tooltip("label", "place", numbers=("share",))
+    number = {"type": "text", "align": "left", "dx": 4, "fontSize": 11, "tooltip": None}
+    inked = {"color": {"condition": dark, "value": "#000000"}, "x": x, "text": vl.nominal("place")}
+    large = {"transform": [{"filter": "datum.share >= 0.06"}]}
+    layers = [vl.layer("places", bar, **coloured, tooltip=told), vl.layer("places", number, **inked) | large]
     described = "The share of the resamples in which a team takes each place, from the first on the left."
     height = ROW_HEIGHT * len({row["label"] for row in rows})
     specification = {"encoding": {"y": vl.names_down("label")}, "layer": layers, "height": height}

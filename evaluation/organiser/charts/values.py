@@ -427,11 +427,10 @@ def identity_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> v
     in_unit = f" in {unit}" if unit else ""
     x_axis, y_axis = Axis(f"reference{in_unit}", ends), Axis(f"prediction{in_unit}", ends)
     x, y = vl.quantity("x", x_axis.title, ends), vl.quantity("y", y_axis.title, ends)
-    line = {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}
     points = [CasePoint(pair.case, pair.reference, pair.predicted) for pair in pairs]
     described = "Predicted against true value of every case; right ones lie on the dashed line."
     data: dict[str, Sequence[vl.Record]] = {"equal": [{"x": end, "y": end} for end in ends]}
-    layers = [vl.layer("equal", line, x=x, y=y)]
+    layers = [vl.layer("equal", vl.DASHED, x=x, y=y)]
     return scatter_chart(name, title, described, points, x_axis, y_axis, layers, data, square=True)
 
 

@@ -21,7 +21,7 @@ from pypdf.generic import DictionaryObject
 from evaluation import __version__
 from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, theme
 from evaluation.io.files import write_atomically
-from evaluation.organiser.output import plain_cell
+from evaluation.organiser.output import plain_cell, tabular
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, Viewer
 
 # --- The parts of a page: sections of figures, tables, pictures and paragraphs ---
@@ -63,18 +63,12 @@ class Table:
 
     @classmethod
     def of(
-        cls,
-        name: str,
-        title: str,
-        columns: Iterable[Title],
-        rows: Iterable[Iterable[Cell]],
-        note: str = "",
-        reasons: Iterable[str | None] = (),
+        cls, name: str, title: str, columns: Iterable[Title], rows: Iterable[Iterable[Cell]], note: str = ""
     ) -> Self:
         """Return a table of any rows and columns."""
         given = (Column(one) if isinstance(one, str) else one for one in columns)
         filled = tuple(one if isinstance(one, Column) else Column(*one) for one in given)
-        return cls(name, title, filled, tuple(map(tuple, rows)), note, tuple(reasons))
+        return cls(name, title, filled, tuple(map(tuple, rows)), note)
 
     def without_empty(self, *titles: str) -> Self:
         """Return the table without columns in which no row has a value: the titled ones, or all such."""
@@ -94,6 +88,13 @@ class Table:
             [shown(cell, column.digits) for cell, column in zip(row, self.columns, strict=True)]
             for row in self.rows
         ]
+
+    @property
+    def latex(self) -> str:
+        """The table for LaTeX (booktabs); columns of numbers are aligned right."""
+        titles = [column.title for column in self.columns]
+        numeric = [any(isinstance(row[i], int | float) for row in self.rows) for i in range(len(titles))]
+        return tabular(titles, self.shown, numeric)
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from evaluation.organiser.report.page import (
 )
 from evaluation.organiser.report.pictures import pictures_section, viewer_section
 from evaluation.organiser.report.results import CaseRecord, MetricRow, SubmissionResults, ends_of, metric_rows
+from evaluation.organiser.report.sources import NOTES
 from evaluation.organiser.report.survival import survival_section
 from evaluation.phase.config import DECLARED
 from evaluation.phase.leaderboard import digits_of, platform_metrics, rounded_estimates
@@ -126,7 +127,8 @@ def _table(rows: list[MetricRow]) -> Table:
     last = ("better", "unit", "task") if several else ("better", "unit")
     note = "As published; lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
     titles = ("metric", Column("value", digits), *spread, *last)
-    table = Table.of("metrics", "All metrics", titles, cells, note, (row.estimate.interval for row in rows))
+    table = Table.of("metrics", "All metrics", titles, cells, note)
+    table = replace(table, reasons=tuple(row.estimate.interval for row in rows))
     return table.without_empty("standard deviation", "median", "unit")
 
 
@@ -175,11 +177,8 @@ def cases_section(results: SubmissionResults) -> Section:
         row += [case.run_seconds] if timed else []
         row += [", ".join(case.worst) or None, case.failure] if troubled else []
         rows.append(tuple(row))
-    note = (
-        "A column's title sorts. A click on a case marks it in figures and pictures, one on a point of a "
-        "figure chooses its case here. Escape clears the choice."
-    )
-    return Section("cases", "Cases", (SortableCaseTable.of("cases", "All cases", columns, rows, note),))
+    found = SortableCaseTable.of("cases", "All cases", columns, rows, NOTES["cases"])
+    return Section("cases", "Cases", (found,))
 
 
 _MOST_MAIN = 8

@@ -21,7 +21,6 @@ from evaluation.organiser.ranking.leaderboard_file import (
 from evaluation.organiser.report.board.cases import clustered
 from evaluation.organiser.report.board.leaderboard import (
     BANNER,
-    latex_table,
     leaderboard_page,
     reported_phases,
 )
@@ -354,7 +353,7 @@ def test_final_places_stand_first_with_their_distribution(twelve):
 
 def test_latex_shows_special_signs_as_they_are():
     table = Table("t", "T", (Column("team"), Column("value", 2)), (("a_b & {50 %}", 0.5), ("c", None)))
-    assert latex_table(table).text.splitlines() == [
+    assert table.latex.splitlines() == [
         r"\begin{tabular}{lr}",
         r"\toprule",
         r"team & value \\",

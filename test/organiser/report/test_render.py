@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -96,7 +97,8 @@ def test_every_figure_is_drawn_and_nothing_runs(chromium, tmp_path, names, width
 
 def test_a_missing_interval_has_its_reason_below_the_table():
     columns, rows = ("metric", "value", "lower", "unit"), [("a", 1.0, None, None), ("b", 2.0, 1.5, None)]
-    table = Table.of("t", "T", columns, [*rows, ("c", 3.0, None, "mm")], "", ["few <cases>", None, "biased"])
+    table = Table.of("t", "T", columns, [*rows, ("c", 3.0, None, "mm")])
+    table = replace(table, reasons=("few <cases>", None, "biased"))
     html = render_page(Page("P", (), (Section("s", "S", (table,)),)))
     cells = re.findall(r"<td[^>]*>(.*?)</td>", html)
     marks = [f'<abbr title="{reason}">–<sup>{number}</sup></abbr>' for number, reason in _REASONS.items()]

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.leaderboard_file import CurvePoints
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
 from evaluation.organiser.report.page import Block, Section, Table, Title
-from evaluation.organiser.report.sources import followed, wiesenfarth
+from evaluation.organiser.report.sources import NOTES, followed, wiesenfarth
 
 # --- The section of the metrics: values by team with intervals, box plots, podiums and ranking heat maps ---
 
@@ -60,14 +61,14 @@ def _metrics_table(phase: ReportedPhase) -> Table:
     values = (("value", 4), ("lower", 4), ("upper", 4))
     columns = ("metric", "better", "team", *values, "rank", "ranks with 95 % confidence")
     note = "Lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
-    reasons = (
+    reasons = tuple(
         one.no_intervals or (None if "." in name else "figures of several metrics have none")
         for name, one in phase.board.metrics.items()
         for _ in phase.by_value(name)
     )
     name, title = phase.identifier("metrics"), "All metrics by team"
-    table = Table.of(name, title, columns, rows, note + phase.chosen_here, reasons)
-    return table.without_empty(columns[-1])
+    table = Table.of(name, title, columns, rows, note + phase.chosen_here)
+    return replace(table, reasons=reasons).without_empty(columns[-1])
 
 
 def complete_values(phase: ReportedPhase, metric: str) -> tuple[list[str], list[str], NDArray[np.float64]]:
@@ -253,12 +254,8 @@ def _readers(phase: ReportedPhase) -> Iterator[Table]:
         tests = (("degrees of freedom", 1), ("lower", 3), ("upper", 3), ("p", 4), ("p, corrected", 4))
         decimals = ((title, 3) for title in figures)
         columns: list[Title] = ["figure", "team", "readers", "cases", *decimals, *tests]
-        note = (
-            "The mean of readers who stand for all readers like them, and each team against it (Obuchowski "
-            "and Rockette 1995; Hillis 2007). Interval of the difference; without a team, of the mean."
-        )
-        rows = (vars(one).values() for one in found)
-        yield Table.of(phase.identifier("readers"), "Teams and the average reader", columns, rows, note)
+        name, rows = phase.identifier("readers"), (vars(one).values() for one in found)
+        yield Table.of(name, "Teams and the average reader", columns, rows, NOTES["readers"])
 
 
 def _annotator_points(phase: ReportedPhase) -> Iterator[Table]:
@@ -274,14 +271,8 @@ def _annotator_points(phase: ReportedPhase) -> Iterator[Table]:
         tests = (("p", 4), ("p, corrected", 4))
         decimals = ((title, 3) for title in shares)
         columns: list[Title] = ["annotator", "team", *decimals, *alone, *tests]
-        note = (
-            "Each team at the highest sensitivity that keeps the annotator's specificity. Difference: the "
-            "team's sensitivity minus the annotator's, with its 95 % interval; p of McNemar's test (of a "
-            "permutation test where cases belong together), corrected by Holm for all ranked teams and "
-            "annotators."
-        )
-        name = phase.identifier("annotator-points")
-        yield Table.of(name, "Teams at the operating points of annotators", columns, rows, note)
+        name, title = phase.identifier("annotator-points"), "Teams at the operating points of annotators"
+        yield Table.of(name, title, columns, rows, NOTES["annotator points"])
 
 
 def _classifiers(phase: ReportedPhase) -> Iterator[Table]:
@@ -347,9 +338,7 @@ def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, Ensem
         values = (("ensemble", 4), ("member's value", 4), ("gain", 4), "test", ("p", 4), ("p after Holm", 4))
         columns: list[Title] = ["metric", "member", *values]
         rows = [(phase.title_of(one.metric), *list(vars(one).values())[1:8]) for one in found.gains]
-        note = (
-            f"A gain is positive where the ensemble is better; p corrected by Holm for its members. {chosen}"
-        )
+        note = f"{NOTES['gains']} {chosen}"
         name = phase.identifier(ensemble, "gains")
         blocks.append(Table.of(name, f"{ensemble} against its members", columns, rows, note))
         if found.by_disagreement:
@@ -358,9 +347,7 @@ def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, Ensem
             rows = [
                 (phase.title_of(one.metric), *list(vars(one).values())[1:]) for one in found.by_disagreement
             ]
-            note = (
-                "Mean gain over the members' mean in cases with low, middle and high disagreement. " + chosen
-            )
+            note = f"{NOTES['disagreement']} {chosen}"
             name, title = phase.identifier(ensemble, "disagreement"), f"{ensemble}: gain by disagreement"
             blocks.append(Table.of(name, title, columns, rows, note))
     return Section("ensembles", "Ensembles", tuple(blocks))

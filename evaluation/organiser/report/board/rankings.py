@@ -26,7 +26,7 @@ from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
 from evaluation.organiser.report.page import Block, Cell, Section, Table, Title, identifier, listed
-from evaluation.organiser.report.sources import wiesenfarth
+from evaluation.organiser.report.sources import NOTES, wiesenfarth
 
 # --- The sections of the final ranking and of each phase: places with intervals, and tiers ---
 
@@ -61,7 +61,6 @@ def ranking_section(phase: ReportedPhase) -> Section | None:
     return phase.section("ranking", "Ranking", (_ranking_table(phase), *_charts(phase), *tables))
 
 
-_NOTE = "A lower score is better. (n): not ranked, would take place n."
 _INTERVAL = "95 % interval"
 
 
@@ -71,10 +70,8 @@ def _noted(
     """Return a table of places, without the column of their intervals where there is none."""
     table = Table.of(name, title, columns, rows).without_empty(_INTERVAL)
     resampled = any(column.title == _INTERVAL for column in table.columns)
-    found = (
-        "The interval holds the places over resampled cases." if resampled else "Cases were not resampled."
-    )
-    return replace(table, note=f"{found} {_NOTE}{phase.chosen_here}")
+    note = NOTES["resampled places" if resampled else "places"]
+    return replace(table, note=note + phase.chosen_here)
 
 
 def _ranking_table(phase: ReportedPhase) -> Table:
@@ -231,11 +228,7 @@ def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) 
     if found.trends:
         columns = ["metric", "from", "to", "team", "points", *((title, 4) for title in _TREND)]
         rows = ((titles[one.metric], *list(vars(one).values())[1:]) for one in found.trends)
-        note = (
-            "Spearman's correlation of the gap, how much better a submission is in the earlier phase, with "
-            "the number of evaluations there; without a team: over all teams. Positive: overfitting."
-        )
-        blocks.append(Table.of("gap-trends", "Gaps by earlier evaluations", columns, rows, note))
+        blocks.append(Table.of("gap-trends", "Gaps by earlier evaluations", columns, rows, NOTES["gaps"]))
     return Section("generalisation", "Generalisation", tuple(blocks))
 
 
