@@ -135,8 +135,7 @@ def read_and_score(
         note = "Note: a reader handed on values that no file holds; a file may have taken it over:"
         fault = Fault(FaultKind.UNREADABLE, ".", "files that can be read", "one that misleads its reader")
         return Rejection(Faults([fault]), (note, *map(printable, lies)))
-    if problems := organisers_problems(outcomes):
-        raise PhaseError(*problems)
+    PhaseError.raise_all(organisers_problems(outcomes))
     return CaseOutcomes(read.tasks, read.run_seconds, dict(zip(chosen, outcomes, strict=True)), read.used)
 
 
@@ -173,8 +172,7 @@ def scores_of_nothing(phase: Phase, tasks: Sequence[Task], workers: int) -> Scor
     Raises `PhaseError` where the reference cannot be read.
     """
     outcomes = run_reference(phase, "worst", workers, tasks=tasks)
-    if problems := organisers_problems(outcomes):
-        raise PhaseError(*problems)
+    PhaseError.raise_all(organisers_problems(outcomes))
     scored = _scored(phase, outcomes)
     return Scores(phase, tuple(tasks), tables_of(tasks, phase.cases.forms, scored), scored)
 

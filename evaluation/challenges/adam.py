@@ -66,17 +66,9 @@ def _complete(given: Mapping[Structure, str]) -> Mapping[Structure, str]:
 class AdamOptions(Options):
     """Names of the tables and folders in a submission."""
 
-    classification_file: Annotated[_Table, IN_FORM] = Key(
-        default="classification_results.csv", description="Table of the likelihoods in a submission."
-    )
-    fovea_file: Annotated[_Table, IN_FORM] = Key(
-        default="fovea_location_results.csv", description="Table of the fovea locations in a submission."
-    )
-    folders: Annotated[Mapping[Structure, _Folder], AfterValidator(_complete), IN_FORM] = Key(
-        default=_FOLDERS,
-        description="Folders of the masks in a submission, by structure. A structure that is not named keeps "
-        "its default.",
-    )
+    classification_file: Annotated[_Table, IN_FORM] = "classification_results.csv"
+    fovea_file: Annotated[_Table, IN_FORM] = "fovea_location_results.csv"
+    folders: Annotated[Mapping[Structure, _Folder], AfterValidator(_complete), IN_FORM] = _FOLDERS
 
     @model_validator(mode="after")
     def _two_tables(self) -> Self:

@@ -16,7 +16,7 @@ from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
-from evaluation.core.keys import IN_FORM, Key, KeyTable, Weight
+from evaluation.core.keys import IN_FORM, KeyTable, Weight
 from evaluation.core.metric import Metric, mean_metric, sensitivity_at_specificity_of
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.io.kinds.masks import LabelMask
@@ -96,47 +96,22 @@ class RefugeWeights(KeyTable):
     Eq. 3 prints the weights of cup and disc exchanged. The paper's Table 6 was computed with these weights.
     """
 
-    dice_cup: Weight = Key(
-        default=Decimal("0.35"), description="Weight of the rank by the Dice of the cup (Eq. 3)."
-    )
-    dice_disc: Weight = Key(
-        default=Decimal("0.25"), description="Weight of the rank by the Dice of the disc (Eq. 3)."
-    )
-    vertical_cup_to_disc_ratio_error: Weight = Key(
-        default=Decimal("0.40"),
-        description="Weight of the rank by the error of the cup-to-disc ratio (Eq. 3).",
-    )
-    classification: Weight = Key(
-        default=Decimal("0.4"), description="Weight of the place in classification (Eq. 4)."
-    )
-    segmentation: Weight = Key(
-        default=Decimal("0.6"), description="Weight of the place in segmentation (Eq. 4)."
-    )
-    offline: Weight = Key(default=Decimal("0.3"), description="Weight of the offline set (Eq. 5).")
-    onsite: Weight = Key(default=Decimal("0.7"), description="Weight of the onsite set (Eq. 5).")
+    dice_cup: Weight = Decimal("0.35")
+    dice_disc: Weight = Decimal("0.25")
+    vertical_cup_to_disc_ratio_error: Weight = Decimal("0.40")
+    classification: Weight = Decimal("0.4")
+    segmentation: Weight = Decimal("0.6")
+    offline: Weight = Decimal("0.3")
+    onsite: Weight = Decimal("0.7")
 
 
 class RefugeOptions(Options):
     """Choices for which the paper and its public evaluator differ."""
 
-    unlisted_labels: Annotated[Literal["error", "disc"], IN_FORM] = Key(
-        default="error",
-        description="What a grey value other than 0, 128 and 255 is: a fault (`error`) or part of the disc "
-        "(`disc`).",
-    )
-    vertical_diameter: VerticalDiameter = Key(
-        default="column_count",
-        description="Vertical diameter of cup and disc. `column_count`: the largest number of pixels in any "
-        "one column, as in the published results. `extent`: last row − first row + 1.",
-    )
-    sensitivity_at_specificity: Literal["step", "interpolated", "between_kept_points"] = Key(
-        default="step",
-        description="Sensitivity at a specificity of 85 %. `step`: the highest over the thresholds that "
-        "reach it. `interpolated`: linear interpolation on the ROC curve. `between_kept_points`: that of the "
-        "public script and of the published on-site figures, which interpolates between the points that "
-        "scikit-learn keeps of the curve. It gives 0.15 to a perfect classifier and is not recommended.",
-    )
-    weights: RefugeWeights = Key(default=RefugeWeights(), description="Weights of the ranking (Eq. 3 to 5).")
+    unlisted_labels: Annotated[Literal["error", "disc"], IN_FORM] = "error"
+    vertical_diameter: VerticalDiameter = "column_count"
+    sensitivity_at_specificity: Literal["step", "interpolated", "between_kept_points"] = "step"
+    weights: RefugeWeights = RefugeWeights()
 
 
 def _tasks(options: RefugeOptions) -> tuple[Task, ...]:

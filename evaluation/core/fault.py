@@ -1,7 +1,7 @@
 """The faults of a submission, in the same words everywhere."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -129,6 +129,12 @@ class FormFault(Exception):  # noqa: N818 - "fault" is the project's word
         self.faults: tuple[Fault, ...] = (faults,) if isinstance(faults, Fault) else tuple(faults)
         super().__init__("; ".join(map(str, self.faults)))
 
+    @classmethod
+    def raise_all(cls, faults: Collection[Fault]) -> None:
+        """Raise one error with all faults, if there are any."""
+        if faults:
+            raise cls(faults)
+
 
 class ReadError(Exception):
     """Raised by file readers, which know the content of a file but not its name."""
@@ -174,6 +180,12 @@ class PhaseError(Exception):
     def __init__(self, *problems: str) -> None:
         self.problems = problems
         super().__init__("\n".join(problems))
+
+    @classmethod
+    def raise_all(cls, problems: Collection[str]) -> None:
+        """Raise one error with all problems, if there are any."""
+        if problems:
+            raise cls(*problems)
 
 
 # --- The known name closest to a misspelt one ---

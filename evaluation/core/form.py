@@ -153,8 +153,7 @@ class Form:
                     f"stack {name!r} of {len(stack)} cases: expected {STACK_INDEX} 0 to {len(stack) - 1} "
                     f"and a name, found {found or 'no name'}"
                 )
-        if problems:
-            raise PhaseError(*problems)
+        PhaseError.raise_all(problems)
         return stacks
 
 

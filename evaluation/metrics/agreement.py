@@ -46,16 +46,11 @@ def cohen_kappa(
     float
         At most 1, higher is better; 0 is the agreement by chance.
 
-    Raises
-    ------
-    ValueError
-        For lengths that differ, another disagreement, an invalid weight, a category that ``classes`` does not
-        list, or weighted disagreements without ``classes``.
-
     Notes
     -----
     NaN for empty input, and if both always chose one and the same category: then agreement by chance is
-    certain.
+    certain. Raises ValueError for lengths that differ, another disagreement, an invalid weight, a category
+    that ``classes`` does not list, or weighted disagreements without ``classes``.
 
     References
     ----------

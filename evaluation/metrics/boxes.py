@@ -32,14 +32,10 @@ def box_iou(first: ArrayLike, second: ArrayLike, *, inclusive_corners: bool = Fa
     numpy.ndarray of float, shape (...)
         In [0, 1].
 
-    Raises
-    ------
-    ValueError
-        For another last axis, a coordinate that is not finite, or corners in the wrong order.
-
     Notes
     -----
     Without ``inclusive_corners`` a box without area has IoU 0 with every box. Empty input gives empty output.
+    Raises ValueError for another last axis, a coordinate that is not finite, or corners in the wrong order.
 
     References
     ----------
@@ -350,18 +346,14 @@ def weighted_boxes_fusion(
     Detections
         ``boxes``, ``scores`` and ``classes`` of one image, by descending score.
 
-    Raises
-    ------
-    ValueError
-        For shapes that do not fit, boxes as in `box_iou`, negative scores, weights that are not above 0, a
-        threshold outside [0, 1), or without any model.
-
     Notes
     -----
-    Boxes are taken by descending score, ties by model and position. The corners of a fused box are the
-    mean of its members, weighted by their scores (plain where all are 0). Its score is their mean times
-    min(T, N) / N for T members and N models; with ``allow_overflow`` times T / N, and with weights over
-    their sum in place of N. Empty input gives empty output.
+    Boxes are taken by descending score, ties by model and position. The corners of a fused box are the mean
+    of its members, weighted by their scores (plain where all are 0). Its score is their mean times min(T, N)
+    / N for T members and N models; with ``allow_overflow`` times T / N, and with weights over their sum in
+    place of N. Empty input gives empty output. Raises ValueError for shapes that do not fit, boxes as in
+    `box_iou`, negative scores, weights that are not above 0, a threshold outside [0, 1), or without any
+    model.
 
     References
     ----------
@@ -415,14 +407,10 @@ def non_maximum_suppression(
     Detections
         ``boxes``, ``scores`` and ``classes`` that are kept, by descending score.
 
-    Raises
-    ------
-    ValueError
-        For shapes that do not fit, boxes as in `box_iou`, negative scores, or a threshold outside [0, 1).
-
     Notes
     -----
-    Empty input gives empty output.
+    Empty input gives empty output. Raises ValueError for shapes that do not fit, boxes as in `box_iou`,
+    negative scores, or a threshold outside [0, 1).
 
     References
     ----------

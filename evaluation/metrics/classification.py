@@ -50,15 +50,11 @@ def auc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = Non
     float
         In [0, 1], higher is better; 0.5 for scores without information.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ, a score that is NaN, a label other than 0 and 1, or an invalid weight.
-
     Notes
     -----
     NaN if there is no positive or no negative case with weight, so also for empty input. A positive case with
-    the score −inf counts as missing: it loses all its pairs, also against a negative case with −inf.
+    the score −inf counts as missing: it loses all its pairs, also against a negative case with −inf. Raises
+    ValueError for shapes that differ, a score that is NaN, a label other than 0 and 1, or an invalid weight.
 
     References
     ----------
@@ -77,7 +73,7 @@ def auc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = Non
 def roc_curve(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> "RocPoints":
     """Return the points of the ROC curve, one for every distinct score.
 
-    Parameters and Raises: as for `auc`.
+    Parameters and errors: as for `auc`.
 
     Returns
     -------
@@ -123,11 +119,6 @@ def average_precision(
     reading : {"step", "trapezoid"}, optional
         "trapezoid" takes the area below straight lines between the points of precision and recall.
 
-    Raises
-    ------
-    ValueError
-        As `auc`, and for another reading.
-
     Returns
     -------
     float
@@ -136,7 +127,8 @@ def average_precision(
     Notes
     -----
     NaN without a positive case with weight, so also for empty input. A step is not interpolated, as in
-    scikit-learn. Tied scores are one threshold. A positive case with the score −inf is never found.
+    scikit-learn. Tied scores are one threshold. A positive case with the score −inf is never found. Raises
+    ValueError as `auc`, and for another reading.
 
     References
     ----------
@@ -183,16 +175,12 @@ def partial_auc(
     float
         In [0, max_specificity − min_specificity], or standardised at most 1; higher is better.
 
-    Raises
-    ------
-    ValueError
-        As `auc`, and unless 0 ≤ min_specificity < max_specificity ≤ 1.
-
     Notes
     -----
     NaN if there is no positive or no negative case with weight, so also for empty input. Neighbouring points
     are joined by straight lines. Standardised up to a specificity of 1, it equals scikit-learn's
-    ``roc_auc_score`` with ``max_fpr = 1 − min_specificity``.
+    ``roc_auc_score`` with ``max_fpr = 1 − min_specificity``. Raises ValueError as `auc`, and unless 0 ≤
+    min_specificity < max_specificity ≤ 1.
 
     References
     ----------
@@ -225,15 +213,12 @@ def macro_auc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None
     weights : array_like of float, shape (cases,), optional
         Weights of the cases, finite and at least 0. By default every case has weight 1.
 
-    Raises
-    ------
-    ValueError
-        For shapes that do not fit, a score that is NaN, a label that is no class, or an invalid weight.
-
     Notes
     -----
     A class that none of the cases has, or all of them, does not enter the mean. NaN if no class enters, so
-    also for empty input. As scikit-learn's ``roc_auc_score(multi_class="ovr", average="macro")``.
+    also for empty input. As scikit-learn's ``roc_auc_score(multi_class="ovr", average="macro")``. Raises
+    ValueError for shapes that do not fit, a score that is NaN, a label that is no class, or an invalid
+    weight.
 
     References
     ----------

@@ -56,14 +56,10 @@ def confusion_matrix(
     numpy.ndarray of float, shape (classes, classes)
         Indexed [true, predicted].
 
-    Raises
-    ------
-    ValueError
-        For lengths that differ, a class that is not listed, or an invalid weight.
-
     Notes
     -----
-    All zeros for empty input.
+    All zeros for empty input. Raises ValueError for lengths that differ, a class that is not listed, or an
+    invalid weight.
 
     References
     ----------
@@ -119,14 +115,10 @@ def accuracy(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike |
     float
         In [0, 1], higher is better.
 
-    Raises
-    ------
-    ValueError
-        For lengths that differ or an invalid weight.
-
     Notes
     -----
-    NaN if no case is left, so also for empty input. A case without a result is wrong.
+    NaN if no case is left, so also for empty input. A case without a result is wrong. Raises ValueError for
+    lengths that differ or an invalid weight.
 
     References
     ----------
@@ -145,7 +137,7 @@ def balanced_accuracy(
 ) -> float:
     """Return the mean of the sensitivities of the classes that occur in the reference.
 
-    Parameters, Raises and Notes: as for `accuracy`.
+    Parameters and Notes: as for `accuracy`.
 
     Returns
     -------
@@ -183,15 +175,11 @@ def mean_f1(
         "macro" gives each class the same weight, "weighted" its share of the reference. A class whose cases
         all have weight 0 is left out.
 
-    Raises
-    ------
-    ValueError
-        For lengths that differ, another averaging or an invalid weight.
-
     Notes
     -----
     NaN if no case is left, so also for empty input. The mean is over the classes that occur in reference or
-    prediction. A case without a result is a miss of its class and a false alarm of every other class.
+    prediction. A case without a result is a miss of its class and a false alarm of every other class. Raises
+    ValueError for lengths that differ, another averaging or an invalid weight.
 
     References
     ----------
@@ -212,7 +200,7 @@ def matthews_correlation(
 ) -> float:
     """Return Matthews' correlation coefficient, for several classes Gorodkin's.
 
-    Parameters and Raises: as for `accuracy`.
+    Parameters and errors: as for `accuracy`.
 
     Returns
     -------
@@ -254,14 +242,10 @@ def sensitivity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLik
     float
         In [0, 1], higher is better.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ, a decision other than 0 and 1, or an invalid weight.
-
     Notes
     -----
-    NaN without a positive case in the reference, so also for empty input.
+    NaN without a positive case in the reference, so also for empty input. Raises ValueError for shapes that
+    differ, a decision other than 0 and 1, or an invalid weight.
 
     References
     ----------
@@ -281,7 +265,7 @@ def sensitivity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLik
 def specificity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the share of the negative cases that are decided to be negative.
 
-    Parameters, Returns, Raises and References: as for `sensitivity`.
+    Parameters, Returns, errors and References: as for `sensitivity`.
 
     Notes
     -----
@@ -554,7 +538,7 @@ def _mean_of_defined(values: Floats) -> Floats:
 def f1_score(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the F1 of binary decisions, 2·TP / (2·TP + FP + FN).
 
-    Parameters, Returns and Raises: as for `sensitivity`.
+    Parameters, Returns and errors: as for `sensitivity`.
 
     Notes
     -----
@@ -591,15 +575,11 @@ def hamming_distance(predicted: ArrayLike, reference: ArrayLike) -> float:
     float
         In [0, 1], lower is better.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ, or an entry other than 0, 1, None and NaN.
-
     Notes
     -----
     A case without any label to compare is left out of the mean. NaN if no case remains, so also for empty
-    input. If nothing is missing, this is scikit-learn's `hamming_loss`.
+    input. If nothing is missing, this is scikit-learn's `hamming_loss`. Raises ValueError for shapes that
+    differ, or an entry other than 0, 1, None and NaN.
 
     References
     ----------

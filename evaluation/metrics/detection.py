@@ -77,15 +77,11 @@ def box_average_precision(
     float
         In [0, 1], higher is better.
 
-    Raises
-    ------
-    ValueError
-        For shapes that do not fit, boxes as in `box_iou`, a score that is not finite, a threshold outside
-        (0, 1], less than one detection, or an unknown option.
-
     Notes
     -----
-    NaN without a reference box; 0 with reference boxes and without detections.
+    NaN without a reference box; 0 with reference boxes and without detections. Raises ValueError for shapes
+    that do not fit, boxes as in `box_iou`, a score that is not finite, a threshold outside (0, 1], less than
+    one detection, or an unknown option.
 
     References
     ----------
@@ -133,7 +129,7 @@ def mean_average_precision(
 ) -> float:
     """Return the average precision, averaged over the classes of the reference and over IoU thresholds.
 
-    Returns and Raises: as for `box_average_precision`.
+    Returns and errors: as for `box_average_precision`.
 
     Parameters
     ----------
@@ -194,7 +190,7 @@ def mean_detection_iou(
 ) -> float:
     """Return the mean IoU of the detections of one class; false positives count 0.
 
-    Returns, Raises and Notes: as for `box_average_precision`.
+    Returns and Notes: as for `box_average_precision`.
 
     Parameters
     ----------

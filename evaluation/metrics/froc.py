@@ -64,15 +64,11 @@ def froc_sensitivity(
     numpy.ndarray of float, shape (rates,)
         In [0, 1], higher is better. Their mean is the score of LUNA16 (CPM).
 
-    Raises
-    ------
-    ValueError
-        As `match_points`, for an image that is not in ``all_images``, and for an unknown reading.
-
     Notes
     -----
     NaN without a reference point; 0 without a detection. Sensitivity is constant beyond the last point of the
-    curve.
+    curve. Raises ValueError as `match_points`, for an image that is not in ``all_images``, and for an unknown
+    reading.
 
     References
     ----------
@@ -112,7 +108,7 @@ def froc_curve(
 ) -> "FrocCurve":
     """Return the points of the free-response ROC curve, one for every distinct confidence.
 
-    Parameters, Raises and References: as for `froc_sensitivity`.
+    Parameters, errors and References: as for `froc_sensitivity`.
 
     Returns
     -------

@@ -68,14 +68,10 @@ def wilson_interval(successes: float, total: float, level: float = 0.95) -> Inte
     Interval
         ``lower`` and ``upper``, in [0, 1].
 
-    Raises
-    ------
-    ValueError
-        Unless 0 ≤ successes ≤ total and total > 0, or for a level outside (0, 1).
-
     Notes
     -----
-    There is no interval of zero trials: a ``total`` of 0 is an error.
+    There is no interval of zero trials: a ``total`` of 0 is an error. Raises ValueError unless 0 ≤ successes
+    ≤ total and total > 0, or for a level outside (0, 1).
 
     References
     ----------
@@ -503,16 +499,12 @@ def wilson_sample_size(proportion: float, half_width: float, level: float = 0.95
         The number of cases, at least 1: of positive ones for a sensitivity, of negative ones for a
         specificity.
 
-    Raises
-    ------
-    ValueError
-        For an argument out of its range, and where more than 2⁵⁰ cases are needed.
-
     Notes
     -----
     The interval is computed for the expected number of successes, which need not be whole. Its half-width
     falls with each further case, so that any larger number of cases serves too. Cases are independent: with
-    two eyes of each person, for example, more are needed.
+    two eyes of each person, for example, more are needed. Raises ValueError for an argument out of its range,
+    and where more than 2⁵⁰ cases are needed.
 
     References
     ----------
@@ -531,7 +523,7 @@ def wilson_sample_size(proportion: float, half_width: float, level: float = 0.95
 def auc_sample_size(auc: float, half_width: float, prevalence: float | Fraction, level: float = 0.95) -> int:
     """Return the fewest cases for which the interval of an area under the ROC curve has a half-width.
 
-    Raises: as for `wilson_sample_size`.
+    Raises ValueError as `wilson_sample_size`.
 
     Parameters
     ----------

@@ -67,15 +67,10 @@ def hausdorff_distance(
     float
         At least 0, in mm, lower is better.
 
-    Raises
-    ------
-    ValueError
-        For values other than 0 and 1, and as `label_hausdorff_distance`.
-
     Notes
     -----
     0 if both regions are empty, ``worst`` if one of them is. With ``surface="voxels"`` it is the distance of
-    SimpleITK and MedPy.
+    SimpleITK and MedPy. Raises ValueError for values other than 0 and 1, and as `label_hausdorff_distance`.
 
     References
     ----------
@@ -149,16 +144,11 @@ def label_hausdorff_distance(
     numpy.ndarray of float, shape (labels,)
         At least 0, in mm, lower is better.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ or have other than two or three axes, a spacing that is not above 0, a
-        percentile outside [0, 100], "linear" for elements, an unknown option, or labels that repeat or exceed
-        255 in number.
-
     Notes
     -----
-    0 for a label that neither map has.
+    0 for a label that neither map has. Raises ValueError for shapes that differ or have other than two or
+    three axes, a spacing that is not above 0, a percentile outside [0, 100], "linear" for elements, an
+    unknown option, or labels that repeat or exceed 255 in number.
 
     Examples
     --------
@@ -189,7 +179,7 @@ def label_average_surface_distance(
 
     It is the mean distance from all parts of either surface to the other one.
 
-    Returns and Raises: as for `label_hausdorff_distance`.
+    Returns and errors: as for `label_hausdorff_distance`.
 
     Parameters
     ----------
@@ -257,14 +247,10 @@ def surface_dice(
     float
         In [0, 1], higher is better.
 
-    Raises
-    ------
-    ValueError
-        As `hausdorff_distance`, and for a tolerance below 0.
-
     Notes
     -----
-    Also called normalised surface Dice. 1 if both regions are empty, 0 if one of them is.
+    Also called normalised surface Dice. 1 if both regions are empty, 0 if one of them is. Raises ValueError
+    as `hausdorff_distance`, and for a tolerance below 0.
 
     References
     ----------
@@ -305,14 +291,10 @@ def label_surface_dice(
     numpy.ndarray of float, shape (labels,)
         In [0, 1], higher is better.
 
-    Raises
-    ------
-    ValueError
-        As `label_hausdorff_distance`, and for a tolerance below 0 or another number of them than of labels.
-
     Notes
     -----
-    1 for a label that neither map has, 0 for one that one of them lacks.
+    1 for a label that neither map has, 0 for one that one of them lacks. Raises ValueError as
+    `label_hausdorff_distance`, and for a tolerance below 0 or another number of them than of labels.
 
     Examples
     --------

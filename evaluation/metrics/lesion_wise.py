@@ -51,16 +51,12 @@ def lesion_wise_dice(
         In [0, 1], higher is better: the sum over the lesions that count by the number of these lesions and of
         the false ones, the predicted components of any size that touch no dilated lesion.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ or have other than two or three axes, values other than 0 and 1, a spacing that
-        is not above 0, or a negative number of dilations.
-
     Notes
     -----
     1 without any lesion that counts and without a false one. A missed lesion counts as 0. Components are of
-    all neighbours (26 in 3D). One predicted component may be compared with several lesions.
+    all neighbours (26 in 3D). One predicted component may be compared with several lesions. Raises ValueError
+    for shapes that differ or have other than two or three axes, values other than 0 and 1, a spacing that is
+    not above 0, or a negative number of dilations.
 
     References
     ----------
@@ -106,14 +102,10 @@ def lesion_wise_hausdorff_distance(
     float
         At least 0, in mm, lower is better.
 
-    Raises
-    ------
-    ValueError
-        As `lesion_wise_dice`, and for a percentile outside [0, 100].
-
     Notes
     -----
-    0 without any lesion that counts and without a false one. Lesions as for `lesion_wise_dice`.
+    0 without any lesion that counts and without a false one. Lesions as for `lesion_wise_dice`. Raises
+    ValueError as `lesion_wise_dice`, and for a percentile outside [0, 100].
 
     Examples
     --------

@@ -53,15 +53,11 @@ def lesion_f1(
     float
         In [0, 1], higher is better.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ or have other than two or three axes, or values other than 0 and 1.
-
     Notes
     -----
     1 if both regions are empty, 0 if exactly one is. By default pixels that touch at an edge or a corner
-    belong to one component.
+    belong to one component. Raises ValueError for shapes that differ or have other than two or three axes, or
+    values other than 0 and 1.
 
     References
     ----------
@@ -83,7 +79,7 @@ def lesion_f1(
 def lesion_difference(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> int:
     """Return the difference of the numbers of connected components, without its sign.
 
-    Parameters and Raises: as for `lesion_f1`.
+    Parameters and errors: as for `lesion_f1`.
 
     Returns
     -------
@@ -113,7 +109,7 @@ def panoptic_quality(
 ) -> "LesionPanopticQuality":
     """Return the panoptic quality of the connected components.
 
-    Parameters and Raises: as for `lesion_f1`.
+    Parameters and errors: as for `lesion_f1`.
 
     Returns
     -------
@@ -160,14 +156,10 @@ def false_positive_volume(
     float
         At least 0, in mm³ (mm² in 2D), lower is better.
 
-    Raises
-    ------
-    ValueError
-        As `lesion_f1`, and for a spacing that does not fit or is not above 0.
-
     Notes
     -----
-    0 if the prediction is empty. Components as for `lesion_f1`.
+    0 if the prediction is empty. Components as for `lesion_f1`. Raises ValueError as `lesion_f1`, and for a
+    spacing that does not fit or is not above 0.
 
     References
     ----------
@@ -192,7 +184,7 @@ def false_negative_volume(
 ) -> float:
     """Return the volume of the reference's components that no predicted component touches.
 
-    Parameters, Returns, Raises and References: as for `false_positive_volume`.
+    Parameters, Returns, errors and References: as for `false_positive_volume`.
 
     Notes
     -----
@@ -225,7 +217,7 @@ def _voxel(spacing_mm: Sequence[float] | None, axes: int) -> float:
 def detection_ratio(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> float:
     """Return the share of the reference's connected components that the prediction touches.
 
-    Parameters and Raises: as for `lesion_f1`.
+    Parameters and errors: as for `lesion_f1`.
 
     Returns
     -------
@@ -254,7 +246,7 @@ def detection_ratio(prediction: ArrayLike, reference: ArrayLike, *, neighbours: 
 def false_components(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> int:
     """Return the number of the prediction's connected components that do not touch the reference.
 
-    Parameters and Raises: as for `lesion_f1`. Returns: as for `lesion_difference`. References: as for
+    Parameters and errors: as for `lesion_f1`. Returns: as for `lesion_difference`. References: as for
     `detection_ratio`.
 
     Notes

@@ -53,15 +53,11 @@ def sensitivity_at_specificity(
     float
         In [0, 1], higher is better; 0 if only the threshold above all scores reaches the specificity.
 
-    Raises
-    ------
-    ValueError
-        As `auc`, and for a specificity outside [0, 1] or another definition.
-
     Notes
     -----
     NaN if there is no positive or no negative case with weight, so also for empty input. A positive case with
-    the score −inf counts as missing and is detected at no threshold.
+    the score −inf counts as missing and is detected at no threshold. Raises ValueError as `auc`, and for a
+    specificity outside [0, 1] or another definition.
 
     References
     ----------
@@ -103,15 +99,11 @@ def specificity_at_sensitivity(
     float
         In [0, 1], higher is better; the best of the thresholds "score ≥ t".
 
-    Raises
-    ------
-    ValueError
-        As `auc`, and for a sensitivity outside [0, 1].
-
     Notes
     -----
     NaN if there is no positive or no negative case with weight, so also for empty input. A negative case with
-    the score +inf counts as missing and is a false positive at every threshold.
+    the score +inf counts as missing and is a false positive at every threshold. Raises ValueError as `auc`,
+    and for a sensitivity outside [0, 1].
 
     References
     ----------

@@ -52,15 +52,11 @@ def match_points(
         (predictions,), marks the false positives. ``true_positives``, ``false_positives`` and
         ``false_negatives`` are their numbers.
 
-    Raises
-    ------
-    ValueError
-        For shapes that do not fit, a coordinate that is not finite, a radius below 0 or NaN, an unknown
-        matching or boundary, or missing confidences.
-
     Notes
     -----
     Without a prediction every reference point is missed, without a reference point every prediction is false.
+    Raises ValueError for shapes that do not fit, a coordinate that is not finite, a radius below 0 or NaN, an
+    unknown matching or boundary, or missing confidences.
 
     References
     ----------
@@ -106,14 +102,9 @@ def mean_radial_error(predicted: ArrayLike, reference: ArrayLike) -> float:
     float
         At least 0, in the unit of the coordinates, lower is better.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ.
-
     Notes
     -----
-    NaN if no landmark is left, so also for empty input.
+    NaN if no landmark is left, so also for empty input. Raises ValueError for shapes that differ.
 
     References
     ----------
@@ -134,6 +125,8 @@ def success_detection_rate(predicted: ArrayLike, reference: ArrayLike, radius: f
 
     Notes and References: as for `mean_radial_error`.
 
+    Raises ValueError for shapes that differ, or a radius below 0 or NaN.
+
     Parameters
     ----------
     predicted, reference
@@ -145,11 +138,6 @@ def success_detection_rate(predicted: ArrayLike, reference: ArrayLike, radius: f
     -------
     float
         In [0, 1], higher is better.
-
-    Raises
-    ------
-    ValueError
-        For shapes that differ, or a radius below 0 or NaN.
 
     Examples
     --------
@@ -373,14 +361,10 @@ def euclidean_distance(a: ArrayLike, b: ArrayLike) -> Floats:
     numpy.ndarray of float, shape (...)
         At least 0, in the unit of the points, lower is better.
 
-    Raises
-    ------
-    ValueError
-        For points with different numbers of axes, or without any.
-
     Notes
     -----
-    NaN if a coordinate is NaN. Empty input, shape (0, 2), gives empty output.
+    NaN if a coordinate is NaN. Empty input, shape (0, 2), gives empty output. Raises ValueError for points
+    with different numbers of axes, or without any.
 
     References
     ----------

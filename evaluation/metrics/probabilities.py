@@ -30,14 +30,10 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike, *, weights: ArrayLi
     float
         In [0, 1], or in [0, 2] for several classes, whose squares are summed; lower is better.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ, a probability outside [0, 1], a label that is none, or an invalid weight.
-
     Notes
     -----
-    NaN for empty input. For two classes, two columns give twice the value of one column.
+    NaN for empty input. For two classes, two columns give twice the value of one column. Raises ValueError
+    for shapes that differ, a probability outside [0, 1], a label that is none, or an invalid weight.
 
     References
     ----------
@@ -77,14 +73,10 @@ def expected_calibration_error(
     float
         In [0, 1], lower is better.
 
-    Raises
-    ------
-    ValueError
-        As `brier_score`, and for less than one bin.
-
     Notes
     -----
-    NaN for empty input. Each bin counts with its share of the cases.
+    NaN for empty input. Each bin counts with its share of the cases. Raises ValueError as `brier_score`, and
+    for less than one bin.
 
     References
     ----------

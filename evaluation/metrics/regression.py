@@ -47,14 +47,10 @@ def mean_absolute_error(
     float
         At least 0, in the unit of the values, lower is better.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ or an invalid weight.
-
     Notes
     -----
-    NaN if no case is left, so also for empty input.
+    NaN if no case is left, so also for empty input. Raises ValueError for shapes that differ or an invalid
+    weight.
 
     References
     ----------
@@ -74,7 +70,7 @@ def root_mean_squared_error(
 ) -> float:
     """Return the root of the mean squared error.
 
-    Parameters, Returns, Raises, Notes and References: as for `mean_absolute_error`.
+    Parameters, Returns, Notes and References: as for `mean_absolute_error`.
 
     Examples
     --------
@@ -87,7 +83,7 @@ def root_mean_squared_error(
 def bias(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the mean of predicted − true.
 
-    Parameters, Raises and Notes: as for `mean_absolute_error`.
+    Parameters and Notes: as for `mean_absolute_error`.
 
     Returns
     -------
@@ -112,7 +108,7 @@ def normalised_absolute_error(
 ) -> float:
     """Return the sum of the absolute errors divided by the sum of the absolute true values.
 
-    Parameters, Raises and References: as for `mean_absolute_error`.
+    Parameters, errors and References: as for `mean_absolute_error`.
 
     Returns
     -------
@@ -136,7 +132,7 @@ def pearson_correlation(
 ) -> float:
     """Return Pearson's correlation coefficient.
 
-    Parameters and Raises: as for `mean_absolute_error`.
+    Parameters and errors: as for `mean_absolute_error`.
 
     Returns
     -------
@@ -165,7 +161,7 @@ def spearman_correlation(
 ) -> float:
     """Return Spearman's rank correlation coefficient.
 
-    Parameters and Raises: as for `mean_absolute_error`. Notes: as for `pearson_correlation`.
+    Parameters and errors: as for `mean_absolute_error`. Notes: as for `pearson_correlation`.
 
     Returns
     -------
@@ -190,7 +186,7 @@ def intraclass_correlation(
 ) -> float:
     """Return the intraclass correlation ICC(2,1): the absolute agreement of prediction and truth.
 
-    Parameters and Raises: as for `mean_absolute_error`.
+    Parameters and errors: as for `mean_absolute_error`.
 
     Returns
     -------
@@ -363,16 +359,12 @@ def concordance_index(
     float
         In [0, 1], higher is better; 0.5 for predictions without information.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ, a time below 0, an event other than 0 and 1, or an invalid weight.
-
     Notes
     -----
     NaN without a comparable pair, so also for empty input. A pair is comparable if the earlier of its times
     is an event; of two equal times, if exactly one is an event, which counts as the earlier. Equal
-    predictions count ½.
+    predictions count ½. Raises ValueError for shapes that differ, a time below 0, an event other than 0 and
+    1, or an invalid weight.
 
     References
     ----------

@@ -38,14 +38,10 @@ def dice(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0
     float
         In [0, 1], higher is better.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ, or values other than 0 and 1.
-
     Notes
     -----
-    0 if exactly one region is empty, ``both_empty`` if both are, also for arrays without elements.
+    0 if exactly one region is empty, ``both_empty`` if both are, also for arrays without elements. Raises
+    ValueError for shapes that differ, or values other than 0 and 1.
 
     References
     ----------
@@ -62,7 +58,7 @@ def dice(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0
 def jaccard(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0) -> float:
     """Return the Jaccard index of two regions (intersection over union), |A∩B| / |A∪B|.
 
-    Parameters, Returns, Raises and Notes: as for `dice`.
+    Parameters, Returns and Notes: as for `dice`.
 
     References
     ----------
@@ -79,7 +75,7 @@ def jaccard(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 
 def precision(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0) -> float:
     """Return the share of the predicted region that is in the reference (positive predictive value).
 
-    Regions may also be decisions of cases: true or 1 for positive. Parameters, Returns, Raises and Notes: as
+    Regions may also be decisions of cases: true or 1 for positive. Parameters, Returns and Notes: as
     for `dice`.
 
     References
@@ -97,7 +93,7 @@ def precision(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float 
 def recall(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0) -> float:
     """Return the share of the reference region that is predicted (sensitivity).
 
-    Parameters, Returns, Raises and Notes: as for `dice`. References: as for `precision`.
+    Parameters, Returns and Notes: as for `dice`. References: as for `precision`.
 
     Examples
     --------
@@ -112,17 +108,14 @@ def f_beta(prediction: ArrayLike, reference: ArrayLike, beta: float, *, both_emp
 
     Returns and Notes: as for `dice`. References: as for `precision`.
 
+    Raises ValueError as `dice`, and for a beta that is not above 0.
+
     Parameters
     ----------
     prediction, reference, both_empty
         See `dice`.
     beta : float
         Importance of recall, above 0. With 1 the result is the Dice coefficient.
-
-    Raises
-    ------
-    ValueError
-        As `dice`, and for a beta that is not above 0.
 
     Examples
     --------
@@ -290,14 +283,10 @@ def weighted_dice(prediction: ArrayLike, reference: ArrayLike) -> float:
     float
         In [0, 1], higher is better. For binary maps it equals the Dice coefficient.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ, or values outside [0, 1].
-
     Notes
     -----
-    0 if exactly one map is 0 everywhere, 1 if both are, also for arrays without elements.
+    0 if exactly one map is 0 everywhere, 1 if both are, also for arrays without elements. Raises ValueError
+    for shapes that differ, or values outside [0, 1].
 
     References
     ----------
@@ -413,14 +402,10 @@ def cup_to_disc_ratio(
     float
         In [0, 1] if the disc includes the cup.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ or have not two axes, values other than 0 and 1, or another definition.
-
     Notes
     -----
-    0 if the disc is empty, also for arrays without elements.
+    0 if the disc is empty, also for arrays without elements. Raises ValueError for shapes that differ or have
+    not two axes, values other than 0 and 1, or another definition.
 
     References
     ----------

@@ -65,15 +65,11 @@ def modified_hausdorff_distance(
     float
         At least 0, in mm, lower is better.
 
-    Raises
-    ------
-    ValueError
-        For shapes that differ or have other than two or three axes, values other than 0 and 1, or a spacing
-        that is not above 0.
-
     Notes
     -----
-    NaN if the reference is empty; the diagonal of the array if only the prediction is empty.
+    NaN if the reference is empty; the diagonal of the array if only the prediction is empty. Raises
+    ValueError for shapes that differ or have other than two or three axes, values other than 0 and 1, or a
+    spacing that is not above 0.
 
     References
     ----------
@@ -94,7 +90,7 @@ def average_symmetric_surface_distance(
 ) -> float:
     """Return the mean of the distances from every surface pixel of either region to the other surface.
 
-    Parameters, Returns and Raises: as for `modified_hausdorff_distance`.
+    Parameters, Returns and errors: as for `modified_hausdorff_distance`.
 
     Notes
     -----

@@ -90,8 +90,7 @@ def table_from_files(
     public = [column.name for column in form_columns]
     depth = next((name for name in (B_SCANS, DEPTH) if name in public), "")
     problems = [f"{path}: no such file or folder" for path in (images, labels) if path and not path.exists()]
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     kinds = [one.kind for one in fields_of(found.tasks)] + [one.reference.kind for one in references]
     with_size = images is not None or any(kind.needs_size for kind in kinds)
     table = _existing(folder)
@@ -117,8 +116,7 @@ def table_from_files(
                 name = table.row_of(row.cells[key])[NAME]
                 taken = given.columns if columns is None else columns
                 table.fill(name, {one: (row.cells[one], file.name) for one in taken if one not in ("", key)})
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     if not table.rows:
         raise PhaseError(f"{folder}: expected files of cases, found none; see --images and --labels")
     of_labels = [one.reference.location for one in references]

@@ -43,8 +43,7 @@ def groupings_of(phases: Sequence[Phase], data: describe_data.Data, by: Sequence
     columns that hold a class as reference; and the columns in ``by``.
     Raises `PhaseError` for an unknown column in ``by``, and for one of more than ten values.
     """
-    if problems := _problems(phases, data, by):
-        raise PhaseError(*problems)
+    PhaseError.raise_all(_problems(phases, data, by))
     bins = {group.column: group for phase in phases for group in phase.config.subgroups}
     references = [field.reference.location for phase in phases for field in references_of(phase.tasks)]
     single = (place for place in references if isinstance(place, CaseColumns) and len(place.columns) == 1)

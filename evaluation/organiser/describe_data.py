@@ -400,8 +400,7 @@ def data_of(phases: Sequence[Phase], progress: Progress = no_progress) -> Data:
         place = f"{phase.config.name}: " if len(phases) > 1 else ""
         problems += (f"{place}{problem}" for problem in _measure(phase, start, measured, progress))
         start += len(phase.cases.forms)
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     unlisted = [
         f"{column.quantity.name}: {len(set(column.cells) - {''})} different texts, which are not listed"
         for column in classes

@@ -65,8 +65,7 @@ def cases_needed(aims: Sequence[Aim], prevalence: Fraction | None, level: float 
             needed.append(_needed(aim, aim.half_width, prevalence, level))
         except ValueError as error:
             problems.append(f"{aim.figure}: {error}")
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     return needed
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
+from pydantic import BaseModel
+
 from evaluation.challenges.declared.rules import FIELDS, METRICS, name_of
 from evaluation.challenges.declared.tables import FieldTable, MetricTable
 from evaluation.phase.config import DECLARED, FILE_NAME, PhaseConfig
@@ -25,17 +27,12 @@ def phase_schema() -> dict[str, Any]:
     Editors complete and check the keys with it. Values that depend on other files or on the tasks, such as
     names of metrics, are only checked when the phase is loaded.
     """
-    schema = PhaseConfig.model_json_schema()
-    for table, words in tomllib.loads(_template("phase-keys.toml")).items():
-        keys = (schema if table == PhaseConfig.__name__ else schema["$defs"][table])["properties"]
-        for key, description in words.items():
-            keys[key] = dict(sorted({**keys[key], "description": description}.items()))
-    schema = tidied(schema)
+    schema = _described(PhaseConfig)
     definitions, conditions = schema["$defs"], []
     for name in known_challenges():
         prefix = f"options.{name}"
         template = f"#/$defs/{prefix}.{{model}}"
-        options = tidied(challenge_named(name).options.model_json_schema(ref_template=template))
+        options = _described(challenge_named(name).options, ref_template=template)
         nested = options.pop("$defs", {})
         definitions |= {f"{prefix}.{inner}": part for inner, part in nested.items()}
         if name == DECLARED:
@@ -49,6 +46,17 @@ def phase_schema() -> dict[str, Any]:
     challenge.pop("pattern")
     challenge["enum"] = list(known_challenges())
     return {"$schema": _DIALECT, "title": FILE_NAME, **schema, "allOf": conditions}
+
+
+def _described(model: type[BaseModel], **options: Any) -> dict[str, Any]:
+    """Return the schema of a model, whose keys and those of its tables are described in `phase-keys.toml`."""
+    schema = model.model_json_schema(**options)
+    tables = {model.__name__: schema, **schema.get("$defs", {})}
+    for table, words in tomllib.loads(_template("phase-keys.toml")).items():
+        for key, description in words.items() if table in tables else ():
+            keys = tables[table]["properties"]
+            keys[key] = dict(sorted({**keys[key], "description": description}.items()))
+    return tidied(schema)
 
 
 def _declare(

@@ -105,8 +105,7 @@ def draw(phase: Phase, share: Fraction, columns: Sequence[str] = (), seed: int =
     unknown = [column for column in chosen if column not in phase.cases.columns]
     problems = [f"{cases.FILE_NAME}: column {column!r} is missing" for column in unknown]
     cells = [_values(phase, column, problems) for column in chosen if column not in unknown]
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     strata: list[Stratum] = list(zip(*cells, strict=True)) if cells else [()] * len(phase.rows)
     positions = tuple(draw_part(strata, share, seed))
     if not positions:

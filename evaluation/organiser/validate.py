@@ -51,8 +51,7 @@ def validate_phase(
         if not isinstance(outcome, Scored | OrganiserFault)
     ]
     problems += _faults_of_keys(phase)
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
     tables = tables_of(phase.tasks, phase.cases.forms, scored)
     missing = [
@@ -66,8 +65,7 @@ def validate_phase(
         f"phase.toml: {name} is always undefined: no case enters it" for name in missing if name in required
     ]
     problems += faults_of_splits(phase, tables)
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     notices = [f"{name} is undefined in this phase: no case enters it" for name in missing]
     scores = Scores(phase, phase.tasks, tables, tuple(scored))
     notices += warnings_of(disclosure_of(scores))

@@ -127,8 +127,7 @@ def organiser_table(
         yield OrganiserTable(file, tuple(header), tuple(found), faults, lack)
     except PhaseError as error:
         raise PhaseError(*faults, *error.problems) from None
-    if faults:
-        raise PhaseError(*faults)
+    PhaseError.raise_all(faults)
 
 
 def _lack_of(file: str, missing: Mapping[str, str], others: Sequence[str]) -> str:

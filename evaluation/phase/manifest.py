@@ -114,8 +114,7 @@ def verify(folder: Path, manifest: Manifest) -> None:
             problems.append(f"{path}: expected {sealed.size} bytes as sealed, found {listed[path]}")
         elif path in _TABLES and not _is_sealed(folder, path, manifest):
             problems.append(f"{path}: differs from the sealed file")
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
 
 
 def has_sealed_tables(folder: Path, manifest: Manifest) -> bool:

@@ -440,8 +440,7 @@ def _load(
         if interfaces:
             faults: list[str] = []
             cases = _with_input_keys(cases, interfaces, faults)
-            if faults:
-                raise PhaseError(*faults)
+            PhaseError.raise_all(faults)
     except PhaseError as error:
         raise PhaseError(*problems, *error.problems) from None
     cases = with_derived_columns(cases, challenge, options, [group.column for group in config.subgroups])
@@ -459,8 +458,7 @@ def _load(
             teams = read_leaderboard(folder / LEADERBOARD, tuple(metrics_of(tasks)))
         except PhaseError as error:
             problems += error.problems
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     return Phase(folder, config, challenge, options, tasks, cases, manifest, paths, teams, source)
 
 

@@ -110,8 +110,7 @@ def _members(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> l
         raise FormFault(
             Fault(FaultKind.TOO_LARGE, name, f"at most {MAX_ENTRIES} files", f"{len(files)} files")
         )
-    if faults := [fault for entry in files if (fault := _unsafe(entry))]:
-        raise FormFault(faults)
+    FormFault.raise_all([fault for entry in files if (fault := _unsafe(entry))])
     size = sum(entry.file_size for entry in files)
     if size > max_bytes:
         raise FormFault(

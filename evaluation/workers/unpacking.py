@@ -76,8 +76,7 @@ def unpack(
     with open_pool(setup, PoolSettings(count_of_workers, _PIECE_SECONDS)) as pool:
         answers = (_content(answer, setup.name) for _, answer in pool.run(count(), lambda number: number))
         paths = _paths(next(answers), setup.name)
-        if faults := _unstorable(paths, folder):
-            raise FormFault(faults)
+        FormFault.raise_all(_unstorable(paths, folder))
         try:
             _write(answers, [folder / path for path in paths], max_bytes)
         except (OSError, ValueError) as error:

@@ -21,13 +21,12 @@ def sections_of(name):
 @pytest.mark.parametrize("name", metrics.__all__)
 def test_every_public_function_is_described_with_an_example(name):
     text = getattr(metrics, name).__doc__
-    own = [section for section in sections_of(name) if section != "Raises"]
     shared = {
         section: other
         for sections, other in re.findall(r"([A-Z][\w, ]*): as for `(\w+)`\.", " ".join(text.split()))
         for section in re.findall(r"[A-Z]\w+", sections)
     }
-    assert own == [section for section in SECTIONS if section not in shared]
+    assert sections_of(name) == [section for section in SECTIONS if section not in shared]
     assert all(section in sections_of(other) for section, other in shared.items())
     assert f">>> {name}(" in text or f"{name}(" in text.partition("Examples")[2]
     assert text.partition("\n")[0].endswith(".")

@@ -22,7 +22,6 @@ from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Valu
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
 from evaluation.core.form import CaseForm
-from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, Metric, mean_metric, one_stratum
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
@@ -313,40 +312,13 @@ def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
 class CystsOptions(Options):
     """Options that the paper and the challenge leave open."""
 
-    marked_from: Annotated[float, AfterValidator(_above_zero)] = Key(
-        default=0.01,
-        description="Confidence from which on a voxel counts as marked, above 0 and at most 1. The default "
-        "is the lowest confidence of the reference.",
-    )
-    continuity_mm: float = Key(
-        default=0.06,
-        description="Distance in mm below which neighbouring B-scans are connected (Section 2.2).",
-    )
-    readers: Annotated[tuple[str, ...], AfterValidator(_plain_names)] = Key(
-        default=(),
-        description="Names of the annotators whose volumes are in `readers/<name>/`. A volume need not have "
-        "all.",
-    )
-    surface_distances: bool = Key(
-        default=True, description="Whether the Hausdorff and the mean surface distance are computed."
-    )
-    surface: Surface = Key(
-        default="voxels",
-        description="Parts of a surface. `voxels`: the region's voxels that have a neighbour outside of it, "
-        "all of equal weight (MedPy, MONAI, SimpleITK). `elements`: surface elements, weighted by their area "
-        "(surface-distance).",
-    )
-    hausdorff_percentile: Percentile = Key(
-        default="index",
-        description="Percentile of the Hausdorff distance. `index`: the distance at position ⌊0.95 (n − 1)⌋; "
-        "for elements, the distance at which 95 % of the area is reached. `linear`: interpolated between two "
-        "positions; for voxels only.",
-    )
-    surface_directions: Directions = Key(
-        default="directed",
-        description="The two directions of surface distances, from prediction to reference and back. "
-        "`directed`: the larger of their figures. `pooled`: the figure of all distances together.",
-    )
+    marked_from: Annotated[float, AfterValidator(_above_zero)] = 0.01
+    continuity_mm: float = 0.06
+    readers: Annotated[tuple[str, ...], AfterValidator(_plain_names)] = ()
+    surface_distances: bool = True
+    surface: Surface = "voxels"
+    hausdorff_percentile: Percentile = "index"
+    surface_directions: Directions = "directed"
 
     @model_validator(mode="after")
     def _possible_convention(self) -> Self:

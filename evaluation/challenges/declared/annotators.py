@@ -17,7 +17,7 @@ from evaluation.challenges.declared.label_maps import (
     VolumeTable,
 )
 from evaluation.challenges.declared.probability_maps import ProbabilityMapField
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, Positive
 from evaluation.core.case_table import Row
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
@@ -162,19 +162,14 @@ class VolumeCrps(_LabelProbabilityTable, VolumeTable):
     """
 
     metric: Literal["volume_crps"]
-    deviations: float | None = Key(
+    deviations: Positive | None = Key(
         default=None,
         description="The score is integrated from the mean − this to the mean + this number of standard "
         "deviations (CURVAS: 3), so that volumes beyond are not worse than at these limits. Default: over "
         "all volumes.",
-        gt=0,
-        allow_inf_nan=False,
     )
-    worst: float | None = Key(
-        default=None,
-        description="Score of a case without a result. Default: the volume of the case's image.",
-        gt=0,
-        allow_inf_nan=False,
+    worst: Positive | None = Key(
+        default=None, description="Score of a case without a result. Default: the volume of the case's image."
     )
 
     def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:

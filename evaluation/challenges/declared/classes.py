@@ -8,7 +8,7 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import FiniteFloat, model_validator
 
 from evaluation.challenges.declared import scalars
 from evaluation.challenges.declared.scores import check_classes
@@ -170,10 +170,9 @@ class Decided:
 class DecisionMetric(MetricTable, ABC):
     """A metric of decided classes."""
 
-    threshold: float | None = Key(
+    threshold: FiniteFloat | None = Key(
         default=None,
         description="Fields of kind `number`: from which number on a case is decided to be positive.",
-        allow_inf_nan=False,
     )
     kinds = (ClassField, ClassProbabilitiesField, DecisionField, scalars.NumberField)
 
@@ -501,11 +500,10 @@ class NegativePredictiveValue(OneClassMetric):
 
 
 class _LikelihoodRatio(OneClassMetric, ABC):
-    most: float = Key(
+    most: FiniteFloat = Key(
         default=1000.0,
         description="The largest ratio that counts, also where nothing but the denominator is 0.",
         gt=1,
-        allow_inf_nan=False,
     )
     positive: ClassVar[bool]
 

@@ -612,12 +612,10 @@ class VolumeDifference(VolumeTable, LabelMetricTable):
         default=False, description="Whether the difference is divided by the reference volume."
     )
     signed: bool = Key(default=False, description="Whether the difference has its sign.")
-    worst: float | None = Key(
+    worst: tables.Positive | None = Key(
         default=None,
         description="Difference of a case without a result. Default: the volume of the case's image; a "
         "relative difference has no default.",
-        gt=0,
-        allow_inf_nan=False,
     )
 
     def figure(self, table: LabelMapField) -> LabelFigure:

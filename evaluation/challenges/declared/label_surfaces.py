@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from evaluation.challenges.declared import label_maps
+from evaluation.challenges.declared.tables import Positive
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.label_surfaces import SurfaceComparison, compare_surfaces
@@ -52,12 +53,10 @@ class _SurfaceTable(label_maps.LabelMetricTable):
 class _SurfaceDistanceTable(_SurfaceTable):
     """A distance between two surfaces."""
 
-    worst: float | None = Key(
+    worst: Positive | None = Key(
         default=None,
         description="Distance of a case without a result, and of a label that only one map has. Default: the "
         "diagonal of the case's image.",
-        gt=0,
-        allow_inf_nan=False,
     )
 
     def figure(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:

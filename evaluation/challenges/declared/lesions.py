@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
+from pydantic import FiniteFloat
 
 from evaluation.challenges.declared.label_maps import (
     Figures,
@@ -20,7 +21,7 @@ from evaluation.challenges.declared.label_maps import (
     diagonal_of,
     spacing_of,
 )
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, figure_key
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, Positive, figure_key
 from evaluation.core.aggregates import ratio_of_sums
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
@@ -144,12 +145,10 @@ class FalseNegativeVolume(_LesionVolumeTable):
 class _NumberTable(LesionTable):
     """A number of lesions; if no worst is stated, a case without a result has the most that fit its image."""
 
-    worst: float | None = Key(
+    worst: Positive | None = Key(
         default=None,
         description="Number for a case without a result, which no other case exceeds. Default: as many "
         "lesions as fit into the case's image.",
-        gt=0,
-        allow_inf_nan=False,
     )
 
     def figure(self, table: LabelMapField) -> LabelFigure:
@@ -458,12 +457,11 @@ class _LesionWiseTable(LabelMetricTable):
         ge=0,
         le=100,
     )
-    smallest_volume: float = Key(
+    smallest_volume: FiniteFloat = Key(
         default=50.0,
         description="In mm³ (mm² or pixels in two dimensions). Lesions of at most this volume do not count, "
         "found or not. BraTS 2023: 50, for metastases 2.",
         ge=0,
-        allow_inf_nan=False,
     )
 
     def matched(self, comparison: MapComparison, structure: Structure) -> MatchedLesions:
@@ -525,12 +523,10 @@ class LesionWiseHausdorffDistance(_LesionWiseTable):
 
     metric: Literal["lesion_wise_hausdorff_distance"]
     percentile: float = Key(default=95.0, description="Percentile of the distances.", gt=0, le=100)
-    worst: float | None = Key(
+    worst: Positive | None = Key(
         default=None,
         description="Distance of a missed and of a false lesion, and of a case without a result. Default: "
         "the diagonal of the case's image. BraTS 2023: 374.",
-        gt=0,
-        allow_inf_nan=False,
     )
 
     def figure(self, table: LabelMapField) -> LabelFigure:

@@ -26,7 +26,14 @@ from evaluation.challenges.declared.detections import (
     verdicts_of,
 )
 from evaluation.challenges.declared.label_maps import IMAGE_EXTENSIONS, VOLUME_EXTENSIONS, Label
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, Name
+from evaluation.challenges.declared.tables import (
+    FieldComparison,
+    FieldTable,
+    Measure,
+    MetricTable,
+    Name,
+    Positive,
+)
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.field import Field, Files, HiddenField, Reference
@@ -133,12 +140,10 @@ def _ignored(name: str) -> str:
 class PointMetric(ObjectMetric):
     """A metric of points, with the rule that tells hits from false predictions."""
 
-    radius: float | None = Key(
+    radius: Positive | None = Key(
         default=None,
         description="Distance within which a prediction can hit an object, in the field's unit. Default: "
         "half of the object's diameter; of lesions in a label map: the prediction lies in the lesion.",
-        gt=0,
-        allow_inf_nan=False,
     )
     boundary: Literal["included", "excluded"] = Key(
         default="included", description="Whether a prediction exactly at that distance can hit the object."
@@ -302,8 +307,6 @@ def _chosen(points: PointSet, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bo
 
 # --- Landmarks: points that every case has once, alone or by name ---
 
-Radius = Annotated[float, Key(gt=0, allow_inf_nan=False)]
-
 
 class PointField(SingleFieldTable):
     """Exactly one point in each case, such as the fovea.
@@ -404,7 +407,7 @@ class MeanRadialError(LandmarkMetric):
     """
 
     metric: Literal["mean_radial_error"]
-    worst: float = Key(description="The largest distance that counts.", gt=0, allow_inf_nan=False)
+    worst: Positive = Key(description="The largest distance that counts.")
     unpredicted: Literal["worst", "leave_out"] = Key(
         default="worst",
         description="Landmarks of a `partial` field that the reference of a case has and the prediction has "
@@ -437,7 +440,7 @@ class SuccessDetectionRate(LandmarkMetric):
     """
 
     metric: Literal["success_detection_rate"]
-    radius: Radius = Key(description="The largest distance of a detected landmark, in the field's unit.")
+    radius: Positive = Key(description="The largest distance of a detected landmark, in the field's unit.")
 
     def values(self, found: Floats, true: Floats) -> Floats:
         """Return 1 for each landmark that is detected."""
@@ -460,7 +463,7 @@ class IdentificationRate(LandmarkMetric):
     """
 
     metric: Literal["identification_rate"]
-    radius: Radius = Key(default=20.0, description="In the field's unit; the distance is smaller.")
+    radius: Positive = Key(default=20.0, description="In the field's unit; the distance is smaller.")
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (KeypointsField,)
 
     def values(self, found: Floats, true: Floats) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 from evaluation.challenges.declared.scalars import NumberField, value_columns
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, Positive
 from evaluation.core import aggregates
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
@@ -25,12 +25,10 @@ def _mean_error(column: str) -> Aggregate:
 class ErrorMetric(MetricTable, ABC):
     """A metric of the difference of a number from its reference."""
 
-    worst: float | None = Key(
+    worst: Positive | None = Key(
         default=None,
         description="Error of a case without a result, and the largest that counts. Default: the difference "
         "of the field's bounds.",
-        gt=0,
-        allow_inf_nan=False,
     )
     kinds = (NumberField,)
 

@@ -36,29 +36,13 @@ from evaluation.phase.registry import RUN_TIME
 class RankingTable(KeyTable):
     """How teams are ranked: by the mean of their ranks in some metrics, or by leaderboards of one's own."""
 
-    metrics: list[str] = Key(
-        default=[],
-        description='The metrics that are ranked, as `"task.metric"`; a team\'s score is the mean of its '
-        "ranks. Default: those of the boards, or else the first metric of every task.",
-    )
-    weights: dict[str, Weight] = Key(
-        default={}, description="Weights of these ranks by metric. Default: 1 each.", strict=False
-    )
-    boards: list[BoardTable] = Key(
-        default=[], description="Leaderboards in place of `metrics`.", strict=False
-    )
-    overall: str | None = Key(default=None, description="The board that decides. Default: the last.")
-    method: MethodName = Key(
-        default="mean-then-rank",
-        description="How the values of the cases become the ranks of a metric. `mean-then-rank` ranks the "
-        "metric itself; `rank-then-mean` ranks the teams in every case and then the mean of these ranks.",
-    )
-    ties: Ties = Key(default="min", description="Which place teams of one score share.")
-    score: str | None = Key(
-        default=None,
-        description="The metric or composite that is the score on the platform's leaderboard. Default: the "
-        "first metric.",
-    )
+    metrics: list[str] = Key(default=[])
+    weights: dict[str, Weight] = Key(default={}, strict=False)
+    boards: list[BoardTable] = Key(default=[], strict=False)
+    overall: str | None = None
+    method: MethodName = "mean-then-rank"
+    ties: Ties = "min"
+    score: str | None = None
 
     @model_validator(mode="after")
     def _metrics_or_boards(self) -> RankingTable:
@@ -85,9 +69,9 @@ class RankingTable(KeyTable):
 class CompositeTable(KeyTable):
     """One figure that is the weighted sum of several metrics."""
 
-    title: str | None = Key(default=None, description="Title for people. Default: the name in words.")
-    weights: dict[str, float] = Key(description='Weight of each metric by `"task.metric"`.', min_length=1)
-    constant: float = Key(default=0.0, description="What is added to the sum.")
+    title: str | None = None
+    weights: dict[str, float] = Key(min_length=1)
+    constant: float = 0.0
 
     def composite(self, name: str, metrics: Mapping[str, Metric]) -> Composite:
         """Return the composite. Raises ValueError where its best and worst values are not finite."""
@@ -171,14 +155,9 @@ Name = Annotated[str, Key(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
 class TaskTable(KeyTable):
     """A part of the challenge that is scored by itself."""
 
-    title: str | None = Key(default=None, description="Title for people. Default: the task's name in words.")
-    optional: bool = Key(default=False, description="Whether a submission may leave out the task.")
-    metrics: dict[Name, AnyMetricTable] = Key(
-        description="The figures of the task by name: a table `[tasks.<task>.metrics.<name>]` for each, "
-        'whose `metric` is by default the name; or a list such as `["dice", "jaccard"]` where none has '
-        "options.",
-        min_length=1,
-    )
+    title: str | None = None
+    optional: bool = False
+    metrics: dict[Name, AnyMetricTable] = Key(min_length=1)
 
     @field_validator("metrics", mode="before")
     @classmethod
@@ -202,16 +181,10 @@ class DeclaredOptions(Options):
 
     key_prefix: ClassVar[str] = ""
 
-    fields: dict[Name, AnyFieldTable] = Key(
-        description="What is submitted for each case: a table `[fields.<name>]` for each value.", min_length=1
-    )
-    tasks: dict[Name, TaskTable] = Key(
-        description="The tasks: a table `[tasks.<name>]` for each.", min_length=1
-    )
-    ranking: RankingTable = Key(default=RankingTable(), description="How teams are ranked.")
-    composites: dict[Name, CompositeTable] = Key(
-        default={}, description="Figures made of several metrics: a table `[composites.<name>]` for each."
-    )
+    fields: dict[Name, AnyFieldTable] = Key(min_length=1)
+    tasks: dict[Name, TaskTable] = Key(min_length=1)
+    ranking: RankingTable = RankingTable()
+    composites: dict[Name, CompositeTable] = Key(default={})
 
     @model_validator(mode="before")
     @classmethod
@@ -290,8 +263,7 @@ def declare(options: DeclaredOptions) -> Challenge:
     metrics = metrics_of(tasks)
     for name, composite in options.composites.items():
         problems += [f"composites.{name}: {problem}" for problem in composite.problems(metrics)]
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     first = tuple(f"{task.name}.{task.metrics[0].name}" for task in tasks if task.metrics[0].ordered)
     composites = tuple(table.composite(name, metrics) for name, table in options.composites.items())
     try:
@@ -308,8 +280,7 @@ def declare(options: DeclaredOptions) -> Challenge:
         problems.append(
             f"ranking.score: {options.ranking.score!r} is not a metric or composite of this phase"
         )
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     columns = {column.name: column for table in options.fields.values() for column in table.form_columns()}
     return Challenge(
         name=DECLARED,

@@ -4,13 +4,14 @@ import math
 from abc import ABC
 from typing import Literal
 
-from pydantic import model_validator
+from pydantic import FiniteFloat, model_validator
 
 from evaluation.challenges.declared.tables import (
     FieldComparison,
     FieldTable,
     Measure,
     MetricTable,
+    Positive,
     RowFieldTable,
 )
 from evaluation.core.aggregates import concordance_of
@@ -120,12 +121,8 @@ class NumberField(TwoClassFieldTable):
     """
 
     kind: Literal["number"]
-    minimum: float | None = Key(
-        default=None, description="Smallest valid number. Default: none.", allow_inf_nan=False
-    )
-    maximum: float | None = Key(
-        default=None, description="Largest valid number. Default: none.", allow_inf_nan=False
-    )
+    minimum: FiniteFloat | None = Key(default=None, description="Smallest valid number. Default: none.")
+    maximum: FiniteFloat | None = Key(default=None, description="Largest valid number. Default: none.")
     unit: str = Key(default="", description="Unit of the number.")
 
     @model_validator(mode="after")
@@ -232,19 +229,13 @@ class SurvivalField(ScalarFieldTable):
 
     kind: Literal["survival"]
     risk: bool = Key(default=False, description="Whether a higher number means an earlier event.")
-    horizon: float | None = Key(
+    horizon: Positive | None = Key(
         default=None,
         description="With `risk`: the time until which the number is the probability of the event. Reports "
         "then show its calibration at this time. Default: none.",
-        gt=0,
-        allow_inf_nan=False,
     )
-    minimum: float | None = Key(
-        default=None, description="Smallest valid number. Default: none.", allow_inf_nan=False
-    )
-    maximum: float | None = Key(
-        default=None, description="Largest valid number. Default: none.", allow_inf_nan=False
-    )
+    minimum: FiniteFloat | None = Key(default=None, description="Smallest valid number. Default: none.")
+    maximum: FiniteFloat | None = Key(default=None, description="Largest valid number. Default: none.")
     unit: str = Key(default="", description="Unit of the observed times, and of predicted times.")
     column: str | None = Key(
         default=None, description="Column of the submission's table. Default: the field's name."

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from evaluation.challenges.declared import label_maps
+from evaluation.challenges.declared.tables import Positive
 from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
@@ -39,7 +40,7 @@ class BettiError(_MaskTable):
 
     metric: Literal["betti_error"]
     number: Literal[0, 1] = Key(default=0, description="0: components. 1: tunnels; in two dimensions holes.")
-    worst: float = Key(description="The largest difference that counts.", gt=0, allow_inf_nan=False)
+    worst: Positive = Key(description="The largest difference that counts.")
 
     def figure(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
         """Return the range."""

@@ -113,6 +113,9 @@ class RowFieldTable(FieldTable):
         return TableColumns((self.table,), self.key_column, columns)
 
 
+Positive = Annotated[float, Key(gt=0, allow_inf_nan=False)]
+"""A finite number above 0."""
+
 Name = Annotated[str, Key(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _-]*$", max_length=40)]
 """The name of a label or class as its owners write it."""
 

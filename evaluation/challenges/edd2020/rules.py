@@ -138,50 +138,19 @@ class Edd2020Options(Options):
     """The paper's values, and choices for which the paper and its public evaluator differ."""
 
     classes: Annotated[tuple[ClassName, ...], AfterValidator(_distinct), IN_FORM] = Key(
-        default=("BE", "suspicious", "HGD", "cancer", "polyp"),
-        description="Names of the classes. Their order is that of the channels of a mask.",
+        default=("BE", "suspicious", "HGD", "cancer", "polyp")
     )
-    outside: Annotated[Outside, IN_FORM] = Key(
-        default="error",
-        description="What happens to a box that leaves the image, in a submission and in the reference. "
-        "`error`: it is a fault. `clip`: it is cut at the border. `keep`: it is compared as it is.",
-    )
-    reference_boxes: BoxLayout = Key(
-        default="class_first",
-        description="What the files of reference boxes are, and those of annotators that `fuse` reads. "
-        "`class_first`: text, `class x1 y1 x2 y2`. `class_last`: text, `x1 y1 x2 y2 class`. `voc_xml`: the "
-        "XML of PASCAL VOC, `<image>.xml`. No metric depends on it.",
-    )
-    stated_boxes: dict[SetName, dict[ClassName, StatedNumber]] = Key(
-        default={},
-        description="How many reference boxes the challenge's description states, by set and class. `seal` "
-        "says where the reference differs. No metric depends on it.",
-    )
+    outside: Annotated[Outside, IN_FORM] = "error"
+    reference_boxes: BoxLayout = "class_first"
+    stated_boxes: dict[SetName, dict[ClassName, StatedNumber]] = Key(default={})
     # Hundredths as the nearest float: a correctly rounded IoU of that value is equal to it.
-    iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = Key(
-        default=tuple(hundredths / 100 for hundredths in range(25, 80, 5)),
-        description="IoU thresholds over which the mean average precision is averaged.",
+    iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = tuple(
+        hundredths / 100 for hundredths in range(25, 80, 5)
     )
-    average_precision: AveragePrecision = Key(
-        default="all_points",
-        description="Where the precision–recall curve is read. `all_points`: the whole area (PASCAL VOC from "
-        "2010 on). `101_points`: the mean at 101 levels of recall (COCO). `11_points`: at 11 levels (PASCAL "
-        "VOC to 2009).",
-    )
-    inclusive_corners: bool = Key(
-        default=True, description="Whether a box includes the pixels of both its corners, as in PASCAL VOC."
-    )
-    iou_of_score: Literal["iou_d", "iou_d_with_missed"] = Key(
-        default="iou_d",
-        description="The mean IoU in score_d: over the detected boxes (`iou_d`), or with 0 for every missed "
-        "box (`iou_d_with_missed`).",
-    )
-    generalisation_ranks: GeneralisationRanks = Key(
-        default="map_d_map_g_and_dev_g",
-        description="Whose ranks are averaged on the leaderboard of generalisation. "
-        "`map_d_map_g_and_dev_g`: both mAPs and the gap between them; the phase needs the task `detection`. "
-        "`map_g_and_dev_g`: the mAP out of sample and the gap. No metric depends on it.",
-    )
+    average_precision: AveragePrecision = "all_points"
+    inclusive_corners: bool = True
+    iou_of_score: Literal["iou_d", "iou_d_with_missed"] = "iou_d"
+    generalisation_ranks: GeneralisationRanks = "map_d_map_g_and_dev_g"
 
     @model_validator(mode="after")
     def _classes_stated(self) -> Self:

@@ -18,7 +18,6 @@ from evaluation.core.classification import LIKELIHOOD as LIKELIHOOD_COLUMN
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
 from evaluation.core.form import STACK_INDEX, STACK_NAME
-from evaluation.core.keys import Key
 from evaluation.core.metric import (
     Metric,
     mean_of,
@@ -53,19 +52,8 @@ _NOT_JUSTIFIED: Row = {"distance": nan, "agreed_labels": nan} | dict.fromkeys(_E
 class JustraigsOptions(Options):
     """Choices for which the design document and its public evaluator differ."""
 
-    specialist_alone: bool = Key(
-        default=False,
-        description="Whether the specialist's labels alone count where the specialist gave the final label, "
-        "instead of those on which the specialist and the agreeing grader agree. The public evaluator does "
-        "so.",
-    )
-    sensitivity_at_specificity: Literal["step", "first_kept_point"] = Key(
-        default="step",
-        description="Sensitivity at 95 % specificity. `step`: the highest at thresholds whose specificity is "
-        "at least 95 %. `first_kept_point`: that of the public evaluator, the first point with at least 5 % "
-        "false positives among those that scikit-learn keeps of the curve. It is higher with tied "
-        "likelihoods, 1 for constant ones, and not recommended.",
-    )
+    specialist_alone: bool = False
+    sensitivity_at_specificity: Literal["step", "first_kept_point"] = "step"
 
 
 def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:

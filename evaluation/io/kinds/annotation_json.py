@@ -55,8 +55,7 @@ def read_annotation(source: JsonSource, of: AnnotationType) -> Annotation:
         *_faults_of_keys(source, ("type", of.key, "version"), ("name", "probability")),
         *_faults_of_type(source, of.one),
     ]
-    if faults:
-        raise FormFault(faults)
+    FormFault.raise_all(faults)
     return _annotation(source, source.value, of)
 
 
@@ -70,8 +69,7 @@ def read_annotations(source: JsonSource, of: AnnotationType, most: int) -> Itera
         *_faults_of_keys(source, ("type", of.list_key, "version"), ("name",)),
         *_faults_of_type(source, of.many),
     ]
-    if faults:
-        raise FormFault(faults)
+    FormFault.raise_all(faults)
     entries = source.value[of.list_key]
     if not isinstance(entries, list):
         found = json_kind(entries)
@@ -141,8 +139,7 @@ def _annotation(source: JsonSource, value: Mapping[str, Any], of: AnnotationType
                 raise fault_at(place, "a number from 0 to 1", f"{probability:.12g}")
         except FormFault as fault:
             faults += fault.faults
-    if faults:
-        raise FormFault(faults)
+    FormFault.raise_all(faults)
     return Annotation(tuple(triples), name, probability, source)
 
 

@@ -115,8 +115,7 @@ class BoxList(field.ColumnKind):
             corners, left = within_image(annotation.source, corners, case, self.outside, self.remedy, faults)
             rows.append((label, confidence, *corners))
             outside += left
-        if faults:
-            raise FormFault(faults)
+        FormFault.raise_all(faults)
         return Boxes(np.array(rows, dtype=np.float64).reshape(-1, _COLUMNS), outside)
 
     @cached_property

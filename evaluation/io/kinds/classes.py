@@ -323,8 +323,7 @@ def _every(read: Callable[[int], float], count: int) -> Probabilities:
             values.append(read(position))
         except FormFault as fault:
             faults += fault.faults
-    if faults:
-        raise FormFault(faults)
+    FormFault.raise_all(faults)
     return tuple(values)
 
 
@@ -373,8 +372,7 @@ class FlagSet(ColumnKind):
             if name not in self.names or name in value[:position]:
                 found = json_kind(name) if name not in self.names else f"{name!r} twice"
                 faults += fault_at(source, self.describe_json(), found).faults
-        if faults:
-            raise FormFault(faults)
+        FormFault.raise_all(faults)
         return tuple(name in value for name in self.names)
 
     def _of_object(self, source: JsonSource) -> Flags:
@@ -392,8 +390,7 @@ class FlagSet(ColumnKind):
             elif flag is not None and not isinstance(flag, bool):
                 expected = f"true, false or null for {key!r}"
                 faults += fault_at(source, expected, json_kind(flag), FaultKind.MALFORMED).faults
-        if faults:
-            raise FormFault(faults)
+        FormFault.raise_all(faults)
         return flags
 
     def _of_cells(self, source: CellsSource) -> Flags:
@@ -402,8 +399,7 @@ class FlagSet(ColumnKind):
             if cell not in _CELLS:
                 one = CellsSource((cell,), source.file, source.line, (column,))
                 faults += fault_at(one, "1, 0 or nothing", repr(shorten(cell)), FaultKind.MALFORMED).faults
-        if faults:
-            raise FormFault(faults)
+        FormFault.raise_all(faults)
         return tuple(_CELLS[cell] for cell in source.cells)
 
     def pack_all(self, values: Sequence[Flags]) -> Packed:

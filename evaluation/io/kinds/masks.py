@@ -149,8 +149,7 @@ class MultilabelMask(Kind):
                 problem = ReadError(FaultKind.WRONG_VALUE, f"values 0 or {_ON} only", found, hint=hint)
                 faults.append(problem.fault(source.path, f"channel {name}"))
             regions.append(Crop(cropped.values != 0, cropped.top, cropped.left))
-        if faults:
-            raise FormFault(faults)
+        FormFault.raise_all(faults)
         return tuple(regions)
 
     def _planes(self, path: str, files: FileAccess, limit: int, size: Size) -> NDArray[np.uint8]:

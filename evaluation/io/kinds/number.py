@@ -273,8 +273,7 @@ class TimeToEvent(field.Kind):
             event = Label().read(event_cell, case, files)
         except FormFault as fault:
             faults += fault.faults
-        if faults:
-            raise FormFault(faults)
+        FormFault.raise_all(faults)
         return ObservedTime(time, event)
 
     def unpack(self, packed: Packed, case: CaseForm) -> ObservedTime:

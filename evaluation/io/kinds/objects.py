@@ -217,8 +217,7 @@ def all_or_faults(rows: Iterable[tuple[float, ...]], faults: list[Fault]) -> lis
         found.append(row)
         if len(faults) >= MAX_FAULTS:
             break
-    if faults:
-        raise FormFault(faults)
+    FormFault.raise_all(faults)
     return found
 
 

@@ -85,8 +85,7 @@ class PointInImage(Kind):
                 values.append(value)
             except FormFault as fault:
                 faults += fault.faults
-        if faults:
-            raise FormFault(faults)
+        FormFault.raise_all(faults)
         return Point(values[0], values[1], case.width)
 
     def pack(self, value: Point) -> Packed:
@@ -405,8 +404,7 @@ class Keypoints(Kind):
         if not isinstance(source, RowsSource | JsonSource):
             raise TypeError(f"no keypoints can be read from {type(source).__name__}")
         found = self._points.read(source, case, files)
-        if faults := list(self._faults(found, source, case)):
-            raise FormFault(faults)
+        FormFault.raise_all(list(self._faults(found, source, case)))
         order = np.argsort(found.classes)
         return PointSet(
             found.positions[order], found.classes[order], found.probabilities[order], found.diameters[order]

@@ -70,8 +70,7 @@ def open_submissions(
     for name in sorted(folders):
         index = index_submission(folders[name], form, tasks)
         opened.append(OpenSubmission(name, form, index, CaseReader(index.root, tasks, form.missing)))
-    if faults := [problem for one in opened for problem in one.described(one.index.faults)]:
-        raise PhaseError(*faults)
+    PhaseError.raise_all([problem for one in opened for problem in one.described(one.index.faults)])
     return tuple(opened)
 
 
@@ -137,8 +136,7 @@ def open_annotators(folder: Path) -> AnnotatorsFolder:
     challenge, tasks = configuration.challenge, configuration.tasks
     cases = read_cases(folder, challenge.form_columns_of(configuration.config.submission))
     fused = tuple(field for field in fields_of(tasks) if not _is_kept(field, cases))
-    if problems := _problems(fused, cases):
-        raise PhaseError(*problems)
+    PhaseError.raise_all(_problems(fused, cases))
     form = Form(
         challenge=challenge.name,
         phase=configuration.config.name,
@@ -259,8 +257,7 @@ def ellipses_as_masks(folder: Path) -> Iterator[Path]:
             problems += (f"{annotator}: {problem}" for problem in error.problems)
         if (table.parent / layout.folder).exists():
             problems.append(f"{annotator}: expected {_ELLIPSES_FILE} or {layout.folder}/, found both")
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     with tempfile.TemporaryDirectory() as temporary:
         copy = Path(temporary) / "annotations"
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(_ELLIPSES_FILE))

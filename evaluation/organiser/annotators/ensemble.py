@@ -119,8 +119,7 @@ def write_ensemble(
                 for name in combined:
                     counts[name] += 1
             progress(done)
-        if faults:
-            raise PhaseError(*faults)
+        PhaseError.raise_all(faults)
         writer.close()
     present = {name for one in opened for name in one.index.tasks}
     return Ensemble(

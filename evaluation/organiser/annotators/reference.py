@@ -111,8 +111,7 @@ def _scores(
     for job, outcome in zip(jobs, outcomes, strict=True):
         if isinstance(outcome, Scored) and outcome.failure is not None:
             problems.append(f"{annotator.name}: {job.case.name}: {outcome.failure}")
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     scores = []
     for task in phase.tasks:
         annotated = [
@@ -150,8 +149,7 @@ def _read_here(phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder)
             values.add(position, submitted)
         document = memoryview(b"".join(encode(values.packed())))
         batches.append(ReadBatch({position: position for position in positions}, b"", document, {}))
-    if faults:
-        raise PhaseError(*faults)
+    PhaseError.raise_all(faults)
     return tuple(batches)
 
 
@@ -229,8 +227,7 @@ def fuse_annotators(
     with whole_folder(output) as phase:
         configuration = (given.folder / FILE_NAME).read_text(encoding="utf-8")
         write_phase(phase, configuration, given.fused, fused_cases())
-        if faults:
-            raise PhaseError(*faults)
+        PhaseError.raise_all(faults)
         scores = score_annotators(phase, given, workers)
     return FusedReference(
         annotators=tuple(one.name for one in given.annotators),

@@ -40,8 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     faults = list(_faults_of_kinds(fields, form, to_jobs))
     if any(field.socket.stacked for field in fields) and STACK_NAME not in form.cases[0].columns:
         faults.append(f"cases.csv: {STACK_NAME}: expected the stack of every case, found no such column")
-    if faults:
-        raise PhaseError(*faults)
+    PhaseError.raise_all(faults)
     before, after = (
         replace(form, submission=kind)
         for kind in (("archive", "algorithm") if to_jobs else ("algorithm", "archive"))
@@ -60,8 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             writer.close()
             (written,) = open_submissions({str(arguments.output): folder}, after, tasks)
             faults += _changed(source, written, form, fields)
-        if faults:
-            raise PhaseError(*faults)
+        PhaseError.raise_all(faults)
     form_of_output = "jobs" if to_jobs else "an archive; run times are left out"
     sys.stdout.write(f"{arguments.output}: {len(form.cases)} cases as {form_of_output}\n")
     return 0

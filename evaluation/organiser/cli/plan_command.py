@@ -82,8 +82,7 @@ def _aims(arguments: argparse.Namespace) -> list[Aim]:
         aims.append(Aim(figure, value, next(iter(half_widths), None)))
     if not aims:
         problems.append("expected --sensitivity, --specificity or --auc, found none of them")
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     return aims
 
 

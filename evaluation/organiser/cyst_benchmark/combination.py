@@ -211,8 +211,7 @@ def _annotations(
             for annotator in assigned.get(name, ())
             if name not in scans.get(annotator, {})
         ]
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     return {
         name: {annotator: found[name] for annotator, found in scans.items() if name in found}
         for name in volumes

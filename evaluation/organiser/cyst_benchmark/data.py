@@ -369,8 +369,7 @@ def open_evaluation_set(
         for run in RUNS:
             annotations[annotator, run] = scans_in(parts / annotator / run)
             problems += _missing(b_scans, annotations[annotator, run], parts / annotator / run)
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     return EvaluationSet(
         {volume: tuple(sorted(b_scans[volume])) for volume in sorted(b_scans)},
         tuple(annotator for annotator in annotators if annotator != SUPERVISOR),
@@ -412,8 +411,7 @@ _OF_SCANNER = (
 def geometries_of(folder: Path, strata: Mapping[str, Stratum]) -> dict[str, Geometry]:
     """Return size and spacing of every volume, from the headers. Raises `PhaseError` for all missing ones."""
     images = scans_in(folder / IMAGES)
-    if missing := _missing(strata, images, folder / IMAGES):
-        raise PhaseError(*missing)
+    PhaseError.raise_all(_missing(strata, images, folder / IMAGES))
     return {name: images[name].geometry() for name in sorted(strata)}
 
 

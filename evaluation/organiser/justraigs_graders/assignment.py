@@ -201,8 +201,7 @@ def write_pairs(images: Path, graders: Path, output: Path, seed: int = 0, block:
             found.append(read(path))
         except PhaseError as error:
             problems += error.problems
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     names, pool = found
     assignments = assign_pairs(names, pool, seed, block)
     rows = ([one.image, *one.graders, str(one.block)] for one in assignments)

@@ -148,8 +148,7 @@ def read_mapping(path: Path) -> list[StackEntry]:
             entries.append(StackEntry(stack, index, PurePosixPath(image).stem))
         else:
             problems.append(f"{path.name}[{position}]: expected {', '.join(keys)}, found {str(item)[:80]}")
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     return entries
 
 
@@ -169,8 +168,7 @@ def case_rows(eyes: Sequence[Eye], entries: Sequence[StackEntry] | None, file: s
             for entry in entries
             if name_key(entry.eye) not in by_key
         ]
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     pairs: list[tuple[Eye, tuple[str, ...]]] = [(eye, ()) for eye in eyes]
     if entries is not None:
         pairs = [(by_key[name_key(entry.eye)], (entry.stack, str(entry.index))) for entry in entries]

@@ -319,6 +319,5 @@ def chosen_opponents(results: PhaseResults, given: Mapping[str, Sequence[str]]) 
         found[team] = tuple(dict.fromkeys(named))
         impossible = [other for other in found[team] if other not in teams or other == team]
         problems += [f"{team}: cannot be compared with {other}" for other in impossible]
-    if problems:
-        raise RankingError(*problems)
+    RankingError.raise_all(problems)
     return found

@@ -55,8 +55,7 @@ def difference_of_pilot(
     problems = [] if name in results.metrics else [f"{name}: is no metric of {results.phase}"]
     by_team = {one.team: one for one in results.submissions if one.tables is not None}
     problems += [f"{team}: has no results per case" for team in teams if team not in by_team]
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     metric, task = results.metrics[name], name.partition(".")[0]
     clusters = results.resampling.clusters if results.resampling else None
     cases = TeamCases.of([by_team[team] for team in teams], clusters)

@@ -95,8 +95,7 @@ def read_definition(path: Path | None, metrics: list[str]) -> TableDefinition:
     except InvalidTableError as error:
         file = str(path) if path else "--metric"
         raise RankingError(*problems, *error.problems(file)) from None
-    if problems:
-        raise RankingError(*problems)
+    RankingError.raise_all(problems)
     return definition
 
 
@@ -285,14 +284,12 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
     """
     problems: list[str] = []
     long = _long(path, _read(path, definition, problems), definition, problems)
-    if problems:
-        raise RankingError(*problems)
+    RankingError.raise_all(problems)
     teams = sorted(long[TEAM].unique(), key=natural_order)
     variants = _variants(path, long, teams, problems)
     cases = sorted(long[CASE].unique()) if CASE in long else [""]
     found = _values_by_task(path, long, teams, cases, definition, problems)
-    if problems:
-        raise RankingError(*problems)
+    RankingError.raise_all(problems)
     tasks = tuple(_task(name, metrics, len(found) > 1) for name, metrics in found.items())
     columns = _case_columns(long, cases) if CASE in long else None
     submissions = tuple(

@@ -214,8 +214,7 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
                 cases = cases or read.cases
         submissions.append(Submission(team, name, _values(content, ranked, place, problems), tables))
     roles = read_roles(folder / TEAMS, {team for team, _, _ in found}, problems)
-    if problems:
-        raise RankingError(*problems)
+    RankingError.raise_all(problems)
     return PhaseResults(
         rules.challenge,
         rules.options,

@@ -98,8 +98,7 @@ def read_submission_results(phase: Phase, folder: Path) -> SubmissionResults:
             problems.append(f"{folder / name}: is missing{hint}")
         except PhaseError as error:
             problems += error.problems
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     return results_of(phase, contents[0], contents[1])
 
 

@@ -161,8 +161,7 @@ def find_submissions(folder: str, own: Collection[str] = ()) -> Found:
         for name, given in locations.items()
         if len(given) > 1
     ]
-    if problems:
-        raise PhaseError(*problems)
+    PhaseError.raise_all(problems)
     return Found(tuple(sorted(found, key=lambda submission: submission.name)), tuple(others))
 
 

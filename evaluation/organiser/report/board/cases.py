@@ -175,8 +175,7 @@ def submissions_of(reported: ReportedPhase, folder: Path) -> dict[str, Path]:
             found[team.team] = path
         else:
             missing.append(f"{base}: expected the submission of team {team.team}, found none")
-    if missing:
-        raise PhaseError(*missing)
+    PhaseError.raise_all(missing)
     return found
 
 
