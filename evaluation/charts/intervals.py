@@ -107,12 +107,10 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
     ]
     bars = any(row["from"] is not None for row in rows)
     explained = "; the bar is its 95 % interval" if bars else ""
-    described = (
-        f"Each metric between its worst and its best possible value{explained}. Metrics without a finite "
-    )
-    described += "worst value are in the table alone."
-    data, size = {"data": {"name": "metrics"}}, {"height": _ROW * len(rows)}
-    specification = {**data, "encoding": {"y": y}, "layer": layers, **size}
+    described = f"Each metric between its worst and its best possible value{explained}."
+    described += " Metrics without a finite worst value are in the table alone."
+    specification = {"data": {"name": "metrics"}, "encoding": {"y": y}, "layer": layers}
+    specification |= {"height": _ROW * len(rows)}
     title += " with 95 % intervals" if bars else ""
     return Chart(name, title, described, {"metrics": rows}, specification, wide=True)
 

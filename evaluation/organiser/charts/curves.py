@@ -165,14 +165,10 @@ def decision_curve_chart(name: str, title: str, probability: Floats, positive: F
         "color": {**by_strategy, "scale": {"domain": list(curves), "range": [vl.BLUE, vl.GREY, vl.GREY]}},
         "strokeDash": {**by_strategy, "scale": {"domain": list(curves), "range": _DASHES}},
     }
-    return vl.Chart(
-        name,
-        title,
-        "Net benefit of calling a case positive from a threshold on, beside calling all or none positive "
-        "(Vickers and Elkin 2006). The submission helps where its line is the highest.",
-        {"curves": rows},
-        vl.layer("curves", {"type": "line"}, **encoding) | {"height": 340},
-    )
+    described = "Net benefit of calling a case positive from a threshold on, beside calling all or none "
+    described += "positive (Vickers and Elkin 2006). The submission helps where its line is the highest."
+    specification = vl.layer("curves", {"type": "line"}, **encoding) | {"height": 340}
+    return vl.Chart(name, title, described, {"curves": rows}, specification)
 
 
 # --- Calibration: observed shares of positives against predicted probabilities ---

@@ -165,15 +165,11 @@ def subgroup_means_chart(
             tooltip=vl.tooltip("team", "group", numbers=("value", "p_value")),
         ),
     ]
-    return vl.Chart(
-        name,
-        title,
-        "The mean over the cases of each subgroup. The p-value that is shown for a point is that of the "
-        "rank-sum test within the team, not corrected for the number of teams.",
-        {"means": points, "lines": lines},
-        {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(means)},
-        follows,
-    )
+    described = "The mean over the cases of each subgroup. The p-value that is shown for a point is that of "
+    described += "the rank-sum test within the team, not corrected for the number of teams."
+    size = {"height": ROW_HEIGHT * len(means)}
+    specification = {"encoding": {"y": vl.names_down("team")}, "layer": layers, **size}
+    return vl.Chart(name, title, described, {"means": points, "lines": lines}, specification, follows)
 
 
 # --- Line plot of robustness: the places of the teams under several ranking schemes ---
@@ -408,20 +404,11 @@ def blob_chart(
         ),
         vl.layer("spans", cross, x=median, tooltip=told),
     ]
-    return vl.Chart(
-        name,
-        title,
-        "The area of a blob is the share of the resamples in which the team takes the place; a cross is the "
-        "median, a line the 95 % interval.",
-        {"blobs": blobs, "spans": spans},
-        {
-            "encoding": {"y": vl.names_down("team")},
-            "layer": layers,
-            "height": ROW_HEIGHT * len(places),
-            "usermeta": {"leastWidth": 420},
-        },
-        follows,
-    )
+    described = "The area of a blob is the share of the resamples in which the team takes the place; "
+    described += "a cross is the median, a line the 95 % interval."
+    size = {"height": ROW_HEIGHT * len(places), "usermeta": {"leastWidth": 420}}
+    specification = {"encoding": {"y": vl.names_down("team")}, "layer": layers, **size}
+    return vl.Chart(name, title, described, {"blobs": blobs, "spans": spans}, specification, follows)
 
 
 # --- Stacked frequencies: how often each team takes each place, as parts of one bar by leaderboard ---
@@ -528,12 +515,7 @@ def influence_chart(name: str, title: str, influences: Sequence[CaseInfluence]) 
         "tooltip": vl.tooltip("case", "teams_moved", "max_move", "winners"),
     }
     specification = vl.layer("cases", {"type": "bar", "cursor": "pointer"}, **encoding)
-    return vl.Chart(
-        name,
-        title,
-        "Each case is left out once, and the teams are ranked again. Without a case that is not shown, fewer "
-        "teams move.",
-        {"cases": [vars(one) for one in influences]},
-        specification | {"height": 20 * len(influences)},
-        single_cases=True,
-    )
+    described = "Each case is left out once, and the teams are ranked again. Without a case that is not "
+    described += "shown, fewer teams move."
+    data, specification["height"] = {"cases": [vars(one) for one in influences]}, 20 * len(influences)
+    return vl.Chart(name, title, described, data, specification, single_cases=True)

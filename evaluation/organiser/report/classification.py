@@ -33,7 +33,7 @@ from evaluation.organiser.charts.matrices import confusion_chart
 from evaluation.organiser.report.objects import HIT
 from evaluation.organiser.report.page import Block, Section, Text, identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights
-from evaluation.organiser.report.sources import followed
+from evaluation.organiser.report.sources import NOTES, followed
 
 # --- Figures of several classes: confusion matrices, and each class against the rest ---
 
@@ -247,11 +247,9 @@ def _left_out(results: SubmissionResults) -> Iterator[str]:
             names = [name for name, out in zip(table.names, absent.tolist(), strict=True) if out]
             if 0 < len(names) < len(table):
                 more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-                yield (
-                    f"{task.title}: {len(table) - len(names)} of {len(table)} cases. Left out, since the "
-                    f"reference does not decide “{label.replace('_', ' ')}” for them: "
-                    f"{', '.join(names[:_MOST_NAMES])}{more}."
-                )
+                words, shown = label.replace("_", " "), ", ".join(names[:_MOST_NAMES]) + more
+                numbers = f"{len(table) - len(names)} of {len(table)}"
+                yield f"{task.title}: {NOTES['left out'].format(numbers=numbers, words=words, names=shown)}"
 
 
 def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
