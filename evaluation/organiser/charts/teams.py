@@ -429,7 +429,7 @@ def frequencies_chart(
         for start in [sum(other for before, other in one.shares.items() if before < place)]
     ]
     rows.sort(key=lambda row: teams.index(str(row["team"])))
-    x = {**vl.share("from", "share of the resamples"), "axis": {"format": "%"}}
+    x = {**vl.share("from", "share of the resamples"), "axis": {"format": "%", "tickCount": 5}}
     scale = {"domain": [1, max(2, last)], "range": [vl.BLUE, "#f4f8fb"], "interpolate": "rgb"}
     dark = {"test": f"datum.place <= {1 + (last - 1) / 5}", "value": "#ffffff"}
     bar = {"type": "bar", "stroke": vl.GREY, "strokeWidth": 0.5}
