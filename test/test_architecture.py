@@ -50,7 +50,7 @@ FLOORS_OF_THE_ORGANISER = (
         "validate",
     ),
     ("annotators", "attack", "cyst_benchmark", "describe_tables", "library", "rescoring", "samples"),
-    ("image", "settings", "starter"),
+    ("analyses", "image", "settings", "starter"),
     ("report",),
     ("report_library",),
     ("paper",),

@@ -25,6 +25,7 @@ from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
 from evaluation.organiser.ranking.results import read_results
+from evaluation.organiser.report.analyses import result_files
 from evaluation.organiser.report.board.cases import (
     REFERENCE,
     PhasePictures,
@@ -166,6 +167,17 @@ class Report:
                 write_atomically(folder / name, data)
         write_atomically(target, render_page(self.page, quote(folder.name) if folder else None).encode())
         return target
+
+    def write_tables(self, folder: AnyPath) -> list[Path]:
+        """Write the further analyses of a submission as csv, and return the paths. Raises `OSError`.
+
+        Raises `PhaseError` where there are none.
+        """
+        if not (files := result_files(self.page.analyses)):
+            raise PhaseError("--tables: the report has no further analyses")
+        for name, data in files.items():
+            write_atomically(Path(folder) / name, data)
+        return [Path(folder) / name for name in files]
 
     def write_figures(self, folder: AnyPath) -> list[Path]:
         """Write every figure as SVG, PDF, PNG, CSV and Vega-Lite, and return the paths. Raises `OSError`."""

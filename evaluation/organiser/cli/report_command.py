@@ -57,6 +57,8 @@ def _write_submission(arguments: argparse.Namespace) -> int:
         )
     except SubmissionRejected as rejected:
         raise PhaseError(*(str(fault) for fault in rejected.faults)) from None
+    if arguments.tables is not None:
+        report.write_tables(arguments.tables)
     return _write_report(report, arguments)
 
 

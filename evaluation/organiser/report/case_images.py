@@ -25,6 +25,7 @@ from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.metrics.boxes import iou_of_corners
 from evaluation.metrics.segmentation import VerticalDiameter, overlap_of
+from evaluation.organiser.analyses.analysis import Measured, OpenCase, analyses_of
 from evaluation.organiser.report import objects as object_drawing
 from evaluation.organiser.report import overlays
 from evaluation.organiser.report.case_views import CaseView, drawn_view, view_of
@@ -284,7 +285,10 @@ _PORTION = 16
 
 @dataclass(frozen=True)
 class CaseReading:
-    """The values of one case: sizes, measurements, locations by field, pictures and views by task."""
+    """The values of one case: sizes, measurements, locations by field, pictures and views by task.
+
+    ``measured``: for the further analyses of the challenge.
+    """
 
     name: str
     sizes: tuple[overlays.StructureSize, ...]
@@ -292,6 +296,7 @@ class CaseReading:
     locations: Mapping[str, Location]
     pictures: Mapping[str, CaseImage]
     views: Mapping[str, CaseView] = dataclasses.field(default_factory=dict)
+    measured: tuple[Measured, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -347,6 +352,7 @@ class _SubmissionReader:
         self._fields = {field.name: field for field in fields_of(self.phase.tasks) if is_read(field)}
         self._submitted = self._of_reference if folder is None else self._of(folder)
         self._reference = OpenReference(self.phase.reference, references_of(self.phase.tasks))
+        self._analyses = () if folder is None else analyses_of(self.phase)
         self._photographs = Photographs(request.images)
         self._wanted = request.pictures
         self._only_pictures, self._views = request.only_pictures, request.views
@@ -370,6 +376,8 @@ class _SubmissionReader:
         if self._only_pictures:
             return CaseReading(case.name, (), (), {}, pictures, views)
         pairs = {name: (value, references[name]) for name, value in submitted.items()}
+        cells, options = self.phase.rows[position].cells, self.phase.options
+        opened = OpenCase(case, cells, submitted, references, options)
         return CaseReading(
             case.name,
             tuple(
@@ -389,6 +397,7 @@ class _SubmissionReader:
             },
             pictures,
             views,
+            tuple(row for analysis in self._analyses for row in analysis.measure(opened)),
         )
 
     def _of(self, folder: Path) -> Callable[[int, Values], Values]:

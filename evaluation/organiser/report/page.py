@@ -21,6 +21,7 @@ from pypdf.generic import DictionaryObject
 from evaluation import __version__
 from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, theme
 from evaluation.io.files import write_atomically
+from evaluation.organiser.analyses.analysis import Result
 from evaluation.organiser.output import plain_cell, tabular
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, Viewer
 
@@ -175,7 +176,10 @@ _HEADLINE = 2
 
 @dataclass(frozen=True)
 class Page:
-    """A page: title, what it shows in sentences, facts (label and value), a warning on top, and sections."""
+    """A page: title, what it shows in sentences, facts (label and value), a warning on top, and sections.
+
+    ``analyses``: the further analyses that it shows, for their files.
+    """
 
     title: str
     facts: tuple[tuple[str, str], ...]
@@ -183,6 +187,7 @@ class Page:
     subtitle: str = ""
     banner: str = ""
     answer: tuple[str, ...] = ()
+    analyses: tuple[Result, ...] = ()
 
     @property
     def folded(self) -> bool:

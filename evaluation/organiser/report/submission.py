@@ -11,9 +11,11 @@ import numpy as np
 from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
 from evaluation.core.case_table import CaseTable as Values
 from evaluation.core.challenge import Task, metrics_of
+from evaluation.organiser.analyses.analysis import results_of
 from evaluation.organiser.audit import label_columns
 from evaluation.organiser.charts.values import histogram_chart
 from evaluation.organiser.report import value_figures
+from evaluation.organiser.report.analyses import analyses_section
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.classification import classification_section, detection_section
 from evaluation.organiser.report.page import (
@@ -334,7 +336,9 @@ def organiser_page(
     # All figures of the organiser's file, with the digits of published ones.
     aggregates = rounded_estimates(results.estimates, results.phase.config)
     results = replace(results, metrics=replace(results.metrics, aggregates=aggregates))
-    return _page(
+    rows = [row for value in values for row in value.measured]
+    analyses = tuple(results_of(results.phase, rows, results.resampling))
+    page = _page(
         results,
         BANNER,
         metrics_section(results),
@@ -343,6 +347,7 @@ def organiser_page(
         survival_section(results),
         value_figures.values_section(results),
         value_figures.sizes_section(results, values),
+        analyses_section(analyses),
         detection_section(results),
         viewer_section(results, values),
         pictures_section(results, chosen or {}, values),
@@ -351,6 +356,7 @@ def organiser_page(
         run_times_section(results),
         definitions_section(results),
     )
+    return replace(page, analyses=analyses)
 
 
 def public_page(results: SubmissionResults) -> Page:

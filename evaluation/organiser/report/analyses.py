@@ -1,0 +1,94 @@
+"""The section of further analyses: their figures in tables and charts, and the cases left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from evaluation.charts.chart import Chart, marks_of
+from evaluation.organiser.analyses.analysis import Analysis, Figure, Result
+from evaluation.organiser.charts.teams import TeamValue, team_values_chart
+from evaluation.organiser.output import csv_bytes
+from evaluation.organiser.report.page import Block, Cell, Section, Table, Text, identifier, listed
+
+FIGURES = "analyses.csv"
+_MOST_NAMED = 10
+
+
+def analyses_section(results: Sequence[Result]) -> Section | None:
+    """Return the section, None without any result."""
+    blocks: list[Block] = []
+    for result in results:
+        blocks += [figures_table(result.analysis, {"": result.figures}), *_charts(result)]
+        if lost := list(_left_out(result)):
+            blocks.append(Text((f"Left out: {'; '.join(lost)}.",)))
+    return Section("analyses", "Further analyses", tuple(blocks)) if blocks else None
+
+
+def _left_out(result: Result) -> Iterator[str]:
+    for reason in dict.fromkeys(row.left_out for row in result.rows if row.left_out):
+        names = [row.case for row in result.rows if row.left_out == reason]
+        more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+        yield f"{listed([*names[:_MOST_NAMED], *more])} ({reason})"
+
+
+def figures_table(analysis: Analysis, figures: Mapping[str, Sequence[Figure]]) -> Table:
+    """Return the figures of an analysis by team: a row for each part, and a column for each metric.
+
+    The team is left out where it has no name. A figure of fewer cases than its row states their number.
+    """
+    metrics = dict.fromkeys(one.metric for found in figures.values() for one in found)
+    rows: list[list[Cell]] = []
+    for team, found in figures.items():
+        for part in dict.fromkeys(one.part for one in found):
+            own = {one.metric: one for one in found if one.part == part}
+            cases = max(one.cases for one in own.values())
+            cells = (_text(own[name], cases) if name in own else None for name in metrics)
+            rows.append([*([team] if team else []), part, cases, *cells])
+    titles = (*(["team"] if any(figures) else []), "measure", "cases", *metrics)
+    note = f"{analysis.texts['note']} In brackets: 95 % intervals."
+    return Table.of(identifier("analysis", analysis.name), analysis.texts["title"], titles, rows, note)
+
+
+def _text(figure: Figure, cases: int) -> str:
+    ends = "" if figure.lower is None else f" ({figure.lower:.3f} to {figure.upper:.3f})"
+    number = "" if figure.cases == cases else f", n = {figure.cases}"
+    return f"{figure.value:.3f}{ends}{number}".replace("-", "−")
+
+
+def _charts(result: Result) -> Iterator[Chart]:
+    analysis = result.analysis
+    titles = {metric.name: metric.title for metric in analysis.metrics}
+    for axis_title, words in analysis.charted.items():
+        series = {titles[name]: word for name, word in words.items()}
+        styles = marks_of(series)
+        shown = {
+            f"{one.part} ({series[one.metric]})" if series[one.metric] else one.part: one
+            for one in result.figures
+            if one.metric in series
+        }
+        if shown:
+            yield team_values_chart(
+                identifier("analysis", analysis.name, *words),
+                f"{analysis.texts['title']}. {axis_title}",
+                "Lines are 95 % intervals.",
+                [TeamValue(label, one.value, one.lower, one.upper) for label, one in shown.items()],
+                {label: styles[one.metric] for label, one in shown.items()},
+                axis_title,
+            )
+
+
+def result_files(results: Sequence[Result]) -> dict[str, bytes]:
+    """Return the csv files of analyses by name: their figures, and their rows with the cases left out."""
+    figures = [{"analysis": one.analysis.name, **vars(figure)} for one in results for figure in one.figures]
+    rows = [
+        {
+            "analysis": row.analysis,
+            "part": row.part,
+            "case": row.case,
+            "left_out": row.left_out,
+            **(row.values or {}),
+        }
+        for one in results
+        for row in one.rows
+    ]
+    return {FIGURES: csv_bytes(figures), "analyses-cases.csv": csv_bytes(rows)} if results else {}
