@@ -3,8 +3,6 @@
 Source: Fang et al. 2022, IEEE Trans. Med. Imaging 41:2828, sections 1 and 4.4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import nan, pi, sqrt
 

@@ -20,7 +20,11 @@ from evaluation.organiser.analyses.analysis import OpenCase, results_of
 (GRID,) = ANALYSES
 SIDE, FOVEA = 321, Point(160, 160)
 FIELDS = [SimpleNamespace(name=name) for name in ("disc", "fovea", *LESIONS)]
-PHASE = SimpleNamespace(challenge=SimpleNamespace(name="adam"), tasks=[SimpleNamespace(fields=FIELDS)])
+PHASE = SimpleNamespace(
+    config=SimpleNamespace(name="P"),
+    challenge=SimpleNamespace(name="adam"),
+    tasks=[SimpleNamespace(fields=FIELDS)],
+)
 
 
 def drawn(*squares):
