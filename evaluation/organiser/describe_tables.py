@@ -13,8 +13,10 @@ from evaluation.organiser.describe import (
     RANK_SUM,
     ClassRow,
     Description,
+    FeatureDistances,
     Grouping,
     NumberRow,
+    SetDistances,
 )
 from evaluation.organiser.describe_data import Quantity
 from evaluation.organiser.output import csv_bytes, p_text, tabular
@@ -44,6 +46,7 @@ def tables_of(description: Description) -> list[TextTable]:
     """Return the tables of a description: cases, classes, numbers, then one for each grouping."""
     tables = [_cases(description), _classes(description), _numbers(description)]
     tables += [_grouped(description, grouping) for grouping in description.groupings]
+    tables += [_features(description.features)] if description.features else []
     return [table for table in tables if table.rows]
 
 
@@ -112,6 +115,30 @@ def _grouped(description: Description, grouping: Grouping) -> TextTable:
     )
 
 
+def _features(found: FeatureDistances) -> TextTable:
+    training, *_ = (one.set for one in found.sets)
+    rows = [
+        (
+            one.set,
+            str(one.cases),
+            _quartiles(one),
+            _percent(one.beyond),
+            f"{one.overlap:.3f}",
+            str(one.copies),
+        )
+        for one in found.sets
+    ]
+    shared = ["", *("" if one.shared is None else str(one.shared) for one in found.sets[1:])]
+    note = (
+        f"Median (quartiles) of the distance to the nearest case of {training}, of another cluster within "
+        f"this set, in {found.features} features, each in standard deviations of {training}. Beyond: farther "
+        f"than 95 % of {training}. Overlap: 1 − D of Kolmogorov and Smirnov. Copies: at distance 0."
+    )
+    columns = ("set", "cases", "distance", "beyond 95 %", "overlap", "copies", "same clusters")
+    cells = tuple((*row, last) for row, last in zip(rows, shared, strict=True))
+    return TextTable("features", f"Nearest neighbours in {training}", columns, cells, columns[:1], note)
+
+
 def _class_lines(description: Description, grouping: Grouping) -> Iterator[tuple[str, ...]]:
     found: dict[tuple[Quantity, str], dict[str, ClassRow]] = {}
     for row in description.classes:
@@ -153,7 +180,7 @@ def _number_lines(description: Description, grouping: Grouping) -> Iterator[tupl
         yield quantity.title, *cells, p_value, *((differing,) if several else ())
 
 
-def _quartiles(row: NumberRow, values: int | None = None) -> str:
+def _quartiles(row: NumberRow | SetDistances, values: int | None = None) -> str:
     between = f"{number_text(row.lower_quartile)} – {number_text(row.upper_quartile)}"
     count = "" if values is None else f"; {values}"
     return f"{number_text(row.median)} ({between}{count})"
@@ -184,6 +211,8 @@ def write_description(description: Description, folder: Path) -> list[Path]:
         "classes.csv": list(map(_cells, description.classes)),
         "tests.csv": list(map(_cells, description.tests)),
         "values.csv": values,
+        "feature-sets.csv": [vars(one) for one in found.sets] if (found := description.features) else [],
+        "feature-cases.csv": [vars(one) for one in found.cases] if found else [],
     }
     documents = {
         "description.json": render(description, organisers=True, compact=True),

@@ -74,14 +74,17 @@ def board_page(
     images: Path | None = None,
     workers: int | None = None,
     gains: Mapping[str, EnsembleGain] | None = None,
+    features: Path | None = None,
 ) -> Page:
     """Return the report of a leaderboard, with a section on the data of ``phases``, if there are any.
 
     ``submissions``: the folder of the teams' submissions, ``images``: of the original images, for pictures of
     the hardest cases of the first phase of the leaderboard that is among ``phases``. ``gains``: of ensembles
-    over their members, by ensemble. Raises `PhaseError`.
+    over their members, by ensemble. ``features``: of the data, see `read_features`. Raises `PhaseError`.
     """
-    data = data_section(describe(list(phases))) if phases else None
+    if features is not None and not phases:
+        raise PhaseError("--features: expected --ground-truth PHASE too, found none")
+    data = data_section(describe(list(phases), features=features)) if phases else None
     pictures: Mapping[str, PhasePictures] = {}
     if submissions is not None or images is not None:
         if not phases:
@@ -215,7 +218,6 @@ def report_submission(
         For a submission that is not scored, with all its faults.
     PhaseError
         Without submission and results, for a phase that cannot be used, and for results of another phase.
-
     """
     if submission is None and results is None:
         raise PhaseError("expected a submission or results, found none")
@@ -240,6 +242,7 @@ def report_leaderboard(
     submissions: AnyPath | None = None,
     images: AnyPath | None = None,
     workers: int | None = None,
+    features: AnyPath | None = None,
 ) -> Report:
     """Return the report of a leaderboard.
 
@@ -257,17 +260,19 @@ def report_leaderboard(
         A folder of original images with the names of the cases, to be drawn below these pictures.
     workers
         Number of worker processes that read submissions, by default one per processor; 0 for none.
+    features
+        A table of features by set and case, as `describe --features` reads it.
 
     Raises
     ------
     PhaseError
         For files that are missing or not of this package, and pictures without their phase.
-
     """
     board, parts = leaderboard_in(Path(results))
     phases = [named_phase(fspath(name)) for name in ground_truth]
     gains = read_gains(Path(results))
-    return Report(board_page(board, parts, phases, _path(submissions), _path(images), workers, gains))
+    pictured = (_path(submissions), _path(images), workers)
+    return Report(board_page(board, parts, phases, *pictured, gains, _path(features)))
 
 
 def _path(path: AnyPath | None) -> Path | None:

@@ -56,11 +56,15 @@ class RecordedColumns:
 
 @dataclass(frozen=True)
 class RecordedCases:
-    """The part of `cases.json` that a ranking needs: case tables by task, `cases.csv` and resampling."""
+    """The part of `cases.json` that a ranking needs: case tables by task, `cases.csv` and resampling.
+
+    ``seconds_per_case``: the mean run time of the algorithm, None where it is not known.
+    """
 
     tables: Mapping[str, CaseTable]
     cases: RecordedColumns
     resampling: Resampling
+    seconds_per_case: float | None = None
 
 
 def case_records(scores: Scores) -> dict[str, Any]:
@@ -149,7 +153,9 @@ def read_case_records(content: Any, tasks: Sequence[Task]) -> RecordedCases:
         clusters=None if clusters is None else dict(zip(names, clusters, strict=True)),
     )
     subgroups = {given["column"]: read_table(Subgroup, given) for given in content.get("subgroups", ())}
-    return RecordedCases(tables, RecordedColumns(names, columns, subgroups), resampling)
+    timed = [seconds for case in cases if (seconds := case.get("run_seconds")) is not None]
+    seconds_per_case = math.fsum(timed) / len(timed) if timed else None
+    return RecordedCases(tables, RecordedColumns(names, columns, subgroups), resampling, seconds_per_case)
 
 
 @lru_cache(maxsize=16)

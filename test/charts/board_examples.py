@@ -26,6 +26,7 @@ from evaluation.organiser.charts.teams import (
     podium_chart,
     subgroup_means_chart,
     team_values_chart,
+    times_chart,
     value_changes_chart,
 )
 from evaluation.organiser.charts.values import ViolinValues, violin_chart
@@ -42,6 +43,17 @@ def board_examples() -> dict[str, Chart]:
             "Dice",
             "By team.",
             [TeamValue("one", 0.9, 0.8, 0.95), TeamValue("two", 0.5)],
+            MARKS,
+            "Dice",
+        ),
+        # "two" is worse and faster: both are on the front.
+        times_chart(
+            "times",
+            "Dice and time",
+            "By team.",
+            [TeamValue("one", 0.9, 0.8, 0.95), TeamValue("two", 0.5)],
+            {"one": 2.0, "two": 0.1},
+            TEAMS,
             MARKS,
             "Dice",
         ),

@@ -6,10 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import SimpleITK
+from sklearn.decomposition import PCA
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import StandardScaler
 
+from evaluation.charts.chart import Chart
 from evaluation.core.fault import PhaseError
 from evaluation.io.kinds.masks import LabelMask
-from evaluation.organiser.describe import describe
+from evaluation.organiser import describe as module
+from evaluation.organiser.describe import describe, feature_distances, read_features
+from evaluation.organiser.describe_tables import tables_of
+from evaluation.organiser.report.board.methods import data_section
 from evaluation.phase.named import named_phase
 from test.challenges.declared.phases import declared_phase, write_table
 from test.phases import loaded_phase, refuge_phase, tiny_cases
@@ -285,3 +292,87 @@ def test_faults_of_volumes_which_are_read_while_they_are_measured(tmp_path):
     found = problems_of(folder)
     assert [problem.partition(":")[0] for problem in found] == ["level/V02.mha", "level/V05.mha"]
     assert all(problem.endswith("found 77 in B-scan 4") for problem in found)
+
+
+# --- Distances to a training set in given features ---
+
+
+def features_file(folder: Path, text: str) -> Path:
+    path = folder / "features.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_distances_of_a_test_set_to_the_training_set_by_hand(tmp_path):
+    """One feature: training cases at 0, 1, 3, a copy of the last and a case at 10 beside them.
+
+    In units of the training cases: their distances to each other are 1, 1, 2, whose 95 % quantile is 1.9;
+    those of the test cases are 0 and 7. D is 1/2, at 0.
+    """
+    path = features_file(tmp_path, "name,set,size\na,train,0\nb,train,1\nc,train,3\nd,test,3\ne,test,10\n")
+    found = read_features(path)
+    unit = np.std([0, 1, 3])
+    assert [one.distance * unit for one in found.cases] == pytest.approx([1, 1, 2, 0, 7])
+    assert [one.nearest for one in found.cases] == ["b", "a", "b", "c", "c"]
+    own, test = found.sets
+    assert (own.beyond, own.overlap, own.copies) == (1 / 3, 1, 0)
+    assert (test.set, test.cases, test.median * unit) == ("test", 2, pytest.approx(3.5))
+    assert (test.beyond, test.overlap, test.copies, test.shared) == (0.5, 0.5, 1, None)
+    assert (found.explained, [one.y for one in found.cases]) == ((1, 0), [0] * 5)
+
+
+def test_training_cases_of_one_cluster_are_not_compared_and_shared_clusters_are_counted(tmp_path):
+    """The eyes a and b of a person are at 0 and 1, that of another one at 3; d is of the first person."""
+    rows = "a,train,1,0\nb,train,1,1\nc,train,,3\nd,test,1,0.4\ne,test,,9\n"
+    found = read_features(features_file(tmp_path, f"name,set,cluster,size\n{rows}"))
+    assert [one.nearest for one in found.cases] == ["c", "c", "b", "a", "c"]
+    assert [one.shared for one in found.sets] == [3, 1]
+
+
+@pytest.mark.parametrize("block", [1, 1 << 23])
+def test_distances_and_map_against_scikit_learn(monkeypatch, block):
+    monkeypatch.setattr(module, "_BLOCK", block)
+    rng = np.random.default_rng(5)
+    features = np.column_stack([rng.normal(size=(60, 4)) * [1, 20, 3, 0.1], np.full(60, 7.0)])
+    sets, names = ["train"] * 35 + ["test"] * 25, [str(number) for number in range(60)]
+    found = feature_distances(features, sets, names, [""] * 60)
+    scaler = StandardScaler().fit(features[:35])
+    scaled = scaler.transform(features)
+    neighbours = NearestNeighbors(n_neighbors=2).fit(scaled[:35])
+    distances, nearest = neighbours.kneighbors(scaled)
+    # The first neighbour of a training case is itself.
+    expected = np.concatenate([distances[:35, 1], distances[35:, 0]])
+    assert [one.distance for one in found.cases] == pytest.approx(expected.tolist())
+    assert [int(one.nearest) for one in found.cases] == [*nearest[:35, 1], *nearest[35:, 0]]
+    components = PCA(n_components=2).fit(scaled[:35])
+    assert found.explained == pytest.approx(tuple(components.explained_variance_ratio_))
+    places = np.array([(one.x, one.y) for one in found.cases])
+    assert np.abs(places) == pytest.approx(np.abs(components.transform(scaled)))
+
+
+def test_a_description_has_the_features_as_a_table(phase, tmp_path):
+    path = features_file(tmp_path, "name,set,size\na,train,0\nb,train,1\nc,test,3\n")
+    table = tables_of(describe([phase], features=path))[-1]
+    assert (table.title, [row[:2] for row in table.rows]) == (
+        "Nearest neighbours in train",
+        [("train", "2"), ("test", "1")],
+    )
+    charts = [
+        block for block in data_section(describe([phase], features=path)).blocks if "features" in block.name
+    ]
+    assert [len(chart.data.get("points", ())) for chart in charts if isinstance(chart, Chart)] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("name,set\na,x\nb,x\n", "expected a column for each feature"),
+        ("name,set,f\na,x,1\nb,x,\n", "line 3, f: expected a value, found an empty cell"),
+        ("name,set,f\na,x,one\nb,x,2\n", "line 2, f: "),
+        ("name,set,f\na,x,1\nb,y,2\n", "two training cases of different clusters or more"),
+        ("name,set,f\n", "expected at least one case, found none"),
+    ],
+)
+def test_faults_of_a_table_of_features(tmp_path, text, fault):
+    with pytest.raises(PhaseError, match=fault):
+        read_features(features_file(tmp_path, text))

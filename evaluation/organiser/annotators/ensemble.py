@@ -22,7 +22,6 @@ from evaluation.evaluate import Rejection, evaluate
 from evaluation.io.json_files import read_json
 from evaluation.io.kinds.number import Number
 from evaluation.metrics.agreement import AgreementFigure
-from evaluation.metrics.arrays import Floats
 from evaluation.organiser.annotators.agreement import (
     CaseDisagreement,
     Disagreements,
@@ -37,12 +36,12 @@ from evaluation.organiser.ranking.comparisons import compare
 from evaluation.organiser.ranking.difficulty import measure_per_case, value_per_case
 from evaluation.organiser.ranking.pair_tests import TestChoice
 from evaluation.organiser.ranking.pairwise import holm
+from evaluation.organiser.ranking.rank_statistics import spearman
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, algorithm_writer
 from evaluation.phase.cases import OrganiserTable, organiser_table
 from evaluation.phase.leaderboard import TEAM, is_eligible
 from evaluation.phase.phase import Phase
-from evaluation.phase.places import mid_ranks
 from evaluation.summary import resampling_of
 
 # --- Combine several submissions of one phase into one, in the submission's own format ---
@@ -391,24 +390,12 @@ def _by_disagreement(
                 continue
             gain_values = np.array([gain_of[case] for case in shared])
             distances = np.array([distance_of[case] for case in shared])
-            correlation = spearman(distances, gain_values)
+            correlation = spearman(distances, gain_values, len(shared)).value
             if correlation is None:
                 continue
             order = np.argsort(distances, kind="stable")
             thirds = [float(gain_values[part].mean()) for part in np.array_split(order, _THIRDS)]
             yield GainByDisagreement(metric, field, measure, len(shared), correlation, *thirds)
-
-
-def spearman(first: Floats, second: Floats) -> float | None:
-    """Return Spearman's rank correlation in [−1, 1], ties by mid-ranks; None where one of them is constant.
-
-    first, second: finite, shape (cases,). Source: Spearman 1904, Am. J. Psychol. 15:72.
-    """
-    ranks = mid_ranks(np.stack([first, second]))
-    if (ranks == ranks[:, :1]).all(axis=1).any():
-        return None
-    correlations: Floats = np.asarray(np.corrcoef(ranks))
-    return float(correlations[0, 1])
 
 
 # --- Members of an ensemble by a leaderboard: the first k teams of one of its boards ---

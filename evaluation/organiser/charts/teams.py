@@ -1,6 +1,6 @@
 """Charts of teams: values with intervals, changes, subgroups, places and their stability, podium."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,6 +79,51 @@ def team_values_chart(
     return vl.Chart(
         name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(values)}, follows
     )
+
+
+# --- Values against times by team, with the front of those that no other team beats in both ---
+
+
+def times_chart(
+    name: str,
+    title: str,
+    description: str,
+    values: Sequence[TeamValue],
+    seconds: Mapping[str, float],
+    front: Collection[str],
+    marks: TeamMarks,
+    axis_title: str,
+) -> vl.Chart:
+    """Return the chart of values and intervals against seconds per case, on a logarithmic axis.
+
+    ``front``: the teams through which the line of the front goes, with their names.
+    """
+    rows = sorted(
+        (vars(one) | {"seconds": seconds[one.team]} for one in values), key=lambda row: row["seconds"]
+    )
+    data: dict[str, Sequence[vl.Record]] = {
+        "front": [row for row in rows if row["team"] in front],
+        "teams": rows,
+    }
+    x = {**vl.quantity("seconds", "seconds per case"), "scale": {"type": "log", "zero": False}}
+    colour = by_team(vl.scale_of(marks, "colour"), legend=True)
+    shape = by_team(vl.scale_of(marks, "shape"), legend=True)
+    told = vl.tooltip("team", numbers=("value", "lower", "upper", "seconds"))
+    line = {
+        "type": "line",
+        "interpolate": "step-after",
+        "color": vl.GREY,
+        "strokeDash": [4, 3],
+        "tooltip": None,
+    }
+    layers: list[vl.Record] = [vl.layer("front", line, x=x, y=vl.quantity("value", axis_title))]
+    if intervals := [row for row in rows if row["lower"] is not None]:
+        data["intervals"] = intervals
+        between = {"y": vl.quantity("lower", axis_title), "y2": {"field": "upper"}}
+        layers.append(vl.layer("intervals", {"type": "rule", "strokeWidth": 2}, x=x, **between, color=colour))
+    y, mark = vl.quantity("value", axis_title), {"type": "point", "filled": True, "size": 90, "opacity": 1}
+    layers.append(vl.layer("teams", mark, x=x, y=y, color=colour, shape=shape, tooltip=told))
+    return vl.Chart(name, title, description, data, {"layer": layers, "height": 300})
 
 
 # --- Dot plot of two values by team, before and now, joined by a line (a dumbbell plot) ---

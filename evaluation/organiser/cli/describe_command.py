@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     phases = [named_phase(name) for name in arguments.phases]
     with progress_bar("cases", sum(len(phase.rows) for phase in phases)) as progress:
         description = describe(
-            phases, tuple(arguments.by), arguments.against, arguments.alpha, progress=progress
+            phases, arguments.by, arguments.against, arguments.alpha, progress, arguments.features
         )
     paths = write_description(description, arguments.output) if arguments.output else []
     if arguments.json:

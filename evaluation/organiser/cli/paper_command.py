@@ -24,7 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     answers = read_answers(arguments.output / ANSWERS)
     phases = [named_phase(name) for name in arguments.phases]
     workers = machine.worker_count(arguments.workers)
-    document = Document(read_study(phases, arguments.results, answers, workers))
+    study = read_study(phases, arguments.results, answers, workers, arguments.features)
+    document = Document(study)
     with progress_bar("tables and figures", len(document.exhibits)) as progress:
         files = dict(document.files(progress))
     files |= {f"archive/{name}": data for name, data in archive_of(document).items()}

@@ -71,6 +71,7 @@ def _write_leaderboard(arguments: argparse.Namespace) -> int:
         submissions=arguments.submissions,
         images=arguments.images,
         workers=arguments.workers,
+        features=arguments.features,
     )
     return _write_report(report, arguments)
 

@@ -37,9 +37,14 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
     """Return all tables and figures, in their order; ``flow`` is the drawing of the flow of cases."""
     cases = "; ".join(f"{phase.config.name}: n = {len(phase.rows)}" for phase in study.phases)
     found = [Exhibit("flow", "data", f"Flow of cases. {cases}.", flow)]
-    # Tables of data come with the section; their figures are for reports.
+    # Tables of data come with the section; its figures are for reports, but for those of features.
     for block in data_section(study.description).blocks:
-        if isinstance(block, Table):
+        if isinstance(block, Chart) and block.name.startswith("features-"):
+            sets = study.description.features.sets if study.description.features else ()
+            counts = "; ".join(f"{one.set}: n = {one.cases}" for one in sets)
+            caption = _sentences(block.title, block.description, counts)
+            found.append(Exhibit(block.name, "data", caption, block))
+        elif isinstance(block, Table):
             caption = _sentences(block.title, block.note, cases)
             found.append(Exhibit(block.name, "data", caption, block))
     page = leaderboard_page(study.board, study.parts, gains=study.gains)
@@ -74,7 +79,7 @@ def _figures(phase: ReportedPhase, ensembles: Iterable[str]) -> Iterator[str]:
     yield from ("final-blobs", phase.identifier("kendall-tau"), phase.identifier("dendrogram", "tasks"))
     ranked = [name for name, metric in phase.board.metrics.items() if metric.in_ranking]
     for name in ranked:
-        yield from (phase.identifier(name, kind) for kind in ("by-team", "roc", "froc"))
+        yield from (phase.identifier(name, kind) for kind in ("by-team", "roc", "froc", "times"))
         yield from (phase.identifier(ensemble, name, "gain") for ensemble in ensembles)
     tasks = {name.partition(".")[0]: name for name in reversed(ranked) if name in phase.organiser.values}
     yield from (phase.identifier(name, "hardest-cases") for name in tasks.values())
@@ -88,7 +93,8 @@ def _resampled(study: Study, board: PhaseLeaderboard) -> str:
     phase = next(one for one in study.phases if one.manifest.digest == board.manifest)
     number = max((len(found.taus) for found in board.agreement.values()), default=0)
     drawn = f"{number or phase.config.resamples} resamples of the cases, seed {phase.config.seed}"
-    return f"{board.phase}: n = {len(phase.rows)} cases, {len(board.teams)} teams; {drawn}."
+    units = f" in {board.clusters} clusters" if board.clusters else ""
+    return f"{board.phase}: n = {len(phase.rows)} cases{units}, {len(board.teams)} teams; {drawn}."
 
 
 # --- Tables from the files that `rank`, `fuse` and `ensemble` write ---

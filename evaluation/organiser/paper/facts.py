@@ -70,7 +70,13 @@ class Study:
         return next((folder / name for folder in self.folders if (folder / name).is_file()), None)
 
 
-def read_study(phases: Sequence[Phase], folders: Sequence[Path], answers: Answers, workers: int) -> Study:
+def read_study(
+    phases: Sequence[Phase],
+    folders: Sequence[Path],
+    answers: Answers,
+    workers: int,
+    features: Path | None = None,
+) -> Study:
     """Return what a paper is made of.
 
     Raises `PhaseError` for results of a phase that is not given, and with every fault of the references.
@@ -86,7 +92,7 @@ def read_study(phases: Sequence[Phase], folders: Sequence[Path], answers: Answer
                 for one in lost
             )
         )
-    description = describe(list(phases))
+    description = describe(list(phases), features=features)
     disclosures = {
         phase.config.name: audit(phase, workers)
         for phase in phases

@@ -183,6 +183,7 @@ def rank_phase(
     analysis = Analysis(results, scheme, choices, chosen, ranked, scores, leaderboards)
     teams = _teams(results, scheme, chosen, ranked, leaderboards, analysis)
     in_ranking = set(scheme.metrics)
+    clusters = results.resampling.clusters if results.resampling else None
     board = PhaseLeaderboard(
         role=role,
         challenge=results.challenge.name,
@@ -224,6 +225,7 @@ def rank_phase(
         subgroup_tests=analysis.subgroup_tests(),
         associations=analysis.associations(),
         annotators=analysis.annotators(),
+        clusters=len(set(clusters.values())) if clusters else None,
     )
     tie = scheme.phase_ties.get(role or "", "")
     annotators = choices.annotator_scores(tuple(better)) if choices.annotator_scores else {}
@@ -286,7 +288,8 @@ def _teams(
         notes = [f"variant of {results.variants.get(name)}"] * (name in results.variants)
         notes = [submission.absence] if submission.absence else [*notes, *[CHOSEN_HERE] * chosen_here]
         eligible, note = name not in results.ineligible, "; ".join(notes) or None
-        teams.append(Team(name, eligible, submission.name, number, metrics, boards, note, chosen_here))
+        about = (note, chosen_here, submission.seconds)
+        teams.append(Team(name, eligible, submission.name, number, metrics, boards, *about))
     return teams
 
 

@@ -63,7 +63,8 @@ class BoardOfTeam:
 class Team:
     """A row of a leaderboard. ``submission``: the one that counts. ``submissions``: their number.
 
-    ``chosen_here``: an ensemble whose members were chosen by results on the same cases.
+    ``chosen_here``: an ensemble whose members were chosen by results on the same cases. ``seconds_per_case``:
+    as declared, else the mean of the run times on the platform.
     """
 
     team: str
@@ -74,6 +75,7 @@ class Team:
     boards: dict[str, BoardOfTeam]
     note: str | None = None
     chosen_here: bool = False
+    seconds_per_case: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,8 @@ class PhaseLeaderboard:
 
     ``agreement``: by board, Kendall's τ-b between the ranking and each resample's ranking. ``superiority``:
     by board. ``robustness``: the places under other schemes, weights and subgroups. ``across``: the
-    comparison of the boards of several tasks.
+    comparison of the boards of several tasks. ``clusters``: of the cases, such as patients, which intervals
+    and tests take as units; None without any.
     """
 
     role: str | None
@@ -116,6 +119,7 @@ class PhaseLeaderboard:
     subgroup_tests: tuple[SubgroupTest, ...] = ()
     associations: tuple[Association, ...] = ()
     annotators: AnnotatorsSection | None = None
+    clusters: int | None = None
 
 
 @dataclass(frozen=True)

@@ -21,16 +21,14 @@ from evaluation.organiser.ranking.leaderboard_file import (
 )
 from evaluation.organiser.ranking.pairwise import holm
 from evaluation.organiser.ranking.rank_statistics import rank_sum_test
-from evaluation.organiser.ranking.results import CHOSEN_ON, COMPARE_WITH, LISTED, SEPARATOR, RankingError
+from evaluation.organiser.ranking.results import ROLES, SECONDS, SEPARATOR, RankingError
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.phase.cases import organiser_table
-from evaluation.phase.leaderboard import ELIGIBLE, TEAM
+from evaluation.phase.leaderboard import TEAM
 from evaluation.platform.result_file import render
 
 # --- Results by the teams' methods, from columns of `teams.csv`, as in REFUGE's Tables 3 and 5 ---
-
-_ROLES = frozenset({TEAM, ELIGIBLE, LISTED, COMPARE_WITH, CHOSEN_ON})
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ def read_methods(path: Path) -> Methods:
             if team in cells:
                 row.fault(TEAM, f"{team!r} is also in an earlier row")
             cells[team] = row.cells
-        columns = tuple(column for column in table.columns if column and column not in _ROLES)
+        columns = tuple(column for column in table.columns if column and column not in ROLES)
     return Methods(path.name, columns, cells)
 
 
@@ -286,6 +284,8 @@ def _phase_rows(phase: PhaseLeaderboard) -> list[dict[str, Any]]:
             metric = team.metrics.get(name)
             row[name], row[f"{name} rank"] = (metric.value, metric.rank) if metric else (None, None)
             row |= _interval(name, metric)
+        if any(one.seconds_per_case for one in phase.teams):
+            row[SECONDS] = team.seconds_per_case
         row["submission"], row["note"] = team.submission, team.note
         rows.append(row)
     return rows

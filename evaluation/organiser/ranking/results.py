@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ class RankingError(PhaseError):
 class Submission:
     """One submission's metrics by name ("task.metric") and its case tables by task, if available.
 
-    ``absence``: why a submission has no metrics.
+    ``absence``: why a submission has no metrics. ``seconds``: the mean run time for a case, if known.
     """
 
     team: str
@@ -41,6 +41,7 @@ class Submission:
     values: Mapping[str, float]
     tables: Mapping[str, CaseTable] | None = None
     absence: str | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,8 @@ def variant_faults(variants: Mapping[str, str], teams: Collection[str]) -> list[
 # --- The file `teams.csv` beside the results: which teams are ranked, listed, and compared with others ---
 
 LISTED, COMPARE_WITH, CHOSEN_ON, SEPARATOR = "listed", "compare_with", "chosen_on", ";"
+SECONDS = "seconds_per_case"
+ROLES = frozenset({TEAM, ELIGIBLE, LISTED, COMPARE_WITH, CHOSEN_ON, SECONDS})
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ class TeamRoles:
     """The ineligible teams, the unlisted teams, and the opponents of teams without a place.
 
     ``variants``: the original team by the variant's name; variants are not eligible. ``chosen_on``: the names
-    of phases by ensemble.
+    of phases by ensemble, ``seconds`` the declared times for a case by team.
     """
 
     ineligible: frozenset[str] = frozenset()
@@ -104,6 +107,7 @@ class TeamRoles:
     compare_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     variants: Mapping[str, str] = field(default_factory=dict)
     chosen_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamRoles:
@@ -115,6 +119,8 @@ def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamR
     variant_of    the team with the original method: the variant has no place, and is shown beside it
     compare_with  of a team without a place: its opponents, with ";" between; * for all ranked teams
     chosen_on     of an ensemble: the phases by whose results its members were chosen, with ";" between
+
+    seconds_per_case  how long the method takes for a case, instead of the run times of the platform
 
     An empty cell or a missing column means yes, or no comparison. Other columns are remarks, or describe the
     methods (see `method_groups`).
@@ -130,7 +136,12 @@ def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamR
             unlisted = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, LISTED))
             variants: dict[str, str] = {}
             compared, chosen = dict[str, tuple[str, ...]](), dict[str, tuple[str, ...]]()
+            seconds = dict[str, float]()
             for row in table.rows:
+                if row.cells.get(SECONDS):
+                    seconds[row.cells[TEAM]] = row.number(SECONDS)
+                    if seconds[row.cells[TEAM]] <= 0:
+                        row.fault(SECONDS, f"expected a number above 0, found {row.cells[SECONDS]}")
                 if original := row.cells.get(VARIANT_OF, ""):
                     variants[row.cells[TEAM]] = original
                 for names, column in ((compared, COMPARE_WITH), (chosen, CHOSEN_ON)):
@@ -146,6 +157,7 @@ def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamR
         {team: names for team, names in compared.items() if names and team not in unlisted},
         {variant: team for variant, team in variants.items() if not {variant, team} & unlisted},
         {team: names for team, names in chosen.items() if names and team not in unlisted},
+        seconds,
     )
 
 
@@ -204,15 +216,16 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
         if content is None:
             submissions.append(Submission(team, name, {}, absence=_absence(place)))
             continue
-        tables = None
+        tables = seconds = None
         if with_cases and (recorded := _read_json(place / CASES, problems)) is not None:
             read = _read_cases(place / CASES, recorded, identity, tasks, problems)
             if read:
-                tables, resampling = read.tables, read.resampling
+                tables, resampling, seconds = read.tables, read.resampling, read.seconds_per_case
                 if cases is not None and read.cases.names != cases.names:
                     problems.append(f"{place / CASES}: has other cases than the results before it")
                 cases = cases or read.cases
-        submissions.append(Submission(team, name, _values(content, ranked, place, problems), tables))
+        values = _values(content, ranked, place, problems)
+        submissions.append(Submission(team, name, values, tables, seconds=seconds))
     roles = read_roles(folder / TEAMS, {team for team, _, _ in found}, problems)
     RankingError.raise_all(problems)
     return PhaseResults(
@@ -221,7 +234,11 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
         tasks,
         identity.name,
         identity.manifest,
-        tuple(submission for submission in submissions if submission.team not in roles.unlisted),
+        tuple(
+            replace(one, seconds=roles.seconds.get(one.team, one.seconds))
+            for one in submissions
+            if one.team not in roles.unlisted
+        ),
         roles.ineligible,
         cases,
         resampling,

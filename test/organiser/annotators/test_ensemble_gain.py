@@ -5,8 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
@@ -17,7 +15,6 @@ from evaluation.organiser.annotators.ensemble import (
     Ensemble,
     EnsembleGain,
     ensemble_gain,
-    spearman,
     write_agreement,
     write_ensemble,
     write_gain,
@@ -166,13 +163,3 @@ def test_a_rejected_member_is_named(made, tmp_path):
     with pytest.raises(PhaseError) as error:
         ensemble_gain(phase, ("e", folder / "ensemble"), {"empty": tmp_path}, [], 0, TestChoice(1))
     assert all(problem.startswith("empty: ") for problem in error.value.problems)
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=30))
-def test_the_rank_correlation_is_spearmans(pairs):
-    first, second = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
-    found = spearman(first, second)
-    if len(set(first)) == 1 or len(set(second)) == 1:
-        assert found is None
-    else:
-        assert found == pytest.approx(spearmanr(first, second).statistic)

@@ -53,6 +53,23 @@ def test_variants_are_not_eligible(folder):
     assert (results.variants, results.ineligible) == ({"b": "a"}, {"b"})
 
 
+def test_a_declared_time_comes_before_the_run_times_of_the_platform(folder):
+    def timed(content):
+        for case, seconds in zip(content["cases"], (1.0, 2.0, 6.0), strict=False):
+            case["run_seconds"] = seconds
+
+    for team in "ab":
+        edit(folder / team / "cases.json", timed)
+    (folder / "teams.csv").write_text("team,seconds_per_case\nb,0.5\na,\n")
+    found = {one.team: one.seconds for one in read_results(folder).submissions}
+    assert found == {"a": 3.0, "b": 0.5}
+    (folder / "teams.csv").write_text("team,seconds_per_case\nb,0\na,fast\n")
+    with pytest.raises(RankingError) as error:
+        read_results(folder)
+    assert "teams.csv, line 2, seconds_per_case: expected a number above 0, found 0" in str(error.value)
+    assert "teams.csv, line 3, seconds_per_case: " in str(error.value)
+
+
 def test_names_are_sorted_as_people_count(folder):
     for name in ("10", "9"):
         write_team(folder / name, refuge_columns(GLAUCOMA, np.random.default_rng(3), 1.0, 0.8))

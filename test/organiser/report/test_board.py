@@ -25,6 +25,7 @@ from evaluation.organiser.report.board.leaderboard import (
     leaderboard_page,
     reported_phases,
 )
+from evaluation.organiser.report.board.metrics import times_section
 from evaluation.organiser.report.board.reading import identifier, read_gains, read_leaderboard, with_absent
 from evaluation.organiser.report.page import Column, SortableCaseTable, Table, Text, render_page, shown
 from evaluation.platform.result_file import as_written
@@ -323,6 +324,27 @@ def test_an_ensemble_chosen_on_the_same_cases_is_marked_wherever_its_results_sta
     texts = [block.note if isinstance(block, Table) else block.description for block in blocks]
     assert len(texts) > 4
     assert all(text.endswith(f" {first.team}: {CHOSEN_HERE}.") for text in texts)
+
+
+def test_teams_on_the_front_of_value_and_time_are_named(twelve):
+    """The best team takes 8 s, the second 1 s, the third 2 s, an unranked one 0.1 s; others are not timed."""
+    phase = reported_phases(twelve.board, twelve.parts)[0]
+    name = next(name for name, one in phase.ranked_metrics.items() if one.better == "higher")
+    best, second, third, last, *_ = (team.team for team in phase.by_value(name))
+    seconds = {best: 8.0, second: 1.0, third: 2.0, last: 0.1}
+    teams = tuple(
+        replace(team, eligible=team.team != last, seconds_per_case=seconds.get(team.team))
+        for team in phase.board.teams
+    )
+    phase = replace(phase, board=replace(phase.board, teams=teams, clusters=7))
+    assert phase.front(name) == [best, second]
+    section = times_section(phase)
+    chart = next(block for block in section.blocks if block.name == phase.identifier(name, "times"))
+    assert f"{best} and {second}; no other" in chart.description
+    assert "95 % intervals over 7 clusters" in chart.description
+    assert [row["team"] for row in chart.data["front"]] == [second, best]
+    assert [row["seconds"] for row in chart.data["teams"]] == [0.1, 1.0, 2.0, 8.0]
+    assert times_section(reported_phases(twelve.board, twelve.parts)[0]) is None
 
 
 def test_a_small_number_is_not_shown_as_zero():

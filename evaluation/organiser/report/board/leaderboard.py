@@ -57,6 +57,7 @@ def leaderboard_page(
         sections += (
             rankings.ranking_section(phase),
             metrics.metrics_section(phase),
+            metrics.times_section(phase),
             rankings.stability_section(phase),
             rankings.significance_section(phase),
             metrics.curves_section(phase),

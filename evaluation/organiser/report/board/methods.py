@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evaluation.charts.chart import Chart
+from evaluation.organiser.charts import values as charts
 from evaluation.organiser.charts.values import Distribution, distribution_chart
 from evaluation.organiser.describe import PHASE, Description, Grouping
 from evaluation.organiser.describe import QuantityValues as Values
@@ -12,7 +13,7 @@ from evaluation.organiser.describe_tables import tables_of
 from evaluation.organiser.ranking.methods import METHODS
 from evaluation.organiser.report.board.rankings import methods_of
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
-from evaluation.organiser.report.page import Block, Section, Table, Text, identifier, listed, text_of
+from evaluation.organiser.report.page import Block, Section, Table, Text, identifier, listed, percent, text_of
 from evaluation.organiser.report.sources import CITATIONS, followed
 
 # --- The methods paragraph: the analysis in sentences that a paper can use, with citations ---
@@ -44,7 +45,7 @@ def data_section(description: Description) -> Section:
     A quantity is shown by the first grouping, by each other one with significant differences, and without any
     grouping for all cases.
     """
-    blocks: list[Block] = list(_charts(description))
+    blocks: list[Block] = [*_charts(description), *_feature_charts(description)]
     for table in tables_of(description):
         name = identifier("data", table.name)
         blocks.append(Table.of(name, table.title, table.columns, table.rows, table.note))
@@ -69,6 +70,30 @@ def _charts(description: Description) -> Iterator[Chart]:
             yield _chart(description, column, grouping)
         if not shown:
             yield _chart(description, column, None)
+
+
+def _feature_charts(description: Description) -> Iterator[Chart]:
+    if (found := description.features) is None:
+        return
+    training, follows = found.sets[0].set, followed(description.challenge, "features")
+    of_sets = [[case for case in found.cases if case.set == one.set] for one in found.sets]
+    yield distribution_chart(
+        "features-distances",
+        f"Distance to the nearest case of {training}",
+        [
+            Distribution(of[0].set, np.array([one.distance for one in of]), [o.case for o in of])
+            for of in of_sets
+        ],
+        "distance in standard deviations",
+        follows=follows,
+    )
+    first, second = (
+        charts.Axis(f"component {i + 1} ({percent(of)})") for i, of in enumerate(found.explained)
+    )
+    described = f"The first two principal components of {training}, with their shares of its variance."
+    points = [charts.CasePoint(one.case, one.x, one.y, one.set) for one in found.cases]
+    title = "Map of the features"
+    yield charts.scatter_chart("features-map", title, described, points, first, second, follows=follows)
 
 
 def _chart(description: Description, column: Values, grouping: Grouping | None) -> Chart:

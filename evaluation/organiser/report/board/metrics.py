@@ -17,7 +17,7 @@ from evaluation.organiser.ranking.classifiers import ClassifierCurve
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.leaderboard_file import CurvePoints
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
-from evaluation.organiser.report.page import Block, Section, Table, Title
+from evaluation.organiser.report.page import Block, Section, Table, Title, listed
 from evaluation.organiser.report.sources import followed, wiesenfarth
 
 # --- The section of the metrics: values by team with intervals, box plots, podiums and ranking heat maps ---
@@ -118,6 +118,30 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
             wiesenfarth("podium plot"),
         )
         yield _rank_heatmap(phase, name, title, teams, team_charts.ranks_by_case(matrix, metric.better))
+
+
+def times_section(phase: ReportedPhase) -> Section | None:
+    """Return the section of accuracy against time (EDD2020, section V); None without two teams' times."""
+    blocks: list[Block] = []
+    units = f" over {phase.board.clusters} clusters of cases" if phase.board.clusters else ""
+    for name in (name for name in phase.ranked_metrics if len(phase.timed(name)) > 1):
+        of_team = [(team, team.metrics[name]) for team in phase.timed(name)]
+        described = (
+            f"The front, dashed: {listed(phase.front(name))}; no other ranked team is as good and as fast. "
+            f"Lines are 95 % intervals{units}. Times are declared or the platform's.{phase.chosen_here}"
+        )
+        chart = team_charts.times_chart(
+            phase.identifier(name, "times"),
+            f"{phase.title_of(name)} and time",
+            described,
+            [team_charts.TeamValue(team.team, one.value, one.lower, one.upper) for team, one in of_team],
+            {team.team: team.seconds_per_case or 0.0 for team, _ in of_team},
+            phase.front(name),
+            phase.marks,
+            phase.axis_of(name),
+        )
+        blocks.append(chart)
+    return phase.section("times", "Accuracy and time", blocks)
 
 
 _MOST_POINTS = 1_200

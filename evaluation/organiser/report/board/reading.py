@@ -28,6 +28,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     PhaseLeaderboard,
     Team,
 )
+from evaluation.organiser.ranking.rank_statistics import pareto_front
 from evaluation.organiser.report.analyses import FIGURES
 from evaluation.organiser.report.page import Block, Section, identifier, listed
 from evaluation.organiser.rescoring.changes import Changes
@@ -221,6 +222,17 @@ class ReportedPhase:
         """A sentence on the ensembles whose members were chosen on the same cases, empty without any."""
         names = [team.team for team in self.board.teams if team.chosen_here]
         return f" {listed(names)}: {CHOSEN_HERE}." if names else ""
+
+    def timed(self, metric: str) -> list[Team]:
+        """Return the teams that have a metric and a time per case, best value first."""
+        return [team for team in self.by_value(metric) if team.seconds_per_case is not None]
+
+    def front(self, metric: str) -> list[str]:
+        """Return the ranked teams than which no other is as good and as fast, and better in one of both."""
+        sign = -1 if self.board.metrics[metric].better == "higher" else 1
+        timed = [team for team in self.timed(metric) if team.eligible]
+        costs = [(sign * team.metrics[metric].value, team.seconds_per_case or 0.0) for team in timed]
+        return [team.team for team, on in zip(timed, pareto_front(costs), strict=True) if on] if timed else []
 
     def in_order_of(self, board: str) -> list[tuple[Team, BoardOfTeam]]:
         """Return the teams with a place in a board, best first."""

@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import kendalltau, mannwhitneyu, wilcoxon
+from scipy.stats import kendalltau, mannwhitneyu, spearmanr, wilcoxon
 
-from evaluation.organiser.ranking.rank_statistics import kendall_tau_b, rank_sum_test, signed_rank_tests
+from evaluation.organiser.ranking.rank_statistics import (
+    kendall_tau_b,
+    pareto_front,
+    rank_sum_test,
+    signed_rank_tests,
+    spearman,
+)
 
 NAN = math.nan
 
@@ -115,3 +121,29 @@ def test_against_scipy(pairs):
 def test_same_reversed_and_all_tied():
     found = kendall_tau_b([1, 2, 3], [[1, 2, 3], [3, 2, 1], [1, 1, 1]])
     assert found.tolist() == pytest.approx([1, -1, math.nan], nan_ok=True)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=30))
+def test_the_rank_correlation_is_spearmans(pairs):
+    first, second = zip(*pairs, strict=True)
+    found = spearman(first, second, len(pairs)).value
+    if len(set(first)) == 1 or len(set(second)) == 1:
+        assert found is None
+    else:
+        assert found == pytest.approx(spearmanr(first, second).statistic)
+
+
+def test_rows_that_no_other_row_dominates():
+    """The fourth row is as good as the first and slower, the last one worse and slower than the second."""
+    costs = [(-0.9, 2.0), (-0.5, 0.1), (-0.5, 0.1), (-0.9, 3.0), (-0.4, 0.2)]
+    assert pareto_front(costs).tolist() == [True, True, True, False, False]
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
+def test_a_front_dominates_all_else(rows):
+    on_front = [row for row, on in zip(rows, pareto_front(rows), strict=True) if on]
+    for row in rows:
+        better = [
+            one for one in on_front if one != row and all(a <= b for a, b in zip(one, row, strict=True))
+        ]
+        assert (row in on_front) == (not better)
