@@ -29,7 +29,7 @@ from evaluation.metrics.intervals import (
 
 
 def default_method(metric: Metric, clustered: bool) -> IntervalMethod:
-    """Return the default interval method of a metric, chosen by simulated coverage (see docs/intervals.md)."""
+    """Return a metric's default interval method, chosen by simulated coverage (see docs/intervals.md)."""
     aggregate = metric.aggregate
     if aggregate.curve and aggregate.curve.is_area:
         return "logit-DeLong"
