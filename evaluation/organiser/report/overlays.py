@@ -162,18 +162,12 @@ def _structures(kind: Kind) -> tuple[str, ...]:
 def _regions(kind: Kind, value: Any) -> tuple[Crop, ...]:
     if isinstance(value, LabelMapValue):
         _, top, left = value.corner
-        return tuple(Crop(_plane(value) == i, top, left) for i in range(1, len(_structures(kind)) + 1))
+        plane = value.positions[0] if len(value.positions) else np.zeros((0, 0), np.uint8)
+        return tuple(Crop(plane == i, top, left) for i in range(1, len(_structures(kind)) + 1))
     if not isinstance(kind, LabelMask):
         return tuple(value)
-    labels = list(kind.labels)
-    chosen = [labels[: i + 1] if kind.nested else [label] for i, label in enumerate(labels)]
-    return tuple(segmentation.region_of(value, members) for members in chosen)
-
-
-def _plane(value: LabelMapValue) -> NDArray[np.uint8]:
-    """Return the only plane of an image's positions, shape (y, x); (0, 0) where all is background."""
-    found: NDArray[np.uint8] = value.positions[0] if len(value.positions) else np.zeros((0, 0), np.uint8)
-    return found
+    within = dict(kind.regions())
+    return tuple(segmentation.region_of(value, within[label]) for label in kind.labels)
 
 
 # --- Pictures of a case as colour images: agreement, missed and false regions, points and boxes ---
@@ -280,8 +274,7 @@ def edge(members: Mask) -> Mask:
     """Return the pixels of a region that have a neighbour outside of it."""
     padded = np.pad(members, 1)
     inner = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
-    found: Mask = members & ~inner
-    return found
+    return members & ~inner
 
 
 def fitted(colours: Colours, stretch: float = 1.0) -> Image.Image:
