@@ -1,7 +1,5 @@
 """A further analysis: measures of cases, their objects or pairs of cases, and figures with intervals."""
 
-from __future__ import annotations
-
 import importlib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

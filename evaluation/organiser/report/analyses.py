@@ -1,7 +1,5 @@
 """The section of further analyses: their figures in tables and charts, and the cases left out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from evaluation.charts.chart import Chart, marks_of
