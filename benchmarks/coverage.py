@@ -42,11 +42,14 @@ from evaluation.core.aggregates import (
     limit_of_agreement_of,
     macro_auc_of,
     mean_of_means,
+    optimism_of_envelope,
     partial_auc_of,
     ratio_of_sums,
     root_mean_square_of,
+    sensitivity_at_precision_of,
 )
 from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.challenge import Composite
 from evaluation.core.intervals import default_method, intervals, value_of
 from evaluation.core.metric import (
     Aggregate,
@@ -64,7 +67,53 @@ from evaluation.metrics import confusion, regression
 from evaluation.metrics.boxes import ThresholdMatches
 from evaluation.metrics.detection import DetectionTable
 from evaluation.organiser.ranking.certainty import rank_confidence_sets
+from evaluation.organiser.ranking.resampling import (
+    TeamCases,
+    draw_cases,
+    intervals_of_teams,
+    resample_teams,
+    with_composite_intervals,
+)
 
+# The rows of the table by the metrics of the catalogue whose estimator they are.
+COVERS = {
+    "AUC": "auc case_auc",
+    "sensitivity at 95 % specificity": "sensitivity_at_specificity specificity_at_sensitivity",
+    "partial AUC 0.9–1": "partial_auc",
+    "average precision": "average_precision",
+    "sensitivity at 80 % precision": "sensitivity_at_precision",
+    "macro AUC": "macro_auc",
+    "precision": "precision negative_predictive_value",
+    "F1": "f1 f_beta",
+    "balanced accuracy": "balanced_accuracy",
+    "Matthews correlation": "matthews_correlation",
+    "Cohen's kappa": "cohen_kappa",
+    "macro F1, four classes": "macro_f1",
+    "weighted F1, four classes": "weighted_f1",
+    "expected cost, four classes": "expected_cost",
+    "share of cases": "accuracy sensitivity specificity",
+    "mean Dice": "dice jaccard surface_dice boundary_iou centreline_dice dice_at_threshold voxel_sensitivity "
+    "voxel_precision voxel_average_precision volume_similarity lesion_wise_dice lesion_f1 detected_lesions "
+    "missed_lesions box_iou recognition_quality segmentation_quality success_detection_rate hamming_distance "
+    "identification_rate generalised_energy_distance consensus_confidence voxel_calibration_error",
+    "panoptic quality": "panoptic_quality",
+    "mean HD95": "hausdorff_distance average_surface_distance lesion_wise_hausdorff_distance betti_error "
+    "mean_radial_error volume_difference volume_crps false_positive_volume false_negative_volume "
+    "false_lesions lesion_count_difference",
+    "mean absolute error": "mean_absolute_error bias brier_score voxel_brier_score log_loss",
+    "upper limit of agreement": "",
+    "RMSE": "root_mean_squared_error",
+    "normalised absolute error": "normalised_absolute_error net_benefit",
+    "Pearson correlation": "pearson_correlation",
+    "Spearman correlation": "spearman_correlation",
+    "intraclass correlation": "intraclass_correlation",
+    "concordance index": "concordance_index",
+    "pooled share of lesions": "box_average_recall",
+    "F1 of objects": "box_f1 box_precision box_recall point_f1 point_precision point_recall",
+    "FROC score": "box_froc froc lesion_froc",
+    "AP of detections": "lesion_average_precision",
+    "mAP of boxes": "box_average_precision",
+}
 Columns = Mapping[str, Any]
 Draw = Callable[[np.random.Generator, int], Columns]
 _SEED, _MINIMUM, _SIZES = 20260101, 10, (40, 100, 400)
@@ -138,9 +187,11 @@ def main() -> None:
             found = [asdict(one) for one in coverages(population, arguments.sets, arguments.resamples)]
             path.write_text(json.dumps(found), encoding="utf-8")
             print(*found, sep="\n", flush=True)
-    if not number and not (path := arguments.results / "rank-sets.json").is_file():
-        found = [asdict(one) for one in _rank_sets(arguments.sets, arguments.resamples)]
-        path.write_text(json.dumps(found), encoding="utf-8")
+    others = {"rank-sets": _rank_sets, "composites": _composites}
+    for name, coverages_of in others.items() if not number else ():
+        if not (path := arguments.results / f"{name}.json").is_file():
+            found = [asdict(one) for one in coverages_of(arguments.sets, arguments.resamples)]
+            path.write_text(json.dumps(found), encoding="utf-8")
 
 
 def coverages(population: Population, sets: int, resamples: int) -> Iterator[Coverage]:
@@ -222,15 +273,16 @@ def _lines(folder: Path) -> list[str]:
     order = {population.key: place for place, population in enumerate(populations())}
     paths = sorted(folder.glob("*.json"), key=lambda path: order.get(path.stem, len(order)))
     found = [Coverage(**row) for path in paths for row in json.loads(path.read_text(encoding="utf-8"))]
-    sets, resamples = min(one.sets for one in found), min(one.resamples for one in found)
+    resamples = min(one.resamples for one in found)
+    errors = [f"{196 * math.sqrt(0.95 * 0.05 / sets):.1f} with {sets:,}" for sets in (200, 1000)]
     lines = [
-        f"At least {sets:,} sets each, {resamples:,} resamples. A coverage of 95 % is measured to "
-        f"± {196 * math.sqrt(0.95 * 0.05 / sets):.1f} points. A dash: no interval, for the reason that "
-        "`metrics.json` gives. Bold: below 90 % at 40 cases or below 93 % at 100 or 400.",
+        f"{resamples:,} resamples. A coverage of 95 % is measured to ± {' sets, to ± '.join(errors)}. "
+        "A dash: no interval, for the reason that `metrics.json` gives. "
+        "Bold: below 90 % at 40 cases or below 93 % at 100 or 400.",
         "",
         "| metric | population | true value | method | coverage, % at 40 / 100 / 400 cases | median width "
-        "| percentile bootstrap, % |",
-        "|---|---|---|---|---|---|---|",
+        "| percentile bootstrap, % | sets |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     rows: dict[tuple[str, str], list[Coverage]] = {}
     for one in found:
@@ -240,9 +292,11 @@ def _lines(folder: Path) -> list[str]:
         lines.append(
             f"| {metric} | {what} | {' / '.join(values)} | {sizes[0].method} "
             f"| {' / '.join(map(_covered, sizes))} | {_of_sizes(sizes, 'width', '.3g')} "
-            f"| {_of_sizes(sizes, 'percentile', '.1f')} |"
+            f"| {_of_sizes(sizes, 'percentile', '.1f')} "
+            f"| {' / '.join(dict.fromkeys(f'{one.sets:,}' for one in sizes))} |"
         )
-    return lines
+    stands = [f"{title}: `{'`, `'.join(names.split())}`" for title, names in COVERS.items() if names]
+    return [*lines, "", f"Rows stand for these metrics of the catalogue. {'; '.join(stands)}."]
 
 
 def _covered(one: Coverage) -> str:
@@ -274,6 +328,40 @@ def _rank_sets(sets: int, resamples: int) -> Iterator[Coverage]:
         yield Coverage(
             "rank sets of all teams", what, math.nan, cases, "studentised", share, math.nan, math.nan, 0, "",
             sets, resamples,
+        )  # fmt: skip
+
+
+def _composites(sets: int, resamples: int) -> Iterator[Coverage]:
+    """Yield how often the interval of a composite of `rank` holds: ½ mean Dice + ½ AUC of the same cases."""
+    metrics = {
+        "t.dice": _metric("Dice", mean_of("dice")),
+        "t.auc": _metric("AUC", auc_of("score", "label")),
+    }
+    composite = Composite("final", "Final", tuple(metrics), lambda dice, auc: (dice + auc) / 2, 1.0, 0.0)
+    true = (0.82 + float(norm.cdf(1.6 / math.sqrt(2)))) / 2
+    for cases in _SIZES:
+        rng = np.random.default_rng((_SEED, cases, 1))
+        found = []
+        for _ in range(sets):
+            ease = rng.normal(size=cases)  # cases that are easy to outline are easy to classify
+            columns = _scores(0.3, 1.6, False, 0, rng, cases)
+            side = np.where(columns["label"] > 0, 1, -1)
+            score = columns["score"] * math.sqrt(0.7) + side * ease * math.sqrt(0.3)
+            score += (1 - math.sqrt(0.7)) * 1.6 * columns["label"]
+            dice = beta(24.6, 5.4).ppf(norm.cdf(ease))
+            table = table_of({"label": columns["label"], "score": score, "dice": dice})
+            teams = TeamCases(("team",), ({"t": table},))
+            resampling = Resampling(1, resamples, _MINIMUM)
+            values = {name: value_of(metric, table) for name, metric in metrics.items()}
+            values["final"] = (values["t.dice"] + values["t.auc"]) / 2
+            parts = intervals_of_teams(metrics, teams, resampling)
+            drawn = resample_teams(metrics, teams, draw_cases(metrics, teams, resampling)).values
+            whole = with_composite_intervals(parts, [composite], {"team": values}, drawn)
+            found.append((whole.found["final"]["team"].lower, whole.found["final"]["team"].upper))
+        inside, width = _inside(found, true)
+        yield Coverage(
+            "composite of `rank`", "half mean Dice, half AUC of the same cases", true, cases,
+            "MOVER", 100 * inside, width, math.nan, 0, "", sets, resamples,
         )  # fmt: skip
 
 
@@ -343,6 +431,7 @@ def _of_scores() -> Iterator[Population]:
         ),
         ("partial AUC 0.9–1", partial_auc_of("score", "label", Fraction(9, 10), Fraction(1), True)),
         ("average precision", average_precision_of("score", "label")),
+        ("sensitivity at 80 % precision", sensitivity_at_precision_of("score", "label", Fraction(4, 5))),
     ]
     for title, aggregate in wanted:
         for prevalence, distance, freedom, clustered in (
@@ -397,14 +486,18 @@ def _of_classes() -> Iterator[Population]:
                 partial(_classes, (1 - prevalence, prevalence), right),
             )
     quadratic = partial(confusion.cohen_kappa_of_confusion, disagreement="quadratic")
+    costs = np.abs(np.subtract.outer(np.arange(4), np.arange(4))) * 1.0
+    cost = partial(confusion.expected_cost_of_confusion, costs=costs, normalised=False)
     several: dict[str, tuple[Callable[..., Any], float]] = {
         "weighted kappa, four classes": (quadratic, -1),
         "macro F1, four classes": (confusion.mean_f1_of_confusion, 0),
+        "weighted F1, four classes": (partial(confusion.mean_f1_of_confusion, averaging="weighted"), 0),
+        "expected cost, four classes": (cost, 3),
     }
     for title, (figure, worst) in several.items():
         for right in (0.75, 0.92):
             yield Population(
-                _metric(title, confusion_of("predicted", "true", 4, figure), worst),
+                _metric(title, confusion_of("predicted", "true", 4, figure), worst, float(worst <= 0)),
                 f"10 % of the rarest, {100 * right:g} % right",
                 partial(_classes, (0.35, 0.3, 0.25, 0.1), right),
             )
@@ -508,14 +601,14 @@ def _of_numbers() -> Iterator[Population]:
     for title, aggregate in wanted.items():
         for what, noise in noises.items():
             yield Population(_metric(title, aggregate, math.inf, 0), what, partial(_numbers, noise))
-    correlations = {
-        "Pearson correlation": regression.weighted_pearson_correlation,
-        "Spearman correlation": regression.weighted_spearman_correlation,
-        "intraclass correlation": regression.weighted_intraclass_correlation,
+    correlations: dict[str, tuple[Any, bool | None]] = {
+        "Pearson correlation": (regression.weighted_pearson_correlation, False),
+        "Spearman correlation": (regression.weighted_spearman_correlation, None),
+        "intraclass correlation": (regression.weighted_intraclass_correlation, True),
     }
-    for title, figure in correlations.items():
+    for title, (figure, absolute) in correlations.items():
         for what, noise in noises.items():
-            aggregate = agreement_of("predicted", "true", figure)
+            aggregate = agreement_of("predicted", "true", figure, absolute)
             yield Population(_metric(title, aggregate, -1), what, partial(_numbers, noise))
     for amount in (0.5, 1.5):
         yield Population(
@@ -559,7 +652,9 @@ def _of_objects() -> Iterator[Population]:
     for metric in (froc, precision):
         for distance in (1.3, 2.2):
             yield Population(metric, f"hits {distance:g} above false ones", partial(_detections, distance))
-    mean = Aggregate(_mean_average_precision, one_stratum)
+    mean = Aggregate(
+        _mean_average_precision, one_stratum, optimism=optimism_of_envelope(_mean_average_precision)
+    )
     for distance in (1.3, 2.2):
         yield Population(
             _metric("mAP of boxes", mean),

@@ -165,7 +165,6 @@ class Evaluation:
         ------
         KeyError
             For a task in which the submission does not take part.
-
         """
         import pandas
 
@@ -244,7 +243,6 @@ def evaluate(
         With every fault of a submission that is not scored.
     PhaseError
         For a phase that is unknown, not sealed or altered since, and where its budget of time is used up.
-
     """
     arguments = {"phase": fspath(phase), "submission": fspath(submission), "workers": workers}
     result: Evaluation | SubmissionRejected = run_job(
@@ -283,7 +281,6 @@ def check(
     ------
     PhaseError
         For a form or a phase that cannot be used, and a submission that does not exist.
-
     """
     arguments = {
         "form": fspath(form),

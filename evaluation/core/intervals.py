@@ -11,8 +11,8 @@ from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import IntervalMethod, Mean, MethodInterval, Metric
 from evaluation.core.resampling import Group, Resampling, groups_of, values_under
 from evaluation.core.side_by_side import side_by_side
-from evaluation.metrics.arrays import Floats, distinct
-from evaluation.metrics.bootstrap import Bootstrap, resampled_shares
+from evaluation.metrics.arrays import Floats, distinct, quantiles
+from evaluation.metrics.bootstrap import Bootstrap, UnitWeights, resampled_shares
 from evaluation.metrics.intervals import (
     Evidence,
     Interval,
@@ -22,6 +22,7 @@ from evaluation.metrics.intervals import (
     components,
     effective_interval,
     percentile_interval,
+    student_quantile,
     wilson_bootstrap_interval,
     wilson_interval,
 )
@@ -33,8 +34,9 @@ def default_method(metric: Metric, clustered: bool) -> IntervalMethod:
     logit-DeLong: areas under a ROC curve, with DeLong's standard error on the logit scale, or Obuchowski's
     where cases belong together. Studentised: means over cases and figures of them, by the bootstrap of the
     studentised mean. Wilson: shares of cases, by Wilson's score interval. Wilson-jackknife: the concordance
-    index, by Wilson's interval with the variance of the infinitesimal jackknife. Wilson-bootstrap: any other
-    bounded metric, by Wilson's interval with the variance of the bootstrap. Percentile: any other.
+    index, by Wilson's interval with the variance of the infinitesimal jackknife. Fisher-studentised:
+    correlations, by the studentised bootstrap of Fisher's z. Wilson-bootstrap: any other bounded metric, by
+    Wilson's interval with the variance of the bootstrap. Percentile: any other.
     """
     aggregate = metric.aggregate
     if aggregate.curve and aggregate.curve.is_area:
@@ -45,6 +47,8 @@ def default_method(metric: Metric, clustered: bool) -> IntervalMethod:
         return "studentised"
     if not _is_bounded(metric):
         return "percentile"
+    if aggregate.influences:
+        return "Fisher-studentised"
     return "Wilson-jackknife" if aggregate.influence else "Wilson-bootstrap"
 
 
@@ -97,7 +101,8 @@ class Sample:
     @property
     def draws(self) -> int:
         """The number of cases that are drawn in all resamples."""
-        resampled = self.shares or self.others or self.by("studentised")
+        methods: tuple[IntervalMethod, ...] = ("studentised", "Fisher-studentised")
+        resampled = self.shares or self.others or any(map(self.by, methods))
         return len(self.group.members) * self.resampling.resamples if resampled else 0
 
     @cached_property
@@ -137,7 +142,8 @@ class Sample:
             strata = metric.aggregate.strata(table)
             number = min(distinct(units[strata == one]).size for one in distinct(strata))
         low, high = sorted((metric.best, metric.worst))
-        return Evidence(value_of(metric, table), (low, high), number, metric.aggregate.is_share)
+        optimism = metric.aggregate.optimism(table) if metric.aggregate.optimism else 0.0
+        return Evidence(value_of(metric, table), (low, high), number, metric.aggregate.is_share, optimism)
 
     def share_columns(self) -> list[Floats]:
         """Return the columns of the shares that are resampled, of each table."""
@@ -160,6 +166,10 @@ def _resampled_values(samples: Sequence[Sample], rows: range) -> list[Values]:
         if means := sample.by("studentised"):
             weights = (block.of_units for block in sample.bootstrap.unit_weights(rows))
             values |= _by_metric(sample.means.ratios(weights), means, sample.tables)
+        for name, metric in sample.by("Fisher-studentised").items():
+            blocks = sample.bootstrap.unit_weights(rows)
+            of_blocks = [[_fisher_z(metric, table, block) for table in sample.tables] for block in blocks]
+            values[name] = np.concatenate([np.stack(block, axis=1) for block in of_blocks])
         if sample.others:
             values |= values_under(sample.others, sample.tables, sample.bootstrap.unit_weights(rows))
     return found
@@ -173,6 +183,11 @@ def _intervals_of_sample(sample: Sample, values: Values) -> Found:
     found |= _means(sample, values)
     for name, metric in sample.by("Wilson-jackknife").items():
         found[name] = [_by_influence(metric, table, sample) for table in sample.tables]
+    for name, metric in sample.by("Fisher-studentised").items():
+        found[name] = [
+            _correlation(metric, table, sample, of_table)
+            for table, of_table in zip(sample.tables, values[name].swapaxes(0, 1), strict=True)
+        ]
     for name in (*sample.shares, *sample.others):
         found[name] = [
             _from_values(sample.group.metrics[name], sample.methods[name], of_table, table, sample)
@@ -199,6 +214,39 @@ def _from_values(
         defined = values[~np.isnan(values)]
         return percentile_interval(defined if defined.size else [evidence.value])
     return wilson_bootstrap_interval(values, evidence)
+
+
+def _fisher_z(metric: Metric, table: CaseTable, weights: UnitWeights) -> Floats:
+    """Return Fisher's z of a correlation, and its standard error over units, shape (rows, 2)."""
+    assert metric.aggregate.influences is not None
+    cases, units = WeightedCases(table, weights), weights.of_units.shape[1]
+    order = np.argsort(weights.unit_of_case, kind="stable")
+    starts = np.flatnonzero(np.diff(weights.unit_of_case[order], prepend=-1))
+    of_units = np.add.reduceat(metric.aggregate.influences(cases)[:, order], starts, axis=1)
+    squares = np.einsum("ij,ij->i", weights.of_units, of_units**2) * units / (units - 1)
+    value, total = metric.aggregate.values(cases), weights.of_cases.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.column_stack([np.arctanh(value), np.sqrt(squares) / total / (1 - value**2)])
+
+
+def _correlation(metric: Metric, table: CaseTable, sample: Sample, resampled: Floats) -> Interval:
+    """Return the studentised interval of Fisher's z, at least the symmetric one and Student's t interval.
+
+    resampled: see `_fisher_z`. The standard error is at least the spread of the resamples, in a resample at
+    least a third of the sample's, as for means.
+    """
+    units = sample.bootstrap.units
+    whole = UnitWeights(np.ones((1, units), dtype=np.int64), sample.bootstrap.unit_of_case)
+    ((z, error),) = _fisher_z(metric, table, whole).tolist()
+    found, errors = resampled[np.isfinite(resampled).all(axis=1)].T
+    if found.size < 2 or not (math.isfinite(z) and error > 0):
+        evidence = sample.evidence(metric, table)
+        return effective_interval(evidence.value, 0.0, evidence)
+    ratios = (found - z) / np.maximum(errors, error / 3)
+    student, spread = student_quantile(0.975, units - 1), max(error, float(found.std(ddof=1)))
+    (symmetric,), (low, high) = quantiles(np.abs(ratios), (0.95,)), quantiles(ratios, (0.025, 0.975))
+    below, above = (max(student, float(symmetric), float(side)) * spread for side in (high, -low))
+    return Interval(math.tanh(z - below), math.tanh(z + above))
 
 
 def _by_influence(metric: Metric, table: CaseTable, sample: Sample) -> Interval:

@@ -109,13 +109,14 @@ class Evidence:
 
     value: the figure. bounds: its lowest and its highest value. units: the number of independent units that
     decide, such as those of the rarest class. is_share: whether the figure is a share of so many units, whose
-    variance is at least that of their binomial distribution.
+    variance is at least that of their binomial distribution. optimism: by how much the value may be too high.
     """
 
     value: float
     bounds: tuple[float, float]
     units: int
     is_share: bool = False
+    optimism: float = 0.0
 
 
 def effective_interval(centre: float, variance: float, evidence: Evidence, level: float = 0.95) -> Interval:
@@ -150,14 +151,19 @@ def effective_interval(centre: float, variance: float, evidence: Evidence, level
 def wilson_bootstrap_interval(values: ArrayLike, evidence: Evidence, level: float = 0.95) -> Interval:
     """Return `effective_interval` about the mean of bootstrap values, with their variance.
 
-    values: shape (resamples,), within the bounds; NaN where a resample has no value, which is left out. With
-    fewer than two values the interval is about the figure itself.
+    It contains the interval about the value less its optimism. values: shape (resamples,), within the bounds;
+    NaN where a resample has no value, which is left out. With fewer than two values the interval is about the
+    figure itself.
     """
     column = np.asarray(values, dtype=np.float64)
     column = column[~np.isnan(column)]
-    if column.size < 2:
-        return effective_interval(evidence.value, 0.0, evidence, level)
-    return effective_interval(float(column.mean()), float(column.var(ddof=1)), evidence, level)
+    few, value = column.size < 2, evidence.value
+    centre, variance = (value, 0.0) if few else (float(column.mean()), float(column.var(ddof=1)))
+    found = effective_interval(centre, variance, evidence, level)
+    if not evidence.optimism:
+        return found
+    other = effective_interval(value - evidence.optimism, variance, evidence, level)
+    return Interval(min(found.lower, other.lower), max(found.upper, other.upper))
 
 
 @dataclass(frozen=True, slots=True)

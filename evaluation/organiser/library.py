@@ -100,7 +100,6 @@ def seal(phase: AnyPath, *, progress: Progress | None = None) -> Seal:
     ------
     PhaseError
         With every fault of the phase.
-
     """
     found: Seal = run_job("evaluation.organiser.library:seal_phase", {"phase": fspath(phase)}, progress)
     return found
@@ -138,7 +137,6 @@ def rank(
     ------
     PhaseError
         With every reason why the results cannot be ranked.
-
     """
     from evaluation.organiser.ranking.analysis import RankOptions
     from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase

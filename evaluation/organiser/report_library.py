@@ -218,7 +218,6 @@ def report_submission(
         For a submission that is not scored, with all its faults.
     PhaseError
         Without submission and results, for a phase that cannot be used, and for results of another phase.
-
     """
     if submission is None and results is None:
         raise PhaseError("expected a submission or results, found none")
@@ -268,7 +267,6 @@ def report_leaderboard(
     ------
     PhaseError
         For files that are missing or not of this package, and pictures without their phase.
-
     """
     board, parts = leaderboard_in(Path(results))
     phases = [named_phase(fspath(name)) for name in ground_truth]

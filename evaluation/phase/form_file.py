@@ -63,8 +63,7 @@ def read_form(path: Path) -> Form:
         raise PhaseError(*describe_validation(name, error)) from None
     if found.format != FORMAT:
         raise PhaseError(f"{name}: expected format {FORMAT}, found {found.format}")
-    if problems := _problems(found.form):
-        raise PhaseError(*(f"{name}: {problem}" for problem in problems))
+    PhaseError.raise_all([f"{name}: {problem}" for problem in _problems(found.form)])
     return found.form
 
 

@@ -8,7 +8,14 @@ import pytest
 from scipy.stats import binomtest, t
 
 from evaluation.core import side_by_side
-from evaluation.core.aggregates import average_precision_of, confusion_of, partial_auc_of, ratio_of_sums
+from evaluation.core.aggregates import (
+    agreement_of,
+    average_precision_of,
+    confusion_of,
+    optimism_of_envelope,
+    partial_auc_of,
+    ratio_of_sums,
+)
 from evaluation.core.case_table import CaseTable
 from evaluation.core.intervals import default_method, intervals, possible_methods
 from evaluation.core.metric import (
@@ -36,6 +43,7 @@ from evaluation.metrics.intervals import (
     wilson_bootstrap_interval,
 )
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
+from evaluation.metrics.regression import weighted_intraclass_correlation, weighted_pearson_correlation
 
 TARGET = Fraction(85, 100)
 METRICS = {
@@ -118,6 +126,89 @@ def test_each_interval_is_that_of_its_method(clusters):
         f1, Evidence(value, (0, 1), np.unique(units_or_cases(units)[positive]).size)
     )
     assert found["t.f1"][0].interval.lower == pytest.approx(expected.lower)
+
+
+def weighted_pearson(x, y, weights):
+    covariance = np.cov(x, y, aweights=weights, ddof=0)
+    return covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
+
+
+def weighted_agreement(x, y, weights):
+    covariance, means = np.cov(x, y, aweights=weights, ddof=0), np.average([x, y], axis=1, weights=weights)
+    return 2 * covariance[0, 1] / (np.trace(covariance) + (means[0] - means[1]) ** 2)
+
+
+@pytest.mark.parametrize("clusters", [None, CLUSTERS])
+@pytest.mark.parametrize(
+    ("figure", "absolute", "oracle"),
+    [
+        (weighted_pearson_correlation, False, weighted_pearson),
+        (weighted_intraclass_correlation, True, weighted_agreement),
+    ],
+)
+def test_correlations_have_standard_errors_of_the_infinitesimal_jackknife(figure, absolute, oracle, clusters):
+    """The derivative by each unit's weight is taken by differences; a studentised loop gives the interval."""
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=CASES)
+    y = x + rng.standard_t(4, CASES)
+    cases = CaseTable(list(CLUSTERS), [{"x": a, "y": b} for a, b in zip(x, y, strict=True)])
+    metric = Metric("m", "", agreement_of("x", "y", figure, absolute), 1, -1)
+    choice = Resampling(3, 40, 10, clusters=clusters)
+    ((found,),) = intervals({"t.m": metric}, [cases], choice).found.values()
+    unit = np.arange(CASES) // (1 if clusters is None else 2)
+    units, step = unit[-1] + 1, 1e-4
+
+    def z_and_error(weights):
+        moved = [
+            [oracle(x, y, np.abs(weights + side * step * (unit == one))) for side in (1, -1)]
+            for one in range(units)  # those of weight 0 do not count
+        ]
+        slopes = np.diff(moved, axis=1)[:, 0] / (-2 * step)
+        value = figure(x, y, weights[np.newaxis])[0]
+        of_units = weights[np.unique(unit, return_index=True)[1]]
+        return np.arctanh(value), np.sqrt(of_units @ slopes**2 * units / (units - 1)) / (1 - value**2)
+
+    z, error = z_and_error(np.ones(CASES))
+    rows = np.concatenate(
+        list(bootstrap_weights(np.zeros(CASES, int), None if clusters is None else unit, 3, 40))
+    )
+    resampled = np.array([z_and_error(row) for row in rows])
+    ratios = (resampled[:, 0] - z) / np.maximum(resampled[:, 1], error / 3)
+    least = max(np.quantile(np.abs(ratios), 0.95), t.ppf(0.975, units - 1))
+    spread = max(error, resampled[:, 0].std(ddof=1))
+    below, above = (max(least, np.quantile(side * ratios, 0.975)) * spread for side in (1, -1))
+    assert (found.interval.lower, found.interval.upper) == pytest.approx(
+        np.tanh([z - below, z + above]), abs=1e-6
+    )
+    assert found.method == "Fisher-studentised"
+
+
+def test_a_correlation_without_spread_has_a_bound_on_one_side():
+    x = np.arange(20.0)
+    cases = CaseTable([f"C{x:02.0f}" for x in x], [{"x": a, "y": 2 * a} for a in x])
+    metric = Metric("m", "", agreement_of("y", "x", weighted_pearson_correlation, False), 1, -1)
+    ((found,),) = intervals({"t.m": metric}, [cases], Resampling(3, 40, 10)).found.values()
+    assert 0.5 < found.interval.lower < found.interval.upper == 1
+
+
+def test_average_precision_counts_half_a_negative_above_all_cases():
+    """Four positives above sixteen negatives: with half a negative before them, precisions k / (k + ½)."""
+    cases = CaseTable(
+        [f"C{case:02}" for case in range(20)],
+        [{"score": -float(case), "label": float(case < 4)} for case in range(20)],
+    )
+    unseen = average_precision_of("score", "label").optimism(cases)
+    assert unseen == pytest.approx(1 - np.mean([1 / 1.5, 2 / 2.5, 3 / 3.5, 4 / 4.5]))
+    # Of the specificities from ¾ on, a whole negative above all takes 1 / 17, as part of the quarter.
+    area = partial_auc_of("score", "label", Fraction(3, 4), Fraction(1), standardised=False)
+    assert area.optimism(cases) == pytest.approx(1 / 17)
+
+
+def test_an_envelope_is_too_high_by_the_rise_of_halves():
+    """The mean of the highest of n draws falls with n as the bias does: here exactly by √2 − 1 of 1 / √n."""
+    cases = CaseTable([f"C{case:02}" for case in range(64)], [{} for _ in range(64)])
+    found = optimism_of_envelope(lambda weighted: 0.5 + 1 / np.sqrt(weighted.weights.sum(axis=1)))(cases)
+    assert found == pytest.approx(1 / 8)
 
 
 def test_a_ratio_counts_a_failure_that_the_sample_does_not_hold():

@@ -22,6 +22,7 @@ from evaluation.challenges.declared.detections import (
     verdicts_of,
 )
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.core.aggregates import optimism_of_envelope
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.form import CaseForm
@@ -260,8 +261,9 @@ def _columns(name: str) -> tuple[str, ...]:
 
 
 class _AverageOfBoxes(MetricTable):
-    """A mean over classes and IoU thresholds."""
+    """A mean over classes and IoU thresholds; ``of_envelope``: it is read from the envelope of curves."""
 
+    of_envelope: ClassVar[bool] = False
     iou_thresholds: list[Threshold] = Key(
         default=_COCO_THRESHOLDS,
         description="Smallest intersections over union of a hit, over which the mean is taken. Default: 0.5, "
@@ -312,7 +314,9 @@ class _AverageOfBoxes(MetricTable):
             return mean_over_classes(of_classes(cases)[..., np.newaxis])[:, 0]
 
         def metric(of: str, title: str, values: Callable[[WeightedCases], Floats]) -> Metric:
-            return Metric(of, title, Aggregate(values, one_stratum, max_cases=_MAX_CASES), best=1, worst=0)
+            optimism = optimism_of_envelope(values) if self.of_envelope else None
+            aggregate = Aggregate(values, one_stratum, max_cases=_MAX_CASES, optimism=optimism)
+            return Metric(of, title, aggregate, best=1, worst=0)
 
         def part(position: int) -> Callable[[WeightedCases], Floats]:
             return lambda cases: of_classes(cases)[:, position]
@@ -380,6 +384,7 @@ class BoxAveragePrecision(_AverageOfBoxes):
     """
 
     metric: Literal["box_average_precision"]
+    of_envelope: ClassVar[bool] = True
     curve: AveragePrecision = Key(
         default="101_points",
         description="Where the precision–recall curve is read. `101_points`: the mean at 101 levels of "

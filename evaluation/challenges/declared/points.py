@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal, Self
 import numpy as np
 from pydantic import AfterValidator, model_validator
 
+from evaluation.challenges.declared import tables
 from evaluation.challenges.declared.detections import (
     CaseDetections,
     FrocOfObjects,
@@ -26,14 +27,6 @@ from evaluation.challenges.declared.detections import (
     verdicts_of,
 )
 from evaluation.challenges.declared.label_maps import IMAGE_EXTENSIONS, VOLUME_EXTENSIONS, Label
-from evaluation.challenges.declared.tables import (
-    FieldComparison,
-    FieldTable,
-    Measure,
-    MetricTable,
-    Name,
-    Positive,
-)
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.field import Field, Files, HiddenField, Reference
@@ -140,7 +133,7 @@ def _ignored(name: str) -> str:
 class PointMetric(ObjectMetric):
     """A metric of points, with the rule that tells hits from false predictions."""
 
-    radius: Positive | None = Key(
+    radius: tables.Positive | None = Key(
         default=None,
         description="Distance within which a prediction can hit an object, in the field's unit. Default: "
         "half of the object's diameter; of lesions in a label map: the prediction lies in the lesion.",
@@ -158,9 +151,9 @@ class PointMetric(ObjectMetric):
     )
     minimum_probability: MinimumProbability = 0.0
 
-    kinds: ClassVar[tuple[type[FieldTable], ...]] = (PointsField,)
+    kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (PointsField,)
 
-    def detections(self, field_name: str, table: FieldTable) -> CaseDetections:
+    def detections(self, field_name: str, table: tables.FieldTable) -> CaseDetections:
         """Return how hits follow from points. Raises ValueError for options that do not fit the field."""
         assert isinstance(table, PointsField)
         if self.radius is None and not table.diameter and not table.lesions:
@@ -179,7 +172,7 @@ class PointMetric(ObjectMetric):
             classes=table.class_names(),
         )
 
-    def _hits(self, comparison: FieldComparison, classes: int) -> Sequence[Hits]:
+    def _hits(self, comparison: tables.FieldComparison, classes: int) -> Sequence[Hits]:
         ignored = _ignored(comparison.field)
         others = comparison.references.get(ignored)
         submitted, reference = comparison.submitted, comparison.reference
@@ -332,7 +325,7 @@ class KeypointsField(ListFieldTable):
     """
 
     kind: Literal["keypoints"]
-    names: Annotated[list[Name], AfterValidator(distinct)] = Key(
+    names: Annotated[list[tables.Name], AfterValidator(distinct)] = Key(
         description="The names of the points.", min_length=1
     )
     partial: bool = Key(
@@ -346,10 +339,10 @@ class KeypointsField(ListFieldTable):
         return Keypoints(tuple(self.names), self.space, self.partial)
 
 
-class LandmarkMetric(MetricTable):
+class LandmarkMetric(tables.MetricTable):
     """A metric of landmarks: a figure of each, by its distance from its reference, and their mean."""
 
-    kinds: ClassVar[tuple[type[FieldTable], ...]] = (PointField, KeypointsField)
+    kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (PointField, KeypointsField)
 
     @abstractmethod
     def values(self, found: Floats, true: Floats) -> Floats:
@@ -360,8 +353,8 @@ class LandmarkMetric(MetricTable):
         """
 
     def landmark_measure(
-        self, name: str, field_name: str, table: FieldTable, best: float, worst: float, unit: str = ""
-    ) -> Measure:
+        self, name: str, field_name: str, table: tables.FieldTable, best: float, worst: float, unit: str = ""
+    ) -> tables.Measure:
         """Return the mean over the landmarks of each case and then over cases, and the mean of each."""
         landmarks = figure_names(table.names) if isinstance(table, KeypointsField) else ()
         title, count = self.title_of(name), max(1, len(landmarks))
@@ -375,7 +368,7 @@ class LandmarkMetric(MetricTable):
             whole = defined.mean() if defined.size else worst if present.any() else np.nan
             return {name: float(whole), **dict(zip(keys, shown.tolist(), strict=bool(keys)))}
 
-        def scored(comparison: FieldComparison) -> Row:
+        def scored(comparison: tables.FieldComparison) -> Row:
             true = _by_name(comparison.reference, count)
             return row(self.values(_by_name(comparison.submitted, count), true), true)
 
@@ -385,7 +378,7 @@ class LandmarkMetric(MetricTable):
         metrics = tuple(
             Metric(key, words, mean_of(key), best, worst, unit=unit) for key, words in names.items()
         )
-        return Measure(metrics, scored, worst_row)
+        return tables.Measure(metrics, scored, worst_row)
 
 
 def _by_name(points: PointSet, landmarks: int) -> Floats:
@@ -407,7 +400,7 @@ class MeanRadialError(LandmarkMetric):
     """
 
     metric: Literal["mean_radial_error"]
-    worst: Positive = Key(description="The largest distance that counts.")
+    worst: tables.Positive = Key(description="The largest distance that counts.")
     unpredicted: Literal["worst", "leave_out"] = Key(
         default="worst",
         description="Landmarks of a `partial` field that the reference of a case has and the prediction has "
@@ -423,7 +416,7 @@ class MeanRadialError(LandmarkMetric):
             errors if self.unpredicted == "leave_out" else np.nan_to_num(errors, nan=np.inf), self.worst
         )
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the mean over all landmarks, and the mean of each."""
         assert isinstance(table, SpaceTable)
         unit = "mm" if table.unit == "mm" else "pixels"
@@ -440,13 +433,15 @@ class SuccessDetectionRate(LandmarkMetric):
     """
 
     metric: Literal["success_detection_rate"]
-    radius: Positive = Key(description="The largest distance of a detected landmark, in the field's unit.")
+    radius: tables.Positive = Key(
+        description="The largest distance of a detected landmark, in the field's unit."
+    )
 
     def values(self, found: Floats, true: Floats) -> Floats:
         """Return 1 for each landmark that is detected."""
         return (radial_errors(found, true) <= self.radius).astype(np.float64)
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the share of all landmarks, and the share of each."""
         return self.landmark_measure(name, field_name, table, best=1, worst=0)
 
@@ -463,8 +458,8 @@ class IdentificationRate(LandmarkMetric):
     """
 
     metric: Literal["identification_rate"]
-    radius: Positive = Key(default=20.0, description="In the field's unit; the distance is smaller.")
-    kinds: ClassVar[tuple[type[FieldTable], ...]] = (KeypointsField,)
+    radius: tables.Positive = Key(default=20.0, description="In the field's unit; the distance is smaller.")
+    kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (KeypointsField,)
 
     def values(self, found: Floats, true: Floats) -> Floats:
         """Return 1 for each point that is identified."""
@@ -475,6 +470,6 @@ class IdentificationRate(LandmarkMetric):
         is_own: Bools = (own < self.radius) & (own <= others.min(axis=1))
         return is_own.astype(np.float64)
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the share of all points, and the share of each."""
         return self.landmark_measure(name, field_name, table, best=1, worst=0)

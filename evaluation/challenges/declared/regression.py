@@ -156,13 +156,14 @@ class AgreementMetric(MetricTable, ABC):
     """A correlation or agreement of numbers with their references."""
 
     agreement: ClassVar[aggregates.Figure]
+    absolute: ClassVar[bool | None] = None
     kinds = (NumberField,)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the agreement. Raises ValueError for a field with a class as reference."""
         _measured(table)
         predicted, true = value_columns(field_name)
-        aggregate = aggregates.agreement_of(predicted, true, type(self).agreement)
+        aggregate = aggregates.agreement_of(predicted, true, type(self).agreement, self.absolute)
         return Measure(
             (Metric(name, self.title_of(name), aggregate, best=1, worst=-1),),
             row=lambda comparison: {predicted: comparison.submitted, true: comparison.reference},
@@ -182,6 +183,7 @@ class PearsonCorrelation(AgreementMetric):
     metric: Literal["pearson_correlation"]
     own_title: ClassVar[str] = "Pearson's correlation"
     agreement: ClassVar[aggregates.Figure] = staticmethod(regression.weighted_pearson_correlation)
+    absolute: ClassVar[bool | None] = False
 
 
 class SpearmanCorrelation(AgreementMetric):
@@ -209,6 +211,7 @@ class IntraclassCorrelation(AgreementMetric):
 
     metric: Literal["intraclass_correlation"]
     agreement: ClassVar[aggregates.Figure] = staticmethod(regression.weighted_intraclass_correlation)
+    absolute: ClassVar[bool | None] = True
 
 
 def _measured(table: FieldTable) -> NumberField:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.core.aggregates import optimism_of_envelope
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Aggregate, CaseFigure, DetectionCurves, Metric, Strata, one_stratum
 from evaluation.metrics.arrays import Floats
@@ -165,7 +166,9 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
         return score + 0.4 * figures.mean_iou(with_missed)
 
     def share(name: str, title: str, figure: Figure, of_case: CaseFigure | None = None) -> Metric:
-        return Metric(name, title, replace(_figure_of(rules, figure), case_figure=of_case), best=1, worst=0)
+        found = _figure_of(rules, figure)  # nearly all of average precisions; a mean IoU has hardly any bias
+        aggregate = replace(found, case_figure=of_case, optimism=optimism_of_envelope(found.values))
+        return Metric(name, title, aggregate, best=1, worst=0)
 
     def map_at(percent: int) -> Metric:
         return share(
@@ -257,7 +260,7 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggrega
     def strata(table: CaseTable) -> Strata:
         return (rules.table(table).reference_counts[:, position] > 0).astype(np.int64)
 
-    return Aggregate(values, strata, max_cases=MAX_CASES)
+    return Aggregate(values, strata, max_cases=MAX_CASES, optimism=optimism_of_envelope(values))
 
 
 def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
@@ -412,10 +415,14 @@ class TwoSets:
         def gap(name: str, title: str, aggregate: Aggregate, best: float = 0) -> Metric:
             return Metric(name, title, aggregate, best, worst=1, ordered=False)
 
+        def of_second(cases: WeightedCases) -> Floats:
+            return _mean(self._precisions(cases, 1))
+
         mean_of_second = Aggregate(
-            lambda cases: _mean(self._precisions(cases, 1)),
+            of_second,
             lambda table: np.where(table[self.column] == 1, 0, -1),
             max_cases=MAX_CASES,
+            optimism=optimism_of_envelope(of_second),
             case_figure=f1_of_images(self.rules, self.column),
         )
 

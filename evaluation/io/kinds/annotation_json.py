@@ -51,11 +51,7 @@ class Annotation:
 
 def read_annotation(source: JsonSource, of: AnnotationType) -> Annotation:
     """Return the value of a socket of one annotation. Raises `FormFault` with all its faults."""
-    faults = [
-        *_faults_of_keys(source, ("type", of.key, "version"), ("name", "probability")),
-        *_faults_of_type(source, of.one),
-    ]
-    FormFault.raise_all(faults)
+    _require_keys(source, of.one, ("type", of.key, "version"), ("name", "probability"))
     return _annotation(source, source.value, of)
 
 
@@ -65,11 +61,7 @@ def read_annotations(source: JsonSource, of: AnnotationType, most: int) -> Itera
     After `MAX_FAULTS` faulty ones the rest is not read. Raises `FormFault` if the whole is malformed, and
     for more than ``most`` annotations.
     """
-    faults = [
-        *_faults_of_keys(source, ("type", of.list_key, "version"), ("name",)),
-        *_faults_of_type(source, of.many),
-    ]
-    FormFault.raise_all(faults)
+    _require_keys(source, of.many, ("type", of.list_key, "version"), ("name",))
     entries = source.value[of.list_key]
     if not isinstance(entries, list):
         found = json_kind(entries)
@@ -81,11 +73,7 @@ def read_annotations(source: JsonSource, of: AnnotationType, most: int) -> Itera
     for position, entry in enumerate(entries):
         place = replace(_within(source, f"{of.list_key}[{position}]"), value=entry)
         try:
-            if entry_faults := [
-                *_faults_of_keys(place, (of.key,), ("name", "type", "probability")),
-                *_faults_of_type(place, of.one),
-            ]:
-                raise FormFault(entry_faults)
+            _require_keys(place, of.one, (of.key,), ("name", "type", "probability"))
             yield _annotation(place, entry, of)
         except FormFault as fault:
             yield fault
@@ -150,12 +138,12 @@ def _triple(source: JsonSource, value: object) -> Triple:
     return x, y, z
 
 
-def _faults_of_keys(source: JsonSource, required: Sequence[str], optional: Sequence[str]) -> list[Fault]:
-    """Return the faults of an object's keys and, where it has one, of its version."""
+def _require_keys(source: JsonSource, name: str, required: Sequence[str], optional: Sequence[str]) -> None:
+    """Raise `FormFault` with all faults of an object's keys, its type and, where it has one, its version."""
     value = source.value
     if not isinstance(value, dict):
         expected = f"an object with {', '.join(required)}"
-        return list(fault_at(source, expected, json_kind(value), FaultKind.MALFORMED).faults)
+        raise fault_at(source, expected, json_kind(value), FaultKind.MALFORMED)
     faults: list[Fault] = []
     for key in required:
         if key not in value:
@@ -166,18 +154,13 @@ def _faults_of_keys(source: JsonSource, required: Sequence[str], optional: Seque
             faults += fault_at(source, expected, f"the key {shorten(key)!r}", FaultKind.UNKNOWN).faults
             if len(faults) >= MAX_FAULTS:
                 break
-    if "version" in required and "version" in value and not _is_version(value["version"]):
-        expected = 'a version, for example {"major": 1, "minor": 0}'
-        place = _within(source, "version")
-        faults += fault_at(place, expected, json_kind(value["version"]), FaultKind.MALFORMED).faults
-    return faults
-
-
-def _faults_of_type(source: JsonSource, name: str) -> list[Fault]:
-    found = source.value.get("type", name) if isinstance(source.value, dict) else name
-    if found == name:
-        return []
-    return list(fault_at(_within(source, "type"), f'"{name}"', json_kind(found), FaultKind.MALFORMED).faults)
+    if "version" in required and not _is_version(value.get("version", _VERSION)):
+        expected, found = 'a version, for example {"major": 1, "minor": 0}', json_kind(value["version"])
+        faults += fault_at(_within(source, "version"), expected, found, FaultKind.MALFORMED).faults
+    if value.get("type", name) != name:
+        place, found = _within(source, "type"), json_kind(value["type"])
+        faults += fault_at(place, f'"{name}"', found, FaultKind.MALFORMED).faults
+    FormFault.raise_all(faults)
 
 
 def _is_version(value: object) -> bool:

@@ -91,8 +91,7 @@ class BoxList(field.ColumnKind):
         except ReadError as error:
             raise FormFault(error.fault(source.path)) from None
         lines = self._read_lines(data, _size_of(case))
-        if lines.problems:
-            raise FormFault([problem.fault(source.path) for problem in lines.problems])
+        FormFault.raise_all([problem.fault(source.path) for problem in lines.problems])
         return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.outside)
 
     def _read_lines(self, data: memoryview, size: Size) -> box_files.BoxLines:

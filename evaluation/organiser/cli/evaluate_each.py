@@ -1,7 +1,5 @@
 """`evaluate --each`: many submissions to one or several phases, here or on a cluster."""
 
-from __future__ import annotations
-
 import argparse
 import signal
 import sys
@@ -12,7 +10,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from evaluation.cli.evaluate_command import PhaseSubmissions, parts
 from evaluation.core.challenge import fields_of
@@ -35,9 +32,6 @@ from evaluation.phase.phase import Phase, Source, load_phase
 from evaluation.platform import machine
 from evaluation.platform.messages import Streams
 
-if TYPE_CHECKING:
-    from rich.progress import Task
-
 
 @contextmanager
 def _each_progress(total: int, tell: Callable[[Sequence[str]], None]) -> Iterator[Callable[[str], None]]:
@@ -50,6 +44,7 @@ def _each_progress(total: int, tell: Callable[[Sequence[str]], None]) -> Iterato
         MofNCompleteColumn,
         Progress,
         ProgressColumn,
+        Task,
         TextColumn,
         TimeRemainingColumn,
     )

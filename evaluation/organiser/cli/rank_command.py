@@ -12,22 +12,13 @@ from typing import Any, TypeVar, get_args
 from evaluation.core.scheme import Method, MethodName, Scheme, Ties
 from evaluation.io.tables import DECIMAL
 from evaluation.organiser.cli.rank_table import print_leaderboard
+from evaluation.organiser.ranking import leaderboard_writing
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.annotator_scores import read_annotator_scores
 from evaluation.organiser.ranking.annotators import read_annotators
 from evaluation.organiser.ranking.comparisons import Margin
 from evaluation.organiser.ranking.leaderboard import Selection, leaderboard_of, rank_all
 from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
-from evaluation.organiser.ranking.leaderboard_writing import (
-    MethodGroup,
-    method_groups,
-    methods_rows,
-    read_methods,
-    write_differences,
-    write_leaderboard,
-    write_methods,
-    write_organiser_part,
-)
 from evaluation.organiser.ranking.result_tables import read_definition, read_results_table
 from evaluation.organiser.ranking.results import TEAMS, PhaseResults, RankingError, read_results
 from evaluation.organiser.ranking.scheme_file import scheme_named
@@ -74,8 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     tables = methods_tables(arguments) if arguments.group_teams else {}
     results, left_out = limited(arguments, read_all(arguments), paths_of_results)
     known = {submission.team for of_phase in results.values() for submission in of_phase.submissions}
-    if unknown := [team for team in choices.compare_with if team not in known]:
-        raise RankingError(*(f"--compare {team}: is no team of these results" for team in unknown))
+    unknown = [team for team in choices.compare_with if team not in known]
+    RankingError.raise_all([f"--compare {team}: is no team of these results" for team in unknown])
     schemes = {role: chosen_scheme(arguments, phase_results) for role, phase_results in results.items()}
     of_phases = {}
     for role, phase_results in results.items():
@@ -89,13 +80,13 @@ def run(arguments: argparse.Namespace) -> int:
     paths: list[Path] = []
     if arguments.output:
         # Written first: the reader of the output may stop before its end.
-        paths = write_leaderboard(board, arguments.output)
+        paths = leaderboard_writing.write_leaderboard(board, arguments.output)
         for role, phase in ranked.items():
             suffix = f"-{role}" if role else ""
-            paths += write_differences(phase, arguments.output, suffix)
-            paths += write_organiser_part(phase.organiser, arguments.output, suffix)
+            paths += leaderboard_writing.write_differences(phase, arguments.output, suffix)
+            paths += leaderboard_writing.write_organiser_part(phase.organiser, arguments.output, suffix)
             if role in grouped:
-                paths += write_methods(*grouped[role], arguments.output, suffix)
+                paths += leaderboard_writing.write_methods(*grouped[role], arguments.output, suffix)
     if arguments.json:
         sys.stdout.write(render(board, organisers=True).decode("utf-8"))
         return 0
@@ -106,10 +97,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _grouped(
     phase: PhaseLeaderboard, path: Path, arguments: argparse.Namespace
-) -> tuple[Sequence[MethodGroup], Sequence[Mapping[str, Any]]]:
-    methods = read_methods(path)
+) -> tuple[Sequence[leaderboard_writing.MethodGroup], Sequence[Mapping[str, Any]]]:
+    methods = leaderboard_writing.read_methods(path)
     columns = tuple(dict.fromkeys(arguments.group_teams))
-    return method_groups(phase, methods, columns), methods_rows(phase, methods)
+    return leaderboard_writing.method_groups(phase, methods, columns), leaderboard_writing.methods_rows(
+        phase, methods
+    )
 
 
 def _compared(text: str) -> tuple[str, tuple[str, ...]]:

@@ -160,8 +160,7 @@ def write_combination(
     strata = data.read_strata(folder)
     annotations = _annotations(folder, work, list(strata), accuracies)
     images = data.scans_in(folder / data.IMAGES)
-    if missing := [name for name in strata if name not in images]:
-        raise PhaseError(*(f"{folder / data.IMAGES}/{name}: is missing" for name in missing))
+    PhaseError.raise_all([f"{folder / data.IMAGES}/{one}: is missing" for one in strata if one not in images])
 
     names = [field.name for field in fields]
     counts = LevelCounts()
@@ -229,8 +228,8 @@ def _combined(
 ) -> dict[str, Volume]:
     """Return the reference of one volume by field: confidence, level, and single annotators on request."""
     for scan in annotators.values():
-        if problems := check_geometry(scan.geometry(), geometry):
-            raise PhaseError(*(str(problem.fault(str(scan.path))) for problem in problems))
+        problems = check_geometry(scan.geometry(), geometry)
+        PhaseError.raise_all([str(problem.fault(str(scan.path))) for problem in problems])
     confidence = np.zeros(geometry.shape, dtype=np.float32)
     level = np.zeros(geometry.shape, dtype=np.uint8)
     single = {

@@ -57,6 +57,7 @@ from evaluation.organiser.ranking.resampling import (
     draw_cases,
     intervals_of_teams,
     resample_teams,
+    with_composite_intervals,
     with_composites,
 )
 from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
@@ -197,6 +198,9 @@ class Analysis:
         self.intervals = intervals_of_teams(self._metrics.with_intervals(), self._all, self._choice)
         self._draws = draw_cases(self._metrics.of_ranked_teams(), self._all, self._choice)
         self.resampled = self._resample()
+        composites, values = results.challenge.composites, {one.team: one.values for one in chosen}
+        of_cases = self.resampled.values
+        self.intervals = with_composite_intervals(self.intervals, composites, values, of_cases)
         self.resampled_standings = self._place_resampled()
         self.rank_sets = self._rank_sets()
         standings = {} if self.too_many_to_compare else self.resampled_standings

@@ -7,7 +7,6 @@ from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
-from scipy.special import expit
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
@@ -250,6 +249,8 @@ def predictive_values(
     def bounds(
         of_class: float, hits: int, members: int, rejected: int, others: int
     ) -> tuple[float | None, float, float]:
+        from scipy.special import expit  # 0.2 s that not all rankings need
+
         share, passed = hits / members, 1 - rejected / others
         value = of_class * share / (of_class * share + passed) if share + passed else None
         more = 0.0 if 0 < hits < members and 0 < rejected < others else 0.5

@@ -7,7 +7,6 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, stdtr, stdtrit
 
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
@@ -159,6 +158,8 @@ def mcnemar_p(first_alone: int, second_alone: int) -> float:
     first_alone, second_alone: the cases that only the first or only the second detects; 1.0 without any.
     Source: McNemar 1947, Psychometrika 12:153.
     """
+    from scipy.special import bdtr  # 0.2 s that not all rankings need
+
     total = first_alone + second_alone
     return min(1.0, 2 * float(bdtr(min(first_alone, second_alone), total, 0.5))) if total else 1.0
 
@@ -210,6 +211,8 @@ def mean_of_readers(values: ArrayLike, covariance: ArrayLike) -> ReaderMean:
     Eq. 23; Hillis 2007, 26:596 (degrees of freedom); Chakraborty 2017, Observer Performance Methods for
     Diagnostic Imaging, chapter 22 (algorithm).
     """
+    from scipy.special import stdtr, stdtrit  # 0.2 s that not all rankings need
+
     figures, matrix = np.asarray(values, dtype=np.float64), np.asarray(covariance, dtype=np.float64)
     readers = figures.size
     between = float(figures.var(ddof=1))
@@ -295,8 +298,13 @@ class _Read:
     def row(
         self, figure: str, found: ReaderMean, team: str | None = None, own: float = 0.0
     ) -> AgainstReaders:
-        """Return the row of the readers alone, or of a team whose difference was found and its own value."""
-        figures = found.standard_error, found.degrees_of_freedom, found.lower, found.upper
+        """Return the row of the readers alone, or of a team whose difference was found and its own value.
+
+        Student's interval is cut at the ends of the range, 0 or −1 and 1, beyond which no true value lies.
+        """
+        least = -1.0 if team else 0.0
+        ends = (None if end is None else min(1.0, max(least, end)) for end in (found.lower, found.upper))
+        figures = found.standard_error, found.degrees_of_freedom, *ends
         alone = found.value, None, None, *figures, None
         beside = own - found.value, own, found.value, *figures, found.p_value
         return AgainstReaders(figure, team, *self.readings.shape, *(beside if team else alone))

@@ -4,6 +4,7 @@ The interval of a metric is the one in the team's metrics.json. For ranks, a res
 tasks at once.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,13 +16,14 @@ from evaluation.core.challenge import Composite
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric, Strata
 from evaluation.core.resampling import Resampling, joint_weights, strata_or_reason, units_of, values_under
-from evaluation.metrics.arrays import Floats
+from evaluation.metrics.arrays import Floats, ratio_or_nan
 from evaluation.metrics.intervals import Interval
 from evaluation.organiser.ranking.results import RankingError, Submission
 from evaluation.platform.result_file import as_written_values
 
 Tables = Mapping[str, CaseTable]
 _ENTRIES_PER_BLOCK = 2_000_000
+_STEP = 1e-6
 _NO_CASES = "no team has results per case"
 
 
@@ -234,6 +236,56 @@ def with_composites(values: Mapping[str, Floats], composites: Sequence[Composite
             parts = (values[name] for name in composite.metrics)
             found[composite.name] = np.asarray(composite.combine(*parts))
     return found
+
+
+def with_composite_intervals(
+    parts: TeamIntervals,
+    composites: Sequence[Composite],
+    values: Mapping[str, Mapping[str, float]],
+    resampled: Mapping[str, Floats],
+) -> TeamIntervals:
+    """Add the intervals of composites, whose variances on each side are recovered from those of their parts.
+
+    values: by team and figure. resampled: by metric, under the same resamples, (rows, teams) in that order.
+    The squared distance to a bound is Σᵢⱼ gᵢdᵢ rᵢⱼ gⱼdⱼ: derivatives g of the composite, distances d of the
+    parts to their bounds on that side, and correlations r of the parts over resamples.
+    Source: Zou 2007, Psychol. Methods 12:399 (MOVER with correlated parts).
+    """
+    found, missing = dict(parts.found), dict(parts.missing)
+    for composite in composites:
+        names = composite.metrics
+        if lacking := [name for name in names if name not in parts.found or name not in resampled]:
+            missing[composite.name] = f"no interval of {lacking[0]}"
+            continue
+        found[composite.name] = {
+            team: _of_composite(composite, own, [parts.found[name][team] for name in names], drawn)
+            for position, (team, own) in enumerate(values.items())
+            if composite.name in own
+            and all(team in parts.found[name] for name in names)
+            and np.isfinite(drawn := np.stack([resampled[name][:, position] for name in names])).all()
+        }
+    return TeamIntervals(found, missing)
+
+
+def _of_composite(
+    composite: Composite, values: Mapping[str, float], parts: Sequence[Interval], resampled: Floats
+) -> Interval:
+    figures, value = np.array([values[name] for name in composite.metrics]), values[composite.name]
+    steps = _STEP * np.eye(len(figures))
+    slopes = np.array(
+        [composite.combine(*(figures + one)) - composite.combine(*(figures - one)) for one in steps]
+    ) / (2 * _STEP)
+    deviations = resampled - resampled.mean(axis=1, keepdims=True)
+    lengths = np.sqrt(np.square(deviations).sum(axis=1))
+    correlations = ratio_or_nan(deviations @ deviations.T, np.outer(lengths, lengths))
+    correlations = np.where(np.eye(len(figures)) > 0, 1.0, np.nan_to_num(correlations))
+    ends = np.array([[one.lower, one.upper] for one in parts]).T
+    below, above = (
+        slopes * np.abs(figures - np.where(slopes > 0, ends[side], ends[1 - side])) for side in (0, 1)
+    )
+    down, up = (math.sqrt(max(0.0, float(one @ correlations @ one))) for one in (below, above))
+    low, high = sorted((composite.best, composite.worst))
+    return Interval(max(low, value - down), min(high, value + up))
 
 
 def as_ranked(values: Mapping[str, Floats], composites: Sequence[Composite]) -> dict[str, Floats]:

@@ -483,8 +483,7 @@ class _Drawn:
 
 def _best_from(precision: Floats) -> Floats:
     """Return the best precision at each recall or a higher one; shape (points,), recall ascending."""
-    best: Floats = np.maximum.accumulate(precision[::-1])[::-1]
-    return best
+    return np.maximum.accumulate(precision[::-1])[::-1]
 
 
 def froc_band(name: str, table: FrocTable, weights: Sequence[Floats]) -> NamedBand:

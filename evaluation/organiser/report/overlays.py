@@ -172,8 +172,7 @@ def _regions(kind: Kind, value: Any) -> tuple[Crop, ...]:
 
 def _plane(value: LabelMapValue) -> NDArray[np.uint8]:
     """Return the only plane of an image's positions, shape (y, x); (0, 0) where all is background."""
-    found: NDArray[np.uint8] = value.positions[0] if len(value.positions) else np.zeros((0, 0), np.uint8)
-    return found
+    return value.positions[0] if len(value.positions) else np.zeros((0, 0), np.uint8)
 
 
 # --- Pictures of a case as colour images: agreement, missed and false regions, points and boxes ---
@@ -280,8 +279,7 @@ def edge(members: Mask) -> Mask:
     """Return the pixels of a region that have a neighbour outside of it."""
     padded = np.pad(members, 1)
     inner = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
-    found: Mask = members & ~inner
-    return found
+    return members & ~inner
 
 
 def fitted(colours: Colours, stretch: float = 1.0) -> Image.Image:

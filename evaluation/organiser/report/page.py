@@ -317,8 +317,7 @@ def _environment() -> Environment:
 @cache
 def _bundle() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one program, which defines ``vegaEmbed``."""
-    program: str = vl_convert.javascript_bundle("Object.assign(window, { vegaEmbed });", _VEGA_VERSION)
-    return program
+    return vl_convert.javascript_bundle("Object.assign(window, { vegaEmbed });", _VEGA_VERSION)
 
 
 def _source(name: str) -> str:

@@ -55,8 +55,7 @@ def _goodness(results: SubmissionResults, task: Task, table: CaseTable) -> Float
         return ratio_or_nan(total, count.astype(np.float64))
     if metrics:
         sign = 1.0 if metrics[0].better == "higher" else -1.0
-        turned: Floats = sign * _values(table, metrics[0])
-        return turned
+        return sign * _values(table, metrics[0])
     return np.full(len(table), np.nan)
 
 

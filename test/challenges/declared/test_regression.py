@@ -133,8 +133,8 @@ def test_intervals_and_units(phase, cases, guesses, tmp_path):
     for name, figure in figures(phase, tmp_path).items():
         interval = figure["confidence_interval"]
         assert interval["lower"] <= figure["value"] <= interval["upper"], name
-        is_agreement = name.endswith("correlation")
-        assert interval["method"] == ("Wilson-bootstrap" if is_agreement else "studentised")
+        of_correlation = "Wilson-bootstrap" if name.startswith("spearman") else "Fisher-studentised"
+        assert interval["method"] == (of_correlation if name.endswith("correlation") else "studentised")
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,17 @@ def test_decisions_are_compared_at_each_readers_specificity(ratings):
     assert one.standard_error == pytest.approx(expected.standard_error, rel=0.05)
 
 
+def test_intervals_are_cut_at_the_ends_of_the_range():
+    positive = np.repeat([True, False], 10)
+    readings = np.tile(positive.astype(float), (2, 1))
+    readings[1, :2] = 0  # sensitivities 1 and 0.8: MS = 0.02, Cov₂ = 0, one degree of freedom
+    found = against(readings, {"a": positive + 0.001 * np.arange(20)}, positive, resamples=50)
+    alone, beside = found["sensitivity", None], found[FIGURE, "a"]
+    assert alone.standard_error == pytest.approx(0.1)  # and t = 12.7: without the cut from −0.37 to 2.17
+    assert (alone.lower, alone.upper) == (0, 1)
+    assert (beside.difference, beside.lower, beside.upper) == (pytest.approx(0.1), -1, 1)
+
+
 @pytest.mark.parametrize("resamples", [0, 50])
 def test_one_reader_or_few_cases_give_nothing(ratings, resamples):
     assert against(ratings[0][:1], {"a": ratings[1][0]}, resamples=resamples) == {}
