@@ -161,10 +161,7 @@ def complete(chart: Chart, theme_name: ThemeName = "light", width: int | None = 
 
     ``width`` is in pixels; None fills the width of the page. Charts with a width of their own keep it.
     """
-    sizes = {
-        "width": "container" if width is None else width,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-    }
+    sizes = {"width": width or "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     return {"$schema": SCHEMA, "config": theme(theme_name), **sizes, **layered(chart)}
 
 
@@ -282,22 +279,17 @@ class NamedBand:
 def lines_by_name(marks: Mapping[str, MarkStyle], *, legend: bool) -> dict[str, Any]:
     """Return the encodings of colour and dashes by the column "name"."""
     by_name = nominal("name", title=None, **({} if legend else {"legend": None}))
-    colour, dash = (
-        {**by_name, "scale": scale_of(marks, "colour")},
-        {**by_name, "scale": scale_of(marks, "dash")},
-    )
-    return {"color": colour, "strokeDash": dash}
+    colour, dash = scale_of(marks, "colour"), scale_of(marks, "dash")
+    return {"color": {**by_name, "scale": colour}, "strokeDash": {**by_name, "scale": dash}}
 
 
 def band_rows(bands: Sequence[NamedBand], x: str, marks: Mapping[str, MarkStyle]) -> list[Record]:
     """Return the table "band" of `band_layer`."""
-    return [
-        row
-        for one in bands
-        for row in rows_of(
-            {x: one.x, "lower": one.lower, "upper": one.upper}, name=one.name, colour=marks[one.name].colour
-        )
-    ]
+    rows: list[Record] = []
+    for one in bands:
+        limits = {x: one.x, "lower": one.lower, "upper": one.upper}
+        rows += rows_of(limits, name=one.name, colour=marks[one.name].colour)
+    return rows
 
 
 def band_layer(x: Record, lower: Record, bands: int) -> Record:

@@ -4,17 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.charts.chart import (
-    GREY,
-    Chart,
-    Record,
-    layer,
-    names_down,
-    quantitative,
-    quantity,
-    share,
-    tooltip,
-)
+from evaluation.charts import chart as vl
+from evaluation.charts.chart import GREY, Chart, Record, layer, names_down, quantity, tooltip
 
 
 @dataclass(frozen=True)
@@ -39,7 +30,7 @@ def forest_chart(
     ]
     y = names_down("label")
     x = quantity("value", metric)
-    told = [*tooltip("label", numbers=("value", "lower", "upper")), quantitative("cases")]
+    told = [*tooltip("label", numbers=("value", "lower", "upper")), vl.quantitative("cases")]
     dashed = {"type": "rule", "color": GREY, "strokeDash": [4, 3], "tooltip": None}
     layers: list[Record] = [layer("overall", dashed, x=x)]
     data: dict[str, Sequence[Record]] = {"subgroups": rows, "overall": [{"value": overall.value}]}
@@ -92,28 +83,22 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
         return None
     y = names_down("metric")
     x_axis = {"labelExpr": "datum.value === 0 ? 'worst' : datum.value === 1 ? 'best' : ''", "values": _TICKS}
-    x = {**share("position", ""), "axis": {**x_axis, "title": None}}
+    x = {**vl.share("position", ""), "axis": {**x_axis, "title": None}}
     told = tooltip("metric", numbers=("value", "lower", "upper", "best", "worst"), digits=4)
+    bar = {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "color": GREY}
+    point = {"type": "point", "filled": True, "size": 70, "opacity": 1}
+    known = {"transform": [{"filter": "isValid(datum.from)"}]}
+    between = {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "tooltip": told}
     layers = [
-        {
-            "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "color": GREY},
-            "transform": [{"filter": "isValid(datum.from)"}],
-            "encoding": {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "tooltip": told},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-            "encoding": {"x": x, "tooltip": told},
-        },
+        {"mark": bar, **known, "encoding": between},
+        {"mark": point, "encoding": {"x": x, "tooltip": told}},
     ]
-    return Chart(
-        name,
-        title,
+    described = (
         "Each metric between its worst and its best possible value; the bar is its 95 % interval. Metrics "
-        "without a finite worst value are in the table alone.",
-        {"metrics": rows},
-        {"data": {"name": "metrics"}, "encoding": {"y": y}, "layer": layers, "height": 40 * len(rows)},
-        wide=True,
     )
+    described += "without a finite worst value are in the table alone."
+    figure = {"data": {"name": "metrics"}, "encoding": {"y": y}, "layer": layers, "height": 40 * len(rows)}
+    return Chart(name, title, described, {"metrics": rows}, figure, wide=True)
 
 
 _TICKS = [0, 0.25, 0.5, 0.75, 1]

@@ -36,11 +36,8 @@ def roc_chart(
     }
     x = vl.share("false_positive_rate", "1 − specificity")
     y = vl.share("sensitivity", "sensitivity")
-    layers: list[vl.Record] = [
-        vl.layer(
-            "chance", {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y
-        )
-    ]
+    diagonal = {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}
+    layers: list[vl.Record] = [vl.layer("chance", diagonal, x=x, y=y)]
     if band:
         data["band"] = vl.band_rows([band], "false_positive_rate", marks)
         layers.append(vl.band_layer(x, vl.share("lower", "sensitivity"), 1))
@@ -52,12 +49,9 @@ def roc_chart(
         diamond = {"type": "point", "filled": True, "size": 80, "color": vl.GREY, "shape": "diamond"}
         label = {"type": "text", "align": "left", "dx": 8, "fontSize": 11, "limit": 200}
         told = vl.tooltip("name", numbers=("false_positive_rate", "sensitivity"))
-        layers += [
-            vl.layer("points", diamond, x=x, y=y, tooltip=told),
-            vl.layer(
-                "labels", label, x=x, y=vl.quantity("at", "sensitivity", (0, 1)), text=vl.nominal("name")
-            ),
-        ]
+        at = vl.share("at", "sensitivity")
+        layers.append(vl.layer("points", diamond, x=x, y=y, tooltip=told))
+        layers.append(vl.layer("labels", label, x=x, y=at, text=vl.nominal("name")))
     described = "Sensitivity against 1 − specificity at every threshold; the dashed diagonal is chance."
     if band:
         described += " The band holds 95 % of the curves of the bootstrap at each specificity."

@@ -95,7 +95,9 @@ def table_from_files(
     with_size = images is not None or any(kind.needs_size for kind in kinds)
     table = _existing(folder)
     told: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
-    files = [*_files_of_images(images), *_files_of_reference(folder, references)]
+    of_images = ((images, path, PurePosixPath(path).name) for path in list_phase(images)) if images else ()
+    files = [(root, path, _without_extension(name)) for root, path, name in of_images]
+    files += _files_of_reference(folder, references)
     for done, (root, path, name) in enumerate(files, start=1):
         cells = told[table.row_of(name)[NAME]]
         try:
@@ -110,21 +112,23 @@ def table_from_files(
         progress(done)
     for name, cells in told.items():
         table.fill(name, cells)
-    for file, key, columns in _tables(folder, references, labels):
+    locations = [one.reference.location for one in references]
+    keys = {folder / one.files[0]: one.key for one in locations if isinstance(one, TableRows)}
+    keys = {file: key for file, key in keys.items() if file.exists()}
+    for file, key in [*([(labels, NAME)] if labels else []), *keys.items()]:
         with organiser_table(file, (key,)) as given:
             for row in given.rows:
                 name = table.row_of(row.cells[key])[NAME]
-                taken = given.columns if columns is None else columns
+                taken = given.columns if file == labels else ()
                 table.fill(name, {one: (row.cells[one], file.name) for one in taken if one not in ("", key)})
     PhaseError.raise_all(problems)
     if not table.rows:
         raise PhaseError(f"{folder}: expected files of cases, found none; see --images and --labels")
-    of_labels = [one.reference.location for one in references]
     needed = [
         *(("width", "height") if with_size else ()),
         *(one.name for one in form_columns if not one.values),
     ]
-    needed += [column for one in of_labels if isinstance(one, CaseColumns) for column in one.columns]
+    needed += [column for one in locations if isinstance(one, CaseColumns) for column in one.columns]
     table.add_columns([*needed, *(group.column for group in found.config.subgroups)])
     return table
 
@@ -151,11 +155,6 @@ _File = tuple[Path, str, str]
 """A folder, the path of a file in it, and the name of its case."""
 
 
-def _files_of_images(images: Path | None) -> Iterator[_File]:
-    for path in list_phase(images) if images is not None else ():
-        yield images, path, _without_extension(PurePosixPath(path).name)  # type: ignore[misc]
-
-
 def _files_of_reference(folder: Path, references: Sequence[AnyField]) -> Iterator[_File]:
     listed = list_phase(folder)
     for location in (one.reference.location for one in references):
@@ -167,17 +166,6 @@ def _files_of_reference(folder: Path, references: Sequence[AnyField]) -> Iterato
             ending = next((end for end in endings if name.lower().endswith(end.lower())), "")
             if ending and parent == location.folder:
                 yield folder, path, name[: len(name) - len(ending)]
-
-
-def _tables(
-    folder: Path, references: Sequence[AnyField], labels: Path | None
-) -> Iterator[tuple[Path, str, tuple[str, ...] | None]]:
-    """Yield the tables that name cases: path, column of names, and columns to take over (None: all)."""
-    if labels is not None:
-        yield labels, NAME, None
-    for location in (one.reference.location for one in references):
-        if isinstance(location, TableRows) and (folder / location.files[0]).exists():
-            yield folder / location.files[0], location.key, ()
 
 
 def _geometry_cells(root: Path, path: str, depth: str, with_spacing: bool) -> dict[str, str]:

@@ -131,17 +131,11 @@ def compare_groups(values: Mapping[str, Floats], against: str | None = None) -> 
     given = {group: numbers for group, numbers in values.items() if len(numbers)}
     if len(given) < 2:
         return []
-    pairs = _pairs(list(given), against)
+    pairs = list(combinations(given, 2))
+    if against is not None:
+        pairs = [(against, group) for group in given if group != against] if against in given else []
     found = [_test(RANK_SUM, a, b, (given[a], given[b]), len(pairs)) for a, b in pairs]
     return [_test(KRUSKAL_WALLIS, "", "", tuple(given.values()), 1), *found] if len(given) > 2 else found
-
-
-def _pairs(groups: Sequence[str], against: str | None) -> list[tuple[str, str]]:
-    if against is None:
-        return list(combinations(groups, 2))
-    if against not in groups:
-        return []
-    return [(against, group) for group in groups if group != against]
 
 
 def _test(
@@ -400,7 +394,7 @@ def describe(
     if against is not None and not any(against in one.groups for one in groupings):
         known = ", ".join(group for one in groupings for group in one.groups)
         raise PhaseError(f"--against {against}: is no group; the groups are {known or 'none'}")
-    whole = Grouping(ALL, (ALL,) * len(data.cases), (ALL,))
+    every = (Grouping(ALL, (ALL,) * len(data.cases), (ALL,)), *groupings)
     return Description(
         FORMAT,
         phases[0].challenge.name,
@@ -408,14 +402,12 @@ def describe(
         alpha,
         data.cases,
         tuple(groupings),
-        tuple(row for one in (whole, *groupings) for row in _groups(data, one)),
-        tuple(
-            row for column in data.numbers for one in (whole, *groupings) for row in _number_rows(column, one)
-        ),
+        tuple(row for one in every for row in _groups(data, one)),
+        tuple(row for column in data.numbers for one in every for row in _number_rows(column, one)),
         tuple(
             row
             for column in data.classes
-            for one in (whole, *groupings)
+            for one in every
             if column.quantity.name != one.name
             for row in _class_rows(column, one)
         ),
@@ -463,18 +455,11 @@ def _number_rows(column: describe_data.Numbers, grouping: Grouping) -> list[Numb
         values = column.values[inside]
         if not values.size:
             continue
-        rows.append(
-            NumberRow(
-                *(column.quantity, grouping.name, group),
-                int(np.unique(column.cases[inside]).size),
-                int(np.count_nonzero(chosen & column.could_have)),
-                int(values.size),
-                float(values.sum()),
-                float(values.mean()),
-                float(values.std(ddof=1)) if values.size > 1 else None,
-                *np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist(),
-            )
-        )
+        cases, of = np.unique(column.cases[inside]).size, np.count_nonzero(chosen & column.could_have)
+        spread = float(values.std(ddof=1)) if values.size > 1 else None
+        quantiles = np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist()
+        place, sums = (column.quantity, grouping.name, group), (float(values.sum()), float(values.mean()))
+        rows.append(NumberRow(*place, int(cases), int(of), int(values.size), *sums, spread, *quantiles))
     return rows
 
 

@@ -74,10 +74,8 @@ def measured_structures(
     are counted and measured. A structure that the case lacks is measured as None.
     """
     if isinstance(kind, LabelMask):
-        regions = [
-            (structure, region_of(value, _members(kind, position)))
-            for position, structure in enumerate(kind.labels.values())
-        ]
+        within = dict(kind.regions())
+        regions = [(structure, region_of(value, within[label])) for label, structure in kind.labels.items()]
         yield from _areas(name, regions, case)
         if kind.nested:
             yield from _ratios(name, regions, diameter)
@@ -94,11 +92,6 @@ def measured_structures(
 def is_measured(kind: Kind, value: Any) -> bool:
     """Return whether `measured_structures` measures values of a kind."""
     return isinstance(kind, LabelMask | MultilabelMask | LabelMap) or isinstance(value, StoredVolume)
-
-
-def _members(kind: LabelMask, position: int) -> list[int]:
-    labels = list(kind.labels)
-    return labels[: position + 1] if kind.nested else [labels[position]]
 
 
 def _areas(name: str, regions: list[tuple[str, Crop]], case: CaseForm) -> Iterator[Measurement]:

@@ -80,7 +80,8 @@ def _numbers(description: Description) -> TextTable:
             row.quantity.title,
             f"{row.cases} of {row.of}",
             str(row.values) if row.quantity.per == "object" else "",
-            _spread(row),
+            number_text(row.mean)
+            + ("" if (sd := row.standard_deviation) is None else f" ± {number_text(sd)}"),
             _quartiles(row),
             f"{number_text(row.minimum)} to {number_text(row.maximum)}",
         )
@@ -88,14 +89,8 @@ def _numbers(description: Description) -> TextTable:
         if row.grouping == ALL
     )
     columns = ("quantity", "cases", "objects", "mean ± SD", "median (quartiles)", "range")
-    return TextTable(
-        "numbers",
-        "Distributions",
-        columns,
-        rows,
-        columns[:1],
-        "Cases are those that have the structure. Standard deviation: ddof = 1. Quartiles: linear.",
-    )
+    note = "Cases are those that have the structure. Standard deviation: ddof = 1. Quartiles: linear."
+    return TextTable("numbers", "Distributions", columns, rows, columns[:1], note)
 
 
 def _grouped(description: Description, grouping: Grouping) -> TextTable:
@@ -103,16 +98,11 @@ def _grouped(description: Description, grouping: Grouping) -> TextTable:
     several = len(grouping.groups) > 2
     columns = ("quantity", *grouping.groups, f"p ({KRUSKAL_WALLIS if several else RANK_SUM})")
     pairs = f"; {_PAIRS}: p of the two-sided rank-sum test times the number of pairs (Bonferroni) below "
-    return TextTable(
-        f"by-{grouping.name}",
-        f"By {grouping.name}",
-        (*columns, _PAIRS) if several else columns,
-        tuple(rows),
-        (columns[0], _PAIRS),
-        "Cases and share of a class; median (quartiles; values) of a number"
-        + (f"{pairs}{description.alpha:g}" if several else "; the test is two-sided")
-        + ". Classes and objects are not tested.",
-    )
+    note = "Cases and share of a class; median (quartiles; values) of a number"
+    note += f"{pairs}{description.alpha:g}" if several else "; the test is two-sided"
+    note += ". Classes and objects are not tested."
+    shown, left = (*columns, _PAIRS) if several else columns, (columns[0], _PAIRS)
+    return TextTable(f"by-{grouping.name}", f"By {grouping.name}", shown, tuple(rows), left, note)
 
 
 def _features(found: FeatureDistances) -> TextTable:
@@ -148,11 +138,8 @@ def _class_lines(description: Description, grouping: Grouping) -> Iterator[tuple
     for (quantity, value), rows in found.items():
         if sum(one == quantity for one, _ in found) == 1:
             continue  # the same in all cases
-        cells = (
-            f"{rows[group].cases} ({_percent(rows[group].share)})" if group in rows else "–"
-            for group in grouping.groups
-        )
-        yield f"{quantity.title}: {value}", *cells, *empty
+        texts = {group: f"{row.cases} ({_percent(row.share)})" for group, row in rows.items()}
+        yield f"{quantity.title}: {value}", *(texts.get(group, "–") for group in grouping.groups), *empty
 
 
 def _number_lines(description: Description, grouping: Grouping) -> Iterator[tuple[str, ...]]:
@@ -164,10 +151,8 @@ def _number_lines(description: Description, grouping: Grouping) -> Iterator[tupl
     of_grouping = [row for row in description.tests if row.grouping == grouping.name]
     for quantity, rows in found.items():
         tests = [row for row in of_grouping if row.quantity == quantity]
-        cells = (
-            f"{_quartiles(rows[group], rows[group].values)}" if group in rows else "–"
-            for group in grouping.groups
-        )
+        texts = {group: _quartiles(row, row.values) for group, row in rows.items()}
+        cells = (texts.get(group, "–") for group in grouping.groups)
         pairs = [row for row in tests if row.test.method == RANK_SUM]
         overall = [row for row in tests if row.test.method != RANK_SUM]
         shown = (overall or pairs)[:1]
@@ -184,12 +169,6 @@ def _quartiles(row: NumberRow | SetDistances, values: int | None = None) -> str:
     between = f"{number_text(row.lower_quartile)} – {number_text(row.upper_quartile)}"
     count = "" if values is None else f"; {values}"
     return f"{number_text(row.median)} ({between}{count})"
-
-
-def _spread(row: NumberRow) -> str:
-    if row.standard_deviation is None:
-        return number_text(row.mean)
-    return f"{number_text(row.mean)} ± {number_text(row.standard_deviation)}"
 
 
 def _percent(share: float) -> str:

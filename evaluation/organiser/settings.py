@@ -257,13 +257,10 @@ def _columns(phase: Phase, least: Mapping[str, Any]) -> dict[str, _LeaderboardCo
             name = f"{task.name}.{metric.name}"
             title, path = phase.config.titles.get(name, metric.title), f"aggregates.{name}"
             # Half the width of the interval, unless a submission may have none.
-            has_interval = "confidence_interval" in least["aggregates"].get(task.name, {}).get(
-                metric.name, {}
-            )
-            error_path = f"{path}.confidence_interval.half_width" if has_interval else ""
-            columns[name] = _LeaderboardColumn(
-                name, task.title, title, f"{path}.value", error_path, metric.better
-            )
+            estimate = least["aggregates"].get(task.name, {}).get(metric.name, {})
+            error = f"{path}.confidence_interval.half_width" if "confidence_interval" in estimate else ""
+            paths = f"{path}.value", error
+            columns[name] = _LeaderboardColumn(name, task.title, title, *paths, metric.better)
     for composite in phase.challenge.composites_of(phase.tasks):
         title = phase.config.titles.get(composite.name, composite.title)
         path = f"ranking.composites.{composite.name}"

@@ -359,15 +359,11 @@ class Disagreements:
                     pairs[measure][first, second] = amount
         for measure, of_pairs in pairs.items():
             involved = sorted({one for pair in of_pairs for one in pair})
-            self.found.append(
-                CaseDisagreement(
-                    *(name, measure, case, len(involved)),
-                    math.fsum(of_pairs.values()) / len(of_pairs),
-                    max(of_pairs.values()),
-                    " ".join(_farthest(involved, of_pairs)),
-                    _votes(kind, measure, {one: values[one] for one in involved}),
-                )
-            )
+            mean, largest = math.fsum(of_pairs.values()) / len(of_pairs), max(of_pairs.values())
+            farthest = " ".join(_farthest(involved, of_pairs))
+            votes = _votes(kind, measure, {one: values[one] for one in involved})
+            place = name, measure, case, len(involved)
+            self.found.append(CaseDisagreement(*place, mean, largest, farthest, votes))
 
     def ordered(self) -> list[CaseDisagreement]:
         """Return the cases of every measure, the most disputed first, without cases of complete agreement."""
@@ -382,12 +378,10 @@ def distances(kind: Kind, first: Any, second: Any) -> dict[str, float]:
     similarities. Points: the distance in pixels. Numbers: the absolute difference. Labels, presence and
     visibility: 1 where they differ.
     """
-    found = {
-        f"{_OVERLAP}{name}" if name.endswith(_SIMILARITIES) else name: (
-            1 - value if name.endswith(_SIMILARITIES) else value
-        )
-        for name, value in measures(kind, first, second).items()
-    }
+    found = {}
+    for name, value in measures(kind, first, second).items():
+        similar = name.endswith(_SIMILARITIES)
+        found[f"{_OVERLAP}{name}" if similar else name] = 1 - value if similar else value
     one, other = categories(kind, first), categories(kind, second)
     found |= {_decision(name): float(one[name] != other[name]) for name in one}
     if isinstance(kind, Number):
@@ -401,12 +395,10 @@ def _decision(name: str) -> str:
 
 def _farthest(involved: Sequence[str], distances_of: Mapping[tuple[str, str], float]) -> Collection[str]:
     """Return the names with the largest mean distance to the others; none where all agree."""
-
-    def mean(name: str) -> float:
+    means = {}
+    for name in involved:
         own = [distance for pair, distance in distances_of.items() if name in pair]
-        return math.fsum(own) / len(own)
-
-    means = {name: mean(name) for name in involved}
+        means[name] = math.fsum(own) / len(own)
     largest = max(means.values())
     return [name for name in involved if means[name] == largest] if 0 < largest != min(means.values()) else []
 

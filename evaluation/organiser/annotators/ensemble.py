@@ -457,7 +457,8 @@ def best_of_board(path: Path, folders: Mapping[str, Path], count: int, board: st
         raise PhaseError(
             *(f"{team}: is among the first {count}, but not among the submissions" for team in absent)
         )
-    of_teams = {team: _submission(folders[team], submissions[team]) for team in chosen}
+    nested = {team: folders[team] / submissions[team] for team in chosen}
+    of_teams = {team: place if place.is_dir() else folders[team] for team, place in nested.items()}
     return Chosen(of_teams, column, _phases(file, column))
 
 
@@ -487,7 +488,3 @@ def _column(table: OrganiserTable, board: str | None) -> str:
     if board is None:
         raise PhaseError(f"{table.file}: has no overall board; choose one of {boards}")
     raise PhaseError(f"{table.file}: expected one of the boards {boards}, found {board!r}")
-
-
-def _submission(folder: Path, submission: str) -> Path:
-    return folder / submission if submission and (folder / submission).is_dir() else folder

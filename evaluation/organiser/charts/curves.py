@@ -165,14 +165,12 @@ def decision_curve_chart(name: str, title: str, probability: Floats, positive: F
         "color": {**by_strategy, "scale": {"domain": list(curves), "range": [vl.BLUE, vl.GREY, vl.GREY]}},
         "strokeDash": {**by_strategy, "scale": {"domain": list(curves), "range": _DASHES}},
     }
-    return vl.Chart(
-        name,
-        title,
+    described = (
         "Net benefit of calling a case positive from a threshold on, beside calling all or none positive "
-        "(Vickers and Elkin 2006). The submission helps where its line is the highest.",
-        {"curves": rows},
-        vl.layer("curves", {"type": "line"}, **encoding) | {"height": 340},
     )
+    described += "(Vickers and Elkin 2006). The submission helps where its line is the highest."
+    figure = vl.layer("curves", {"type": "line"}, **encoding) | {"height": 340}
+    return vl.Chart(name, title, described, {"curves": rows}, figure)
 
 
 # --- Calibration: observed shares of positives against predicted probabilities ---
@@ -223,24 +221,15 @@ def calibration_chart(
     legend = {"values": shown, "format": "d"}
     area = vl.quantitative("cases", title="cases", scale={"range": [30, 350]}, legend=legend)
     told = [vl.quantitative("cases"), *vl.tooltip(numbers=("predicted", "observed", "lower", "upper"))]
+    diagonal = {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}
     layers = [
-        vl.layer(
-            "perfect", {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}, x=x, y=y
-        ),
+        vl.layer("perfect", diagonal, x=x, y=y),
         vl.layer("bins", {"type": "rule", "color": vl.BLUE, "opacity": 0.6}, x=x, **interval),
         vl.layer("bins", {"type": "line", "opacity": 0.6, "tooltip": None}, x=x, y=y),
         vl.layer("bins", {"type": "point", "filled": True, "opacity": 1}, x=x, y=y, size=area, tooltip=told),
     ]
-    return vl.Chart(
-        name,
-        title,
-        described,
-        {
-            "bins": [vars(one) for one in bins],
-            "perfect": [{"predicted": end, "observed": end} for end in (0, 1)],
-        },
-        {"layer": layers, "height": 340},
-    )
+    data = {"bins": list(map(vars, bins)), "perfect": [{"predicted": end, "observed": end} for end in (0, 1)]}
+    return vl.Chart(name, title, described, data, {"layer": layers, "height": 340})
 
 
 # --- Points and bootstrap bands of ROC and precision–recall curves, few enough for a figure ---
@@ -263,12 +252,11 @@ def roc_band(name: str, table: RocTable, weights: Iterable[Floats]) -> vl.NamedB
     ``weights`` are blocks of case weights, shape (rows, cases).
     """
     rates = [Fraction(step, _GRID) for step in range(_GRID + 1)]
-    rows = []
-    for block in weights:
-        counts = weighted_counts(table, block)
-        rows.append(
-            np.column_stack([weighted_sensitivity_at_specificity(table, counts, 1 - rate) for rate in rates])
-        )
+    blocks = (weighted_counts(table, block) for block in weights)
+    rows = [
+        np.column_stack([weighted_sensitivity_at_specificity(table, counts, 1 - rate) for rate in rates])
+        for counts in blocks
+    ]
     lower, upper = np.nanquantile(np.vstack(rows), _LEVEL, axis=0)
     return vl.NamedBand(name, np.array([float(rate) for rate in rates]), lower, upper)
 
@@ -431,13 +419,10 @@ def survival_chart(
     """
     lines = [*(vl.NamedCurve(group, one.time, one.alive) for group, one in curves.items())]
     lines += [] if predicted is None else [predicted]
-    marks: dict[str, vl.MarkStyle] = vl.marks_of(line.name for line in lines)
-    # Marks are by the alphabet; the legend has the order of the curves.
-    marks = {line.name: marks[line.name] for line in lines}
-    x, y = (
-        vl.quantity("time", f"time in {unit}" if unit else "time"),
-        vl.share("share", "share without the event"),
-    )
+    by_alphabet = vl.marks_of(line.name for line in lines)
+    marks = {line.name: by_alphabet[line.name] for line in lines}
+    x = vl.quantity("time", f"time in {unit}" if unit else "time")
+    y = vl.share("share", "share without the event")
     bands = [vl.NamedBand(group, one.time, one.lower, one.upper) for group, one in curves.items()]
     data = {
         "band": vl.band_rows(bands, "time", marks),

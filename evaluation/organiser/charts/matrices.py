@@ -57,16 +57,10 @@ def heatmap_chart(
     faint, full = axes.ends
     middle = (faint + full) / 2
     column = "case" if columns_are_cases else "column"
-    rows: list[vl.Record] = [
-        {
-            "row": cell.row,
-            column: cell.column,
-            "value": cell.value,
-            "label": cell.label,
-            "dark": (cell.value - middle) * (full - faint) > 0,
-        }
-        for cell in cells
-    ]
+    rows: list[vl.Record] = []
+    for cell in cells:
+        drawn = {"label": cell.label, "dark": (cell.value - middle) * (full - faint) > 0}
+        rows.append({"row": cell.row, column: cell.column, "value": cell.value, **drawn})
     order = list(columns or dict.fromkeys(cell.column for cell in cells))
     upright = {"labelAngle": 0} if max(map(len, order), default=0) <= _SHORT else {}
     axis = {**_EVERY_LABEL, "labelFontSize": 10, **upright}
@@ -94,16 +88,8 @@ def heatmap_chart(
         "height": _ROW_HEIGHT * len(dict.fromkeys(cell.row for cell in cells)),
         "usermeta": least_width(len(order)),
     }
-    return vl.Chart(
-        name,
-        title,
-        description,
-        {"cells": rows},
-        specification,
-        follows,
-        single_cases=columns_are_cases,
-        wide=columns_are_cases,
-    )
+    of_cases = {"single_cases": columns_are_cases, "wide": columns_are_cases}
+    return vl.Chart(name, title, description, {"cells": rows}, specification, follows, **of_cases)
 
 
 def least_width(columns: int) -> dict[str, int]:
@@ -157,14 +143,10 @@ def confusion_chart(
     words = [part for name in (*classes, *further) for part in textwrap.wrap(name, _CLASS_WIDTH + 8)]
     width = max(80, 7 * max(map(len, words), default=0)) * columns
     specification = {"encoding": {"x": x, "y": y}, "layer": layers, "height": 44 * len(classes)}
-    return vl.Chart(
-        name,
-        title,
-        f"{what} Numbers, and in brackets their share of the class in the reference.",
-        {"cells": rows},
-        {"data": {"name": "cells"}, **specification, "usermeta": {"leastWidth": 110 + width}},
-        wide=columns > _MOST_IN_HALF,
-    )
+    described = f"{what} Numbers, and in brackets their share of the class in the reference."
+    figure = {"data": {"name": "cells"}, **specification, "usermeta": {"leastWidth": 110 + width}}
+    wide = columns > _MOST_IN_HALF
+    return vl.Chart(name, title, described, {"cells": rows}, figure, wide=wide)
 
 
 # --- Significance map: which team is significantly better than which, in one metric ---
@@ -211,20 +193,12 @@ def significance_chart(
     # A domain takes names unchanged; a sort order would put them into an expression.
     scale = {"scale": {"domain": list(teams)}}
     x = vl.category("column", axis={**_EVERY_LABEL, "title": None})
+    told = vl.tooltip("row", "column", "verdict", numbers=("difference", "p_value"), digits=4)
+    rectangle = {"type": "rect", "stroke": vl.GREY, "strokeWidth": 0.5}
+    text = {"type": "text", "fontSize": 11, "color": "#000000", "tooltip": None}
     layers = [
-        {
-            "mark": {"type": "rect", "stroke": vl.GREY, "strokeWidth": 0.5},
-            "encoding": {
-                "color": colour,
-                "tooltip": vl.tooltip(
-                    "row", "column", "verdict", numbers=("difference", "p_value"), digits=4
-                ),
-            },
-        },
-        {
-            "mark": {"type": "text", "fontSize": 11, "color": "#000000", "tooltip": None},
-            "encoding": {"text": vl.nominal("sign")},
-        },
+        {"mark": rectangle, "encoding": {"color": colour, "tooltip": told}},
+        {"mark": text, "encoding": {"text": vl.nominal("sign")}},
     ]
     specification = {
         "data": {"name": "pairs"},

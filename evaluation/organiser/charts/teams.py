@@ -193,32 +193,24 @@ def subgroup_means_chart(
         for group, value in zip(groups, (one.first, one.second), strict=True)
     ]
     lines = [{"team": one.team, "first": one.first, "second": one.second} for one in means]
-    by_group = vl.nominal("group", title=None)
-    layers = [
-        vl.layer(
-            "lines",
-            {"type": "rule", "color": vl.GREY, "strokeWidth": 2, "tooltip": None},
-            x=vl.quantity("first", axis_title),
-            x2={"field": "second"},
-        ),
-        vl.layer(
-            "means",
-            {"type": "point", "filled": True, "size": 90, "opacity": 1},
-            x=vl.quantity("value", axis_title),
-            color={**by_group, "scale": {"domain": list(groups), "range": [vl.BLUE, vl.OCHRE]}},
-            shape={**by_group, "scale": {"domain": list(groups), "range": ["circle", "diamond"]}},
-            tooltip=vl.tooltip("team", "group", numbers=("value", "p_value")),
-        ),
-    ]
-    return vl.Chart(
-        name,
-        title,
-        "The mean over the cases of each subgroup. The p-value that is shown for a point is that of the "
-        "rank-sum test within the team, not corrected for the number of teams.",
-        {"means": points, "lines": lines},
-        {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(means)},
-        follows,
+    line = {"type": "rule", "color": vl.GREY, "strokeWidth": 2, "tooltip": None}
+    point = {"type": "point", "filled": True, "size": 90, "opacity": 1}
+    colour, shape = (
+        vl.nominal("group", title=None, scale={"domain": list(groups), "range": ends})
+        for ends in ([vl.BLUE, vl.OCHRE], ["circle", "diamond"])
     )
+    told = vl.tooltip("team", "group", numbers=("value", "p_value"))
+    x = vl.quantity("value", axis_title)
+    layers = [
+        vl.layer("lines", line, x=vl.quantity("first", axis_title), x2={"field": "second"}),
+        vl.layer("means", point, x=x, color=colour, shape=shape, tooltip=told),
+    ]
+    described = (
+        "The mean over the cases of each subgroup. The p-value that is shown for a point is that of the "
+    )
+    described += "rank-sum test within the team, not corrected for the number of teams."
+    figure = {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(means)}
+    return vl.Chart(name, title, described, {"means": points, "lines": lines}, figure, follows)
 
 
 # --- Line plot of robustness: the places of the teams under several ranking schemes ---
@@ -252,13 +244,9 @@ def place_lines_chart(
     }
     drawn = {"color": by_team(vl.scale_of(marks, "colour")), "tooltip": vl.tooltip("team", "scheme", "place")}
     point = {"type": "point", "filled": True, "size": 55, "opacity": 1}
+    line = {"type": "line", "opacity": 0.8}
     layers = [
-        vl.layer(
-            "places",
-            {"type": "line", "opacity": 0.8},
-            **drawn,
-            strokeDash=by_team(vl.scale_of(marks, "dash")),
-        ),
+        vl.layer("places", line, **drawn, strokeDash=by_team(vl.scale_of(marks, "dash"))),
         vl.layer("places", point, **drawn, shape=by_team(vl.scale_of(marks, "shape"))),
     ]
     data: dict[str, Sequence[vl.Record]] = {"places": rows}
@@ -320,18 +308,15 @@ def podium_chart(
     axis = {"values": ticks, "format": "d", "grid": False}
     x = vl.quantity("position", "rank in the case", (0.5, len(teams) + 0.5), axis=axis)
     y = vl.quantity("value", axis_title)
-    separators = vl.layer(
-        "separators",
-        {"type": "rule", "color": vl.GREY, "opacity": 0.4, "tooltip": None},
-        x={**x, "field": "position"},
-    )
+    rule = {"type": "rule", "color": vl.GREY, "opacity": 0.4, "tooltip": None}
+    separators = vl.layer("separators", rule, x=x)
     encoding: vl.Record = {"x": x, "y": y, "color": by_team(vl.scale_of(marks, "colour"), legend=True)}
     if few:
-        shared = {"x": x, "y": y}
         lines = vl.layer(
             "values",
             {"type": "line", "strokeWidth": 1, "tooltip": None},
-            **shared,
+            x=x,
+            y=y,
             detail=vl.nominal("case"),
             order=vl.quantitative("position"),
             color=vl.if_selected("case", vl.VERMILION, {"value": vl.GREY}),
@@ -370,13 +355,8 @@ def _points(
     values: Floats, ranks: NDArray[np.int64], places: Floats, teams: Sequence[str], cases: Sequence[str]
 ) -> list[vl.Record]:
     return [
-        {
-            "team": team,
-            "case": case,
-            "rank": int(ranks[i, j]),
-            "position": round(float(places[i, j]), 3),
-            "value": float(values[i, j]),
-        }
+        {"team": team, "case": case, "rank": int(ranks[i, j])}
+        | {"position": round(float(places[i, j]), 3), "value": float(values[i, j])}
         for i, team in enumerate(teams)
         for j, case in enumerate(cases)
     ]
@@ -390,13 +370,8 @@ def _bins(values: Floats, ranks: NDArray[np.int64], places: Floats, teams: Seque
             here = ranks[i] == rank
             counts, _ = np.histogram(values[i, here], edges)
             rows += [
-                {
-                    "team": team,
-                    "rank": rank,
-                    "position": float(places[i, here][0]),
-                    "value": float(edges[k] + edges[k + 1]) / 2,
-                    "cases": int(counts[k]),
-                }
+                {"team": team, "rank": rank, "position": float(places[i, here][0])}
+                | {"value": float(edges[k] + edges[k + 1]) / 2, "cases": int(counts[k])}
                 for k in np.flatnonzero(counts)
             ]
     return rows
@@ -435,37 +410,22 @@ def blob_chart(
     )
     told = vl.tooltip("team", "lower", "median", "upper")
     cross = {"type": "point", "shape": "cross", "filled": True, "style": vl.INK, "size": 80, "opacity": 1}
+    scale, legend = {"domain": [0, 1], "range": [0, 480]}, {"values": [0.1, 0.5, 1], "format": "%"}
+    size = vl.quantitative("share", title="share of the resamples", scale=scale, legend=legend)
+    drawn = {"color": by_team(vl.scale_of(marks, "colour")), "size": size}
+    of_blob = vl.tooltip("team", "place", numbers=("share",))
     layers = [
         vl.layer("spans", {"type": "rule", "strokeWidth": 1.5}, x=lower, x2={"field": "upper"}, tooltip=told),
-        vl.layer(
-            "blobs",
-            {"type": "circle", "opacity": 0.85},
-            x=place,
-            color=by_team(vl.scale_of(marks, "colour")),
-            size=vl.quantitative(
-                "share",
-                title="share of the resamples",
-                scale={"domain": [0, 1], "range": [0, 480]},
-                legend={"values": [0.1, 0.5, 1], "format": "%"},
-            ),
-            tooltip=vl.tooltip("team", "place", numbers=("share",)),
-        ),
+        vl.layer("blobs", {"type": "circle", "opacity": 0.85}, x=place, **drawn, tooltip=of_blob),
         vl.layer("spans", cross, x=median, tooltip=told),
     ]
-    return vl.Chart(
-        name,
-        title,
-        "The area of a blob is the share of the resamples in which the team takes the place; a cross is the "
-        "median, a line the 95 % interval.",
-        {"blobs": blobs, "spans": spans},
-        {
-            "encoding": {"y": vl.names_down("team")},
-            "layer": layers,
-            "height": ROW_HEIGHT * len(places),
-            "usermeta": {"leastWidth": 420},
-        },
-        follows,
+    described = (
+        "The area of a blob is the share of the resamples in which the team takes the place; a cross is "
     )
+    described += "the median, a line the 95 % interval."
+    data: dict[str, Sequence[vl.Record]] = {"blobs": blobs, "spans": spans}
+    figure = {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(places)}
+    return vl.Chart(name, title, described, data, {**figure, "usermeta": {"leastWidth": 420}}, follows)
 
 
 # --- Dendrogram: which rankings are similar, as a tree of joined groups ---
@@ -538,12 +498,9 @@ def influence_chart(name: str, title: str, influences: Sequence[CaseInfluence]) 
         "tooltip": vl.tooltip("case", "teams_moved", "max_move", "winners"),
     }
     specification = vl.layer("cases", {"type": "bar", "cursor": "pointer"}, **encoding)
-    return vl.Chart(
-        name,
-        title,
-        "Each case is left out once, and the teams are ranked again. Without a case that is not shown, fewer "
-        "teams move.",
-        {"cases": [vars(one) for one in influences]},
-        specification | {"height": 20 * len(influences)},
-        single_cases=True,
+    described = (
+        "Each case is left out once, and the teams are ranked again. Without a case that is not shown, "
     )
+    described += "fewer teams move."
+    data, figure = {"cases": list(map(vars, influences))}, specification | {"height": 20 * len(influences)}
+    return vl.Chart(name, title, described, data, figure, single_cases=True)

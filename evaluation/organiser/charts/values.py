@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,16 +103,12 @@ def distribution_chart(
         layers.append(vl.layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding))
     tick = {"type": "tick", "thickness": 3, "size": 22, "color": vl.VERMILION}
     layers.append(vl.layer("boxes", tick, x=middle, tooltip=told))
-    return vl.Chart(
-        name,
-        title,
-        "Boxes hold the middle half of the cases, the mark in them is the median, and lines end at the last "
-        "case within 1.5 times the box.",
-        data,
-        {"encoding": {"y": y}, "layer": layers, "height": 50 * max(1, len(boxes))},
-        follows,
-        single_cases=bool(points),
+    described = (
+        "Boxes hold the middle half of the cases, the mark in them is the median, and lines end at the "
     )
+    described += "last case within 1.5 times the box."
+    figure = {"encoding": {"y": y}, "layer": layers, "height": 50 * max(1, len(boxes))}
+    return vl.Chart(name, title, described, data, figure, follows, single_cases=bool(points))
 
 
 def _offsets(values: NDArray[np.float64]) -> list[float]:
@@ -305,25 +301,16 @@ def scatter_chart(
     sizes = {"width": _SIDE, "height": _SIDE, "autosize": "pad"} if square else {"height": 340}
     if len(points) > MOST_SCATTERED:
         tables["cells"] = _cells(points)
-        cells: vl.Record = vl.layer(
-            "cells",
-            {"type": "point", "filled": True, "opacity": 0.7},
-            x=x,
-            y=y,
-            size=vl.quantitative("cases", scale={"range": [6, 220]}),
-            color=vl.category("group", scale=vl.scale_of(marks, "colour"), legend={} if grouped else None),
-        )
+        mark = {"type": "point", "filled": True, "opacity": 0.7}
+        size = vl.quantitative("cases", scale={"range": [6, 220]})
+        by_group = vl.category("group", scale=vl.scale_of(marks, "colour"), legend={} if grouped else None)
+        cells: vl.Record = vl.layer("cells", mark, x=x, y=y, size=size, color=by_group)
         specification = {"layer": [*layers, cells], **sizes}
         described = f"{description} {_CELLS} × {_CELLS} cells stand for their cases."
         return vl.Chart(name, title, described, tables, specification, follows)
     tables["points"] = [vars(point) for point in points]
     told = vl.tooltip("case", *(["group"] if grouped else []), numbers=("x", "y"))
-    encoding: dict[str, vl.Record | list[vl.Record]] = {
-        "x": x,
-        "y": y,
-        **vl.point_of_case(vl.BLUE),
-        "tooltip": told,
-    }
+    encoding: dict[str, Any] = {"x": x, "y": y, **vl.point_of_case(vl.BLUE), "tooltip": told}
     if grouped:
         by_group = vl.category("group", legend={"symbolOpacity": 1})
         encoding["color"] = vl.if_selected(
@@ -403,18 +390,12 @@ def bland_altman_chart(
         vl.layer("lines", {"type": "rule", "color": vl.GREY, "strokeDash": [6, 3], "tooltip": None}, y=y),
         vl.layer("lines", label, y=y, text=vl.nominal("label")),
     ]
-    return scatter_chart(
-        name,
-        title,
-        "Difference of prediction and reference against their mean; dashed lines are the mean difference and "
-        "the limits that hold 95 % of the differences (Bland and Altman 1986).",
-        points,
-        Axis(f"mean of prediction and reference{in_unit}"),
-        y_axis,
-        layers,
-        {"lines": lines},
-        follows,
+    described = (
+        "Difference of prediction and reference against their mean; dashed lines are the mean difference "
     )
+    described += "and the limits that hold 95 % of the differences (Bland and Altman 1986)."
+    x_axis = Axis(f"mean of prediction and reference{in_unit}")
+    return scatter_chart(name, title, described, points, x_axis, y_axis, layers, {"lines": lines}, follows)
 
 
 def identity_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> vl.Chart:
@@ -451,22 +432,11 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint], follow
         for label, radius in radii.items()
         for step, angle in enumerate(np.linspace(0, 2 * math.pi, 61).tolist())
     ]
-    layers: list[vl.Record] = [
-        vl.layer(
-            "rings",
-            {"type": "line", "color": vl.GREY, "tooltip": None},
-            x=x,
-            y={**y, "scale": {"domain": list(limits), "reverse": True}},
-            detail=vl.nominal("ring"),
-            order=vl.quantitative("step"),
-        ),
-        vl.layer(
-            "origin",
-            {"type": "point", "shape": "cross", "color": vl.GREY, "size": 120, "tooltip": None},
-            x=x,
-            y=y,
-        ),
-    ]
+    line = {"type": "line", "color": vl.GREY, "tooltip": None}
+    cross = {"type": "point", "shape": "cross", "color": vl.GREY, "size": 120, "tooltip": None}
+    down = {**y, "scale": {"domain": list(limits), "reverse": True}}
+    by_step = {"detail": vl.nominal("ring"), "order": vl.quantitative("step")}
+    layers = [vl.layer("rings", line, x=x, y=down, **by_step), vl.layer("origin", cross, x=x, y=y)]
     described = (
         f"Predicted minus true position of every case. Half of them are within {radii['50 %']:.3g} px of "
         f"the cross, nine tenths within {radii['90 %']:.3g} px (rings)."

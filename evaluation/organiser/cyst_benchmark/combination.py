@@ -250,15 +250,13 @@ def _combined(
             annotator_scans[z] = levels[annotator]
         # Nothing is marked outside of the box.
         box = reduce(Box.union, map(box_of_content, levels.values())).slices
-        marks = [
-            AnnotatorMarks(
-                annotator_scans[box],
-                _values(scale, annotator, annotator_scans, intensity, intensities)[box],
-                accuracies[annotator],
-            )
-            for annotator, annotator_scans in levels.items()
-        ]
-        marked = np.logical_or.reduce([annotator_scans.levels > 0 for annotator_scans in marks])
+        marks = []
+        for annotator, marked_levels in levels.items():
+            cysts = data.cysts_of(marked_levels) if measured else []
+            distinctions = data.distinctions(intensity, marked_levels, cysts, intensities)
+            values = scale.values(annotator, marked_levels, cysts, distinctions)
+            marks.append(AnnotatorMarks(marked_levels[box], values[box], accuracies[annotator]))
+        marked = np.logical_or.reduce([one.levels > 0 for one in marks])
         if marked.any():
             combined = combine(marks)
             confidence[z][box] = combined
@@ -267,19 +265,6 @@ def _combined(
     volumes: dict[str, NDArray[Any]] = {"cysts": confidence, "level": level}
     volumes |= {f"reader_{annotator}": levels for annotator, levels in single.items()}
     return {name: Volume(values, geometry) for name, values in volumes.items()}
-
-
-def _values(
-    scale: Scale,
-    annotator: str,
-    levels: NDArray[np.uint8],
-    image: NDArray[np.generic],
-    intensities: data.Range,
-) -> NDArray[np.float64]:
-    if scale.interval == "level":
-        return scale.values(annotator, levels, (), ())
-    cysts = data.cysts_of(levels)
-    return scale.values(annotator, levels, cysts, data.distinctions(image, levels, cysts, intensities))
 
 
 # --- The step `comparison`: Eq. 4 and the plain average against the supervisor, on the evaluation set ---
@@ -293,6 +278,7 @@ _OF_COMBINATION = (
 
 Members = tuple[str, ...]
 _Key = tuple[Members, str]
+_Results = Mapping[tuple[_Key, data.Group], SimilarityByConfidence]
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,13 +335,12 @@ def write_comparison(
                 for group in groups:
                     similarities[(members, method), group].merge(found)
     results = {place: found.result() for place, found in similarities.items()}
-    rows = [
-        (
-            *("+".join(members), method, *group, b_scans[group]),
-            *(*result.figures, *astuple(cysts[members, group])),
-        )
-        for ((members, method), group), result in sorted(results.items(), key=_place)
-    ]
+    rows = []
+    # All volumes first, then group by group, few annotators before many.
+    order = sorted(results, key=lambda at: (at[1][0] == "volume", *at[1], len(at[0][0]), *at[0]))
+    for (members, method), group in order:
+        figures = (*results[(members, method), group].figures, *astuple(cysts[members, group]))
+        rows.append(("+".join(members), method, *group, b_scans[group], *figures))
     write_rows(work / COMBINATIONS, _OF_COMBINATION, rows)
     return {
         "interval": interval,
@@ -403,34 +388,20 @@ def marked_by(b_scan: ValuedBScan, members: Members) -> NDArray[np.bool_]:
     return np.asarray(np.logical_or.reduce(levels))
 
 
-def _against(
-    members: Members,
-    results: Mapping[tuple[_Key, data.Group], SimilarityByConfidence],
-    volumes: Sequence[str],
-) -> dict[str, object]:
+def _against(members: Members, results: _Results, volumes: Sequence[str]) -> dict[str, object]:
     """Return both methods over all B-scans, and in how many volumes each is better."""
-    weighted, average = (
-        results[(members, method), data.EVERYTHING].overall for method in (WEIGHTED, AVERAGE)
-    )
-    gains = [
-        results[(members, WEIGHTED), ("volume", volume)].overall
-        - results[(members, AVERAGE), ("volume", volume)].overall
-        for volume in volumes
-    ]
+
+    def of(group: data.Group) -> tuple[float, float]:
+        weighted, average = (results[(members, method), group].overall for method in (WEIGHTED, AVERAGE))
+        return weighted, average
+
+    both = of(data.EVERYTHING)
+    gains = [weighted - average for weighted, average in (of(("volume", volume)) for volume in volumes)]
     return {
         "readers": "+".join(members),
-        "weighted": weighted,
-        "average": average,
-        "difference": weighted - average,
+        **dict(zip(("weighted", "average"), both, strict=True)),
+        "difference": both[0] - both[1],
         "volumes": len(volumes),
         "volumes_better": sum(bool(gain > 0) for gain in gains),
         "volumes_worse": sum(bool(gain < 0) for gain in gains),
     }
-
-
-def _place(
-    item: tuple[tuple[_Key, data.Group], SimilarityByConfidence],
-) -> tuple[int, str, str, int, Members, str]:
-    """Return where a row stands: all volumes first, then group by group, few annotators before many."""
-    ((members, method), (column, value)), _ = item
-    return int(column == "volume"), column, value, len(members), members, method

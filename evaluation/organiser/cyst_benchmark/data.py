@@ -131,14 +131,9 @@ def ring_of(inside: Mask, pixels: int = RING_PIXELS) -> Mask:
 
 def histograms_of(image: Plane, inside: Mask, ring: Mask, intensities: Range) -> CystHistograms:
     """Return the histograms of two regions of an image (y, x) over 25 equal bins of the volume's range."""
-    return CystHistograms(_histogram(image[inside], intensities), _histogram(image[ring], intensities))
-
-
-def _histogram(values: Plane, intensities: Range) -> Counts:
-    counts, _ = np.histogram(
-        values.astype(np.float64), bins=BINS, range=(intensities.lowest, intensities.highest)
-    )
-    return counts.astype(np.int64)
+    limits = (intensities.lowest, intensities.highest)
+    found = (np.histogram(image[region].astype(np.float64), BINS, limits)[0] for region in (inside, ring))
+    return CystHistograms(*(counts.astype(np.int64) for counts in found))
 
 
 # --- Divide a data set into parts with the same mix of vendors and qualities ---

@@ -280,16 +280,13 @@ class Scale:
         values: NDArray[np.float64] = table[levels]
         if self.interval == "cyst":
             for cyst, distinction in zip(cysts, cyst_distinctions, strict=True):
-                if not isnan(distinction):
-                    values[cyst.box][cyst.pixels] = self._transform(annotator, cyst.confidence)(distinction)
+                if isnan(distinction):
+                    continue
+                if (transform := self.transforms.get((annotator, cyst.confidence))) is None:
+                    row = f"a row of {annotator}, confidence {cyst.confidence}"
+                    raise PhaseError(f"{TRANSFORMS}: expected {row}, found none")
+                values[cyst.box][cyst.pixels] = transform(distinction)
         return values
-
-    def _transform(self, annotator: str, confidence: int) -> Transform:
-        if (annotator, confidence) not in self.transforms:
-            raise PhaseError(
-                f"{TRANSFORMS}: expected a row of {annotator}, confidence {confidence}, found none"
-            )
-        return self.transforms[annotator, confidence]
 
 
 def read_scale(work: Path, interval: Interval) -> Scale:

@@ -28,12 +28,8 @@ ABBREVIATIONS = ("ANRS", "ANRI", "RNFLDS", "RNFLDI", "BCLVS", "BCLVI", "NVT", "D
 
 MAIN_LABELS = (REFERABLE, NOT_REFERABLE, UNGRADABLE)
 COLUMNS_WITHOUT_STACKS: tuple[str, ...] = (
-    "name",
-    "cluster",
-    "age",
-    kinds.FINAL_COLUMN,
-    *kinds.LABEL_COLUMNS,
-    *kinds.FEATURE_COLUMNS,
+    *("name", "cluster", "age", kinds.FINAL_COLUMN),
+    *(*kinds.LABEL_COLUMNS, *kinds.FEATURE_COLUMNS),
 )
 CASE_COLUMNS: tuple[str, ...] = ("name", STACK_NAME, STACK_INDEX, *COLUMNS_WITHOUT_STACKS[1:])
 _EYE, _FINAL, _FELLOW, _AGE = "Eye ID", "Final Label", "Fellow Eye ID", "Age"
@@ -258,8 +254,11 @@ class GraderFigures:
 
     def is_below(self, limits: GraderLimits) -> bool:
         """Return whether a share is below its limit, compared in integers; a share of no eyes is not."""
-        return _below(self.found, self.referable, limits.sensitivity) or _below(
-            self.cleared, self.not_referable, limits.specificity
+        pairs = (self.found, self.referable), (self.cleared, self.not_referable)
+        fractions = (limits.sensitivity, limits.specificity)
+        return any(
+            part * limit.denominator < whole * limit.numerator
+            for (part, whole), limit in zip(pairs, fractions, strict=True)
         )
 
 
@@ -299,18 +298,14 @@ def figures_of(gradings: Iterable[Grading]) -> list[GraderFigures]:
     for grading in gradings:
         by_grader[grading.grader][grading.final, grading.label] += 1
         decided[grading.grader] += grading.decisive
-    return [
-        GraderFigures(
-            grader,
-            counts.total(),
-            counts[REFERABLE, REFERABLE],
-            sum(count for (final, _), count in counts.items() if final == REFERABLE),
-            counts[NOT_REFERABLE, NOT_REFERABLE],
-            sum(count for (final, _), count in counts.items() if final == NOT_REFERABLE),
-            decided[grader],
+    found = []
+    for grader, counts in sorted(by_grader.items()):
+        referable, not_referable = (
+            (counts[label, label], sum(count for (final, _), count in counts.items() if final == label))
+            for label in (REFERABLE, NOT_REFERABLE)
         )
-        for grader, counts in sorted(by_grader.items())
-    ]
+        found.append(GraderFigures(grader, counts.total(), *referable, *not_referable, decided[grader]))
+    return found
 
 
 def agreement_of(eyes: Sequence[Eye]) -> list[AgreementFigure]:
@@ -329,10 +324,6 @@ def agreement_of(eyes: Sequence[Eye]) -> list[AgreementFigure]:
             if not math.isnan(kappa):
                 found.append(AgreementFigure(name, measure, *GRADERS[:2], len(given), kappa))
     return found
-
-
-def _below(part: int, whole: int, limit: Fraction) -> bool:
-    return part * limit.denominator < whole * limit.numerator
 
 
 # --- The figures of graders as rows of a table: sensitivity and specificity with Wilson's intervals ---

@@ -80,7 +80,11 @@ def fuse_graders(
     write_rows(
         report / "labels.csv",
         ("name", "final_label", "decided_by", *FEATURES),
-        ((eye.name, eye.final, eye.decided_by, *_marks(eye)) for eye in agreed),
+        (
+            (*(eye.name, eye.final, eye.decided_by), *(flag if flag is None else int(flag) for flag in flags))
+            for eye in agreed
+            for flags in [eye.features or (None,) * len(FEATURES)]
+        ),
     )
     unexpected = [eye for eye in eyes if grading.is_unexpected(eye)]
     write_rows(
@@ -107,8 +111,3 @@ def fuse_graders(
             "agreement": [asdict(found) for found in agreement],
         },
     )
-
-
-def _marks(eye: grading.AgreedEye) -> list[object]:
-    flags = eye.features or (None,) * len(FEATURES)
-    return [None if flag is None else int(flag) for flag in flags]

@@ -147,15 +147,10 @@ def across_rankings(teams: Sequence[str], rankings: Mapping[str, Sequence[int]])
     names = [teams[team] for team in common.tolist()]
     named = list(map(ConsensusTeam, names, found.places, found.best, found.worst))
     taus = np.array([kendall_tau_b(ranking, chosen) for ranking in chosen])
-    return AcrossRankings(
-        tuple(rankings),
-        found.method,
-        tuple(sorted(named, key=lambda team: (team.place, team.team))),
-        found.orders,
-        found.disagreements,
-        tuple(tuple(None if np.isnan(tau) else tau for tau in row) for row in taus.tolist()),
-        dendrogram(tuple(rankings), taus),
-    )
+    ordered = tuple(sorted(named, key=lambda team: (team.place, team.team)))
+    known = tuple(tuple(None if np.isnan(tau) else tau for tau in row) for row in taus.tolist())
+    of_consensus = found.method, ordered, found.orders, found.disagreements
+    return AcrossRankings(tuple(rankings), *of_consensus, known, dendrogram(tuple(rankings), taus))
 
 
 def dendrogram(names: Sequence[str], taus: NDArray[np.float64]) -> tuple[Merge, ...]:

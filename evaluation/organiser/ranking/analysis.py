@@ -229,15 +229,9 @@ class Analysis:
             return OrganiserPart()
         influence: list[Influence] = []
         if choices.influence and self._metrics.are_complete(self._scheme.metrics):
-            influence = influences(
-                self._scheme,
-                self._standings,
-                self._metrics.of_scheme(),
-                results.challenge.composites,
-                self._cases,
-                cases.names,
-                self._scores,
-            )
+            figures = self._metrics.of_scheme(), results.challenge.composites
+            in_force = self._scheme, self._standings, *figures
+            influence = influences(*in_force, self._cases, cases.names, self._scores)
         difficulties = case_difficulties(metrics, self._cases)
         classifiers: dict[str, str] = {}
         if not self.too_many_to_compare:
@@ -277,12 +271,10 @@ class Analysis:
         fixed = self._choices.in_fixed_order
         tests = margin_tests(margins, self._results.metrics, values, self._all, self.resampled.values, fixed)
         for one in margins:
-            of_margin = [
-                test for test in tests if (test.metric, test.reference) == (one.metric, one.reference)
-            ]
-            teams = {
-                shown: [t.team for t in of_margin if t.conclusion == shown] for shown in get_args(Conclusion)
-            }
+            teams: dict[Conclusion, list[str]] = {shown: [] for shown in get_args(Conclusion)}
+            for test in tests:
+                if (test.metric, test.reference) == (one.metric, one.reference):
+                    teams[test.conclusion].append(test.team)
             told = "; ".join(f"{shown}: {', '.join(names)}" for shown, names in teams.items() if names)
             self.notices.append(f"{one.metric}, margin {one.margin:g} to {one.reference}: {told}")
         return tests

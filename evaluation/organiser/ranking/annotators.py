@@ -61,15 +61,9 @@ def operating_point(decision: Floats, label: Floats) -> OperatingPoint:
     positive, decided = label[read] > 0, decision[read] > 0
     hits, rejections = int((positive & decided).sum()), int((~positive & ~decided).sum())
     positives, negatives = int(positive.sum()), int((~positive).sum())
-    return OperatingPoint(
-        hits,
-        positives,
-        rejections,
-        negatives,
-        _ratio(hits, positives),
-        _ratio(rejections, negatives),
-        _ratio(hits + rejections, positives + negatives),
-    )
+    counts = hits, positives, rejections, negatives
+    accuracy = _ratio(hits + rejections, positives + negatives)
+    return OperatingPoint(*counts, _ratio(hits, positives), _ratio(rejections, negatives), accuracy)
 
 
 def is_decision(values: Floats) -> bool:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import combinations
 from statistics import NormalDist
 
@@ -202,21 +202,11 @@ def operating_points(tasks: Sequence[Task], cases: TeamCases) -> tuple[TeamOpera
         for team, table in cases.task_tables(task.name).items():
             if (point := rule.point(table)) is None:
                 continue
-            found.append(
-                TeamOperatingPoint(
-                    task.name,
-                    cases.teams[team],
-                    float(rule.specificity),
-                    point.threshold,
-                    point.sensitivity,
-                    point.specificity,
-                    point.false_positives / (point.false_positives + point.true_negatives),
-                    point.true_positives,
-                    point.false_negatives,
-                    point.false_positives,
-                    point.true_negatives,
-                )
-            )
+            false_rate = point.false_positives / (point.false_positives + point.true_negatives)
+            threshold, *counts = astuple(point)
+            place = task.name, cases.teams[team], float(rule.specificity), threshold
+            rates = point.sensitivity, point.specificity, false_rate
+            found.append(TeamOperatingPoint(*place, *rates, *counts))
     return tuple(found)
 
 

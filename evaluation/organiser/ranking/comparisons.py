@@ -213,9 +213,8 @@ def margin_tests(
         tables = _tables_of_metric(one.metric, values[one.metric], cases)
         at = {cases.teams[position]: position for position in tables}
         if one.value is None and one.reference not in at:
-            raise RankingError(
-                f"margin of {one.metric}: {one.reference}: no team with it, annotator or number"
-            )
+            unknown = "no team with it, annotator or number"
+            raise RankingError(f"margin of {one.metric}: {one.reference}: {unknown}")
         table = next(iter(tables.values()))
         units = cases.units(table)
         freedom = (len(table) if units is None else np.unique(units).size) - 1
@@ -234,9 +233,8 @@ def margin_tests(
             not_superior = float(stdtr(freedom, (difference - one.margin) / error))
             ends = difference - half, difference + half
             p_values = not_inferior, max(not_inferior, not_superior)
-            found.append(
-                MarginTest(one.metric, team, one.reference, one.margin, difference, *ends, *p_values)
-            )
+            beside = one.metric, team, one.reference, one.margin
+            found.append(MarginTest(*beside, difference, *ends, *p_values))
     return _corrected_margins(found, in_fixed_order)
 
 
@@ -255,13 +253,8 @@ def _corrected_margins(tests: Sequence[MarginTest], in_fixed_order: bool) -> tup
             shown: Conclusion = "not shown"
             if p_values[0] < _ONE_SIDED:
                 shown = "equivalent" if p_values[1] < _ONE_SIDED else "not inferior"
-            test = tests[position]
-            found[position] = replace(
-                test,
-                p_not_inferior_corrected=p_values[0],
-                p_equivalent_corrected=p_values[1],
-                conclusion=shown,
-            )
+            test = replace(tests[position], conclusion=shown, p_not_inferior_corrected=p_values[0])
+            found[position] = replace(test, p_equivalent_corrected=p_values[1])
     return tuple(found[position] for position in range(len(tests)))
 
 

@@ -59,7 +59,12 @@ def generalisation(
             other = pair.boards[0].metrics.get(name)
             if other is None or not (metric.in_ranking or other.in_ranking):
                 continue
-            changes += _changes(pair, name)
+            before, after = ({team.team: team.metrics for team in board.teams} for board in pair.boards)
+            changes += [
+                change_between(name, team, pair.roles, before[team][name], metrics[name])
+                for team, metrics in after.items()
+                if name in metrics and name in before.get(team, {})
+            ]
             of_metric = list(_gaps(pair, name))
             gaps += of_metric
             trends += _trends(of_metric)
@@ -82,13 +87,6 @@ def notices_of(found: Generalisation | None, boards: Mapping[str, PhaseLeaderboa
         worse, better = ([one.team for one in shown if s * upwards * one.change > 0] for s in (-1, 1))
         told = f"worse: {', '.join(worse) or 'none'}; better: {', '.join(better) or 'none'}"
         yield f"{first} to {second}, {metric}: {told} (of {len(changes)} teams, Holm)"
-
-
-def _changes(pair: _Pair, name: str) -> Iterator[PhaseChange]:
-    before, after = ({team.team: team.metrics for team in board.teams} for board in pair.boards)
-    for team, metrics in after.items():
-        if name in metrics and name in before.get(team, {}):
-            yield change_between(name, team, pair.roles, before[team][name], metrics[name])
 
 
 def change_between(

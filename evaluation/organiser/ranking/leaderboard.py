@@ -98,15 +98,9 @@ def _differences(
             value, other_value = team.metrics[metric].value, other.metrics[metric].value
             difference = float(published_difference(value, other_value))
             upwards = difference if better[metric] == "higher" else -difference
+            relative = 100 * difference / abs(other_value) if other_value else None
             yield Difference(
-                board,
-                metric,
-                team.team,
-                value,
-                other.team,
-                other_value,
-                difference,
-                100 * difference / abs(other_value) if other_value else None,
+                *(board, metric, team.team, value, other.team, other_value, difference, relative),
                 "better" if upwards > 0 else "worse" if upwards < 0 else "equal",
                 team.note,
             )
@@ -230,14 +224,11 @@ def rank_phase(
     tie = scheme.phase_ties.get(role or "", "")
     annotators = choices.annotator_scores(tuple(better)) if choices.annotator_scores else {}
     margins = analysis.margin_tests(annotators)
+    overall = leaderboards.boards[scheme.overall] if scheme.overall else None
+    standings = analysis.resampled_standings
     return RankedPhase(
-        board,
-        analysis.organiser_part(),
-        leaderboards.boards[scheme.overall] if scheme.overall else None,
-        tuple(submission.team for submission in ranked),
-        analysis.resampled_standings.get(scheme.overall or ""),
-        leaderboards.boards.get(tie),
-        analysis.resampled_standings.get(tie),
+        *(board, analysis.organiser_part(), overall, tuple(submission.team for submission in ranked)),
+        *(standings.get(scheme.overall or ""), leaderboards.boards.get(tie), standings.get(tie)),
         tuple(analysis.notices),
         against_first_place(board, scheme, better),
         of_variants(board, results.variants, better),

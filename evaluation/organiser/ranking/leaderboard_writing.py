@@ -134,16 +134,10 @@ def _group(
     others = sorted({team for teams in members.values() for team in teams} - set(own))
     numbers = [values[team] for team in own]
     best, worst = (max, min) if upwards > 0 else (min, max)
+    mean, median = math.fsum(numbers) / len(numbers), float(np.median(numbers))
+    first = min(team for team in own if values[team] == best(numbers))
     return MethodGroup(
-        metric,
-        column,
-        value,
-        len(own),
-        best(numbers),
-        math.fsum(numbers) / len(numbers),
-        float(np.median(numbers)),
-        worst(numbers),
-        min(team for team in own if values[team] == best(numbers)),
+        *(metric, column, value, len(own), best(numbers), mean, median, worst(numbers), first),
         rank_sum_test(numbers, [values[team] for team in others]).p_value,
         None,
     )

@@ -130,26 +130,11 @@ def _point(
         columns = np.stack([by_team, by_annotator]).astype(np.float64)
         units = one.units[one.positive]
         (test,) = mean_tests(columns, [(0, 1)], units, choice.seed, choice.permutations)
-    lower, upper = _interval(one, resampling)
     hits, others = int(by_team.sum()), int(by_annotator.sum())
-    return AnnotatorPoint(
-        annotator,
-        team,
-        positives,
-        negatives,
-        int((~one.positive & ~one.decided).sum()) / negatives,
-        others / positives,
-        hits / positives,
-        (hits - others) / positives,
-        lower,
-        upper,
-        only_team,
-        only_annotator,
-        test.method,
-        test.p_value,
-        None,
-        test.note,
-    )
+    specificity = int((~one.positive & ~one.decided).sum()) / negatives
+    figures = specificity, others / positives, hits / positives, (hits - others) / positives
+    place = annotator, team, positives, negatives, *figures, *_interval(one, resampling)
+    return AnnotatorPoint(*place, only_team, only_annotator, test.method, test.p_value, None, test.note)
 
 
 def mcnemar_p(first_alone: int, second_alone: int) -> float:

@@ -314,18 +314,9 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
         clusters = dict(zip(cases, of_cases, strict=True)) if of_cases else None
         bootstrap = definition.seed, definition.resamples, definition.interval_minimum
         resampling = Resampling(*bootstrap, clusters=clusters)
-    return PhaseResults(
-        challenge,
-        Options(),
-        tasks,
-        title,
-        hashlib.sha256(path.read_bytes()).hexdigest(),
-        submissions,
-        frozenset(ineligible),
-        columns,
-        resampling,
-        variants=variants,
-    )
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    found_in_table = submissions, frozenset(ineligible), columns, resampling
+    return PhaseResults(challenge, Options(), tasks, title, digest, *found_in_table, variants=variants)
 
 
 def _variants(
@@ -362,22 +353,12 @@ def _scheme(found: Mapping[str, Mapping[str, _MetricValues]]) -> Scheme:
 
 def _task(name: str, metrics: Mapping[str, _MetricValues], one_of_several: bool) -> Task:
     prefix = f"{name}: " if one_of_several else ""
-    return Task(
-        name,
-        name,
-        (),
-        lambda prediction, reference: {},
-        tuple(
-            Metric(
-                metric,
-                prefix + (entry.definition.title or metric),
-                replace(mean_of(metric), rare_failures=False),
-                *((math.inf, -math.inf) if entry.definition.better == "higher" else (-math.inf, math.inf)),
-                unit=entry.definition.unit,
-            )
-            for metric, entry in metrics.items()
-        ),
-    )
+    found = []
+    for metric, entry in metrics.items():
+        defined, mean = entry.definition, replace(mean_of(metric), rare_failures=False)
+        ends = (math.inf, -math.inf) if defined.better == "higher" else (-math.inf, math.inf)
+        found.append(Metric(metric, prefix + (defined.title or metric), mean, *ends, unit=defined.unit))
+    return Task(name, name, (), lambda prediction, reference: {}, tuple(found))
 
 
 def _submission(

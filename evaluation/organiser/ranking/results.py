@@ -229,21 +229,13 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
     roles = read_roles(folder / TEAMS, {team for team, _, _ in found}, problems)
     RankingError.raise_all(problems)
     return PhaseResults(
-        rules.challenge,
-        rules.options,
-        tasks,
-        identity.name,
-        identity.manifest,
+        *(rules.challenge, rules.options, tasks, identity.name, identity.manifest),
         tuple(
             replace(one, seconds=roles.seconds.get(one.team, one.seconds))
             for one in submissions
             if one.team not in roles.unlisted
         ),
-        roles.ineligible,
-        cases,
-        resampling,
-        roles.compare_with,
-        roles.variants,
+        *(roles.ineligible, cases, resampling, roles.compare_with, roles.variants),
         frozenset(team for team, names in roles.chosen_on.items() if identity.name in names),
     )
 
@@ -304,12 +296,8 @@ def _identity(place: Path, content: Any, problems: list[str]) -> _Identity | Non
         return None
     try:
         phase = content["phase"]
-        return _Identity(
-            str(phase["challenge"]),
-            str(phase["name"]),
-            str(phase["manifest"]),
-            json.dumps(phase["options"], sort_keys=True),
-        )
+        challenge, name, manifest = (str(phase[key]) for key in ("challenge", "name", "manifest"))
+        return _Identity(challenge, name, manifest, json.dumps(phase["options"], sort_keys=True))
     except (KeyError, TypeError):
         problems.append(f"{place / METRICS}: is not a {METRICS} of this package")
         return None

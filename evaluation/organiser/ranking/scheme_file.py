@@ -73,12 +73,9 @@ def describe_scheme(scheme: Scheme) -> dict[str, Any]:
         "method": asdict(scheme.method),
         "ties": scheme.ties,
         "boards": [
-            {
-                "name": board.name,
-                "terms": [_describe_term(term) for term in board.terms],
-                "ties": [_describe_term(term) for term in board.ties],
-                "combination": board.combination,
-            }
+            {"name": board.name}
+            | {part: list(map(_describe_term, getattr(board, part))) for part in ("terms", "ties")}
+            | {"combination": board.combination}
             for board in scheme.boards
         ],
     }

@@ -155,14 +155,10 @@ def _distributions(rows: Sequence[Record]) -> vl.Chart:
 
 
 def _intervals(rows: Sequence[Record]) -> vl.Chart:
-    bars = [
-        {
-            **row,
-            "pair": f"{row['from_confidence']:g} – {row['to_confidence']:g}",
-            "interval": _number(row, "to_mean") - _number(row, "from_mean"),
-        }
-        for row in sorted(rows, key=lambda row: _number(row, "from_confidence"))
-    ]
+    bars = []
+    for row in sorted(rows, key=lambda row: _number(row, "from_confidence")):
+        pair = f"{row['from_confidence']:g} – {row['to_confidence']:g}"
+        bars.append({**row, "pair": pair, "interval": _number(row, "to_mean") - _number(row, "from_mean")})
     return _chart("intervals", bars)
 
 
@@ -170,12 +166,10 @@ def _joined_labels(rows: Sequence[Record]) -> Iterator[Record]:
     """Yield the confidences of every annotator by ascending mean; those too near to be told apart as one."""
     means = [_number(row, "mean") for row in rows]
     nearest = 0.05 * (max(means) - min(means))
+    ordered = sorted(rows, key=lambda row: _number(row, "mean"))
     for reader in dict.fromkeys(row["reader"] for row in rows):
-        of_reader = sorted(
-            (row for row in rows if row["reader"] == reader), key=lambda row: _number(row, "mean")
-        )
         groups: list[list[Record]] = []
-        for row in of_reader:
+        for row in (row for row in ordered if row["reader"] == reader):
             if groups and _number(row, "mean") - _number(groups[-1][-1], "mean") < nearest:
                 groups[-1].append(row)
             else:
@@ -282,10 +276,9 @@ def _answer(combinations: Sequence[Record]) -> Iterator[str]:
     if ordered:
         best, alone = ordered[0], next((row for row in ordered if row["method"] == "alone"), None)
         against = f", {alone['readers']} alone at {_number(alone, 'overall'):.3f}" if alone else ""
-        yield (
-            f"{best['readers']} ({best['method']}) comes nearest to the supervisor: similarity "
-            f"{_number(best, 'overall'):.3f}{against}."
-        )
+        which = f"{best['readers']} ({best['method']})"
+        similarity = f"similarity {_number(best, 'overall'):.3f}{against}"
+        yield f"{which} comes nearest to the supervisor: {similarity}."
 
 
 def _facts(tables: BenchmarkTables) -> Iterator[tuple[str, str]]:

@@ -121,22 +121,19 @@ def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
         ]
         for members in combination.groups_of_annotators(sorted(accuracies)):
             methods = combination.combined_values(shown.values, members, accuracies)
-            named += [
-                ("+".join(members), value)
-                for method, value in methods.items()
-                if method != combination.AVERAGE
-            ]
-        panels = [(name, _panel(shown, values)) for name, values in named]
+            named += [("+".join(members), methods[one]) for one in methods if one != combination.AVERAGE]
+        panels = []
+        for name, values in named:
+            confidence = np.zeros(shown.b_scan.image.shape)
+            confidence[shown.values.box.slices] = values
+            panels.append((name, _painted(shown, confidence)))
         missed = f"single annotators missed cysts of the supervisor, in all {shown.missed}"
         pictures.append(_shown(shown, panels, _COLUMNS, missed))
-    return Gallery(
-        "B-scans with their annotations",
-        tuple(pictures),
-        _legend(),
+    note = (
         "Means of both runs; combinations by Eq. 4. Of every vendor, the B-scan in which annotators missed "
-        "most of the supervisor's cysts.",
-        large=True,
     )
+    note += "most of the supervisor's cysts."
+    return Gallery("B-scans with their annotations", tuple(pictures), _legend(), note, large=True)
 
 
 def chosen_b_scans(folder: Path, work: Path) -> list[ShownBScan]:
@@ -155,19 +152,10 @@ def _every_b_scan(folder: Path, work: Path) -> Iterator[ShownBScan]:
     for b_scan in evaluation_set:
         values = valued(b_scan, scale, measured)
         true = combination.marked_by(values, (data.SUPERVISOR,))
-        counts = [
-            combination.count_cysts(combination.marked_by(values, (name,)), true)
-            for name in evaluation_set.annotators
-        ]
+        marked = (combination.marked_by(values, (name,)) for name in evaluation_set.annotators)
+        counts = [combination.count_cysts(of_annotator, true) for of_annotator in marked]
         missed = sum(found.cysts - found.found for found in counts)
         yield ShownBScan(strata[b_scan.volume].vendor, b_scan, values, missed)
-
-
-def _panel(shown: ShownBScan, values: NDArray[np.float64]) -> Colours:
-    """Return the surroundings of the marks of a B-scan, with values in the box of the marks."""
-    confidence = np.zeros(shown.b_scan.image.shape)
-    confidence[shown.values.box.slices] = values
-    return _painted(shown, confidence)
 
 
 def _painted(shown: ShownBScan, confidence: NDArray[np.float64]) -> Colours:
@@ -225,46 +213,30 @@ def part_gallery(folder: Path, work: Path, phase: Path) -> Gallery:
     combined, images = data.scans_in(phase / _CONFIDENCE), data.scans_in(folder / data.IMAGES)
     pictures = []
     for vendor, volume in sorted(first.items()):
-        annotators = {
-            name: _of(
-                data.scans_in(folder / combination.ANNOTATIONS / name),
-                volume,
-                folder / combination.ANNOTATIONS / name,
-            )
-            for name in assigned[volume]
-        }
+        places = {name: folder / combination.ANNOTATIONS / name for name in assigned[volume]}
+        annotators = {name: _of(data.scans_in(place), volume, place) for name, place in places.items()}
         whole = _of(combined, volume, phase / _CONFIDENCE)
-        number = _most_marked(whole)
-        values = {
-            name: scan.chosen([number])[number] / data.CONFIDENCES[-1] for name, scan in annotators.items()
-        }
+        # The first of the B-scans with most marked pixels.
+        number = 1 + int(np.argmax([np.count_nonzero(plane) for plane in whole.planes()]))
+        found = {name: scan.chosen([number])[number] for name, scan in annotators.items()}
+        values = {name: plane / data.CONFIDENCES[-1] for name, plane in found.items()}
         values[" + ".join(annotators)] = whole.chosen([number])[number].astype(np.float64)
         scan = _of(images, volume, folder / data.IMAGES)
         image, brightest = scan.chosen([number])[number], scan.intensities().highest
-        box = box_of_content(np.logical_or.reduce([found > 0 for found in values.values()]))
+        box = box_of_content(np.logical_or.reduce([plane > 0 for plane in values.values()]))
         if box.is_empty:
             box = Box(0, image.shape[0], 0, image.shape[1])
         window = around(box, image.shape)
         panels = [("original", painted(image[window], np.zeros(image.shape)[window], brightest))]
-        panels += [(name, painted(image[window], found[window], brightest)) for name, found in values.items()]
+        panels += [(name, painted(image[window], plane[window], brightest)) for name, plane in values.items()]
         caption = f"{vendor}, {volume}, B-scan {number}"
         pictures.append(_picture(volume, number, panels, len(panels), caption))
-    return Gallery(
-        "The benchmark",
-        tuple(pictures),
-        _legend(),
-        "Of the first volume of every vendor, the B-scan with most combined marks: both annotators of its "
-        "part, confidence 5 as 1, and their combination. Fig. 13 of the paper.",
-        large=True,
-    )
+    note = "Of the first volume of every vendor, the B-scan with most combined marks: both annotators of its "
+    note += "part, confidence 5 as 1, and their combination. Fig. 13 of the paper."
+    return Gallery("The benchmark", tuple(pictures), _legend(), note, large=True)
 
 
 def _of(scans: dict[str, data.Scan], volume: str, folder: Path) -> data.Scan:
     if volume not in scans:
         raise PhaseError(f"{folder}/{volume}: is missing")
     return scans[volume]
-
-
-def _most_marked(scan: data.Scan) -> int:
-    """Return the number, from 1, of the B-scan with most marked pixels, the first of equal ones."""
-    return 1 + int(np.argmax([np.count_nonzero(plane) for plane in scan.planes()]))

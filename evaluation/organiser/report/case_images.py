@@ -378,27 +378,18 @@ class _SubmissionReader:
         pairs = {name: (value, references[name]) for name, value in submitted.items()}
         cells, options = self.phase.rows[position].cells, self.phase.options
         opened = OpenCase(case, cells, submitted, references, options)
-        return CaseReading(
-            case.name,
-            tuple(
-                size
-                for name, pair in pairs.items()
-                for size in overlays.sizes(self._fields[name], case, *pair)
-            ),
-            tuple(
-                found
-                for name, pair in pairs.items()
-                for found in overlays.measurements(self._fields[name], *pair, self._definition)
-            ),
-            {
-                name: location
-                for name, pair in pairs.items()
-                if isinstance(pair[0], Point) and (location := location_of(self._fields[name], *pair))
-            },
-            pictures,
-            views,
-            tuple(row for analysis in self._analyses for row in analysis.measure(opened)),
-        )
+        sizes: list[overlays.StructureSize] = []
+        measurements: list[overlays.ComparedNumber] = []
+        locations: dict[str, Location] = {}
+        for name, pair in pairs.items():
+            field = self._fields[name]
+            sizes += overlays.sizes(field, case, *pair)
+            measurements += overlays.measurements(field, *pair, self._definition)
+            if isinstance(pair[0], Point) and (location := location_of(field, *pair)):
+                locations[name] = location
+        measured = tuple(row for analysis in self._analyses for row in analysis.measure(opened))
+        found = tuple(sizes), tuple(measurements), locations
+        return CaseReading(case.name, *found, pictures, views, measured)
 
     def _of(self, folder: Path) -> Callable[[int, Values], Values]:
         """Return the reader of the submitted values. Raises `PhaseError` for a faulty submission."""

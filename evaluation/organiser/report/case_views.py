@@ -234,14 +234,8 @@ class Viewer:
                 [source(f"{number}-{side}-{layer}") for layer in _LAYERS] for side in range(len(one.views))
             ]
             names = dict.fromkeys(name for view in one.views if view for name in view.structures)
-            about = {
-                "planes": view.planes,
-                "ofPlanes": view.of_planes,
-                "size": view.size,
-                "structured": bool(view.areas),
-            }
-            grid = {"columns": view.columns, "aspect": view.aspect, "structures": list(names)}
-            cases.append(
-                {"case": one.case, "task": one.task, "values": one.values, **about, **grid, "sides": sides}
-            )
+            place = {"case": one.case, "task": one.task, "values": one.values}
+            planes = {"planes": view.planes, "ofPlanes": view.of_planes, "size": view.size}
+            grid = {"structured": bool(view.areas), "columns": view.columns, "aspect": view.aspect}
+            cases.append({**place, **planes, **grid, "structures": list(names), "sides": sides})
         return {"sides": self.sides, "cases": cases}

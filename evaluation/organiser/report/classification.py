@@ -75,7 +75,12 @@ def _figures_of_classes(
     scores = {name: table[column][labelled] for name, column in zip(classes, columns, strict=True)}
     of_class = {name: labels == position for position, name in enumerate(classes)}
     both = [name for name in classes if of_class[name].any() and not of_class[name].all()]
-    tables = {name: roc_table(_ranked(scores[name], of_class[name]), of_class[name]) for name in both}
+    tables = {}
+    for name in both:
+        # A case without a result is ranked wrong against every other.
+        worst = np.where(of_class[name], -np.inf, np.inf)
+        ranked = np.where(np.isnan(scores[name]), worst, scores[name])
+        tables[name] = roc_table(ranked, of_class[name])
     if both:
         yield roc_chart(
             identifier(f"{task.name}-{field.name}-classes-roc"),
@@ -91,22 +96,15 @@ def _figures_of_classes(
 def _calibration(name: str, title: str, probability: Floats, positive: Floats) -> Chart:
     """Return the calibration of probabilities, NaN for missing ones."""
     answered, weights = ~np.isnan(probability), np.ones((1, positive.size))
-    error = float(
-        weighted_expected_calibration_error(probability, positive, weights, curves.CALIBRATION_BINS)[0]
-    )
+    number = curves.CALIBRATION_BINS
+    error = float(weighted_expected_calibration_error(probability, positive, weights, number)[0])
     brier = float(weighted_brier_score(probability, positive, weights)[0])
-    return curves.calibration_chart(
-        name,
-        title,
-        list(curves.calibration_bins(probability[answered], positive[answered], curves.CALIBRATION_BINS)),
-        f"Share of positives in bins of equal width, with Wilson's 95 % intervals. Expected calibration "
-        f"error {error:.3f}, Brier score {brier:.3f}; perfect ones follow the diagonal.",
+    bins = list(curves.calibration_bins(probability[answered], positive[answered], number))
+    described = (
+        "Share of positives in bins of equal width, with Wilson's 95 % intervals. Expected calibration "
     )
-
-
-def _ranked(score: NDArray[np.float64], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return scores that rank a case without a result wrong against every other."""
-    return np.where(np.isnan(score), np.where(positive, -np.inf, np.inf), score)
+    described += f"error {error:.3f}, Brier score {brier:.3f}; perfect ones follow the diagonal."
+    return curves.calibration_chart(name, title, bins, described)
 
 
 # --- Confusion matrices of decisions, and their sensitivity and specificity ---
@@ -137,15 +135,10 @@ def _decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
             f"Decisions of {task.title}.",
         )
     if decided := _right_decisions(results, task):
-        positives, negatives = decided.cases
-        found, cleared = decided.right
-        yield confusion_chart(
-            identifier(f"{task.name}-confusion"),
-            f"Confusion matrix. {task.title}",
-            np.array([[cleared, negatives - cleared], [positives - found, found]]),
-            ("negative", "positive"),
-            "Decisions as submitted.",
-        )
+        (positives, negatives), (found, cleared) = decided.cases, decided.right
+        counts = np.array([[cleared, negatives - cleared], [positives - found, found]])
+        name, title = identifier(f"{task.name}-confusion"), f"Confusion matrix. {task.title}"
+        yield confusion_chart(name, title, counts, ("negative", "positive"), "Decisions as submitted.")
 
 
 def _right_decisions(results: SubmissionResults, task: Task) -> _RightDecisions | None:
@@ -201,6 +194,7 @@ def _grader_points(
 
 
 _THRESHOLD = 0.5
+_ONE = "submission"
 
 
 @dataclass(frozen=True)
@@ -247,11 +241,9 @@ def _left_out(results: SubmissionResults) -> Iterator[str]:
             names = [name for name, out in zip(table.names, absent.tolist(), strict=True) if out]
             if 0 < len(names) < len(table):
                 more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-                yield (
-                    f"{task.title}: {len(table) - len(names)} of {len(table)} cases. Left out, since the "
-                    f"reference does not decide “{label.replace('_', ' ')}” for them: "
-                    f"{', '.join(names[:_MOST_NAMES])}{more}."
-                )
+                kept = f"{task.title}: {len(table) - len(names)} of {len(table)} cases. Left out, since the "
+                kept += f"reference does not decide “{label.replace('_', ' ')}” for them: "
+                yield f"{kept}{', '.join(names[:_MOST_NAMES])}{more}."
 
 
 def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
@@ -281,30 +273,18 @@ def _curves(results: SubmissionResults, scored: _LabelledScores) -> Iterator[Cha
     title = f"{scored.task.title}: {scored.columns.score} for {scored.columns.label}".replace("_", " ")
     table, strata = scored.table, scored.table.positive.astype(np.int64)
     weights = list(curve_weights(results.resampling, scored.names, strata))
-    points = [
-        *_operating_points(results, scored),
-        *_grader_points(results, scored.columns.label, scored.names, table),
-    ]
-    band = curves.roc_band("submission", table, weights) if weights else None
-    yield roc_chart(
-        f"{scored.identifier}-roc",
-        f"ROC. {title}",
-        [curves.roc_curve("submission", table)],
-        band,
-        points,
-        followed(results.phase.challenge.name, "ROC"),
-    )
+    graders = _grader_points(results, scored.columns.label, scored.names, table)
+    points = [*_operating_points(results, scored), *graders]
+    band = curves.roc_band(_ONE, table, weights) if weights else None
+    name, lines = f"{scored.identifier}-roc", [curves.roc_curve(_ONE, table)]
+    follows = followed(results.phase.challenge.name, "ROC")
+    yield roc_chart(name, f"ROC. {title}", lines, band, points, follows)
+    blocks = (curves.recall_and_precision(table, block) for block in weights)
     yield curves.precision_recall_chart(
         f"{scored.identifier}-precision-recall",
         f"Precision and recall. {title}",
-        [curves.precision_recall_curve("submission", table)],
-        [
-            curves.precision_band(
-                "submission", (curves.recall_and_precision(table, block) for block in weights)
-            )
-        ]
-        if weights
-        else (),
+        [curves.precision_recall_curve(_ONE, table)],
+        [curves.precision_band(_ONE, blocks)] if weights else (),
         float(table.positive.mean()),
     )
 
@@ -350,7 +330,6 @@ def _of_probabilities(scored: _LabelledScores) -> Iterator[Chart]:
 
 
 THRESHOLDS = (0.25, 0.5, 0.75)
-_ONE = "submission"
 _GRID = 50
 
 
@@ -409,7 +388,8 @@ class _Drawn:
             return
         matched = self.curves.matched(table)
         weights = self._weights(len(matched.confidence))
-        for position in _shown_thresholds(matched.thresholds.tolist()):
+        thresholds = matched.thresholds.tolist()
+        for position in [thresholds.index(one) for one in THRESHOLDS if one in thresholds] or [0]:
             yield from self._precision_recall(matched, position, weights)
         yield from self._free_response(matched, weights)
 
@@ -501,8 +481,3 @@ def froc_band(name: str, table: FrocTable, weights: Sequence[Floats]) -> NamedBa
 def _line(name: str, table: FrocTable) -> NamedCurve:
     curve = table.curve(np.ones(table.cases))
     return thinned_curve(name, curve.false_positives_per_case, curve.sensitivity)
-
-
-def _shown_thresholds(thresholds: Sequence[float]) -> list[int]:
-    """Return the positions of the shown thresholds: all in `THRESHOLDS`, else the first one."""
-    return [thresholds.index(one) for one in THRESHOLDS if one in thresholds] or [0]

@@ -45,14 +45,9 @@ def case_hits(predicted: Floats, reference: Floats, threshold: float, inclusive:
 
     predicted, reference: shape (boxes, 6), class index, confidence and corners in pixels.
     """
-    matches = match_boxes(
-        predicted[:, 2:],
-        predicted[:, 0].astype(np.int64),
-        predicted[:, 1],
-        reference[:, 2:],
-        reference[:, 0].astype(np.int64),
-        inclusive,
-    )
+    called, true = (rows[:, 0].astype(np.int64) for rows in (predicted, reference))
+    made = predicted[:, 2:], called, predicted[:, 1]
+    matches = match_boxes(*made, reference[:, 2:], true, inclusive)
     hit = (matches.claimed < threshold) & (threshold <= matches.iou)
     found = int(hit.sum())
     return BoxHits(hit, found, len(predicted) - found, len(reference) - found)

@@ -162,17 +162,12 @@ def _structures(kind: Kind) -> tuple[str, ...]:
 def _regions(kind: Kind, value: Any) -> tuple[Crop, ...]:
     if isinstance(value, LabelMapValue):
         _, top, left = value.corner
-        return tuple(Crop(_plane(value) == i, top, left) for i in range(1, len(_structures(kind)) + 1))
+        plane = value.positions[0] if len(value.positions) else np.zeros((0, 0), np.uint8)
+        return tuple(Crop(plane == i, top, left) for i in range(1, len(_structures(kind)) + 1))
     if not isinstance(kind, LabelMask):
         return tuple(value)
-    labels = list(kind.labels)
-    chosen = [labels[: i + 1] if kind.nested else [label] for i, label in enumerate(labels)]
-    return tuple(segmentation.region_of(value, members) for members in chosen)
-
-
-def _plane(value: LabelMapValue) -> NDArray[np.uint8]:
-    """Return the only plane of an image's positions, shape (y, x); (0, 0) where all is background."""
-    return value.positions[0] if len(value.positions) else np.zeros((0, 0), np.uint8)
+    within = dict(kind.regions())
+    return tuple(segmentation.region_of(value, within[label]) for label in kind.labels)
 
 
 # --- Pictures of a case as colour images: agreement, missed and false regions, points and boxes ---

@@ -24,6 +24,7 @@ from evaluation.io.files import write_atomically
 from evaluation.organiser.analyses.analysis import Result
 from evaluation.organiser.output import plain_cell
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, Viewer
+from evaluation.organiser.report.sources import words_in
 
 # --- The parts of a page: sections of figures, tables, pictures and paragraphs ---
 
@@ -47,6 +48,8 @@ class Column:
 Title = str | tuple[str, int] | Column
 """A column of a table: its title, a pair of title and number of decimals, or all of it."""
 
+_TABLES = words_in("tables.toml")
+
 
 @dataclass(frozen=True)
 class Table:
@@ -66,6 +69,24 @@ class Table:
         given = (Column(one) if isinstance(one, str) else one for one in columns)
         filled = tuple(one if isinstance(one, Column) else Column(*one) for one in given)
         return cls(name, title, filled, tuple(map(tuple, rows)), note)
+
+    @classmethod
+    def declared(
+        cls, table: str, rows: Iterable[Any], name: str = "", more: str = "", **words: object
+    ) -> Self:
+        """Return a table with title, columns and note of `templates/tables.toml`, filled with ``words``.
+
+        A row is a tuple of cells, or a record with the declared fields. ``more`` is added to the note.
+        """
+        found = _TABLES[table]
+        cells = (
+            row
+            if isinstance(row, tuple)
+            else (getattr(row, field) for field in found.get("fields", vars(row)))
+            for row in rows
+        )
+        title, note = (found.get(part, "").format(**words) for part in ("title", "note"))
+        return cls.of(name or table, title, found["columns"], cells, note + more)
 
     def without_empty(self, *titles: str) -> Self:
         """Return the table without those of the titled columns in which no row has a value."""

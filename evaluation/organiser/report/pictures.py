@@ -48,7 +48,8 @@ def _goodness(results: SubmissionResults, task: Task, table: CaseTable) -> Float
     metrics = [metric for metric in task.metrics if metric.ordered and metric.aggregate.spread_column]
     bounded = [metric for metric in metrics if math.isfinite(metric.best) and math.isfinite(metric.worst)]
     if bounded:
-        places = np.array([_place(metric, _values(table, metric)) for metric in bounded])
+        # The position of each value between the worst (0) and the best (1).
+        places = np.array([(_values(table, m) - m.worst) / (m.best - m.worst) for m in bounded])
         entering = ~np.isnan(places)
         total = np.where(entering, places, 0.0).sum(axis=0)
         count = entering.sum(axis=0)
@@ -94,11 +95,6 @@ def _values(table: CaseTable, metric: Metric) -> Floats:
     column = metric.aggregate.spread_column
     assert column is not None  # of the metrics that are asked for
     return table[column]
-
-
-def _place(metric: Metric, values: Floats) -> Floats:
-    """Return the position of values between the worst (0) and the best (1)."""
-    return (values - metric.worst) / (metric.best - metric.worst)
 
 
 MOST_PICTURES = 12

@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -55,19 +54,17 @@ def _answer(results: SubmissionResults) -> Iterator[str]:
     """Yield in words: the score, the teams that it is better than, and failed and missing cases."""
     for label, text in _score(results):
         yield f"{label.removeprefix('Score: ')}: {text}."
-    parts = [
-        f"{place.teams - place.place} of {place.teams - 1} {'' if number else 'known teams '}{_where(name)}"
-        for number, (name, place) in enumerate(_places(results))
-    ]
+    parts: list[str] = []
+    for name, place in _places(results):
+        where = name if name == "overall" else f"in {name.replace('_', ' ')}"
+        parts.append(
+            f"{place.teams - place.place} of {place.teams - 1} {'' if parts else 'known teams '}{where}"
+        )
     if parts:
         yield f"Better than {listed(parts)}."
     cases = results.metrics.cases
     lost = f"{cases.worst} {'case takes' if cases.worst == 1 else 'cases take'} worst values"
     yield f"{cases.scored} of {cases.expected} cases were scored{f'; {lost}' if cases.worst else ''}."
-
-
-def _where(name: str) -> str:
-    return name if name == "overall" else f"in {name.replace('_', ' ')}"
 
 
 def _places(results: SubmissionResults) -> list[tuple[str, LeaderboardPlace]]:
@@ -258,9 +255,7 @@ def troubles_section(results: SubmissionResults) -> Section | None:
     rows = [
         (case.name, ", ".join(case.worst), case.failure or "missing") for case in _troubled_cases(results)
     ]
-    columns = "case", "worst values in", "reason"
-    table = Table.of("failures", "Failed and missing cases", columns, rows)
-    return Section("failures", "Failed cases", (table,)) if rows else None
+    return Section("failures", "Failed cases", (Table.declared("failures", rows),)) if rows else None
 
 
 def run_times_section(results: SubmissionResults) -> Section | None:
@@ -280,25 +275,23 @@ def definitions_section(results: SubmissionResults) -> Section:
     """Return the section of definitions: of every metric, of missing values and of the intervals."""
     phase, published = results.phase, results.metrics.phase
     ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
-    rows = [
-        (
-            f"{task.name}.{metric.name}",
-            metric.title,
-            f"{metric.better} is better" if metric.ordered else "neither is better",
-            _end(metric.best),
-            _end(metric.worst),
-            metric.unit or None,
-            estimate.confidence_interval.method if estimate.confidence_interval else estimate.interval,
-            "yes" if f"{task.name}.{metric.name}" in ranked else None,
-        )
-        for task in results.tasks
-        for metric in task.metrics
-        if (estimate := results.metrics.aggregates.get(task.name, {}).get(metric.name))
-    ]
-    titles = ("name", "title", "direction", "best", "worst", "unit", "interval", "on the leaderboard")
-    blocks: list[Block] = [Table.of("definitions", "Metrics", titles, rows)]
+    rows = []
+    for name, metric in metrics_of(results.tasks).items():
+        task, _, short = name.partition(".")
+        if estimate := results.metrics.aggregates.get(task, {}).get(short):
+            direction = f"{metric.better} is better" if metric.ordered else "neither is better"
+            interval = estimate.confidence_interval
+            method = interval.method if interval else estimate.interval
+            ends = (value if math.isfinite(value) else "none" for value in (metric.best, metric.worst))
+            shown_on_board = "yes" if name in ranked else None
+            rows.append((name, metric.title, direction, *ends, metric.unit or None, method, shown_on_board))
+    blocks: list[Block] = [Table.declared("definitions", rows)]
     if published.options:
-        known = {name: _read(value) for name, value in published.options.items()}
+        # A declaration is published as JSON in a text.
+        known = {
+            name: json.loads(value) if isinstance(value, str) and value.startswith("{") else value
+            for name, value in published.options.items()
+        }
         text = json.dumps(known, indent=1, ensure_ascii=False, default=str)
         blocks.append(CopyableText("Options of the challenge", text))
     paragraphs = (
@@ -308,15 +301,6 @@ def definitions_section(results: SubmissionResults) -> Section:
         f"Full seal of the phase: {published.manifest}",
     )
     return Section("definitions", "Definitions", (*blocks, Text(paragraphs)))
-
-
-def _read(option: Any) -> Any:
-    """Return an option; a declaration is published as JSON in a text."""
-    return json.loads(option) if isinstance(option, str) and option.startswith("{") else option
-
-
-def _end(value: float) -> Cell:
-    return value if math.isfinite(value) else "none"
 
 
 BANNER = "Holds labels: for the organisers of the challenge alone."

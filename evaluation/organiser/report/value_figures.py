@@ -84,9 +84,8 @@ def _agreement(values: Sequence[CaseReading]) -> Iterator[Chart]:
             case_charts.Pair(case, size.predicted, size.reference) for case, size in found if size.reference
         ]
         if len(pairs) >= _FEWEST:
-            yield case_charts.bland_altman_chart(
-                identifier(f"{structure}-agreement"), f"Bland–Altman. Size: {structure}", pairs, unit
-            )
+            name, title = identifier(f"{structure}-agreement"), f"Bland–Altman. Size: {structure}"
+            yield case_charts.bland_altman_chart(name, title, pairs, unit)
     measured: dict[tuple[str, str], list[case_charts.Pair]] = {}
     for value in values:
         for one in value.measurements:
@@ -94,12 +93,9 @@ def _agreement(values: Sequence[CaseReading]) -> Iterator[Chart]:
             measured.setdefault((one.title, one.unit), []).append(pair)
     for (title, unit), pairs in measured.items():
         if len(pairs) >= _FEWEST:
-            yield case_charts.identity_chart(
-                identifier(f"{title}-identity"), f"Prediction and reference. {title}", pairs, unit
-            )
-            yield case_charts.bland_altman_chart(
-                identifier(f"{title}-agreement"), f"Bland–Altman. {title}", pairs, unit
-            )
+            names = [identifier(f"{title}-{kind}") for kind in ("identity", "agreement")]
+            yield case_charts.identity_chart(names[0], f"Prediction and reference. {title}", pairs, unit)
+            yield case_charts.bland_altman_chart(names[1], f"Bland–Altman. {title}", pairs, unit)
 
 
 def _dice_by_size(values: Sequence[CaseReading]) -> Iterator[Chart]:
@@ -127,17 +123,14 @@ def _dice_by_size(values: Sequence[CaseReading]) -> Iterator[Chart]:
 def _clouds(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterator[Chart]:
     titles = {field.name: field.title for field in fields_of(results.tasks)}
     for name in dict.fromkeys(name for value in values for name in value.locations):
-        errors = [
-            case_charts.CasePoint(
-                value.name, at.predicted[0] - at.reference[0], at.predicted[1] - at.reference[1]
-            )
-            for value in values
-            if (at := value.locations.get(name))
-        ]
+        errors = []
+        for value in values:
+            if at := value.locations.get(name):
+                x, y = (at.predicted[axis] - at.reference[axis] for axis in (0, 1))
+                errors.append(case_charts.CasePoint(value.name, x, y))
         if len(errors) >= _FEWEST:
-            yield case_charts.error_cloud_chart(
-                f"{identifier(name)}-errors", f"Errors. {titles[name]}", errors
-            )
+            title = f"Errors. {titles[name]}"
+            yield case_charts.error_cloud_chart(f"{identifier(name)}-errors", title, errors)
 
 
 def _by_structure(values: Sequence[CaseReading]) -> dict[tuple[str, str], list[tuple[str, StructureSize]]]:
@@ -171,7 +164,12 @@ def public_subgroups_section(results: SubmissionResults) -> Section | None:
     blocks: list[Block] = []
     for name in _main_metrics(results)[:_MOST_FORESTS]:
         task, metric = name.split(".")
-        found = list(_values(published, task, metric))
+        found = [
+            ForestValue(column, group.replace("_", " "), tasks[task][metric])
+            for column, groups in published.items()
+            for group, tasks in groups.items()
+            if metric in tasks.get(task, {})
+        ]
         whole = results.metrics.aggregates.get(task, {}).get(metric)
         if found and whole:
             overall = ForestValue("", "all cases", whole.value)
@@ -199,13 +197,6 @@ def _subgroup_table(results: SubmissionResults, subgroups: Subgroups) -> Table:
     digits = max((digits_of(results.phase.config, name).value for name in titles), default=4)
     columns = "column", "subgroup", "metric", ("value", digits)
     return Table.of("subgroups", "All figures of subgroups", columns, rows)
-
-
-def _values(subgroups: Subgroups, task: str, metric: str) -> Iterator[ForestValue]:
-    for column, groups in subgroups.items():
-        for group, tasks in groups.items():
-            if metric in tasks.get(task, {}):
-                yield ForestValue(column, group.replace("_", " "), tasks[task][metric])
 
 
 def _forest(results: SubmissionResults, name: str) -> Chart | None:

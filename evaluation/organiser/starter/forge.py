@@ -7,6 +7,7 @@ of `InterfaceKindChoices` in comic/grand-challenge.org.
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -123,33 +124,13 @@ def _kind_of_example(value: Any) -> str:
 class _Declaration:
     """The lines of a field, a metric that it usually has, and whether its kind is no more than a guess."""
 
-    lines: tuple[str, ...]
+    lines: str
     metric: str
     guess: str = ""
 
 
-_NUMBER = ('kind = "number"', "minimum = 0", "maximum = 1", 'positive = ["1"]', 'negative = ["0"]')
-_CLASS = ('kind = "class"', 'classes = ["a", "b"]')
-_SEGMENTATION = ('kind = "label_map"', 'labels = { 1 = "structure" }', "dimensions = 3")
-_OF_KIND: Mapping[str, _Declaration] = {
-    "String": _Declaration(_CLASS, "accuracy", "a text that is one of some classes"),
-    "Integer": _Declaration(('kind = "number"', "minimum = 0", "maximum = 100"), "mean_absolute_error"),
-    "Float": _Declaration(_NUMBER, "auc"),
-    "Bool": _Declaration(('kind = "decision"',), "accuracy"),
-    "Anything": _Declaration(_NUMBER, "auc", "a number from 0 to 1"),
-    "2D bounding box": _Declaration(('kind = "box"', 'unit = "mm"'), "box_iou"),
-    "Multiple 2D bounding boxes": _Declaration(
-        ('kind = "boxes"', 'unit = "mm"'), 'box_f1 = { matching = "optimal" }'
-    ),
-    "Point": _Declaration(('kind = "point"',), "mean_radial_error = { worst = 100.0 }"),
-    "Multiple points": _Declaration(('kind = "points"',), "point_f1 = { radius = 1.0 }"),
-    "Choice": _Declaration(_CLASS, "accuracy"),
-    "Multiple choice": _Declaration(
-        ('kind = "flags"', 'names = ["a", "b"]', "listed = true"), "hamming_distance"
-    ),
-    "Image": _Declaration(_SEGMENTATION, "dice", "a segmentation"),
-    "Segmentation": _Declaration(_SEGMENTATION, "dice"),
-    "Heat Map": _Declaration(('kind = "probability_map"',), "voxel_brier_score"),
+_OF_KIND = {
+    kind: _Declaration(**words) for kind, words in tomllib.loads(repository.template("kinds.toml")).items()
 }
 """The platform's kinds of outputs that can be declared, with their usual content.
 
@@ -194,7 +175,7 @@ class _Phase:
     def _fields(self) -> Iterator[str]:
         """Yield the tables of the fields, and a comment for each output that has none."""
         sockets = (socket for interface in self.pack.algorithm_interfaces for socket in interface.outputs)
-        for socket in _each_once(sockets):
+        for socket in {socket.slug: socket for socket in sockets}.values():
             declaration = _OF_KIND.get(socket.kind)
             place = f"output {socket.slug} ({socket.kind})"
             yield ""
@@ -206,7 +187,7 @@ class _Phase:
             name = self.names[socket.slug] = _name(socket.slug, self.names.values())
             yield f"# {place}"
             yield f"[fields.{name}]"
-            yield from declaration.lines
+            yield from declaration.lines.splitlines()
             yield f"socket = {json.dumps(socket.slug)}"
             yield f"output = {json.dumps(socket.relative_path)}"
 
@@ -241,9 +222,8 @@ class _Phase:
             if key.super_kind.casefold() == "value":
                 lines.append('match = "value"')
                 by_value = True
-                self.note(
-                    f"jobs are told apart by the value of {key.slug}, the column input_value of cases.csv"
-                )
+                place = "the column input_value of cases.csv"
+                self.note(f"jobs are told apart by the value of {key.slug}, {place}")
             if key.is_json_file:
                 self.note(
                     f"input {key.slug} is a JSON file: it tells jobs apart only if each was uploaded under "
@@ -272,9 +252,8 @@ class _Phase:
         }
         for name in declared:
             owners = zip(interfaces, self.pack.algorithm_interfaces, strict=False)
-            groups.setdefault(tuple(of for of, one in owners if name in self._fields_of(one)), []).append(
-                name
-            )
+            having = tuple(of for of, one in owners if name in self._fields_of(one))
+            groups.setdefault(having, []).append(name)
         tasks: dict[str, None] = {}
         for owned_by, names in groups.items():
             task = _name("_".join(owned_by) if len(groups) > 1 else "all", tasks)
@@ -292,10 +271,6 @@ def _name(slug: str, used: Iterable[str]) -> str:
     while name in used:
         name += "_2"
     return name
-
-
-def _each_once(sockets: Iterable[PackSocket]) -> tuple[PackSocket, ...]:
-    return tuple({socket.slug: socket for socket in sockets}.values())
 
 
 # --- The repositories ---

@@ -98,17 +98,10 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
 
 
 KINDS = (
-    "segmentation",
-    "ct-segmentation",
-    "classification",
-    "multiclass",
-    "regression",
-    "detection",
-    "points",
-    "survival",
+    *("segmentation", "ct-segmentation", "classification", "multiclass"),
+    *("regression", "detection", "points", "survival"),
 )
 """The templates of a new repository."""
-
 
 PHASE, SUBMISSION = "phase", "submission"
 _PLACES = {
@@ -127,11 +120,11 @@ def write_repository(folder: Path, like: str, algorithm: bool = False) -> None:
     require_empty(folder)
     name = phase_name(folder)
     title = name.replace("-", " ").capitalize()
-    head = Template(_template("head.toml")).substitute(
+    head = Template(template("head.toml")).substitute(
         name=name, title=title, submission='"algorithm"\ninput_socket = "image"' if algorithm else '"archive"'
     )
     (folder / PHASE).mkdir(parents=True)
-    (folder / PHASE / "phase.toml").write_text(f"{head}\n{_template(f'{like}.toml')}", encoding="utf-8")
+    (folder / PHASE / "phase.toml").write_text(f"{head}\n{template(f'{like}.toml')}", encoding="utf-8")
     write_sample(folder / PHASE, folder / SUBMISSION)
     write_surroundings(folder, name, title)
 
@@ -139,9 +132,9 @@ def write_repository(folder: Path, like: str, algorithm: bool = False) -> None:
 def write_surroundings(folder: Path, name: str, title: str) -> None:
     """Write the files of a repository other than its phase and submission."""
     values = {"name": name, "title": title, "version": evaluation.__version__}
-    for template, place in _PLACES.items():
+    for source, place in _PLACES.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        text = Template(_template(template)).substitute(values)
+        text = Template(template(source)).substitute(values)
         (folder / place).write_text(text, encoding="utf-8")
     _write_requirement(folder)
 
@@ -160,7 +153,8 @@ def phase_name(folder: Path) -> str:
     return name
 
 
-def _template(name: str) -> str:
+def template(name: str) -> str:
+    """Return the text of a template of new repositories."""
     return (files("evaluation.organiser.starter") / "templates" / name).read_text(encoding="utf-8")
 
 

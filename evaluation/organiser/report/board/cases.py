@@ -84,14 +84,12 @@ def _influential(phase: ReportedPhase) -> Iterator[Chart]:
     for name in phase.boards:
         found = [one for one in phase.organiser.influences if one.board == name][:_MOST_INFLUENTIAL]
         if found:
-            yield influence_chart(
-                phase.identifier(name, "influence"),
-                f"Cases that move places: {words_of(name)}",
-                [
-                    CaseInfluence(one.case, one.teams_moved, one.max_move, ", ".join(one.winners))
-                    for one in found
-                ],
+            figure, title = phase.identifier(name, "influence"), f"Cases that move places: {words_of(name)}"
+            moves = (
+                CaseInfluence(one.case, one.teams_moved, one.max_move, ", ".join(one.winners))
+                for one in found
             )
+            yield influence_chart(figure, title, list(moves))
 
 
 def _table(phase: ReportedPhase) -> Iterator[SortableCaseTable]:
@@ -104,10 +102,8 @@ def _table(phase: ReportedPhase) -> Iterator[SortableCaseTable]:
     cases = sorted({case for of_cases in difficulties.values() for case in of_cases} | set(moved))
     if not cases:
         return
-    rows = (
-        (case, *(of_cases.get(case) for of_cases in difficulties.values()), moved.get(case, 0))
-        for case in cases
-    )
+    measures = difficulties.values()
+    rows = ((case, *(one.get(case) for one in measures), moved.get(case, 0)) for case in cases)
     measured = (Column(title, 4, is_main=place < _MOST_MAIN) for place, title in enumerate(difficulties))
     columns: list[Title] = ["case", *measured, f"teams moved without it: {words_of(board)}"]
     note = "Difficulty is the mean over the ranked teams."
@@ -234,11 +230,10 @@ def _galleries(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Blo
             if not found:
                 continue
             kind = next(reversed(found.values())).kind
-            images = tuple(_picture(case, titles[task], name, image) for name, image in found.items())
+            images = []
+            for name, image in found.items():
+                panels = f" From left to right: {', '.join(image.panels)}." if image.panels else ""
+                told = f"{titles[task]}, case {case}, {name}.{panels}"
+                images.append(Picture(case, image.source, f"{name}.{panels}", told))
             follows = f"Follows {source}." if source else ""
-            yield Gallery(f"{titles[task]}: {case}", images, LEGENDS[kind], follows)
-
-
-def _picture(case: str, title: str, name: str, image: CaseImage) -> Picture:
-    panels = f" From left to right: {', '.join(image.panels)}." if image.panels else ""
-    return Picture(case, image.source, f"{name}.{panels}", f"{title}, case {case}, {name}.{panels}")
+            yield Gallery(f"{titles[task]}: {case}", tuple(images), LEGENDS[kind], follows)

@@ -31,18 +31,11 @@ def changes_page(phases: Sequence[Changes]) -> Page:
 def _answer(phase: Changes) -> str:
     """Return in words how much has changed, and whether the winner has."""
     changed = sum(one.is_one for one in phase.submissions)
-    found = [
-        f"{number} {one if number == 1 else several}"
-        for number, one, several in (
-            (
-                len(phase.relabelled),
-                "case has other cells in cases.csv",
-                "cases have other cells in cases.csv",
-            ),
-            (len(phase.references), "reference file has changed", "reference files have changed"),
-        )
-        if number
-    ]
+    found = []
+    if number := len(phase.relabelled):
+        found.append(f"{number} {'case has' if number == 1 else 'cases have'} other cells in cases.csv")
+    if number := len(phase.references):
+        found.append(f"{number} reference {'file has' if number == 1 else 'files have'} changed")
     moved = len(_moved(phase.submissions))
     found.append(f"{changed} of {len(phase.submissions)} submissions have changed, in {moved} cases")
     text = "; ".join(found)
@@ -77,10 +70,12 @@ def _in_order(phase: Changes) -> dict[str, dict[str, Change]]:
 def _sections(phase: Changes, several: bool) -> Iterator[Section]:
     marks = marks_of(name for one in phase.submissions for name in (one.team, _name(one)))
     prefix, suffix = (f"{phase.phase}-", f" ({phase.phase})") if several else ("", "")
+    told = f"Reference files with other contents: {', '.join(phase.references)}."
+    references = [Text((told,))] if phase.references else []
     found = (
         ("places", "Places", list(_places(phase, marks, prefix))),
         ("values", "Values", list(_values(phase, marks, prefix))),
-        ("cases", "Cases that moved", [*_cases(phase, prefix), *_references(phase)]),
+        ("cases", "Cases that moved", [*_cases(phase, prefix), *references]),
     )
     for name, title, blocks in found:
         yield Section(identifier(f"{prefix}{name}"), title + suffix, tuple(blocks) or (_UNCHANGED,))
@@ -128,17 +123,12 @@ def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
         ]
         if found:
             shown = sorted(found, key=lambda one: -_distance(Change(one.before, one.now)))[:_MOST_IN_FIGURE]
-            yield value_changes_chart(
-                identifier(f"{prefix}{metric}-changes"),
-                phase.title_of(metric),
-                "Hollow: before; full: now. The submissions whose value has changed, the largest change "
-                f"first{_up_to(found)}.",
-                shown,
-                {one.team: marks[one.team] for one in shown},
-                phase.title_of(metric),
-            )
+            name, title = identifier(f"{prefix}{metric}-changes"), phase.title_of(metric)
+            told = "Hollow: before; full: now. The submissions whose value has changed, the largest change "
+            told += f"first{_up_to(found)}."
+            of_shown = {one.team: marks[one.team] for one in shown}
+            yield value_changes_chart(name, title, told, shown, of_shown, title)
     changed = [one for one in phase.submissions if one.is_one]
-    columns = "submission", "metric", ("before", 4), ("now", 4), ("now − before", 4)
     rows = [
         (_name(one), phase.title_of(metric), value.before, value.now, _difference(value))
         for one in changed
@@ -146,14 +136,13 @@ def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
         if (value := one.values.get(metric, _NONE)).before != value.now
     ]
     if rows:
-        yield Table.of(identifier(f"{prefix}values"), "Values before and now", columns, rows)
-    titles = "submission", "result before", "now", "cases that moved"
+        yield Table.declared("changed-values", rows, identifier(f"{prefix}values"))
     results = (
         (_name(one), _result(one.absence.before), _result(one.absence.now), len(_moved([one])))
         for one in changed
     )
     if changed:
-        yield Table.of(identifier(f"{prefix}results"), "Submissions that have changed", titles, results)
+        yield Table.declared("changed-results", results, identifier(f"{prefix}results"))
 
 
 def _cases(phase: Changes, prefix: str) -> Iterator[Block]:
@@ -163,25 +152,13 @@ def _cases(phase: Changes, prefix: str) -> Iterator[Block]:
         for task, cases in one.cases.items():
             for case in cases:
                 found.setdefault((case.case, task), []).append((_name(one), tuple(case.columns)))
-    rows = [
-        (
-            case,
-            task,
-            len(moved),
-            listed([name for name, _ in moved][:_MOST_IN_FIGURE]),
-            listed(sorted({column for _, columns in moved for column in columns})),
-        )
-        for (case, task), moved in sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
-    ]
+    rows = []
+    for place, moved in sorted(found.items(), key=lambda one: (-len(one[1]), one[0])):
+        names = [name for name, _ in moved][:_MOST_IN_FIGURE]
+        columns = sorted({column for _, columns in moved for column in columns})
+        rows.append((*place, len(moved), listed(names), listed(columns)))
     if rows:
-        titles = ("case", "task", "in submissions", "of", "columns")
-        note = f"At most {_MOST_IN_FIGURE} submissions are named. changes.json has all values before and now."
-        yield Table.of(identifier(f"{prefix}cases"), "Cases that moved", titles, rows, note)
-
-
-def _references(phase: Changes) -> Iterator[Text]:
-    if phase.references:
-        yield Text((f"Reference files with other contents: {', '.join(phase.references)}.",))
+        yield Table.declared("changed-cases", rows, identifier(f"{prefix}cases"), most=_MOST_IN_FIGURE)
 
 
 def _name(one: SubmissionChange) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from evaluation.organiser.ranking.classifiers import ClassifierCurve
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.leaderboard_file import CurvePoints
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
-from evaluation.organiser.report.page import Block, Section, Table, Title, listed
+from evaluation.organiser.report.page import Block, Section, Table, listed
 from evaluation.organiser.report.sources import followed, wiesenfarth
 
 # --- The section of the metrics: values by team with intervals, box plots, podiums and ranking heat maps ---
@@ -26,7 +27,7 @@ from evaluation.organiser.report.sources import followed, wiesenfarth
 def metrics_section(phase: ReportedPhase) -> Section | None:
     """Return the section of all metrics."""
     charts = (chart for name in phase.board.metrics for chart in _charts(phase, name))
-    return phase.section("metrics", "Metrics", (*_ranks(phase), _metrics_table(phase), *charts))
+    return phase.section("metrics", "Metrics", (*_ranks(phase), *_metrics_table(phase), *charts))
 
 
 _MOST_METRICS = 11
@@ -49,7 +50,7 @@ def _ranks(phase: ReportedPhase) -> Iterator[Chart]:
         yield team_charts.place_lines_chart(name, "Ranks by metric", described, shown, phase.marks)
 
 
-def _metrics_table(phase: ReportedPhase) -> Table:
+def _metrics_table(phase: ReportedPhase) -> Iterator[Table]:
     rows = []
     for name, metric in phase.board.metrics.items():
         for team in phase.by_value(name):
@@ -57,11 +58,7 @@ def _metrics_table(phase: ReportedPhase) -> Table:
             simultaneous = "–".join(map(str, value.rank_set)) if value.rank_set else None
             named = (phase.title_of(name), "↑" if metric.better == "higher" else "↓", team.team)
             rows.append((*named, value.value, value.lower, value.upper, value.rank, simultaneous))
-    values = (("value", 4), ("lower", 4), ("upper", 4))
-    columns = ("metric", "better", "team", *values, "rank", "ranks with 95 % confidence")
-    note = "Lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
-    name, title = phase.identifier("metrics"), "All metrics by team"
-    return Table.of(name, title, columns, rows, note + phase.chosen_here)
+    return phase.tables("metrics", rows, phase.chosen_here)
 
 
 def complete_values(phase: ReportedPhase, metric: str) -> tuple[list[str], list[str], NDArray[np.float64]]:
@@ -91,32 +88,18 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         if any(value.lower is not None for value in values):
             described += " Lines are 95 % intervals."
         described += phase.chosen_here
-        yield team_charts.team_values_chart(
-            phase.identifier(name, "by-team"),
-            title,
-            described,
-            values,
-            phase.marks,
-            axis,
-            followed(phase.board.challenge, f"team values of {name}"),
-        )
+        figure, follows = phase.identifier(name, "by-team"), f"team values of {name}"
+        drawn = phase.marks, axis, followed(phase.board.challenge, follows)
+        yield team_charts.team_values_chart(figure, title, described, values, *drawn)
     if name not in phase.ranked_metrics:
         return
     if (given := phase.organiser.values.get(name)) is not None:
         yield _boxes(phase, name, title, axis, len(given.cases) * len(given.teams))
     teams, cases, matrix = complete_values(phase, name)
     if len(teams) > 1 and cases:
-        yield team_charts.podium_chart(
-            phase.identifier(name, "podium"),
-            f"Podium: {title}",
-            matrix,
-            teams,
-            cases,
-            metric.better,
-            phase.marks,
-            axis,
-            wiesenfarth("podium plot"),
-        )
+        figure, values_of_cases = phase.identifier(name, "podium"), (matrix, teams, cases, metric.better)
+        drawn = phase.marks, axis, wiesenfarth("podium plot")
+        yield team_charts.podium_chart(figure, f"Podium: {title}", *values_of_cases, *drawn)
         yield _rank_heatmap(phase, name, title, teams, team_charts.ranks_by_case(matrix, metric.better))
 
 
@@ -193,8 +176,9 @@ _STEPS = 150
 
 def curves_section(phase: ReportedPhase) -> Section | None:
     """Return the section of curves and annotators; None without any."""
-    annotators = (*_annotators(phase), *_readers(phase), *_annotator_points(phase))
-    tables = (*annotators, *_classifiers(phase))
+    readers = phase.tables("readers", phase.organiser.readers)
+    points = phase.tables("annotator-points", phase.organiser.annotator_points)
+    tables = (*_annotators(phase), *readers, *points, *_classifiers(phase))
     return phase.section("curves", "Curves", (*_curve_charts(phase), *_free_response(phase), *tables))
 
 
@@ -264,79 +248,25 @@ def _roc(name: str, given: CurvePoints | ClassifierCurve) -> NamedCurve:
     return thinned_curve(name, np.array(given.false_positive_rate), np.array(given.sensitivity), _STEPS)
 
 
-def _readers(phase: ReportedPhase) -> Iterator[Table]:
-    """Yield the table of every team beside the average reader."""
-    if found := phase.organiser.readers:
-        figures = ("the readers'", "the team's", "difference", "standard error")
-        tests = (("degrees of freedom", 1), ("lower", 3), ("upper", 3), ("p", 4), ("p, corrected", 4))
-        decimals = ((title, 3) for title in figures)
-        columns: list[Title] = ["figure", "team", "readers", "cases", *decimals, *tests]
-        note = (
-            "The mean of readers who stand for all readers like them, and each team against it (Obuchowski "
-            "and Rockette 1995; Hillis 2007). Interval of the difference; without a team, of the mean."
-        )
-        rows = (vars(one).values() for one in found)
-        yield Table.of(phase.identifier("readers"), "Teams and the average reader", columns, rows, note)
-
-
-def _annotator_points(phase: ReportedPhase) -> Iterator[Table]:
-    """Yield the table of every team at the specificity of every annotator."""
-    rows = []
-    for one in phase.organiser.annotator_points:
-        compared = (one.specificity, one.annotator_sensitivity, one.team_sensitivity, one.difference)
-        tested = (one.only_team, one.only_annotator, one.p_value, one.p_holm)
-        rows.append((one.annotator, one.team, *compared, one.lower, one.upper, *tested))
-    if rows:
-        shares = ("specificity", "its sensitivity", "the team's", "difference", "lower", "upper")
-        alone = ("found by the team alone", "by the annotator alone")
-        tests = (("p", 4), ("p, corrected", 4))
-        decimals = ((title, 3) for title in shares)
-        columns: list[Title] = ["annotator", "team", *decimals, *alone, *tests]
-        note = (
-            "Each team at the highest sensitivity that keeps the annotator's specificity. Difference: the "
-            "team's sensitivity minus the annotator's, with its 95 % interval; p of McNemar's test (of a "
-            "permutation test where cases belong together), corrected by Holm for all ranked teams and "
-            "annotators."
-        )
-        name = phase.identifier("annotator-points")
-        yield Table.of(name, "Teams at the operating points of annotators", columns, rows, note)
-
-
 def _classifiers(phase: ReportedPhase) -> Iterator[Table]:
     """Yield the tables of further classifiers of each team: areas, operating points and tests."""
     found = phase.organiser.classifiers
-    if found.values:
-        rows = [
-            (phase.title_of(one.metric), one.team, _named(one.classifier), one.cases, *estimate)
-            for one in found.values
-            for estimate in [(one.value, one.lower, one.upper)]
-        ]
-        columns = ("metric", "team", "classifier", "cases", ("value", 4), ("lower", 4), ("upper", 4))
-        note = "Measurements as classifiers of the same label as the submitted score, on the same cases."
-        name = phase.identifier("classifiers")
-        yield Table.of(name, "Other classifiers of each team", columns, rows, note)
-    if found.tests:
-        tests = []
-        for test in found.tests:
-            pair = (test.team, _named(test.first), _named(test.second))
-            tests.append((*pair, test.difference, test.method, test.p_value, test.p_holm))
-        titles = ("team", "first", "second", ("first − second", 4), "test", ("p", 4), ("p, corrected", 4))
-        name = phase.identifier("classifier-tests")
-        yield Table.of(name, "Areas of two classifiers of a team", titles, tests)
+    values = (replace(one, classifier=_named(one.classifier)) for one in found.values)
+    yield from phase.tables("classifiers", values)
+    tests = (
+        (one.team, _named(one.first), _named(one.second), one.difference, one.method, one.p_value, one.p_holm)
+        for one in found.tests
+    )
+    yield from phase.tables("classifier-tests", tests)
 
 
 def _annotators(phase: ReportedPhase) -> Iterator[Table]:
-    section = phase.board.annotators
-    if section and section.points:
-        columns = ("annotator", ("sensitivity", 3), ("specificity", 3), ("accuracy", 3))
+    if section := phase.board.annotators:
         points = (
             (name, one.sensitivity, one.specificity, one.accuracy) for name, one in section.points.items()
         )
-        yield Table.of(phase.identifier("annotators"), "Annotators", columns, points)
-    if section and section.agreement:
-        titles = ("first", "second", "cases on which they agree", "cases of both")
-        pairs = ((one.first, one.second, one.agreed, one.cases) for one in section.agreement)
-        yield Table.of(phase.identifier("agreement"), "Agreement of annotators", titles, pairs)
+        yield from phase.tables("annotators", points)
+        yield from phase.tables("agreement", section.agreement)
 
 
 # --- The section of ensembles: what each gains over its members, and where they disagree ---
@@ -362,25 +292,11 @@ def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, Ensem
                     line=members[0].ensemble_value,
                 )
             )
-        values = (("ensemble", 4), ("member's value", 4), ("gain", 4), "test", ("p", 4), ("p after Holm", 4))
-        columns: list[Title] = ["metric", "member", *values]
-        rows = [(phase.title_of(one.metric), *list(vars(one).values())[1:8]) for one in found.gains]
-        note = (
-            f"A gain is positive where the ensemble is better; p corrected by Holm for its members. {chosen}"
-        )
-        name = phase.identifier(ensemble, "gains")
-        blocks.append(Table.of(name, f"{ensemble} against its members", columns, rows, note))
-        if found.by_disagreement:
-            thirds = (("lowest third", 4), ("middle third", 4), ("highest third", 4))
-            columns = ["metric", "field", "disagreement", "cases", ("Spearman's ρ", 4), *thirds]
-            rows = [
-                (phase.title_of(one.metric), *list(vars(one).values())[1:]) for one in found.by_disagreement
-            ]
-            note = (
-                "Mean gain over the members' mean in cases with low, middle and high disagreement. " + chosen
-            )
-            name, title = phase.identifier(ensemble, "disagreement"), f"{ensemble}: gain by disagreement"
-            blocks.append(Table.of(name, title, columns, rows, note))
+        for table, records in (("gains", found.gains), ("disagreement", found.by_disagreement)):
+            rows = [replace(one, metric=phase.title_of(one.metric)) for one in records]
+            if rows or table == "gains":
+                name, words = phase.identifier(ensemble, table), {"ensemble": ensemble, "chosen": chosen}
+                blocks.append(Table.declared(table, rows, name, **words))
     return Section("ensembles", "Ensembles", tuple(blocks))
 
 
@@ -389,23 +305,12 @@ def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, Ensem
 
 def subgroups_section(phase: ReportedPhase) -> Section | None:
     """Return the section of subgroups; None where none were requested."""
-    blocks: list[Block] = list(_subgroup_charts(phase))
-    if tests := phase.board.subgroup_tests:
-        blocks.append(_tests(phase, tests))
-    if found := phase.board.associations:
-        figures = ("Spearman's ρ", 4), ("lower", 4), ("upper", 4), ("p", 4)
-        values = ((phase.title_of(one.metric), *list(vars(one).values())[1:]) for one in found)
-        columns = ("metric", "team", "column", "cases", *figures)
-        note = "Interval by Fisher's z (Bonett and Wright 2000), p by Student's t, not corrected."
-        title = "Values per case and columns of numbers"
-        blocks.append(Table.of(phase.identifier("associations"), title, columns, values, note))
-    if groups := phase.organiser.groups:
-        titles = ("metric", "measure", "column", "subgroup", "cases", ("mean", 4))
-        rows = (
-            (phase.title_of(one.metric), one.measure, one.column, one.value, one.cases, one.mean)
-            for one in groups
-        )
-        blocks.append(Table.of(phase.identifier("difficulty"), "Difficulty by subgroup", titles, rows))
+    blocks: tuple[Block, ...] = (
+        *_subgroup_charts(phase),
+        *phase.tables("subgroup-tests", phase.board.subgroup_tests),
+        *phase.tables("associations", phase.board.associations),
+        *phase.tables("difficulty", phase.organiser.groups),
+    )
     return phase.section("subgroups", "Subgroups", blocks)
 
 
@@ -428,14 +333,3 @@ def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
             phase.axis_of(metric),
             followed(phase.board.challenge, f"subgroups by {column}"),
         )
-
-
-def _tests(phase: ReportedPhase, tests: tuple[SubgroupTest, ...]) -> Table:
-    means = (("mean of the first", 4), ("mean of the second", 4))
-    columns = ("metric", "team", "column", "first", "second", *means, ("p", 4))
-    rows = []
-    for one in tests:
-        found = (one.first_mean, one.second_mean, one.p_value)
-        rows.append((phase.title_of(one.metric), one.team, one.column, one.first, one.second, *found))
-    note = "Rank-sum tests within each team, not corrected for their number."
-    return Table.of(phase.identifier("subgroup-tests"), "Tests between subgroups", columns, rows, note)

@@ -1,6 +1,8 @@
 """Sections of rankings: places, agreement across phases, stability, significance."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, permutations, product
 
 import numpy as np
 
@@ -81,17 +83,13 @@ def _ranking_table(phase: ReportedPhase) -> Table:
 
 def _board_tables(phase: ReportedPhase) -> Iterator[Table]:
     """Yield the table of places, intervals and scores in the boards after the first one."""
-    rows = [
+    rows = (
         (words_of(name), team.team, *_placed(board))
         for name in phase.boards[1:]
         for team in phase.board.teams
         if (board := team.boards.get(name))
-    ]
-    if rows:
-        columns = ("leaderboard", "team", "place", "95 % interval", ("score", 3))
-        yield Table.of(
-            phase.identifier("boards"), "The other leaderboards", columns, rows, _NOTE + phase.chosen_here
-        )
+    )
+    return phase.tables("boards", rows, _NOTE + phase.chosen_here)
 
 
 def _placed(board: BoardOfTeam) -> tuple[Cell, Cell, Cell]:
@@ -114,37 +112,25 @@ def _place(board: BoardOfTeam) -> Cell:
 
 def _charts(phase: ReportedPhase) -> Iterator[Chart]:
     for name in phase.boards:
-        values = [
-            TeamValue(
-                team.team,
-                board.place or 0,
-                board.distribution.lower if board.distribution else None,
-                board.distribution.upper if board.distribution else None,
-            )
-            for team, board in phase.in_order_of(name)
-        ]
+        values = []
+        for team, board in phase.in_order_of(name):
+            ends = (board.distribution.lower, board.distribution.upper) if board.distribution else ()
+            values.append(TeamValue(team.team, board.place or 0, *ends))
         if values:
-            yield team_values_chart(
-                phase.identifier(name, "places"),
-                f"Places: {words_of(name)}",
-                "The place of every team; lines hold 95 % of its places when cases are resampled.",
-                values,
-                phase.marks,
-                "place",
-                places=len(phase.teams),
-            )
+            told = "The place of every team; lines hold 95 % of its places when cases are resampled."
+            figure, title = phase.identifier(name, "places"), f"Places: {words_of(name)}"
+            drawn = values, phase.marks, "place"
+            yield team_values_chart(figure, title, told, *drawn, places=len(phase.teams))
 
 
 def _tiers(phase: ReportedPhase) -> Iterator[Table]:
-    rows = [
+    rows = (
         (phase.title_of(name), number, ", ".join(teams))
         for name, metric in phase.ranked_metrics.items()
-        if metric.comparisons and metric.comparisons.tiers
-        for number, teams in enumerate(metric.comparisons.tiers, start=1)
-    ]
-    if rows:
-        note = "A tier ends before a team that is significantly worse than the first one of the tier."
-        yield Table.of(phase.identifier("tiers"), "Tiers by metric", ("metric", "tier", "teams"), rows, note)
+        if metric.comparisons
+        for number, teams in enumerate(metric.comparisons.tiers or (), start=1)
+    )
+    return phase.tables("tiers", rows)
 
 
 # --- The section across tasks or phases: consensus, agreement of the rankings, and a dendrogram ---
@@ -157,26 +143,22 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
     names = [words_of(name) for name in across.rankings]
     columns = "place", "team", "best place", "worst place"
     rows = ((team.place, team.team, team.best, team.worst) for team in across.teams)
-    table = Table.of(
-        identifier(role or "", "consensus", what),
-        f"Consensus of the {what} ({across.method})",
-        columns,
-        rows,
-        f"Number of equally good orders: {across.orders}; best and worst are the places over all of them. "
-        f"Pairs of teams in which the order contradicts a ranking, summed over the rankings: "
-        f"{across.disagreements}.",
-    )
-    dendrogram = dendrogram_chart(
+    note = f"Number of equally good orders: {across.orders}; best and worst are the places over all of them. "
+    note += "Pairs of teams in which the order contradicts a ranking, summed over the rankings: "
+    note += f"{across.disagreements}."
+    title = f"Consensus of the {what} ({across.method})"
+    table = Table.of(identifier(role or "", "consensus", what), title, columns, rows, note)
+    joins = [
+        Join(tuple(map(words_of, step.first)), tuple(map(words_of, step.second)), step.distance)
+        for step in across.dendrogram
+    ]
+    name, told = (
         identifier(role or "", "dendrogram", what),
-        f"Similarity of the {what}",
-        "Average linkage of the rankings by the distance 1 − Kendall's τ-b.",
-        [
-            Join(tuple(map(words_of, step.first)), tuple(map(words_of, step.second)), step.distance)
-            for step in across.dendrogram
-        ],
-        "1 − τ-b",
-        wiesenfarth("dendrogram"),
+        "Average linkage of the rankings by the distance ",
     )
+    told += "1 − Kendall's τ-b."
+    title, follows = f"Similarity of the {what}", wiesenfarth("dendrogram")
+    dendrogram = dendrogram_chart(name, title, told, joins, "1 − τ-b", follows)
     agreement = matrices.heatmap_chart(
         identifier(role or "", "agreement", what),
         f"Agreement of the {what}",
@@ -189,12 +171,8 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
         ],
         matrices.Axes("", "Kendall's τ-b", (-1, 1)),
     )
-    title = f"Across {what}"
-    return Section(
-        identifier(role or "", "across", what),
-        f"{title} ({role})" if role else title,
-        (table, dendrogram, agreement),
-    )
+    title = f"Across {what} ({role})" if role else f"Across {what}"
+    return Section(identifier(role or "", "across", what), title, (table, dendrogram, agreement))
 
 
 # --- The section of generalisation: changes from phase to phase, and gaps by earlier evaluations ---
@@ -215,23 +193,11 @@ def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) 
         told = "The later minus the earlier value; lines are 95 % intervals, for independent cases."
         of = identifier("change", first, second, name)
         blocks.append(team_values_chart(of, title, told, values, phases[0].marks, "change", line=0.0))
-    columns: list[Title] = ["metric", "team", "from", "to", *((title, 4) for title in _CHANGE)]
-    rows = ((titles[one.metric], *list(vars(one).values())[1:]) for one in found.changes)
-    note = "Intervals by MOVER (Zou and Donner 2008), p corrected by Holm for the teams of a metric."
-    blocks.append(Table.of("generalisation", "Changes from phase to phase", columns, rows, note))
-    if found.trends:
-        columns = ["metric", "from", "to", "team", "points", *((title, 4) for title in _TREND)]
-        rows = ((titles[one.metric], *list(vars(one).values())[1:]) for one in found.trends)
-        note = (
-            "Spearman's correlation of the gap, how much better a submission is in the earlier phase, with "
-            "the number of evaluations there; without a team: over all teams. Positive: overfitting."
-        )
-        blocks.append(Table.of("gap-trends", "Gaps by earlier evaluations", columns, rows, note))
+    for name, records in (("generalisation", found.changes), ("gap-trends", found.trends)):
+        if records or name == "generalisation":
+            rows = [replace(one, metric=titles[one.metric]) for one in records]
+            blocks.append(Table.declared(name, rows))
     return Section("generalisation", "Generalisation", tuple(blocks))
-
-
-_CHANGE = ("earlier value", "later value", "change", "lower", "upper", "p", "p after Holm")
-_TREND = ("Spearman's ρ", "lower", "upper", "p")
 
 
 # --- The section of stability: resampled places, Kendall's τ, superiority, and other ranking schemes ---
@@ -247,8 +213,8 @@ _KINDS = {
 
 def stability_section(phase: ReportedPhase) -> Section | None:
     """Return the section of stability; None where nothing was resampled or varied."""
-    tables = [_table(phase)] if phase.board.robustness else []
-    return phase.section("stability", "Stability", (*_resampled(phase), *_variations(phase), *tables))
+    charts: list[Block] = [*_resampled(phase), *_variations(phase)]
+    return phase.section("stability", "Stability", (*charts, *_variation_table(phase)))
 
 
 def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
@@ -256,36 +222,24 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
         placed = phase.in_order_of(name)
         places = [_places(team.team, one.distribution) for team, one in placed if one.distribution]
         if places:
-            yield blob_chart(
-                phase.identifier(name, "blobs"),
-                f"Places in resamples: {words_of(name)}",
-                places,
-                phase.marks,
-                wiesenfarth("blob plot"),
-            )
+            title, follows = f"Places in resamples: {words_of(name)}", wiesenfarth("blob plot")
+            yield blob_chart(phase.identifier(name, "blobs"), title, places, phase.marks, follows)
     samples = [
         ViolinValues(words_of(name), np.array(found.taus))
         for name in phase.boards
         if (found := phase.board.agreement.get(name)) and found.taus
     ]
     if samples:
-        yield violin_chart(
-            phase.identifier("kendall-tau"),
-            "Agreement of resampled rankings",
+        figure, title = phase.identifier("kendall-tau"), "Agreement of resampled rankings"
+        told = (
             "Kendall's τ-b between the ranking and that of each resample. The dot is the median, the bar the "
-            "middle half.",
-            samples,
-            "Kendall's τ-b",
-            wiesenfarth("violin plot"),
         )
+        told += "middle half."
+        yield violin_chart(figure, title, told, samples, "Kendall's τ-b", wiesenfarth("violin plot"))
     for name in phase.boards:
         if (superiority := phase.board.superiority.get(name)) is not None:
-            chances = zip(superiority.teams, superiority.probabilities, strict=True)
-            by_pair = {
-                (row, column): value
-                for row, values in chances
-                for column, value in zip(superiority.teams, values, strict=True)
-            }
+            chances = chain(*superiority.probabilities)
+            by_pair = dict(zip(product(superiority.teams, repeat=2), chances, strict=True))
             ordered = [team.team for team, _ in phase.in_order_of(name) if team.team in superiority.teams]
             yield matrices.heatmap_chart(
                 phase.identifier(name, "superiority"),
@@ -293,10 +247,8 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
                 "The share of the resamples in which the team of the row is ahead of that of the column; "
                 "ties count half.",
                 [
-                    matrices.HeatmapCell(row, column, by_pair[row, column], f"{by_pair[row, column]:.2f}")
-                    for row in ordered
-                    for column in ordered
-                    if row != column
+                    matrices.HeatmapCell(*pair, by_pair[pair], f"{by_pair[pair]:.2f}")
+                    for pair in permutations(ordered, 2)
                 ],
                 matrices.Axes("behind", "share of the resamples", (0, 1)),
                 columns=ordered,
@@ -310,7 +262,8 @@ def _variations(phase: ReportedPhase) -> Iterator[Chart]:
             given = [
                 one for one in phase.board.robustness if one.board == name and one.kind == kind and one.places
             ]
-            agreeing = sorted(range(len(given)), key=lambda at: (_agreement(given[at]), at))
+            taus = [-2.0 if one.tau_b is None else one.tau_b for one in given]
+            agreeing = sorted(range(len(given)), key=taus.__getitem__)
             found = {_change(phase, given[at]): given[at].places for at in sorted(agreeing[:_MOST_SCHEMES])}
             few = f" Of {len(given)}, those that change most." if len(given) > _MOST_SCHEMES else ""
             if found and inforce:
@@ -328,18 +281,12 @@ _MOST_SCHEMES = 9
 """How many schemes beside the one in force fit the width of a page; the table has all."""
 
 
-def _agreement(variation: Variation) -> float:
-    return -2.0 if variation.tau_b is None else variation.tau_b
-
-
-def _table(phase: ReportedPhase) -> Table:
+def _variation_table(phase: ReportedPhase) -> Iterator[Table]:
     rows = (
         (words_of(one.board), _KINDS[one.kind], _change(phase, one), one.tau_b)
         for one in phase.board.robustness
     )
-    columns = "leaderboard", "kind", "change", ("Kendall's τ-b", 3)
-    note = "Agreement of the places with those of the scheme in force."
-    return Table.of(phase.identifier("robustness"), "Other schemes", columns, rows, note)
+    return phase.tables("robustness", rows)
 
 
 def _change(phase: ReportedPhase, variation: Variation) -> str:
@@ -384,17 +331,12 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
 
 def _unranked(phase: ReportedPhase) -> Iterator[Table]:
     """Yield the table of the tests of teams without a place, if there are any."""
-    rows = [
+    rows = (
         (phase.title_of(name), one.first, one.second, one.difference, one.method, one.p_value, one.p_holm)
         for name, metric in phase.board.metrics.items()
         for one in metric.unranked
-    ]
-    if rows:
-        tested = (("difference", 4), "test", ("p", 4), ("p after Holm", 4))
-        columns = ("metric", "better", "worse", *tested)
-        note = "Corrected for the tests of the same team without a place; other tests are not affected."
-        note += phase.chosen_here
-        yield Table.of(phase.identifier("unranked"), "Tests of teams without a place", columns, rows, note)
+    )
+    return phase.tables("unranked", rows, phase.chosen_here)
 
 
 def _verdict(pair: Comparison) -> matrices.Verdict:

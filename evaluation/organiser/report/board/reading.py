@@ -4,7 +4,7 @@ import csv
 import dataclasses
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,7 +28,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     Team,
 )
 from evaluation.organiser.ranking.rank_statistics import pareto_front
-from evaluation.organiser.report.page import Block, Section, identifier, listed
+from evaluation.organiser.report.page import Block, Section, Table, identifier, listed
 from evaluation.organiser.rescoring.changes import Changes
 from evaluation.organiser.rescoring.kept import CHANGES
 
@@ -227,6 +227,15 @@ class ReportedPhase:
         sign = -1 if self.board.metrics[metric].better == "higher" else 1
         found = [team for team in self.board.teams if metric in team.metrics]
         return sorted(found, key=lambda team: sign * team.metrics[metric].value)
+
+    def tables(self, name: str, rows: Iterable[Any], more: str = "") -> Iterator[Table]:
+        """Yield a declared table, see `Table.declared`, with the titles of metrics; none without rows."""
+        found = [
+            dataclasses.replace(row, metric=self.title_of(row.metric)) if hasattr(row, "metric") else row
+            for row in rows
+        ]
+        if found:
+            yield Table.declared(name, found, self.identifier(name), more)
 
     def section(self, name: str, title: str, blocks: Iterable[Block]) -> Section | None:
         """Return a section, with the role of the phase in its title; None without any block."""
