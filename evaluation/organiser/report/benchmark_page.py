@@ -95,11 +95,9 @@ def _distinction_charts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
     yield from _two_cysts(tables)
     if tables["distributions"]:
         yield _distributions(tables["distributions"])
-    means = [row for row in tables["transforms"] if row["mean"] is not None]
-    if means:
+    if means := [row for row in tables["transforms"] if row["mean"] is not None]:
         yield _chart("means", means)
-    intervals = [row for row in tables["intervals"] if row["interval"] is not None]
-    if intervals:
+    if intervals := [row for row in tables["intervals"] if row["interval"] is not None]:
         yield _intervals(intervals)
     if means:
         yield _chart("scale", means, further=list(_joined_labels(means)))
