@@ -77,8 +77,7 @@ def _classes(description: Description) -> TextTable:
 def _numbers(description: Description) -> TextTable:
     rows = tuple(
         (
-            row.quantity.title,
-            f"{row.cases} of {row.of}",
+            *(row.quantity.title, f"{row.cases} of {row.of}"),
             str(row.values) if row.quantity.per == "object" else "",
             number_text(row.mean)
             + ("" if (sd := row.standard_deviation) is None else f" ± {number_text(sd)}"),

@@ -5,8 +5,6 @@ Source: Orlando et al. 2020, Medical Image Analysis 59:101570, section 5.3. It n
 measures to diagnose by, instead of the cup-to-disc ratio alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

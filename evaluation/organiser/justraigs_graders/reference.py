@@ -64,19 +64,12 @@ def fuse_graders(
         for of_grader in figures
     ]
     write_rows(report / "graders.csv", _OF_GRADER, rows)
-    write_rows(
-        report / "regrade.csv",
-        ("name", "role", "grader", "label", "final_label", "new_grader"),
-        (
-            (one.eye, grading.GRADERS[one.role], one.grader, one.label, one.final, one.new_grader)
-            for one in again
-        ),
-    )
-    write_rows(
-        report / "agreement.csv",
-        ("label", "measure", "grader_1", "grader_2", "eyes", "value"),
-        ((a.field, a.measure, a.first, a.second, a.cases, a.value) for a in agreement),
-    )
+    columns = ("name", "role", "grader", "label", "final_label", "new_grader")
+    regraded = [(r.eye, grading.GRADERS[r.role], r.grader, r.label, r.final, r.new_grader) for r in again]
+    write_rows(report / "regrade.csv", columns, regraded)
+    columns = ("label", "measure", "grader_1", "grader_2", "eyes", "value")
+    kappas = [(a.field, a.measure, a.first, a.second, a.cases, a.value) for a in agreement]
+    write_rows(report / "agreement.csv", columns, kappas)
     write_rows(
         report / "labels.csv",
         ("name", "final_label", "decided_by", *FEATURES),
@@ -87,11 +80,9 @@ def fuse_graders(
         ),
     )
     unexpected = [eye for eye in eyes if grading.is_unexpected(eye)]
-    write_rows(
-        report / "unexpected.csv",
-        ("name", "line", *(f"label_{grader.lower()}" for grader in grading.GRADERS)),
-        ((eye.name, eye.line, *eye.graded.labels) for eye in unexpected),
-    )
+    of_graders = (f"label_{grader.lower()}" for grader in grading.GRADERS)
+    unexplained = ((eye.name, eye.line, *eye.graded.labels) for eye in unexpected)
+    write_rows(report / "unexpected.csv", ("name", "line", *of_graders), unexplained)
     write_report(
         report / "report.json",
         {

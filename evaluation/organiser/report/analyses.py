@@ -1,7 +1,5 @@
 """The section of further analyses: their figures in tables and charts, and the cases left out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from evaluation.charts.chart import Chart, marks_of
@@ -79,7 +77,11 @@ def _charts(result: Result) -> Iterator[Chart]:
 
 def result_files(results: Sequence[Result]) -> dict[str, bytes]:
     """Return the csv files of analyses by name: their figures, and their rows with the cases left out."""
-    figures = [{"analysis": one.analysis.name, **vars(figure)} for one in results for figure in one.figures]
+    figures = [
+        {"phase": one.phase, "analysis": one.analysis.name, **vars(figure)}
+        for one in results
+        for figure in one.figures
+    ]
     rows = [
         {
             "analysis": row.analysis,

@@ -95,11 +95,9 @@ def _distinction_charts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
     yield from _two_cysts(tables)
     if tables["distributions"]:
         yield _distributions(tables["distributions"])
-    means = [row for row in tables["transforms"] if row["mean"] is not None]
-    if means:
+    if means := [row for row in tables["transforms"] if row["mean"] is not None]:
         yield _chart("means", means)
-    intervals = [row for row in tables["intervals"] if row["interval"] is not None]
-    if intervals:
+    if intervals := [row for row in tables["intervals"] if row["interval"] is not None]:
         yield _intervals(intervals)
     if means:
         yield _chart("scale", means, further=list(_joined_labels(means)))
@@ -202,6 +200,10 @@ _ONLY_WITH_CYST = (
     "a and b change a value only with --interval cyst. By default a confidence has the mean of its "
     "transformed distinctions, and Eq. 2 makes that the supervisor's mean."
 )
+_DISPUTE = (
+    "A combined level 1 is low confidence or dispute: a voxel that one of three annotators marks at 4 or 5, "
+    "and the others leave out, falls there too."
+)
 _WHOLE = frozenset(
     {"confidence", "cysts", "found", "false", "volumes", "b_scans", "parts", "part", "from", "to", "pixels"}
     | {"pooled_with"}
@@ -225,7 +227,7 @@ def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) ->
     groups = [row for row in tables["combinations"] if row["column"] in ("vendor", "quality")]
     distinctions: list[Block] = [
         *_distinction_charts(tables),
-        *_table("values", "Value of every confidence", tables["levels"]),
+        *_table("values", "Value of every confidence", tables["levels"], _DISPUTE),
         *_table("transforms", "Transforms (Eq. 2)", tables["transforms"], _ONLY_WITH_CYST),
     ]
     accuracy: list[Block] = [

@@ -140,14 +140,13 @@ _MOST_POINTS = 1_200
 def _boxes(phase: ReportedPhase, name: str, title: str, axis: str, points: int) -> Chart:
     given = phase.organiser.values[name]
     ordered = [team.team for team in phase.by_value(name) if team.team in given.teams]
+    otherwise = wiesenfarth("dot- and boxplot")
     return distribution_chart(
         phase.identifier(name, "boxes"),
         f"Cases by team: {title}",
         [Distribution(team, np.array(given.teams[team], dtype=np.float64), given.cases) for team in ordered],
         axis,
-        follows=followed(
-            phase.board.challenge, f"values of {name.partition('.')[0]}", wiesenfarth("dot- and boxplot")
-        ),
+        follows=followed(phase.board.challenge, f"values of {name.partition('.')[0]}", otherwise),
         marks=phase.marks,
         most_points=_MOST_POINTS if points <= _MOST_POINTS else 0,
     )
@@ -163,15 +162,10 @@ def _rank_heatmap(
             HeatmapCell(team, str(rank), int(count), str(count) if count else "")
             for rank, count in enumerate(counts.tolist(), start=1)
         ]
-    most = max(cell.value for cell in cells)
-    return heatmap_chart(
-        phase.identifier(name, "rank-counts"),
-        f"Ranks in single cases: {title}",
-        "In how many cases a team takes a rank; equal values share the lowest rank.",
-        cells,
-        Axes("rank in the case", "cases", (0, most), digits=0),
-        wiesenfarth("ranking heatmap"),
-    )
+    axes = Axes("rank in the case", "cases", (0, max(cell.value for cell in cells)), digits=0)
+    told = "In how many cases a team takes a rank; equal values share the lowest rank."
+    figure, follows = phase.identifier(name, "rank-counts"), wiesenfarth("ranking heatmap")
+    return heatmap_chart(figure, f"Ranks in single cases: {title}", told, cells, axes, follows)
 
 
 # --- The section of curves: ROC and free-response curves of all teams in one figure, with annotators ---
@@ -287,17 +281,12 @@ def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, Ensem
         marks = {**marks_of(one.member for one in found.gains), **phase.marks}
         for metric in (name for name in metrics if name in phase.ranked_metrics):
             members = [one for one in found.gains if one.metric == metric]
-            blocks.append(
-                team_charts.team_values_chart(
-                    phase.identifier(ensemble, metric, "gain"),
-                    f"Members of {ensemble}: {phase.title_of(metric)}",
-                    f"The value of each member; the dashed line is the ensemble, {ensemble}. {chosen}",
-                    [team_charts.TeamValue(one.member, one.member_value) for one in members],
-                    marks,
-                    phase.axis_of(metric),
-                    line=members[0].ensemble_value,
-                )
-            )
+            figure, title = phase.identifier(ensemble, metric, "gain"), phase.title_of(metric)
+            told = f"The value of each member; the dashed line is the ensemble, {ensemble}. {chosen}"
+            values = [team_charts.TeamValue(one.member, one.member_value) for one in members]
+            drawn = f"Members of {ensemble}: {title}", told, values, marks, phase.axis_of(metric)
+            line = members[0].ensemble_value
+            blocks.append(team_charts.team_values_chart(figure, *drawn, line=line))
         for table, records in (("gains", found.gains), ("disagreement", found.by_disagreement)):
             rows = [replace(one, metric=phase.title_of(one.metric)) for one in records]
             if rows or table == "gains":
@@ -327,15 +316,12 @@ def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
             grouped.setdefault((one.metric, one.column, one.first, one.second), []).append(one)
     for (metric, column, first, second), tests in grouped.items():
         by_team = {one.team: one for one in tests}
-        yield team_charts.subgroup_means_chart(
-            phase.identifier(metric, column, first, second),
-            f"{phase.title_of(metric)} by {words_of(column)}",
-            (first, second),
-            [
-                team_charts.SubgroupMeans(team, test.first_mean, test.second_mean, test.p_value)
-                for team in phase.teams
-                if (test := by_team.get(team))
-            ],
-            phase.axis_of(metric),
-            followed(phase.board.challenge, f"subgroups by {column}"),
-        )
+        means = [
+            team_charts.SubgroupMeans(team, test.first_mean, test.second_mean, test.p_value)
+            for team in phase.teams
+            if (test := by_team.get(team))
+        ]
+        figure = phase.identifier(metric, column, first, second)
+        title, axis = f"{phase.title_of(metric)} by {words_of(column)}", phase.axis_of(metric)
+        follows = followed(phase.board.challenge, f"subgroups by {column}")
+        yield team_charts.subgroup_means_chart(figure, title, (first, second), means, axis, follows)

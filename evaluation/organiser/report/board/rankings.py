@@ -325,17 +325,17 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
             continue
         pairs = metric.comparisons.pairs
         named = {team for pair in pairs for team in (pair.first, pair.second)}
-        yield matrices.significance_chart(
-            phase.identifier(name, "significance"),
-            f"Significance: {phase.title_of(name)}",
-            f"Test: {methods_of(pairs)}, two-sided, 5 % after Holm's correction for all pairs of the metric.",
-            [
-                matrices.TestedPair(one.first, one.second, _verdict(one), one.difference, one.p_holm)
-                for one in pairs
-            ],
-            [team.team for team in phase.by_value(name) if team.team in named],
-            wiesenfarth("significance map"),
+        tested = [
+            matrices.TestedPair(one.first, one.second, _verdict(one), one.difference, one.p_holm)
+            for one in pairs
+        ]
+        teams = [team.team for team in phase.by_value(name) if team.team in named]
+        figure, title = phase.identifier(name, "significance"), f"Significance: {phase.title_of(name)}"
+        told = (
+            f"Test: {methods_of(pairs)}, two-sided, 5 % after Holm's correction for all pairs of the metric."
         )
+        follows = wiesenfarth("significance map")
+        yield matrices.significance_chart(figure, title, told, tested, teams, follows)
 
 
 def _unranked(phase: ReportedPhase) -> Iterator[Table]:

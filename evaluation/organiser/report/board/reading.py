@@ -4,7 +4,7 @@ import csv
 import dataclasses
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from evaluation.challenges.declared.tables import title_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
+from evaluation.organiser.analyses.analysis import Figure
 from evaluation.organiser.annotators.ensemble import GAIN_FILES, MEMBERS, EnsembleGain
 from evaluation.organiser.charts.teams import TeamMarks
 from evaluation.organiser.output import text_of_cell
@@ -29,6 +30,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     Team,
 )
 from evaluation.organiser.ranking.rank_statistics import pareto_front
+from evaluation.organiser.report.analyses import FIGURES
 from evaluation.organiser.report.page import Block, Section, Table, identifier, listed
 from evaluation.organiser.rescoring.changes import Changes
 from evaluation.organiser.rescoring.kept import CHANGES
@@ -141,6 +143,21 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     except (OSError, ValueError, csv.Error) as error:
         raise_trouble_of(error, "read", path)
         raise PhaseError(f"{path}: cannot be read: {error}") from None
+
+
+def read_figures(folders: Sequence[Path], phase: str) -> dict[str, dict[str, list[Figure]]]:
+    """Return the figures of further analyses of a phase by analysis and team, the name of the folder.
+
+    They lie in the folders or in folders in them. Raises `PhaseError`.
+    """
+    found: dict[str, dict[str, list[Figure]]] = {}
+    places = {path for folder in folders for name in ("", "*/") for path in folder.glob(f"{name}{FIGURES}")}
+    for path in sorted(places):
+        for row in read_rows(path):
+            if row.pop("phase", None) == phase:
+                of_team = found.setdefault(row.pop("analysis", ""), {}).setdefault(path.parent.name, [])
+                of_team.append(_validated(path, Figure, {name: cell or None for name, cell in row.items()}))
+    return found
 
 
 def _validated(path: Path, kind: Any, content: Any, key: str | None = None) -> Any:
