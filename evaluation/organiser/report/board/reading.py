@@ -12,6 +12,7 @@ from typing import Any, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
+from evaluation.challenges.declared.tables import title_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
@@ -33,6 +34,7 @@ from evaluation.organiser.report.analyses import FIGURES
 from evaluation.organiser.report.page import Block, Section, Table, identifier, listed
 from evaluation.organiser.rescoring.changes import Changes
 from evaluation.organiser.rescoring.kept import CHANGES
+from evaluation.phase.registry import challenge_named
 
 # --- Reading of the files that `rank --output` writes ---
 
@@ -179,6 +181,15 @@ class ReportedPhase:
     marks: TeamMarks
 
     @property
+    def challenge(self) -> str | None:
+        """The title of the challenge, None of one that the phase itself declares."""
+        try:
+            known = challenge_named(self.board.challenge)
+        except PhaseError:
+            return self.board.challenge
+        return None if known.declare else known.title
+
+    @property
     def teams(self) -> tuple[str, ...]:
         """The teams in the order of the leaderboard."""
         return tuple(team.team for team in self.board.teams)
@@ -204,10 +215,14 @@ class ReportedPhase:
         return identifier(self.board.role or "", *words)
 
     def title_of(self, metric: str) -> str:
-        """Return the title of a metric, with its task where another metric has the same title."""
+        """Return the title of a metric, with its task where another metric has the same title.
+
+        One that the phase does not publish, but the organiser's files hold, has its name in words.
+        """
         known = self.board.metrics
         if metric not in known:
-            return metric
+            task, _, name = metric.rpartition(".")
+            return f"{title_of(name)} ({words_of(task)})" if task else title_of(name)
         titles = [one.title for one in known.values()]
         title = known[metric].title
         return title if titles.count(title) == 1 else f"{title} ({metric.partition('.')[0]})"
