@@ -271,7 +271,7 @@ def _limit(population: Population) -> float:
 
 def _lines(folder: Path) -> list[str]:
     order = {population.key: place for place, population in enumerate(populations())}
-    paths = sorted(folder.glob("*.json"), key=lambda path: order.get(path.stem, len(order)))
+    paths = sorted(folder.glob("*.json"), key=lambda path: order.get(path.stem, math.inf))
     found = [Coverage(**row) for path in paths for row in json.loads(path.read_text(encoding="utf-8"))]
     resamples = min(one.resamples for one in found)
     errors = [f"{196 * math.sqrt(0.95 * 0.05 / sets):.1f} with {sets:,}" for sets in (200, 1000)]

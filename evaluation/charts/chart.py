@@ -12,6 +12,7 @@ from evaluation.metrics.arrays import Floats
 # --- Colours of all figures, and the light and dark configuration of Vega-Lite that they share ---
 
 ThemeName = Literal["light", "dark"]
+Record = Mapping[str, Any]
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 OCHRE, CYAN, VIOLET = "#A97800", "#3D9BD0", "#8460D8"
@@ -20,8 +21,14 @@ SKY, YELLOW = "#56B4E9", "#F0E442"
 GREY = "#767676"
 """The colour of diagonals, zero lines and bands. Readable on white and on black."""
 
-INK = "ink"
-"""The style of marks in the colour of text, outlined in the colour of the background."""
+DASHED: Record = {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None}
+"""A line to compare with, such as that of chance."""
+
+INK, DOT = "ink", "dot"
+"""Styles of marks that the background's colour outlines, so that those on each other can be told apart.
+
+`INK` is the colour of text; dots are opaque, since fainter ones would fall below 3 : 1 on dark pages.
+"""
 
 PALETTE = (BLUE, VERMILION, GREEN, OCHRE, PURPLE, CYAN, VIOLET)
 """Seven colours with a contrast of at least 3 : 1 on both backgrounds (WCAG 2.2, 1.4.11).
@@ -75,7 +82,7 @@ def theme(name: ThemeName) -> dict[str, Any]:
     return {
         "background": background,
         # An axis's last label may reach beyond its end.
-        "padding": {"left": 5, "top": 5, "bottom": 5, "right": 20},
+        "padding": {"left": 5, "top": 5, "bottom": 5, "right": 26},
         "font": _FONT,
         "view": {"stroke": faint},
         "axis": {
@@ -95,6 +102,7 @@ def theme(name: ThemeName) -> dict[str, Any]:
             "labelFontSize": 12,
             "titleFontSize": 12,
             "labelLimit": 260,
+            "titleLimit": 320,
             "columns": 2,
             "symbolBaseFillColor": GREY,
             "symbolBaseStrokeColor": GREY,
@@ -102,7 +110,10 @@ def theme(name: ThemeName) -> dict[str, Any]:
         "header": {**labels, "labelFontSize": 12, "titleFontSize": 13},
         "title": {"color": text, "font": _FONT},
         "text": {"color": text, "font": _FONT},
-        "style": {INK: {"color": text, "stroke": background, "strokeWidth": 0.7}},
+        "style": {
+            INK: {"color": text, "stroke": background, "strokeWidth": 0.7},
+            DOT: {"stroke": background, "strokeWidth": 0.7, "opacity": 1},
+        },
         "mark": {"color": BLUE, "tooltip": True},
         "rule": {"color": GREY},
         "range": {"category": list(PALETTE), "symbol": list(SHAPES)},
@@ -114,8 +125,6 @@ def theme(name: ThemeName) -> dict[str, Any]:
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 SELECTED_CASE = "selected_case"
 """The parameter with the name of the case that the reader has chosen, empty for none."""
-
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -179,7 +188,6 @@ def point_of_case(colour: str, field: str = "case") -> dict[str, Any]:
     return {
         "color": if_selected(field, VERMILION, {"value": colour}),
         "size": if_selected(field, 220, {"value": 45}),
-        "opacity": if_selected(field, 1, {"value": 0.7}),
     }
 
 
@@ -210,7 +218,7 @@ def quantity(
 ) -> dict[str, Any]:
     """Return the encoding of a number along an axis; without a domain, the scale need not hold zero."""
     scale = {"zero": False} if domain is None else {"domain": list(domain)}
-    lines = textwrap.wrap(title, _TITLE_WIDTH)
+    lines = textwrap.wrap(title.replace(" %", "\u00a0%"), _TITLE_WIDTH)
     return quantitative(field, title=lines if len(lines) > 1 else title, scale=scale, **more)
 
 

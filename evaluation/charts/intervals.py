@@ -93,15 +93,19 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
         {"mark": bar, **known, "encoding": between},
         {"mark": point, "encoding": {"x": x, "tooltip": told}},
     ]
-    described = (
-        "Each metric between its worst and its best possible value; the bar is its 95 % interval. Metrics "
-    )
-    described += "without a finite worst value are in the table alone."
-    figure = {"data": {"name": "metrics"}, "encoding": {"y": y}, "layer": layers, "height": 40 * len(rows)}
-    return Chart(name, title, described, {"metrics": rows}, figure, wide=True)
+    bars = any(row["from"] is not None for row in rows)
+    explained = "; the bar is its 95 % interval" if bars else ""
+    described = f"Each metric between its worst and its best possible value{explained}."
+    described += " Metrics without a finite worst value are in the table alone."
+    specification = {"data": {"name": "metrics"}, "encoding": {"y": y}, "layer": layers}
+    specification |= {"height": _ROW * len(rows)}
+    title += " with 95 % intervals" if bars else ""
+    return Chart(name, title, described, {"metrics": rows}, specification, wide=True)
 
 
 _TICKS = [0, 0.25, 0.5, 0.75, 1]
+_ROW = 46
+"""Height of a row in pixels, for labels of three lines."""
 
 
 def _position(metric: MetricInterval, value: float) -> float:

@@ -61,7 +61,6 @@ def _document(chart: Chart) -> bytes:
 
 
 def _metrics(scores: Scores, metrics: MetricsFile) -> Chart:
-    title = "Metrics with 95 % intervals"
     titles = [metric.title for metric in metrics_of(scores.tasks).values()]
     found = [
         MetricInterval(
@@ -76,8 +75,8 @@ def _metrics(scores: Scores, metrics: MetricsFile) -> Chart:
         for metric in task.metrics
         if (estimate := metrics.aggregates.get(task.name, {}).get(metric.name))
     ]
-    chart = metric_intervals_chart("metrics", title, found)
-    return _without_further_digits(chart) if chart else _nothing("metrics", title)
+    chart = metric_intervals_chart("metrics", "Metrics", found)
+    return _without_further_digits(chart) if chart else _nothing("metrics", "Metrics")
 
 
 def _without_further_digits(chart: Chart) -> Chart:

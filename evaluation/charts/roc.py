@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from evaluation.charts import chart as vl
 
 
@@ -36,8 +38,7 @@ def roc_chart(
     }
     x = vl.share("false_positive_rate", "1 − specificity")
     y = vl.share("sensitivity", "sensitivity")
-    diagonal = {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}
-    layers: list[vl.Record] = [vl.layer("chance", diagonal, x=x, y=y)]
+    layers: list[vl.Record] = [vl.layer("chance", vl.DASHED, x=x, y=y)]
     if band:
         data["band"] = vl.band_rows([band], "false_positive_rate", marks)
         layers.append(vl.band_layer(x, vl.share("lower", "sensitivity"), 1))
@@ -45,13 +46,17 @@ def roc_chart(
     layers.append(vl.layer("curves", {"type": "line", "interpolate": "linear"}, x=x, y=y, **drawn))
     if points:
         data["points"] = [vars(point) for point in points]
-        data["labels"] = _apart(points)
+        data["labels"] = _labels(points, curves)
         diamond = {"type": "point", "filled": True, "size": 80, "color": vl.GREY, "shape": "diamond"}
-        label = {"type": "text", "align": "left", "dx": 8, "fontSize": 11, "limit": 200}
+        label = {"type": "text", "align": "left", "dx": 3, "fontSize": 11, "limit": 200}
+        at = {"x": vl.share("label_x", "1 − specificity"), "y": vl.share("label_y", "sensitivity")}
+        ends = {"x2": {"field": "label_x"}, "y2": {"field": "label_y"}}
         told = vl.tooltip("name", numbers=("false_positive_rate", "sensitivity"))
-        at = vl.share("at", "sensitivity")
-        layers.append(vl.layer("points", diamond, x=x, y=y, tooltip=told))
-        layers.append(vl.layer("labels", label, x=x, y=at, text=vl.nominal("name")))
+        layers += [
+            vl.layer("labels", {"type": "rule", "strokeWidth": 0.7, "tooltip": None}, x=x, y=y, **ends),
+            vl.layer("points", diamond, x=x, y=y, tooltip=told),
+            vl.layer("labels", label, **at, text=vl.nominal("name")),
+        ]
     described = "Sensitivity against 1 − specificity at every threshold; the dashed diagonal is chance."
     if band:
         described += " The band holds 95 % of the curves of the bootstrap at each specificity."
@@ -60,22 +65,29 @@ def roc_chart(
     return vl.Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
 
 
-_LABEL_DISTANCE = 0.045
-_LABEL_WIDTH = 0.45
-"""Height and width of a label in the units of the axes, approximately."""
+_LABEL_DISTANCE, _LABEL_GAP, _LAST_COLUMN = 0.05, 0.06, 0.5
+"""Height of a label, its distance from the points, and its largest place along x, in units of the axes."""
+_MOST_LABELS = 12
 
 
-def _apart(points: Sequence[MarkedPoint]) -> list[vl.Record]:
-    """Return where the label of each point stands: ``at`` its sensitivity, or below labels in the way."""
-    placed: list[tuple[MarkedPoint, float]] = []
-    for point in sorted(points, key=lambda one: -one.sensitivity):
-        at = point.sensitivity - _LABEL_DISTANCE / 2
-        for other, taken in placed:
-            near = abs(other.false_positive_rate - point.false_positive_rate) < _LABEL_WIDTH
-            at = min(at, taken - _LABEL_DISTANCE) if near and abs(at - taken) < _LABEL_DISTANCE else at
-        placed.append((point, at))
-    lifted = max(0.0, 0.02 - min(at for _, at in placed))
-    return [{**vars(point), "at": round(at + lifted, 4)} for point, at in placed]
+def _labels(points: Sequence[MarkedPoint], curves: Sequence[vl.NamedCurve]) -> list[vl.Record]:
+    """Return the labels of points, one below the other at ``label_x``, ``label_y``.
+
+    They are right of the points and, since a curve never falls, below all curves. None of many points, which
+    a tooltip names.
+    """
+    if len(points) > _MOST_LABELS:
+        return []
+    rates = [point.false_positive_rate for point in points]
+    column = min(_LAST_COLUMN, max(rates) + _LABEL_GAP)
+    lowest = min(float(np.interp(column, one.x, one.y)) for one in curves)
+    free, rows = lowest - _LABEL_DISTANCE / 2, []
+    for point in sorted(points, key=lambda one: (-one.sensitivity, -one.false_positive_rate)):
+        free = min(free, point.sensitivity) - _LABEL_DISTANCE / 2
+        rows.append((point, free))
+        free -= _LABEL_DISTANCE / 2
+    lifted = max(0.0, 0.02 - rows[-1][1])
+    return [{**vars(one), "label_x": column, "label_y": round(at + lifted, 4)} for one, at in rows]
 
 
 def coarse_roc_chart(name: str, title: str, curves: Sequence[vl.NamedCurve]) -> vl.Chart:

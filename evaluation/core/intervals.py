@@ -29,15 +29,7 @@ from evaluation.metrics.intervals import (
 
 
 def default_method(metric: Metric, clustered: bool) -> IntervalMethod:
-    """Return the default interval method of a metric, chosen by simulated coverage (see docs/intervals.md).
-
-    logit-DeLong: areas under a ROC curve, with DeLong's standard error on the logit scale, or Obuchowski's
-    where cases belong together. Studentised: means over cases and figures of them, by the bootstrap of the
-    studentised mean. Wilson: shares of cases, by Wilson's score interval. Wilson-jackknife: the concordance
-    index, by Wilson's interval with the variance of the infinitesimal jackknife. Fisher-studentised:
-    correlations, by the studentised bootstrap of Fisher's z. Wilson-bootstrap: any other bounded metric, by
-    Wilson's interval with the variance of the bootstrap. Percentile: any other.
-    """
+    """Return a metric's default interval method, chosen by simulated coverage (see docs/intervals.md)."""
     aggregate = metric.aggregate
     if aggregate.curve and aggregate.curve.is_area:
         return "logit-DeLong"

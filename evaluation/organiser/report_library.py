@@ -101,7 +101,9 @@ def board_page(
             views = {value.name: value.views for value in read}
             shown.append(Shown(name, {value.name: value.pictures for value in read}, views))
         pictures = {phase.manifest.digest: PhasePictures(phase.tasks, hardest, tuple(shown))}
-    return leaderboard_page(board, parts, data, pictures, gains)
+    seals = {phase.manifest for phase in board.phases}
+    titles = [phase.config.title for phase in phases if {phase.manifest.digest} == seals]
+    return leaderboard_page(board, parts, data, pictures, gains, titles[0] if titles else None)
 
 
 def _read(request: Request) -> Sequence[CaseReading]:

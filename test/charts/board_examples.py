@@ -21,6 +21,7 @@ from evaluation.organiser.charts.teams import (
     ValueChange,
     blob_chart,
     dendrogram_chart,
+    frequencies_chart,
     influence_chart,
     place_lines_chart,
     podium_chart,
@@ -111,6 +112,17 @@ def board_examples() -> dict[str, Chart]:
             "Places",
             [TeamPlaces("one", {1: 0.75, 2: 0.25}, 1, 1, 2), TeamPlaces("two", {1: 0.25, 2: 0.75}, 1, 2, 2)],
             MARKS,
+        ),
+        frequencies_chart(
+            "frequencies",
+            "Frequencies",
+            {
+                "overall": [
+                    TeamPlaces("one", {2: 0.25, 1: 0.75}, 1, 1, 2),
+                    TeamPlaces("two", {2: 1.0}, 2, 2, 2),
+                ],
+                "speed": [TeamPlaces("two", {1: 1.0}, 1, 1, 1)],
+            },
         ),
         violin_chart(
             "violins", "Agreement", "τ.", [ViolinValues("overall", np.array([0.2, 0.4, 0.6, 0.8]))], "τ-b"

@@ -32,6 +32,16 @@ def test_a_team_that_is_new_has_a_value_now_and_no_line():
     assert [row["team"] for row in rows("value-changes", "now")] == ["one", "two"]
 
 
+def test_a_bar_of_frequencies_goes_from_the_first_place_to_the_last():
+    parts = [(one["label"], one["place"], one["from"], one["to"]) for one in rows("frequencies", "places")]
+    assert parts == [
+        ("one, overall", 1, 0.0, 0.75),
+        ("one, overall", 2, 0.75, 1.0),
+        ("two, overall", 2, 0.0, 1.0),
+        ("two, speed", 1, 0.0, 1.0),
+    ]
+
+
 def test_a_podium_stands_at_the_rank_of_the_team_in_the_case():
     found = {(row["team"], row["case"]): (row["rank"], row["position"]) for row in rows("podium", "values")}
     # Within a rank, which is 0.8 wide, "one" is in the middle of the left half and "two" of the right one.

@@ -93,7 +93,11 @@ def test_the_lines_of_a_long_name_are_in_the_middle_of_its_row():
         further = [float(step) for step in re.findall(r'dy="(\d+)"', text)]
         middles.append(float(y) + sum(further) / 2)
         assert len(further) == len(middles) - 1  # one line, two lines, three lines
-    assert middles == [middles[0], middles[0] + 40, middles[0] + 80]  # rows are 40 pixels high
+    assert middles == [
+        middles[0],
+        middles[0] + 46,
+        middles[0] + 92,
+    ]  # rows for three lines are 46 pixels high
 
 
 def test_counts_of_a_confusion_matrix_are_shares_of_the_true_class():

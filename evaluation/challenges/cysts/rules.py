@@ -157,6 +157,8 @@ def _counts(prediction: NDArray[np.bool_], reference: NDArray[np.bool_]) -> Coun
 
 
 CONFIDENCE_LEVELS = (1, 2, 3, 4, 5)
+_LEVELS = {level: f"level {level}" for level in CONFIDENCE_LEVELS} | {1: "level 1 (also disputed)"}
+"""A voxel that one of three annotators marks at 4 or 5, and the others leave out, gets level 1."""
 OVERLAPS = {
     "dice": ("Dice", segmentation.dice_of_counts),
     "precision": ("Precision", segmentation.precision_of_counts),
@@ -363,9 +365,9 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
         (bound, "Highest weighted Dice of any binary mask"),
         *((name, title) for name, (title, _) in OVERLAPS.items()),
         *annotator_metrics.items(),
-        *((f"recall_level_{level}", f"Recall at level {level}") for level in CONFIDENCE_LEVELS),
+        *((f"recall_level_{level}", f"Recall at {_LEVELS[level]}") for level in CONFIDENCE_LEVELS),
         ("detection_ratio", "Cyst-wise detection ratio"),
-        *((f"detection_ratio_level_{of}", f"Detection ratio at level {of}") for of in CONFIDENCE_LEVELS),
+        *((f"detection_ratio_level_{of}", f"Detection ratio at {_LEVELS[of]}") for of in CONFIDENCE_LEVELS),
     ]
     amounts = [
         ("false_components", "False components in a volume", ""),

@@ -90,6 +90,7 @@ class Figure:
 class Result:
     """An analysis of a submission: its figures, and its rows with those of the cases left out."""
 
+    phase: str
     analysis: Analysis
     figures: tuple[Figure, ...]
     rows: tuple[Measured, ...]
@@ -131,7 +132,9 @@ def results_of(phase: Phase, rows: Sequence[Measured], resampling: Resampling) -
             kept = list(analysis.joined(kept, resampling.clusters or {}))
         if kept:
             lost = (row for row in own if row.left_out)
-            yield Result(analysis, tuple(_figures(analysis, kept, resampling)), (*kept, *lost))
+            yield Result(
+                phase.config.name, analysis, tuple(_figures(analysis, kept, resampling)), (*kept, *lost)
+            )
 
 
 def _figures(analysis: Analysis, rows: Sequence[Measured], resampling: Resampling) -> Iterator[Figure]:

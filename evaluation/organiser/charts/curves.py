@@ -221,11 +221,10 @@ def calibration_chart(
     legend = {"values": shown, "format": "d"}
     area = vl.quantitative("cases", title="cases", scale={"range": [30, 350]}, legend=legend)
     told = [vl.quantitative("cases"), *vl.tooltip(numbers=("predicted", "observed", "lower", "upper"))]
-    diagonal = {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}
     layers = [
-        vl.layer("perfect", diagonal, x=x, y=y),
-        vl.layer("bins", {"type": "rule", "color": vl.BLUE, "opacity": 0.6}, x=x, **interval),
-        vl.layer("bins", {"type": "line", "opacity": 0.6, "tooltip": None}, x=x, y=y),
+        vl.layer("perfect", vl.DASHED, x=x, y=y),
+        vl.layer("bins", {"type": "rule", "color": vl.BLUE}, x=x, **interval),
+        vl.layer("bins", {"type": "line", "tooltip": None}, x=x, y=y),
         vl.layer("bins", {"type": "point", "filled": True, "opacity": 1}, x=x, y=y, size=area, tooltip=told),
     ]
     data = {"bins": list(map(vars, bins)), "perfect": [{"predicted": end, "observed": end} for end in (0, 1)]}

@@ -233,7 +233,8 @@ def place_lines_chart(
     last = max(row["place"] for row in rows)
     schemes = list(places)
     angle = -40 if len(schemes) > _MOST_LEVEL else 0
-    labels = {"title": None, "labelAngle": angle, "labelLimit": 300, "labelOverlap": False}
+    labels: dict[str, Any] = {"title": None, "labelAngle": angle, "labelLimit": 250, "labelOverlap": False}
+    labels |= {} if angle else {"labelExpr": vl.wrapped_label(14)}
     # Room for the names at both ends, in steps between two schemes.
     room = {"type": "point", "padding": max(0.3, 0.3 * (len(schemes) - 1))}
     scale = {"domain": [0.5, last + 0.5], "reverse": True, "nice": False}
@@ -259,7 +260,7 @@ def place_lines_chart(
             for of in [places[scheme]]
             for place in sorted(set(of.values()))
         ]
-        mark = {"type": "text", "limit": {"expr": "width * 0.17"}, "fontSize": 11, **text}
+        mark = {"type": "text", "limit": {"expr": "width * 0.18 - 12"}, "fontSize": 11, **text}
         layers.append(vl.layer(table, mark, text=vl.nominal("names"), tooltip=vl.nominal("names")))
     least = {"leastWidth": 110 * len(schemes) if len(schemes) > 3 else 0}
     specification = {"encoding": encoding, "layer": layers, "height": max(220, 20 * last), "usermeta": least}
@@ -421,6 +422,40 @@ def blob_chart(
     data: dict[str, Sequence[vl.Record]] = {"blobs": blobs, "spans": spans}
     figure = {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(places)}
     return vl.Chart(name, title, described, data, {**figure, "usermeta": {"leastWidth": 420}}, follows)
+
+
+# --- Stacked frequencies: how often each team takes each place, as parts of one bar by leaderboard ---
+
+
+def frequencies_chart(
+    name: str, title: str, boards: Mapping[str, Sequence[TeamPlaces]], follows: str = ""
+) -> vl.Chart:
+    """Return the bars of every team, one for each of ``boards``, which hold the teams in their order."""
+    teams = list(dict.fromkeys(one.team for places in boards.values() for one in places))
+    last = max(place for places in boards.values() for one in places for place in one.shares)
+    rows = [
+        {"label": label, "team": one.team, "place": place, "share": share, "from": start, "to": start + share}
+        for board, places in boards.items()
+        for one in places
+        for label in [f"{one.team}, {board}" if len(boards) > 1 else one.team]
+        for place, share in sorted(one.shares.items())
+        for start in [sum(other for before, other in one.shares.items() if before < place)]
+    ]
+    rows.sort(key=lambda row: teams.index(str(row["team"])))
+    x = {**vl.share("from", "share of the resamples"), "axis": {"format": "%", "tickCount": 5}}
+    scale = {"domain": [1, max(2, last)], "range": [vl.BLUE, "#f4f8fb"], "interpolate": "rgb"}
+    dark = {"test": f"datum.place <= {1 + (last - 1) / 5}", "value": "#ffffff"}
+    bar = {"type": "bar", "stroke": vl.GREY, "strokeWidth": 0.5}
+    coloured = {"color": vl.quantitative("place", scale=scale, legend=None), "x": x, "x2": {"field": "to"}}
+    told = vl.tooltip("label", "place", numbers=("share",))
+    number = {"type": "text", "align": "left", "dx": 4, "fontSize": 11, "tooltip": None}
+    inked = {"color": {"condition": dark, "value": "#000000"}, "x": x, "text": vl.nominal("place")}
+    large = {"transform": [{"filter": "datum.share >= 0.06"}]}
+    layers = [vl.layer("places", bar, **coloured, tooltip=told), vl.layer("places", number, **inked) | large]
+    described = "The share of the resamples in which a team takes each place, from the first on the left."
+    height = ROW_HEIGHT * len({row["label"] for row in rows})
+    specification = {"encoding": {"y": vl.names_down("label")}, "layer": layers, "height": height}
+    return vl.Chart(name, title, described, {"places": rows}, specification, follows)
 
 
 # --- Dendrogram: which rankings are similar, as a tree of joined groups ---

@@ -81,7 +81,7 @@ def distribution_chart(
     data: dict[str, Sequence[vl.Record]] = {"boxes": boxes}
     if bins:
         data["bins"] = bins
-        mark = {"type": "point", "filled": True, "color": vl.BLUE, "opacity": 0.6}
+        mark = {"type": "point", "filled": True, "color": vl.BLUE, "style": vl.DOT}
         colour = {"color": of_name} if marks else {}
         size = vl.quantitative("cases", scale={"range": [14, 150]})
         layers.append(vl.layer("bins", mark, x=x, **colour, size=size))
@@ -96,7 +96,8 @@ def distribution_chart(
             **({"color": vl.if_selected("case", vl.VERMILION, of_name)} if marks else {}),
             "tooltip": vl.tooltip("case", "name", numbers=("value",)),
         }
-        layers.append(vl.layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding))
+        mark = {"type": "point", "filled": True, "style": vl.DOT, "cursor": "pointer"}
+        layers.append(vl.layer("points", mark, **encoding))
     tick = {"type": "tick", "thickness": 3, "size": 22, "color": vl.VERMILION}
     layers.append(vl.layer("boxes", tick, x=middle, tooltip=told))
     described = (
@@ -296,7 +297,7 @@ def scatter_chart(
     sizes = {"width": _SIDE, "height": _SIDE, "autosize": "pad"} if square else {"height": 340}
     if len(points) > MOST_SCATTERED:
         tables["cells"] = _cells(points)
-        mark = {"type": "point", "filled": True, "opacity": 0.7}
+        mark = {"type": "point", "filled": True, "style": vl.DOT}
         size = vl.quantitative("cases", scale={"range": [6, 220]})
         by_group = vl.category("group", scale=vl.scale_of(marks, "colour"), legend={} if grouped else None)
         cells: vl.Record = vl.layer("cells", mark, x=x, y=y, size=size, color=by_group)
@@ -312,7 +313,8 @@ def scatter_chart(
             "case", vl.VERMILION, {**by_group, "scale": vl.scale_of(marks, "colour")}
         )
         encoding["shape"] = {**by_group, "scale": vl.scale_of(marks, "shape")}
-    drawn: vl.Record = vl.layer("points", {"type": "point", "filled": True, "cursor": "pointer"}, **encoding)
+    mark = {"type": "point", "filled": True, "style": vl.DOT, "cursor": "pointer"}
+    drawn: vl.Record = vl.layer("points", mark, **encoding)
     specification = {"layer": [*layers, drawn], **sizes}
     return vl.Chart(name, title, description, tables, specification, follows, single_cases=True)
 
@@ -376,6 +378,7 @@ def bland_altman_chart(
     lines = [
         {"y": value, "label": f"{text} {value:{',.0f' if abs(value) >= 1000 else '.3g'}}".replace("-", "−")}
         for text, value in (("bias", bias), ("−1.96 SD", bias - width), ("+1.96 SD", bias + width))
+        if width or text == "bias"
     ]
     in_unit = f" in {unit}" if unit else ""
     y_axis = Axis(f"prediction − reference{in_unit}")
@@ -400,11 +403,10 @@ def identity_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> v
     in_unit = f" in {unit}" if unit else ""
     x_axis, y_axis = Axis(f"reference{in_unit}", ends), Axis(f"prediction{in_unit}", ends)
     x, y = vl.quantity("x", x_axis.title, ends), vl.quantity("y", y_axis.title, ends)
-    line = {"type": "line", "color": vl.GREY, "strokeDash": [3, 3], "tooltip": None}
     points = [CasePoint(pair.case, pair.reference, pair.predicted) for pair in pairs]
     described = "Predicted against true value of every case; right ones lie on the dashed line."
     data: dict[str, Sequence[vl.Record]] = {"equal": [{"x": end, "y": end} for end in ends]}
-    layers = [vl.layer("equal", line, x=x, y=y)]
+    layers = [vl.layer("equal", vl.DASHED, x=x, y=y)]
     return scatter_chart(name, title, described, points, x_axis, y_axis, layers, data, square=True)
 
 

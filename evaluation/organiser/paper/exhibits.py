@@ -6,11 +6,13 @@ from typing import Literal
 
 from evaluation.charts.chart import Chart
 from evaluation.io.tables import DECIMAL
+from evaluation.organiser.analyses.analysis import analyses_of
 from evaluation.organiser.paper.facts import TEXTS, Study
 from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
+from evaluation.organiser.report.analyses import figures_table
 from evaluation.organiser.report.board.leaderboard import leaderboard_page
 from evaluation.organiser.report.board.methods import data_section
-from evaluation.organiser.report.board.reading import ReportedPhase, read_rows
+from evaluation.organiser.report.board.reading import ReportedPhase, read_figures, read_rows
 from evaluation.organiser.report.page import Cell, Column, SortableCaseTable, Table, identifier
 
 Part = Literal["data", "results"]
@@ -120,6 +122,17 @@ def _further(study: Study, phase: ReportedPhase, resampled: str) -> Iterator[Exh
         )
         caption = _sentences(table.title, "Kendall's τ-b and its 95 % interval", resampled)
         yield Exhibit(table.name, "results", caption, table)
+    analysed = read_figures(study.folders, phase.board.phase)
+    for analysis in analyses_of(study.phase_of(phase)):
+        metrics = [metric.title for metric in analysis.metrics]
+        # A page has room for two metrics with their intervals.
+        for number, pair in enumerate((metrics[i : i + 2] for i in range(0, len(metrics), 2)), start=1):
+            teams = analysed.get(analysis.name, {}).items()
+            shown = {team: [one for one in figures if one.metric in pair] for team, figures in teams}
+            if any(shown.values()):
+                table = figures_table(analysis, shown)
+                caption = _sentences(f"{table.title}: {' and '.join(pair)}", table.note, resampled)
+                yield Exhibit(phase.identifier(table.name, str(number)), "results", caption, table)
     for listed in TEXTS["files"]:
         path = study.report(f"{listed['name']}{suffix}.csv")
         if path is None and phase is study.reported[0]:

@@ -77,7 +77,11 @@ def _charts(result: Result) -> Iterator[Chart]:
 
 def result_files(results: Sequence[Result]) -> dict[str, bytes]:
     """Return the csv files of analyses by name: their figures, and their rows with the cases left out."""
-    figures = [{"analysis": one.analysis.name, **vars(figure)} for one in results for figure in one.figures]
+    figures = [
+        {"phase": one.phase, "analysis": one.analysis.name, **vars(figure)}
+        for one in results
+        for figure in one.figures
+    ]
     rows = [
         {
             "analysis": row.analysis,

@@ -200,6 +200,10 @@ _ONLY_WITH_CYST = (
     "a and b change a value only with --interval cyst. By default a confidence has the mean of its "
     "transformed distinctions, and Eq. 2 makes that the supervisor's mean."
 )
+_DISPUTE = (
+    "A combined level 1 is low confidence or dispute: a voxel that one of three annotators marks at 4 or 5, "
+    "and the others leave out, falls there too."
+)
 _WHOLE = frozenset(
     {"confidence", "cysts", "found", "false", "volumes", "b_scans", "parts", "part", "from", "to", "pixels"}
     | {"pooled_with"}
@@ -223,7 +227,7 @@ def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) ->
     groups = [row for row in tables["combinations"] if row["column"] in ("vendor", "quality")]
     distinctions: list[Block] = [
         *_distinction_charts(tables),
-        *_table("values", "Value of every confidence", tables["levels"]),
+        *_table("values", "Value of every confidence", tables["levels"], _DISPUTE),
         *_table("transforms", "Transforms (Eq. 2)", tables["transforms"], _ONLY_WITH_CYST),
     ]
     accuracy: list[Block] = [

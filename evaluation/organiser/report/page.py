@@ -22,7 +22,7 @@ from evaluation import __version__
 from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, theme
 from evaluation.io.files import write_atomically
 from evaluation.organiser.analyses.analysis import Result
-from evaluation.organiser.output import plain_cell
+from evaluation.organiser.output import plain_cell, tabular
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, Viewer
 from evaluation.organiser.report.sources import words_in
 
@@ -53,13 +53,17 @@ _TABLES = words_in("tables.toml")
 
 @dataclass(frozen=True)
 class Table:
-    """A table with sortable rows; ``name`` is its identifier, unique in the page."""
+    """A table with sortable rows; ``name`` is its identifier, unique in the page.
+
+    ``reasons``: by row, why its interval ("lower", "upper") is missing; the page shows them as footnotes.
+    """
 
     name: str
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    reasons: tuple[str | None, ...] = ()
 
     @classmethod
     def of(
@@ -89,11 +93,12 @@ class Table:
         return cls.of(name or table, title, found["columns"], cells, note + more)
 
     def without_empty(self, *titles: str) -> Self:
-        """Return the table without those of the titled columns in which no row has a value."""
+        """Return the table without columns in which no row has a value: the titled ones, or all such."""
         kept = [
             position
             for position, column in enumerate(self.columns)
-            if column.title not in titles or any(row[position] is not None for row in self.rows)
+            if (titles and column.title not in titles)
+            or any(row[position] not in (None, "") for row in self.rows)
         ]
         rows = tuple(tuple(row[position] for position in kept) for row in self.rows)
         return replace(self, columns=tuple(self.columns[position] for position in kept), rows=rows)
@@ -105,6 +110,13 @@ class Table:
             [shown(cell, column.digits) for cell, column in zip(row, self.columns, strict=True)]
             for row in self.rows
         ]
+
+    @property
+    def latex(self) -> str:
+        """The table for LaTeX (booktabs); columns of numbers are aligned right."""
+        titles = [column.title for column in self.columns]
+        numeric = [any(isinstance(row[i], int | float) for row in self.rows) for i in range(len(titles))]
+        return tabular(titles, self.shown, numeric)
 
 
 @dataclass(frozen=True)

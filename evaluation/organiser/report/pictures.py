@@ -233,7 +233,8 @@ def _picture(results: SubmissionResults, task: Task, name: str, rank: str, image
         for metric, column in averaged_metrics(results, task)
         if metric.ordered and not math.isnan(table[column][row])
     ][:_MOST_VALUES]
-    panels = f" From left to right: {', '.join(image.panels)}." if image.panels else ""
+    order = "From left to right" if len(image.panels) > 1 else "Shows"
+    panels = f" {order}: {', '.join(image.panels)}." if image.panels else ""
     if image.numbered:
         names = (f"{number} {name}" for number, name in enumerate(image.numbered, start=1))
         panels += f" Numbers: {', '.join(names)}."

@@ -12,6 +12,8 @@ def words_in(name: str) -> dict[str, Any]:
 
 _SOURCES = words_in("sources.toml")
 CITATIONS: dict[str, str] = _SOURCES["citations"]
+NOTES: dict[str, str] = words_in("notes.toml")
+"""Longer notes above tables and below figures, by their subject."""
 WIESENFARTH = "Wiesenfarth et al. 2021"
 
 

@@ -32,7 +32,9 @@ from evaluation.organiser.report.page import (
 )
 from evaluation.organiser.report.pictures import pictures_section, viewer_section
 from evaluation.organiser.report.results import CaseRecord, MetricRow, SubmissionResults, ends_of, metric_rows
+from evaluation.organiser.report.sources import NOTES
 from evaluation.organiser.report.survival import survival_section
+from evaluation.phase.config import DECLARED
 from evaluation.phase.leaderboard import digits_of, platform_metrics, rounded_estimates
 from evaluation.platform.result_file import LeaderboardPlace
 
@@ -42,7 +44,7 @@ from evaluation.platform.result_file import LeaderboardPlace
 def facts(results: SubmissionResults) -> Iterator[tuple[str, str]]:
     """Yield the facts in the head: phase, cases, score, and the place among known teams."""
     phase, published, cases = results.phase, results.metrics.phase, results.metrics.cases
-    yield "Challenge", phase.challenge.title
+    yield "Task" if phase.challenge.name == DECLARED else "Challenge", phase.challenge.title
     yield "Phase", f"{published.name}, version {published.version}"
     yield "Cases", f"{cases.scored} of {cases.expected} scored, {cases.worst} with worst values"
     yield from _score(results)
@@ -75,7 +77,7 @@ def _places(results: SubmissionResults) -> list[tuple[str, LeaderboardPlace]]:
 def metrics_section(results: SubmissionResults) -> Section:
     """Return the section with all published metrics: their figure and their table."""
     rows = list(metric_rows(results))
-    chart = metric_intervals_chart("metric-intervals", "Metrics with 95 % intervals", list(_intervals(rows)))
+    chart = metric_intervals_chart("metric-intervals", "Metrics", list(_intervals(rows)))
     charts = (chart,) if chart else ()
     return Section("metrics", "Metrics", (*charts, _table(rows), *_composites(results)))
 
@@ -125,6 +127,7 @@ def _table(rows: list[MetricRow]) -> Table:
     note = "As published; lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
     titles = ("metric", Column("value", digits), *spread, *last)
     table = Table.of("metrics", "All metrics", titles, cells, note)
+    table = replace(table, reasons=tuple(row.estimate.interval for row in rows))
     return table.without_empty("standard deviation", "median", "unit")
 
 
@@ -173,11 +176,8 @@ def cases_section(results: SubmissionResults) -> Section:
         row += [case.run_seconds] if timed else []
         row += [", ".join(case.worst) or None, case.failure] if troubled else []
         rows.append(tuple(row))
-    note = (
-        "A column's title sorts. A click on a case marks it in figures and pictures, one on a point of a "
-        "figure chooses its case here. Escape clears the choice."
-    )
-    return Section("cases", "Cases", (SortableCaseTable.of("cases", "All cases", columns, rows, note),))
+    found = SortableCaseTable.of("cases", "All cases", columns, rows, NOTES["cases"])
+    return Section("cases", "Cases", (found,))
 
 
 _MOST_MAIN = 8
@@ -231,7 +231,8 @@ def _digits(table: Values, column: str) -> int:
 
 
 def _titles(task: Task, columns: list[str]) -> list[str]:
-    shown = [(metric.aggregate, metric.title) for metric in task.metrics]
+    units = [f" ({one.unit})" if one.unit and " in " not in one.title else "" for one in task.metrics]
+    shown = [(one.aggregate, one.title + unit) for one, unit in zip(task.metrics, units, strict=True)]
     titles = {aggregate.spread_column or aggregate.share_column: title for aggregate, title in shown}
     return [titles.get(column) or f"{task.name}: {column.replace('_', ' ')}" for column in columns]
 
@@ -284,8 +285,8 @@ def definitions_section(results: SubmissionResults) -> Section:
             method = interval.method if interval else estimate.interval
             ends = (value if math.isfinite(value) else "none" for value in (metric.best, metric.worst))
             shown_on_board = "yes" if name in ranked else None
-            rows.append((name, metric.title, direction, *ends, metric.unit or None, method, shown_on_board))
-    blocks: list[Block] = [Table.declared("definitions", rows)]
+            rows.append((metric.title, direction, *ends, metric.unit or None, method, shown_on_board, name))
+    blocks: list[Block] = [Table.declared("definitions", rows).without_empty("unit")]
     if published.options:
         # A declaration is published as JSON in a text.
         known = {

@@ -21,6 +21,7 @@ from evaluation.organiser.charts.curves import (
 )
 from evaluation.organiser.report.page import Block, Section, Table, identifier
 from evaluation.organiser.report.results import SubmissionResults
+from evaluation.organiser.report.sources import NOTES
 
 _GROUPS = {3: ("low risk", "middle risk", "high risk"), 2: ("low risk", "high risk")}
 _PARTS = {3: "thirds", 2: "halves"}
@@ -76,10 +77,7 @@ def _blocks(
     p_value = logrank_p(found.time, found.event, numbers.tolist())
     tested = "" if p_value is None else f" Log-rank test of one curve for all: p = {p_value:.2g}."
     absent = f" {found.left_out} cases without a prediction are left out." if found.left_out else ""
-    described = (
-        f"Share of cases without the event (Kaplan–Meier) in {_PARTS[_parts(found)]} of the predicted "
-    )
-    described += f"risk; equal predictions stay together.{tested}{absent}"
+    described = NOTES["survival"].format(parts=_PARTS[_parts(found)]) + tested + absent
     title = f"Survival by predicted risk. {field.title}"
     yield survival_chart(f"{start}-survival", title, described, curves, unit)
     yield from _calibrations(start, field.title, kind, found, unit)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 import numpy as np
 
@@ -41,15 +40,15 @@ def averaged_metrics(results: SubmissionResults, task: Task) -> list[tuple[Metri
 
 def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
     table = results.tables[task.name]
-    metrics = sorted(averaged_metrics(results, task), key=lambda found: _scale(found[0]))
-    for number, (scale, group) in enumerate(groupby(metrics, key=lambda found: _scale(found[0]))):
-        members = list(group)
-        unit, *ends = scale
+    scales: dict[tuple[str, float, float], list[tuple[Metric, str]]] = {}
+    for metric, column in averaged_metrics(results, task):
+        scales.setdefault((metric.unit, metric.best, metric.worst), []).append((metric, column))
+    for number, ((unit, *_), members) in enumerate(scales.items()):
         yield distribution_chart(
             identifier(f"{task.name}-distribution-{number + 1}"),
             f"Distribution over the cases. {task.title}",
             [Distribution(metric.title, table[column], table.names) for metric, column in members],
-            unit or ("share" if sorted(ends) == [0, 1] else "value"),
+            unit or "value",
         )
         for metric, column in members:
             if not math.isfinite(metric.worst) and metric.ordered:
@@ -59,10 +58,6 @@ def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
                     table[column],
                     metric.unit or metric.title,
                 )
-
-
-def _scale(metric: Metric) -> tuple[str, float, float]:
-    return metric.unit, metric.best, metric.worst
 
 
 # --- Figures from masks and points: sizes, their agreement, and errors of landmarks ---

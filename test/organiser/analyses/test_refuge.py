@@ -24,7 +24,9 @@ from test.phases import FIELDS
 
 RIM, ASYMMETRY = ANALYSES
 PHASE = SimpleNamespace(
-    challenge=SimpleNamespace(name="refuge"), tasks=[SimpleNamespace(fields=FIELDS, extended=())]
+    config=SimpleNamespace(name="P"),
+    challenge=SimpleNamespace(name="refuge"),
+    tasks=[SimpleNamespace(fields=FIELDS, extended=())],
 )
 QUADRANTS = ("inferior", "superior", "right", "left")
 

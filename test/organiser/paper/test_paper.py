@@ -14,6 +14,8 @@ import pytest
 
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.analyses.analysis import Figure, Result
+from evaluation.organiser.analyses.refuge import ANALYSES
 from evaluation.organiser.annotators.ensemble import (
     IN_WORDS,
     EnsembleGain,
@@ -28,6 +30,7 @@ from evaluation.organiser.paper.archive import archive_of, drafts, verify
 from evaluation.organiser.paper.document import Document, latex, markdown, references
 from evaluation.organiser.paper.facts import TEXTS, read_study
 from evaluation.organiser.paper.questions import items_of, read_answers
+from evaluation.organiser.report.analyses import result_files
 from evaluation.phase.phase import load_phase
 from evaluation.phase.registry import challenge_named, known_challenges
 from test.organiser.paper.latex import faults_of
@@ -67,6 +70,11 @@ def ranked(folder) -> RankedTeams:
     path.write_text(path.read_text().replace("digest of refuge-test", load_phase(phase).manifest.digest))
     gains = [Gain("classification.auc", name, 0.7, 0.6, 0.1, *[None] * 5) for name in TEAMS[:2]]
     trend = GainByDisagreement("classification.auc", "glaucoma_risk", "difference", 24, 0.5, 0.0, 0.1, 0.2)
+    for team, value in zip(TEAMS[2:], (0.0251, 0.125), strict=True):
+        (teams.folder / team).mkdir()
+        figures = [Figure("Inferior rim", "Absolute error", 24, 24, value, 0.02, 0.13, "studentised")]
+        for name, data in result_files([Result("refuge-test", ANALYSES[0], tuple(figures), ())]).items():
+            (teams.folder / team / name).write_bytes(data)
     (teams.folder / "A_1").mkdir()
     write_gain(teams.folder / "A_1", EnsembleGain(tuple(gains), (), (trend,), "on these cases"))
     return teams
@@ -205,6 +213,22 @@ def test_the_gain_of_an_ensemble_says_how_its_members_were_chosen(paper, files):
     assert all(IN_WORDS["on these cases"] in caption for caption in captions)
     limits = [fact.text for one in paper.items if one.item.id == "limitations" for fact in one.facts]
     assert f"Ensemble A_1: {IN_WORDS['on these cases']}" in limits
+
+
+def test_a_further_analysis_of_all_teams_is_a_table_with_its_method(paper, files):
+    (table,) = (one for one in paper.exhibits if "analysis-rim" in one.name)
+    assert "Submitted − reference and Absolute error" in table.caption
+    assert "n = 24 cases" in table.caption
+    assert "seed" in table.caption
+    found = [
+        (row["team"], row["measure"], row["Absolute error"])
+        for row in rows_of(files[f"tables/{table.name}.csv"])
+    ]
+    cells = ("0.025 (0.020 to 0.130)", "0.125 (0.020 to 0.130)")
+    # No cell of a csv file is a formula.
+    assert found == [
+        (team, "Inferior rim", cell) for team, cell in zip(("'=cmd()", "last"), cells, strict=True)
+    ]
 
 
 def test_a_team_is_called_worse_only_where_a_test_says_so(paper, ranked):

@@ -21,7 +21,6 @@ from evaluation.organiser.ranking.leaderboard_file import (
 from evaluation.organiser.report.board.cases import clustered
 from evaluation.organiser.report.board.leaderboard import (
     BANNER,
-    latex_table,
     leaderboard_page,
     reported_phases,
 )
@@ -36,7 +35,8 @@ from test.organiser.report.declared import declared
 from test.organiser.report.test_render import HOSTILE
 
 KINDS = (
-    *("places", "by-team", "boxes", "podium", "rank-counts", "blobs", "kendall-tau", "superiority"),
+    *("places", "by-team", "boxes", "podium", "rank-counts", "blobs", "frequencies", "kendall-tau"),
+    "superiority",
     *("method-places", "without-metric-places", "weight-places", "subgroup-places", "significance", "roc"),
     *("hardest-cases", "influence", "left-right", "dendrogram-tasks", "agreement-tasks"),
 )
@@ -237,7 +237,7 @@ def test_the_methods_name_what_was_computed(page, twelve):
     pairs = twelve.board.phases[0].metrics["segmentation.dice_cup"].comparisons.pairs
     significant = sum(pair.significant for pair in pairs)
     for sentence in (
-        "12 teams were ranked in the phase refuge-test of the challenge refuge on 120 cases.",
+        "12 teams were ranked in the phase refuge-test of the challenge REFUGE on 120 cases.",
         "0.4 × the place in classification and 0.6 × the place in segmentation",
         "those of 100 resamples",
         f"the median of τ-b is {agreement.median:.3f}",
@@ -375,7 +375,7 @@ def test_final_places_stand_first_with_their_distribution(twelve):
 
 def test_latex_shows_special_signs_as_they_are():
     table = Table("t", "T", (Column("team"), Column("value", 2)), (("a_b & {50 %}", 0.5), ("c", None)))
-    assert latex_table(table).text.splitlines() == [
+    assert table.latex.splitlines() == [
         r"\begin{tabular}{lr}",
         r"\toprule",
         r"team & value \\",

@@ -2,12 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from evaluation.charts.chart import Chart, NamedCurve, point_of_case
+from evaluation.charts.chart import Chart, NamedCurve, marks_of, point_of_case
 from evaluation.charts.roc import roc_chart
+from evaluation.organiser.charts.teams import TeamValue, place_lines_chart, team_values_chart
 from evaluation.organiser.report.page import (
     Column,
     CopyableText,
@@ -93,9 +95,29 @@ def test_every_figure_is_drawn_and_nothing_runs(chromium, tmp_path, names, width
     assert shown == list(names)
 
 
+def test_a_missing_interval_has_its_reason_below_the_table():
+    columns, rows = ("metric", "value", "lower", "unit"), [("a", 1.0, None, None), ("b", 2.0, 1.5, None)]
+    table = Table.of("t", "T", columns, [*rows, ("c", 3.0, None, "mm")])
+    table = replace(table, reasons=("few <cases>", None, "biased"))
+    html = render_page(Page("P", (), (Section("s", "S", (table,)),)))
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", html)
+    marks = [f'<abbr title="{reason}">–<sup>{number}</sup></abbr>' for number, reason in _REASONS.items()]
+    assert cells[2::4] == [marks[0], "1.5", marks[1]]
+    assert cells[3::4] == ["–", "–", "mm"]
+    (footnotes,) = re.findall(r'class="footnotes">(.*?)</p>', html)
+    assert [f"<sup>{one}</sup> No interval: {reason}." in footnotes for one, reason in _REASONS.items()] == [
+        True,
+        True,
+    ]
+
+
+_REASONS = {1: "few &lt;cases&gt;", 2: "biased"}
+
+
 def test_a_column_without_a_value_can_be_left_out():
     table = Table.of("t", "T", ("metric", "median", "unit"), [("a", None, None), ("b", 0.0, None)])
     kept = table.without_empty("median", "unit")
+    assert kept == table.without_empty()
     assert [column.title for column in kept.columns] == ["metric", "median"]
     assert kept.rows == (("a", None), ("b", 0.0))
 
@@ -116,6 +138,35 @@ def test_a_table_sorts_by_its_head_with_the_missing_last(chromium, tmp_path):
                 (value, case) for value, case in zip(values, USUAL, strict=True) if value is not None
             )
             assert found == [case for _, case in known[::order]] + ["one"]
+
+
+def test_the_chosen_teams_alone_are_in_tables_and_figures(chromium, tmp_path):
+    names = ["one", "two", "three"]
+    marks, values = marks_of(names), [TeamValue(name, number) for number, name in enumerate(names)]
+    charts = (
+        team_values_chart("values", "Values", "", values, marks, "value"),
+        place_lines_chart("places", "Places", "", {"a": dict.fromkeys(names, 1), "b": {"one": 1}}, marks),
+    )
+    table = Table.of("teams", "Teams", ("team", "value"), [(name, 1) for name in names])
+    page = Page("Board", (), (Section("board", "Board", (*charts, table)),))
+    path = tmp_path / "page.html"
+    path.write_text(render_page(page), encoding="utf-8")
+    shown = opened(chromium, path).page
+    shown.click("#teams summary")
+    for name in ("one", "three"):
+        shown.check(f"#teams input[value={name}]")
+    shown.wait_for_selector("html[data-state=drawn]", state="attached")
+    assert shown.locator("#table-teams tbody tr:visible").all_inner_texts() == ["one\t1", "three\t1"]
+    texts = shown.locator("#figure-values .role-axis-label text").all_text_contents()
+    assert [text for text in texts if text in names] == ["one", "three"]
+    ends = shown.locator("#figure-places .mark-text text").all_text_contents()
+    assert ends[-2:] == ["one, three", "one"]
+    colours = "path[aria-roledescription=point]"
+    drawn = [one.get_attribute("fill") for one in shown.locator(f"#figure-values {colours}").all()]
+    assert drawn == [marks["one"].colour, marks["three"].colour]
+    for name in ("one", "three"):
+        shown.uncheck(f"#teams input[value={name}]")
+    assert shown.locator("#table-teams tbody tr:visible").count() == 3
 
 
 def test_the_table_of_cases_is_filtered(chromium, tmp_path):

@@ -232,7 +232,8 @@ def _galleries(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Blo
             kind = next(reversed(found.values())).kind
             images = []
             for name, image in found.items():
-                panels = f" From left to right: {', '.join(image.panels)}." if image.panels else ""
+                order = "From left to right" if len(image.panels) > 1 else "Shows"
+                panels = f" {order}: {', '.join(image.panels)}." if image.panels else ""
                 told = f"{titles[task]}, case {case}, {name}.{panels}"
                 images.append(Picture(case, image.source, f"{name}.{panels}", told))
             follows = f"Follows {source}." if source else ""

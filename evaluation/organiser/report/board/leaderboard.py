@@ -1,29 +1,18 @@
 """The sections of the page of a leaderboard."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 
 from evaluation.charts.chart import Chart, marks_of
 from evaluation.organiser.annotators.ensemble import EnsembleGain
-from evaluation.organiser.output import tabular
 from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.report.board import metrics, rankings
 from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
 from evaluation.organiser.report.board.methods import methods_paragraphs
 from evaluation.organiser.report.board.reading import ReportedPhase
-from evaluation.organiser.report.page import Block, CopyableText, Page, Section, Table, Text, listed, percent
-
-# --- Tables of a report for LaTeX ---
-
-
-def latex_table(table: Table) -> CopyableText:
-    """Return a table as a listing; columns of numbers are aligned right."""
-    numeric = [any(isinstance(row[i], int | float) for row in table.rows) for i in range(len(table.columns))]
-    text = tabular([column.title for column in table.columns], table.shown, numeric)
-    return CopyableText(f"{table.title}, for LaTeX (booktabs)", text)
-
+from evaluation.organiser.report.page import Page, Section, Table, Text, listed, percent
 
 BANNER = "Holds figures of single cases, which reveal labels: for the organisers of the challenge alone."
 
@@ -40,11 +29,13 @@ def leaderboard_page(
     data: Section | None = None,
     pictures: Mapping[str, PhasePictures] | None = None,
     gains: Mapping[str, EnsembleGain] | None = None,
+    title: str | None = None,
 ) -> Page:
     """Return the report of a leaderboard.
 
     ``parts``: the organiser's results of each phase, in their order; ``data``: a section on their data;
-    ``pictures``: drawn from submissions, by the digest of their phase; ``gains``: of ensembles, by name.
+    ``pictures``: drawn from submissions, by the digest of their phase; ``gains``: of ensembles, by name;
+    ``title``: of the phase, by default that of the challenge.
     """
     phases = reported_phases(board, parts)
     marks = phases[0].marks if phases else {}
@@ -72,13 +63,14 @@ def leaderboard_page(
     if board.notices:
         found.append(Section("notices", "Notices", (Text(board.notices),)))
     secret = data is not None or bool(pictures or gains) or any(part != OrganiserPart() for part in parts)
+    challenges = {phase.challenge or phase.board.phase for phase in phases}
     return Page(
-        title=f"Leaderboard of {listed(sorted({phase.challenge for phase in board.phases}))}",
+        title=f"Leaderboard of {title or listed(sorted(challenges))}",
         subtitle=listed([phase.phase for phase in board.phases]),
         banner=BANNER if secret else "",
         facts=tuple(_facts(phases)),
         answer=tuple(_answer(board, phases)),
-        sections=tuple(_with_unique_names([*found, *_latex(found)])),
+        sections=tuple(_with_unique_names(found)),
     )
 
 
@@ -99,6 +91,9 @@ def _answer(board: Leaderboard, phases: Sequence[ReportedPhase]) -> Iterator[str
             if one.place == 1
             if one.distribution
         ]
+        if len(placed) == 1:
+            yield f"{prefix}{first[0]} is the only team with a place."
+            continue
         often = f" in {percent(shares[0])} of the resamples" if len(first) == len(shares) == 1 else ""
         yield f"{prefix}{listed(first)} {_is_first(first)}{often}, of {len(placed)} teams."
         if len(first) == 1 and (found := phase.board.superiority.get(name)):
@@ -133,29 +128,21 @@ def _facts(phases: Sequence[ReportedPhase]) -> Iterator[tuple[str, str]]:
         yield label, f"{board.phase}: {len(board.teams)} teams{cases}"
 
 
-def _latex(sections: Iterable[Section]) -> Iterator[Section]:
-    tables = [block for section in sections for block in section.blocks if type(block) is Table]
-    if tables:
-        yield Section("latex", "Tables for LaTeX", tuple(latex_table(table) for table in tables))
-
-
 def _with_unique_names(sections: Iterable[Section]) -> Iterator[Section]:
     """Yield sections with unique names of figures, tables and sections; repeated names get a number."""
-    sections_used, charts, tables = Counter[str](), Counter[str](), Counter[str]()
+    used = set[tuple[type, str]]()
 
-    def renamed(block: Block) -> Block:
-        if isinstance(block, Chart | Table):
-            return replace(block, name=_unique(block.name, charts if isinstance(block, Chart) else tables))
-        return block
+    def free(kind: type, name: str) -> str:
+        names = (name if number == 1 else f"{name}-{number}" for number in count(1))
+        found = next(one for one in names if (kind, one) not in used)
+        used.add((kind, found))
+        return found
 
     for section in sections:
-        name = _unique(section.name, sections_used)
-        yield replace(section, name=name, blocks=tuple(map(renamed, section.blocks)))
-
-
-def _unique(name: str, used: Counter[str]) -> str:
-    while used[name]:
-        used[name] += 1
-        name = f"{name}-{used[name]}"
-    used[name] += 1
-    return name
+        blocks = [
+            replace(block, name=free(Chart if isinstance(block, Chart) else Table, block.name))
+            if isinstance(block, Chart | Table)
+            else block
+            for block in section.blocks
+        ]
+        yield replace(section, name=free(Section, section.name), blocks=tuple(blocks))

@@ -48,7 +48,8 @@ def data_section(description: Description) -> Section:
     blocks: list[Block] = [*_charts(description), *_feature_charts(description)]
     for table in tables_of(description):
         name = identifier("data", table.name)
-        blocks.append(Table.of(name, table.title, table.columns, table.rows, table.note))
+        found = Table.of(name, table.title, table.columns, table.rows, table.note)
+        blocks.append(found.without_empty() if found.rows else found)
     if description.notices:
         blocks.append(Text(description.notices))
     return Section("data", "Data", tuple(blocks))
@@ -64,7 +65,7 @@ def _charts(description: Description) -> Iterator[Chart]:
         shown = [
             grouping
             for position, grouping in enumerate(description.groupings)
-            if position == 0 or grouping.name in differing
+            if grouping.name != column.quantity.name and (position == 0 or grouping.name in differing)
         ]
         for grouping in shown:
             yield _chart(description, column, grouping)

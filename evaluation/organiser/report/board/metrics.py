@@ -58,7 +58,13 @@ def _metrics_table(phase: ReportedPhase) -> Iterator[Table]:
             simultaneous = "–".join(map(str, value.rank_set)) if value.rank_set else None
             named = (phase.title_of(name), "↑" if metric.better == "higher" else "↓", team.team)
             rows.append((*named, value.value, value.lower, value.upper, value.rank, simultaneous))
-    return phase.tables("metrics", rows, phase.chosen_here)
+    reasons = tuple(
+        one.no_intervals or (None if "." in name else "figures of several metrics have none")
+        for name, one in phase.board.metrics.items()
+        for _ in phase.by_value(name)
+    )
+    found = phase.tables("metrics", rows, phase.chosen_here)
+    return (replace(one, reasons=reasons).without_empty("ranks with 95 % confidence") for one in found)
 
 
 def complete_values(phase: ReportedPhase, metric: str) -> tuple[list[str], list[str], NDArray[np.float64]]:

@@ -15,6 +15,7 @@ from evaluation.organiser.charts.teams import (
     TeamValue,
     blob_chart,
     dendrogram_chart,
+    frequencies_chart,
     place_lines_chart,
     team_values_chart,
 )
@@ -26,7 +27,7 @@ from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
 from evaluation.organiser.report.page import Block, Cell, Section, Table, Title, identifier, listed
-from evaluation.organiser.report.sources import wiesenfarth
+from evaluation.organiser.report.sources import NOTES, wiesenfarth
 
 # --- The sections of the final ranking and of each phase: places with intervals, and tiers ---
 
@@ -61,24 +62,26 @@ def ranking_section(phase: ReportedPhase) -> Section | None:
     return phase.section("ranking", "Ranking", (_ranking_table(phase), *_charts(phase), *tables))
 
 
-_NOTE = (
-    "The interval holds the places over resampled cases. A lower score is better. (n): not ranked, would "
-    "take place n."
-)
+_INTERVAL = "95 % interval"
+
+
+def _noted(table: Table, phase: ReportedPhase) -> Table:
+    """Return a table of places with its note, and without the column of intervals where there is none."""
+    found = table.without_empty(_INTERVAL)
+    note = NOTES["resampled places" if len(found.columns) == len(table.columns) else "places"]
+    return replace(found, note=note + phase.chosen_here)
 
 
 def _ranking_table(phase: ReportedPhase) -> Table:
     """Return place, interval and score in the first board, and the places in the others, by team."""
     first, *others = phase.boards
     place, places = f"{words_of(first)}: place", map(words_of, others)
-    columns: list[Title] = ["team", place, "95 % interval", ("score", 3), *places]
+    columns: list[Title] = ["team", place, _INTERVAL, ("score", 3), *places]
     rows = []
     for team in phase.board.teams:
         board, *further = (team.boards.get(name, BoardOfTeam()) for name in phase.boards)
         rows.append((team.team, *_placed(board), *map(_place, further)))
-    return Table.of(
-        phase.identifier("ranking"), "Places and scores", columns, rows, _NOTE + phase.chosen_here
-    )
+    return _noted(Table.of(phase.identifier("ranking"), "Places and scores", columns, rows), phase)
 
 
 def _board_tables(phase: ReportedPhase) -> Iterator[Table]:
@@ -89,7 +92,7 @@ def _board_tables(phase: ReportedPhase) -> Iterator[Table]:
         for team in phase.board.teams
         if (board := team.boards.get(name))
     )
-    return phase.tables("boards", rows, _NOTE + phase.chosen_here)
+    return (_noted(table, phase) for table in phase.tables("boards", rows))
 
 
 def _placed(board: BoardOfTeam) -> tuple[Cell, Cell, Cell]:
@@ -117,7 +120,8 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
             ends = (board.distribution.lower, board.distribution.upper) if board.distribution else ()
             values.append(TeamValue(team.team, board.place or 0, *ends))
         if values:
-            told = "The place of every team; lines hold 95 % of its places when cases are resampled."
+            lines = "; lines hold 95 % of its places when cases are resampled"
+            told = f"The place of every team{lines if any(one.lower for one in values) else ''}."
             figure, title = phase.identifier(name, "places"), f"Places: {words_of(name)}"
             drawn = values, phase.marks, "place"
             yield team_values_chart(figure, title, told, *drawn, places=len(phase.teams))
@@ -218,12 +222,17 @@ def stability_section(phase: ReportedPhase) -> Section | None:
 
 
 def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
+    boards: dict[str, list[TeamPlaces]] = {}
     for name in phase.boards:
         placed = phase.in_order_of(name)
         places = [_places(team.team, one.distribution) for team, one in placed if one.distribution]
         if places:
-            title, follows = f"Places in resamples: {words_of(name)}", wiesenfarth("blob plot")
-            yield blob_chart(phase.identifier(name, "blobs"), title, places, phase.marks, follows)
+            boards[words_of(name)] = places
+            title, model = f"Places in resamples: {words_of(name)}", wiesenfarth("blob plot")
+            yield blob_chart(phase.identifier(name, "blobs"), title, places, phase.marks, model)
+    if boards:
+        model = wiesenfarth("stacked frequency plot")
+        yield frequencies_chart(phase.identifier("frequencies"), "Frequencies of the places", boards, model)
     samples = [
         ViolinValues(words_of(name), np.array(found.taus))
         for name in phase.boards

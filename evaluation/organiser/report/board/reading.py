@@ -4,7 +4,7 @@ import csv
 import dataclasses
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,9 +12,11 @@ from typing import Any, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
+from evaluation.challenges.declared.tables import title_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
+from evaluation.organiser.analyses.analysis import Figure
 from evaluation.organiser.annotators.ensemble import GAIN_FILES, MEMBERS, EnsembleGain
 from evaluation.organiser.charts.teams import TeamMarks
 from evaluation.organiser.output import text_of_cell
@@ -28,9 +30,11 @@ from evaluation.organiser.ranking.leaderboard_file import (
     Team,
 )
 from evaluation.organiser.ranking.rank_statistics import pareto_front
+from evaluation.organiser.report.analyses import FIGURES
 from evaluation.organiser.report.page import Block, Section, Table, identifier, listed
 from evaluation.organiser.rescoring.changes import Changes
 from evaluation.organiser.rescoring.kept import CHANGES
+from evaluation.phase.registry import challenge_named
 
 # --- Reading of the files that `rank --output` writes ---
 
@@ -141,6 +145,21 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         raise PhaseError(f"{path}: cannot be read: {error}") from None
 
 
+def read_figures(folders: Sequence[Path], phase: str) -> dict[str, dict[str, list[Figure]]]:
+    """Return the figures of further analyses of a phase by analysis and team, the name of the folder.
+
+    They lie in the folders or in folders in them. Raises `PhaseError`.
+    """
+    found: dict[str, dict[str, list[Figure]]] = {}
+    places = {path for folder in folders for name in ("", "*/") for path in folder.glob(f"{name}{FIGURES}")}
+    for path in sorted(places):
+        for row in read_rows(path):
+            if row.pop("phase", None) == phase:
+                of_team = found.setdefault(row.pop("analysis", ""), {}).setdefault(path.parent.name, [])
+                of_team.append(_validated(path, Figure, {name: cell or None for name, cell in row.items()}))
+    return found
+
+
 def _validated(path: Path, kind: Any, content: Any, key: str | None = None) -> Any:
     """Return a JSON value, or what it holds under a key, as an instance of a type."""
     try:
@@ -160,6 +179,15 @@ class ReportedPhase:
     board: PhaseLeaderboard
     organiser: OrganiserPart
     marks: TeamMarks
+
+    @property
+    def challenge(self) -> str | None:
+        """The title of the challenge, None of one that the phase itself declares."""
+        try:
+            known = challenge_named(self.board.challenge)
+        except PhaseError:
+            return self.board.challenge
+        return None if known.declare else known.title
 
     @property
     def teams(self) -> tuple[str, ...]:
@@ -187,10 +215,14 @@ class ReportedPhase:
         return identifier(self.board.role or "", *words)
 
     def title_of(self, metric: str) -> str:
-        """Return the title of a metric, with its task where another metric has the same title."""
+        """Return the title of a metric, with its task where another metric has the same title.
+
+        One that the phase does not publish, but the organiser's files hold, has its name in words.
+        """
         known = self.board.metrics
         if metric not in known:
-            return metric
+            task, _, name = metric.rpartition(".")
+            return f"{title_of(name)} ({words_of(task)})" if task else title_of(name)
         titles = [one.title for one in known.values()]
         title = known[metric].title
         return title if titles.count(title) == 1 else f"{title} ({metric.partition('.')[0]})"

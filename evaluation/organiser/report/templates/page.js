@@ -6,6 +6,12 @@
   const views = new Map(); // of Vega, by the name of the figure
   let chosenTheme = null;
   let chosenCase = "";
+  const chosenTeams = new Set(); // none: all are shown
+  const teamCells = [...document.querySelectorAll("table.sortable")].flatMap((table) => {
+    const position = [...table.tHead.rows[0].cells].findIndex((head) => head.textContent === "team");
+    return position < 0 ? [] : [...table.tBodies[0].rows].map((row) => row.cells[position]).filter((cell) => cell.textContent !== "–");
+  });
+  const teams = new Set(teamCells.map((cell) => cell.textContent));
 
   const contentOf = (element) => JSON.parse(element.querySelector(":scope > script").textContent);
   const say = (text) => { document.getElementById("status").textContent = text; };
@@ -18,7 +24,7 @@
     const name = figure.dataset.chart;
     try {
       views.get(name)?.finalize();
-      const content = contentOf(figure);
+      const content = ofChosenTeams(contentOf(figure));
       const drawing = figure.querySelector(".drawing");
       const available = drawing.clientWidth || 480;
       const width = Math.max(available, content.usermeta?.leastWidth ?? 0); // a wider one is scrolled
@@ -51,6 +57,20 @@
     for (const figure of [...figures.filter((one) => !folded(one)), ...figures.filter(folded)]) await draw(figure);
     root.dataset.state = "drawn";
   }
+
+  // Figures are laid out again for the page, half of it or all: scaled ones would have letters too small to read.
+  const [HALF_PAGE, WHOLE_PAGE] = [320, 670];
+  addEventListener("beforeprint", () => {
+    for (const figure of document.querySelectorAll("figure.chart[data-state=drawn]")) {
+      const { view } = views.get(figure.dataset.chart);
+      const least = contentOf(figure).usermeta?.leastWidth ?? 0;
+      figure.dataset.width = view.width();
+      view.width(Math.max(figure.classList.contains("wide") ? WHOLE_PAGE : HALF_PAGE, Math.min(least, WHOLE_PAGE))).run();
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const figure of document.querySelectorAll("figure.chart[data-width]")) views.get(figure.dataset.chart).view.width(Number(figure.dataset.width)).run();
+  });
 
   function setTheme(theme) {
     root.dataset.theme = theme;
@@ -146,11 +166,7 @@
   function makeSearch() {
     const input = document.getElementById("find");
     const cases = [...document.querySelectorAll(".table.cases")].flatMap((block) => contentOf(block).rows.map((row) => String(row[0])));
-    const cells = [...document.querySelectorAll("table.sortable")].flatMap((table) => {
-      const position = [...table.tHead.rows[0].cells].findIndex((head) => head.textContent === "team");
-      return position < 0 ? [] : [...table.tBodies[0].rows].map((row) => row.cells[position]);
-    });
-    const teams = [...new Set(cells.map((cell) => cell.textContent))];
+    const cells = teamCells;
     const names = [...teams, ...new Set(cases)];
     if (!names.length) return;
     input.hidden = false;
@@ -170,6 +186,62 @@
       found[0]?.scrollIntoView({ block: "center" });
       say(found.length ? `${found.length} rows of ${input.value} are marked.` : "Nothing is called so.");
     });
+  }
+
+  // --- Choice of teams: tables and figures without the others ----------------------------------------------
+
+  // A team keeps its colour and shape, and places stay those among all teams.
+  function ofChosenTeams(content) {
+    if (!chosenTeams.size) return content;
+    const isOther = (name) => teams.has(name) && !chosenTeams.has(name);
+    const datasets = Object.fromEntries(Object.entries(content.datasets).map(([name, rows]) => {
+      // A column of a heat map can be a rank that is the name of a team, too.
+      const keys = ["team", "name", ...["row", "column"].filter((key) => rows.every((row) => teams.has(row[key])))];
+      const kept = rows.filter((row) => !keys.some((key) => isOther(row[key])));
+      // The names at the ends of lines, of teams in one place.
+      const named = kept.map((row) => (row.names ? { ...row, names: row.names.split(", ").filter((one) => !isOther(one)).join(", ") } : row));
+      return [name, named.filter((row) => row.names !== "")];
+    }));
+    const without = (part) => {
+      if (Array.isArray(part)) return part.length && part.every((one) => teams.has(one)) ? part.filter((one) => !isOther(one)) : part.map(without);
+      if (part === null || typeof part !== "object") return part;
+      const scaled = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, without(value)]));
+      if (Array.isArray(part.domain) && Array.isArray(part.range) && part.domain.length === part.range.length) {
+        scaled.range = part.range.filter((_value, position) => !isOther(part.domain[position]));
+      }
+      return scaled;
+    };
+    const { datasets: all, ...specification } = content;
+    const down = (specification.encoding ?? specification.layer?.at(-1).encoding ?? {}).y;
+    const rowsOf = (tables) => new Set(Object.values(tables).flatMap((rows) => rows.map((row) => row[down?.field]))).size;
+    const share = down?.type === "nominal" && rowsOf(all) ? rowsOf(datasets) / rowsOf(all) : 1;
+    const height = typeof content.height === "number" ? { height: Math.max(30, content.height * share) } : {};
+    return { ...without(specification), ...height, datasets };
+  }
+
+  function makeTeams() {
+    const choice = document.getElementById("teams");
+    if (teams.size < 3) return;
+    choice.hidden = false;
+    const boxes = [...teams].map((team) => {
+      const label = document.createElement("label");
+      const box = Object.assign(document.createElement("input"), { type: "checkbox", value: team });
+      label.append(box, ` ${team}`);
+      choice.querySelector("div").append(label);
+      return box;
+    });
+    let waiting = 0;
+    choice.addEventListener("change", () => {
+      chosenTeams.clear();
+      for (const box of boxes) if (box.checked) chosenTeams.add(box.value);
+      for (const cell of teamCells) cell.parentElement.hidden = chosenTeams.size > 0 && !chosenTeams.has(cell.textContent);
+      choice.querySelector("summary").textContent = chosenTeams.size ? `Teams: ${chosenTeams.size} of ${teams.size}` : "Teams";
+      say(chosenTeams.size ? `${chosenTeams.size} of ${teams.size} teams are shown.` : "All teams are shown.");
+      root.dataset.state = "drawing";
+      clearTimeout(waiting);
+      waiting = setTimeout(drawAll, 200);
+    });
+    addEventListener("keydown", (event) => { if (event.key === "Escape") choice.open = false; });
   }
 
   // --- Case viewer: layers of one case by team, moved together ---------------------------------------------
@@ -329,7 +401,7 @@
     const valueOf = (position) => (row) => {
       const cell = row.cells[position];
       if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
-      return cell.textContent === "–" ? null : cell.textContent;
+      return /^–\d*$/.test(cell.textContent) ? null : cell.textContent;
     };
     heads.forEach((head, position) => {
       const cells = [...body.rows].map((row) => row.cells[position]);
@@ -473,6 +545,7 @@
   });
   addEventListener("hashchange", () => reveal(document.getElementById(location.hash.slice(1))));
   makeSearch();
+  makeTeams();
   for (const block of document.querySelectorAll(".viewer")) makeViewer(block);
   document.getElementById("theme").addEventListener("click", () => {
     chosenTheme = root.dataset.theme === "dark" ? "light" : "dark";
