@@ -60,11 +60,8 @@ def _grouping(data: describe_data.Data, subgroup: Subgroup) -> Grouping:
     cells = data.columns.get(subgroup.column, ())
     labels = {cell: label_of(subgroup, cell) for cell in dict.fromkeys(cells)}
     ordered = sorted(filter(None, labels), key=_order)
-    return Grouping(
-        subgroup.column,
-        tuple(labels[cell] for cell in cells),
-        tuple(dict.fromkeys(labels[cell] for cell in ordered)),
-    )
+    groups = tuple(dict.fromkeys(labels[cell] for cell in ordered))
+    return Grouping(subgroup.column, tuple(labels[cell] for cell in cells), groups)
 
 
 def _order(cell: str) -> tuple[bool, float, str]:

@@ -423,18 +423,13 @@ def survival_chart(
     x = vl.quantity("time", f"time in {unit}" if unit else "time")
     y = vl.share("share", "share without the event")
     bands = [vl.NamedBand(group, one.time, one.lower, one.upper) for group, one in curves.items()]
-    data = {
-        "band": vl.band_rows(bands, "time", marks),
-        "curves": [
-            row for line in lines for row in vl.rows_of({"time": line.x, "share": line.y}, name=line.name)
-        ],
-        "censored": [
-            row
-            for group, one in curves.items()
-            for row in vl.rows_of({"time": one.time, "share": one.alive, "cases": one.censored}, name=group)
-            if row["cases"]
-        ],
-    }
+    drawn_lines, censored = list[vl.Record](), list[vl.Record]()
+    for line in lines:
+        drawn_lines += vl.rows_of({"time": line.x, "share": line.y}, name=line.name)
+    for group, one in curves.items():
+        rows = vl.rows_of({"time": one.time, "share": one.alive, "cases": one.censored}, name=group)
+        censored += [row for row in rows if row["cases"]]
+    data = {"band": vl.band_rows(bands, "time", marks), "curves": drawn_lines, "censored": censored}
     band = vl.band_layer(x, vl.share("lower", "share without the event"), len(bands))
     drawn = vl.lines_by_name(marks, legend=len(lines) > 1)
     tick = {"type": "point", "shape": "stroke", "angle": 90, "size": 60}

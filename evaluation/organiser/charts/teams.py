@@ -313,16 +313,11 @@ def podium_chart(
     separators = vl.layer("separators", rule, x=x)
     encoding: vl.Record = {"x": x, "y": y, "color": by_team(vl.scale_of(marks, "colour"), legend=True)}
     if few:
-        lines = vl.layer(
-            "values",
-            {"type": "line", "strokeWidth": 1, "tooltip": None},
-            x=x,
-            y=y,
-            detail=vl.nominal("case"),
-            order=vl.quantitative("position"),
-            color=vl.if_selected("case", vl.VERMILION, {"value": vl.GREY}),
-            opacity=vl.if_selected("case", 1, {"value": round(max(0.04, min(0.2, 20 / len(cases))), 3)}),
-        )
+        line = {"type": "line", "strokeWidth": 1, "tooltip": None}
+        by_case = {"detail": vl.nominal("case"), "order": vl.quantitative("position")}
+        colour = vl.if_selected("case", vl.VERMILION, {"value": vl.GREY})
+        faint = vl.if_selected("case", 1, {"value": round(max(0.04, min(0.2, 20 / len(cases))), 3)})
+        lines = vl.layer("values", line, x=x, y=y, **by_case, color=colour, opacity=faint)
         points = vl.layer(
             "values",
             {"type": "point", "filled": True, "cursor": "pointer", "opacity": 0.9},

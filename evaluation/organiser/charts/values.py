@@ -63,11 +63,8 @@ def distribution_chart(
             bins += vl.rows_of({"value": middles[held], "cases": counts[held]}, name=one.name)
         else:
             names = [case for case, enters in zip(one.cases, entering.tolist(), strict=True) if enters]
-            rows = zip(names, values.tolist(), _offsets(values), strict=True)
-            points += [
-                {"name": one.name, "case": case, "value": value, "offset": offset}
-                for case, value, offset in rows
-            ]
+            for case, value, offset in zip(names, values.tolist(), _offsets(values), strict=True):
+                points.append({"name": one.name, "case": case, "value": value, "offset": offset})
     of_name = vl.nominal("name", scale=vl.scale_of(marks or {}, "colour"), legend=None)
     y = vl.names_down("name")
     x = vl.quantity("value", axis_title, domain)
@@ -90,13 +87,12 @@ def distribution_chart(
         layers.append(vl.layer("bins", mark, x=x, **colour, size=size))
     if points:
         data["points"] = points
+        size = {"value": 45 if len(points) <= _FEW_POINTS * len(boxes) else 16}
         encoding = {
             "x": x,
             "yOffset": vl.quantitative("offset", scale={"domain": [-1, 1]}),
             **vl.point_of_case(vl.BLUE),
-            "size": vl.if_selected(
-                "case", 220, {"value": 45 if len(points) <= _FEW_POINTS * len(boxes) else 16}
-            ),
+            "size": vl.if_selected("case", 220, size),
             **({"color": vl.if_selected("case", vl.VERMILION, of_name)} if marks else {}),
             "tooltip": vl.tooltip("case", "name", numbers=("value",)),
         }
@@ -137,9 +133,8 @@ def histogram_chart(
     bins = int(min(_MOST_BINS, max(5, round(values.size**0.5))))
     counts, edges = np.histogram(values, bins=bins)
     rows = vl.rows_of({"from": edges[:-1], "to": edges[1:], "cases": counts})
-    bars = vl.layer(
-        "bins", {"type": "bar"}, **vl.binned(axis_title), y=vl.quantitative("cases", title="cases")
-    )
+    y = vl.quantitative("cases", title="cases")
+    bars = vl.layer("bins", {"type": "bar"}, **vl.binned(axis_title), y=y)
     return vl.Chart(name, title, description, {"bins": rows}, {**bars, "height": 240})
 
 
