@@ -10,10 +10,13 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from evaluation.charts.chart import layered
+from evaluation.charts.chart import NamedCurve, layered
 from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
+from evaluation.organiser.charts.curves import froc_chart
+from evaluation.organiser.charts.values import cumulative_chart
 from test.charts.board_examples import board_examples
 from test.charts.drawing import drawn
 from test.charts.examples import examples
@@ -133,6 +136,23 @@ def test_limits_of_agreement_are_1_96_deviations_around_the_bias():
 def test_the_cumulative_share_rises_by_one_case_at_each_error():
     steps = [(row["error"], row["share"]) for row in rows("cumulative", "curve")]
     assert steps == [(0, 0), (1, pytest.approx(1 / 3)), (2, pytest.approx(2 / 3)), (3, 1)]
+
+
+def test_of_many_errors_four_hundred_are_drawn_at_their_shares():
+    errors = np.random.default_rng(1).permutation(np.arange(1.0, 1001.0))
+    start, *steps = cumulative_chart("cumulative", "Errors", errors, "px").data["curve"]
+    assert (start["error"], start["share"], len(steps)) == (0, 0, 400)
+    assert [step["share"] for step in steps] == pytest.approx([step["error"] / 1000 for step in steps])
+    assert (steps[0]["error"], steps[-1]["error"]) == (1, 1000)
+
+
+@pytest.mark.parametrize(("most", "rates"), [(1.5, None), (8, [0, 0.125, 0.25, 0.5, 1, 2, 4, 8])])
+def test_many_false_positives_have_the_usual_rates_on_a_logarithmic_axis(most, rates):
+    curve = NamedCurve("polyp", np.array([0.0, most]), np.array([0.0, 0.9]))
+    chart = froc_chart("froc", "FROC", [curve], "A hit overlaps.")
+    axes = [layer["encoding"]["x"] for layer in chart.specification["layer"]]
+    assert {axis.get("scale", {}).get("type") for axis in axes} == {rates and "symlog"}
+    assert all(axis.get("axis", {}).get("values") == rates for axis in axes)
 
 
 def test_rings_hold_half_and_nine_tenths_of_the_errors():

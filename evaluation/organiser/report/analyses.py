@@ -43,14 +43,24 @@ def figures_table(analysis: Analysis, figures: Mapping[str, Sequence[Figure]]) -
             cells = (_text(own[name], cases) if name in own else None for name in metrics)
             rows.append([*([team] if team else []), part, cases, *cells])
     titles = (*(["team"] if any(figures) else []), "measure", "cases", *metrics)
-    note = f"{analysis.texts['note']} In brackets: 95 % intervals."
+    shown = [one for found in figures.values() for one in found]
+    note = f"{analysis.texts['note']} {_intervals_in_words(shown, 'In brackets:')}"
     return Table.of(identifier("analysis", analysis.name), analysis.texts["title"], titles, rows, note)
 
 
+def _intervals_in_words(figures: Sequence[Figure], start: str) -> str:
+    absent = [one.interval for one in figures if one.lower is None]
+    reasons = (
+        f"Figures without an interval: {len(absent)} ({'; '.join(dict.fromkeys(absent))})." if absent else ""
+    )
+    return " ".join(filter(None, (f"{start} 95 % intervals." * (len(absent) < len(figures)), reasons)))
+
+
 def _text(figure: Figure, cases: int) -> str:
-    ends = "" if figure.lower is None else f" ({figure.lower:.3f} to {figure.upper:.3f})"
+    digits = 3 if abs(figure.value) < 10 else 1
+    ends = "" if figure.lower is None else f" ({figure.lower:.{digits}f} to {figure.upper:.{digits}f})"
     number = "" if figure.cases == cases else f", n = {figure.cases}"
-    return f"{figure.value:.3f}{ends}{number}".replace("-", "−")
+    return f"{figure.value:.{digits}f}{ends}{number}".replace("-", "−")
 
 
 def _charts(result: Result) -> Iterator[Chart]:
@@ -68,7 +78,7 @@ def _charts(result: Result) -> Iterator[Chart]:
             yield team_values_chart(
                 identifier("analysis", analysis.name, *words),
                 f"{analysis.texts['title']}. {axis_title}",
-                "Lines are 95 % intervals.",
+                _intervals_in_words([*shown.values()], "Lines are"),
                 [TeamValue(label, one.value, one.lower, one.upper) for label, one in shown.items()],
                 {label: styles[one.metric] for label, one in shown.items()},
                 axis_title,
