@@ -1,6 +1,7 @@
 """The page of a cyst benchmark: figures and tables of the measurements that `fuse cysts` wrote."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -222,7 +223,11 @@ class Pictures:
 def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) -> Page:
     """Return the page of the existing tables, with the requested ``pictures``."""
     pictures = pictures or Pictures()
-    everything = [row for row in tables["combinations"] if row["column"] == "all"]
+    everything = [
+        {name: cell for name, cell in row.items() if name not in ("column", "value")}
+        for row in tables["combinations"]
+        if row["column"] == "all"
+    ]
     combined = len({row["readers"] for row in everything})
     groups = [row for row in tables["combinations"] if row["column"] in ("vendor", "quality")]
     distinctions: list[Block] = [
@@ -297,7 +302,7 @@ def _table(name: str, title: str, rows: Sequence[Record], note: str = "") -> Ite
 
 
 def _in_words(name: Any) -> str:
-    return str(name).replace("b_scan", "B-scan").replace("_", " ").replace(" um ", " µm ")
+    return re.sub(r"\bum\b", "µm", str(name).replace("b_scan", "B-scan").replace("_", " "))
 
 
 def _is_whole(column: str) -> bool:
