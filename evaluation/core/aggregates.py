@@ -355,7 +355,7 @@ def agreement_of(predicted: str, true: str, figure: Figure, absolute: bool | Non
     return metric.Aggregate(
         values,
         strata=lambda table: metric.strata_of_column(table, true),
-        influences=None if absolute is None else influences,
+        weighted_influence=None if absolute is None else influences,
     )
 
 

@@ -29,7 +29,15 @@ from evaluation.metrics.intervals import (
 
 
 def default_method(metric: Metric, clustered: bool) -> IntervalMethod:
-    """Return a metric's default interval method, chosen by simulated coverage (see docs/intervals.md)."""
+    """Return the default interval method of a metric, chosen by simulated coverage (see docs/intervals.md).
+
+    logit-DeLong: areas under a ROC curve, with DeLong's standard error on the logit scale, or Obuchowski's
+    where cases belong together. Studentised: means over cases and figures of them, by the bootstrap of the
+    studentised mean. Fisher-studentised: correlations, by the same bootstrap of Fisher's z. Wilson: shares of
+    cases, by Wilson's score interval. Wilson-jackknife: the concordance index, by Wilson's interval with the
+    variance of the infinitesimal jackknife. Wilson-bootstrap: any other bounded metric, by Wilson's interval
+    with the variance of the bootstrap. Percentile: any other.
+    """
     aggregate = metric.aggregate
     if aggregate.curve and aggregate.curve.is_area:
         return "logit-DeLong"
@@ -39,7 +47,7 @@ def default_method(metric: Metric, clustered: bool) -> IntervalMethod:
         return "studentised"
     if not _is_bounded(metric):
         return "percentile"
-    if aggregate.influences:
+    if aggregate.weighted_influence:
         return "Fisher-studentised"
     return "Wilson-jackknife" if aggregate.influence else "Wilson-bootstrap"
 
@@ -210,11 +218,11 @@ def _from_values(
 
 def _fisher_z(metric: Metric, table: CaseTable, weights: UnitWeights) -> Floats:
     """Return Fisher's z of a correlation, and its standard error over units, shape (rows, 2)."""
-    assert metric.aggregate.influences is not None
+    assert metric.aggregate.weighted_influence is not None
     cases, units = WeightedCases(table, weights), weights.of_units.shape[1]
     order = np.argsort(weights.unit_of_case, kind="stable")
     starts = np.flatnonzero(np.diff(weights.unit_of_case[order], prepend=-1))
-    of_units = np.add.reduceat(metric.aggregate.influences(cases)[:, order], starts, axis=1)
+    of_units = np.add.reduceat(metric.aggregate.weighted_influence(cases)[:, order], starts, axis=1)
     squares = np.einsum("ij,ij->i", weights.of_units, of_units**2) * units / (units - 1)
     value, total = metric.aggregate.values(cases), weights.of_cases.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):

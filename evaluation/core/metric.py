@@ -197,7 +197,7 @@ class Aggregate:
     For intervals: ``mean`` of a figure of a mean over cases. ``is_share``: a mean of shares of cases.
     ``decisive``: the cases whose number decides how certain the figure is, from the reference only, shape
     (cases,); by default those of the smallest stratum. ``influence`` returns the derivative of the figure by
-    each case's weight; ``influences``, of a correlation, by each case's share of each row's weight, shape
+    each case's weight; ``weighted_influence``, of a correlation, by its share of a row's weight, shape
     (rows, cases). ``optimism``: by how much the figure may be too high since a sample lacks rare false
     positives, or since it is read from an envelope. ``drawn_together``: the shares of the strata are no part
     of the design, so that all cases are drawn together. ``rare_failures``: so few cases are worst that a
@@ -219,7 +219,7 @@ class Aggregate:
     is_share: bool = False
     decisive: Callable[[CaseTable], NDArray[np.bool_]] | None = None
     influence: Callable[[CaseTable], Floats] | None = None
-    influences: Callable[[WeightedCases], Floats] | None = None
+    weighted_influence: Callable[[WeightedCases], Floats] | None = None
     optimism: Callable[[CaseTable], float] | None = None
     drawn_together: bool = False
     rare_failures: bool = False
