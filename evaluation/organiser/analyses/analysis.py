@@ -50,14 +50,14 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Analysis:
+class FurtherAnalysis:
     """A further analysis of a challenge.
 
     ``texts``: title, note (method and sources), and the titles of the parts by key, in their order.
-    ``fields``: those that a phase must have for it. ``measure`` yields the rows of one case. ``joined`` makes
-    the rows of pairs of cases from those of all cases, given the cluster of every case (empty: the case
-    alone). Every metric is computed of the rows of each part. ``charted``: the words for the metrics of each
-    chart, by the title of its axis.
+    ``fields``: those that a phase must have for it. ``measure`` yields the rows of one case, for all analyses
+    that have it. ``joined`` makes the rows of pairs of cases from those of all cases, given the cluster of
+    every case (empty: the case alone). Every metric is computed of the rows of each part. ``charted``: the
+    words for the metrics of each chart, by the title of its axis.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Analysis:
 
 
 @dataclass(frozen=True)
-class Figure:
+class AnalysisFigure:
     """A metric of a part with its 95 % interval, over ``rows`` rows of ``cases`` cases.
 
     ``part`` and ``metric`` are titles. ``interval``: its method, or the reason why there is none.
@@ -87,12 +87,12 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Result:
+class AnalysisResult:
     """An analysis of a submission: its figures, and its rows with those of the cases left out."""
 
     phase: str
-    analysis: Analysis
-    figures: tuple[Figure, ...]
+    analysis: FurtherAnalysis
+    figures: tuple[AnalysisFigure, ...]
     rows: tuple[Measured, ...]
 
 
@@ -110,11 +110,11 @@ def plain_mean(name: str, title: str, low: float = -inf, high: float = inf) -> M
     return Metric(name, title, replace(mean_of(name), rare_failures=False), low, high, ordered=False)
 
 
-def analyses_of(phase: Phase) -> tuple[Analysis, ...]:
+def analyses_of(phase: Phase) -> tuple[FurtherAnalysis, ...]:
     """Return the further analyses of a phase's challenge for which the phase has the fields."""
     name = f"evaluation.organiser.analyses.{phase.challenge.name}"
     try:
-        known: tuple[Analysis, ...] = importlib.import_module(name).ANALYSES
+        known: tuple[FurtherAnalysis, ...] = importlib.import_module(name).ANALYSES
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
@@ -123,7 +123,7 @@ def analyses_of(phase: Phase) -> tuple[Analysis, ...]:
     return tuple(one for one in known if one.fields <= fields)
 
 
-def results_of(phase: Phase, rows: Sequence[Measured], resampling: Resampling) -> Iterator[Result]:
+def results_of(phase: Phase, rows: Sequence[Measured], resampling: Resampling) -> Iterator[AnalysisResult]:
     """Yield the results of the analyses that have any row, from the rows of all cases of a submission."""
     for analysis in analyses_of(phase):
         own = [row for row in rows if row.analysis == analysis.name]
@@ -132,20 +132,22 @@ def results_of(phase: Phase, rows: Sequence[Measured], resampling: Resampling) -
             kept = list(analysis.joined(kept, resampling.clusters or {}))
         if kept:
             lost = (row for row in own if row.left_out)
-            yield Result(
+            yield AnalysisResult(
                 phase.config.name, analysis, tuple(_figures(analysis, kept, resampling)), (*kept, *lost)
             )
 
 
-def _figures(analysis: Analysis, rows: Sequence[Measured], resampling: Resampling) -> Iterator[Figure]:
+def _figures(
+    analysis: FurtherAnalysis, rows: Sequence[Measured], resampling: Resampling
+) -> Iterator[AnalysisFigure]:
     """Yield the metrics of every part that exist; rows of one case or cluster are resampled together."""
+    if resampling.clusters is None and len({(row.part, row.case) for row in rows}) < len(rows):
+        resampling = replace(resampling, clusters={row.case: row.case for row in rows})
     for part, title in analysis.texts["parts"].items():
         of_part = [row for row in rows if row.part == part]
         names = [row.case for row in of_part]
         if not names:
             continue
-        if resampling.clusters is None and len(set(names)) < len(names):
-            resampling = replace(resampling, clusters={row.case: row.case for row in rows})
         table = CaseTable(names, [row.values or {} for row in of_part])
         values = metric_values(analysis.metrics, table)
         metrics = {one.name: one for one in analysis.metrics if not isnan(values[one.name])}
@@ -154,7 +156,7 @@ def _figures(analysis: Analysis, rows: Sequence[Measured], resampling: Resamplin
             entering = np.flatnonzero(metric.aggregate.strata(table) >= 0).tolist()
             known = (title, metric.title, len({names[row] for row in entering}), len(entering), values[name])
             if name in found.missing:
-                yield Figure(*known, None, None, found.missing[name])
+                yield AnalysisFigure(*known, None, None, found.missing[name])
             else:
                 (one,) = found.found[name]
-                yield Figure(*known, one.interval.lower, one.interval.upper, one.method)
+                yield AnalysisFigure(*known, one.interval.lower, one.interval.upper, one.method)

@@ -13,7 +13,7 @@ from evaluation.io.tables import is_number, parse_number
 from evaluation.io.volume_header import geometry_of
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.crops import Box, Crop
-from evaluation.organiser.analyses.analysis import Analysis, Measured, OpenCase, plain_mean, texts_of
+from evaluation.organiser.analyses.analysis import FurtherAnalysis, Measured, OpenCase, plain_mean, texts_of
 
 _HEIGHTS, _RINGS = "heights", "rings"
 _HIGH_UM = 380
@@ -86,7 +86,7 @@ def _measure(case: OpenCase) -> Iterator[Measured]:
 _TEXTS, _FIELDS = texts_of("cysts"), frozenset({"cysts"})
 
 ANALYSES = (
-    Analysis(
+    FurtherAnalysis(
         _HEIGHTS,
         _TEXTS[_HEIGHTS],
         _FIELDS,
@@ -94,8 +94,7 @@ ANALYSES = (
         {"Share of the cysts that are found": {"found": ""}},
         _measure,
     ),
-    # `_measure` yields the rows of the rings too.
-    Analysis(
+    FurtherAnalysis(
         _RINGS,
         _TEXTS[_RINGS],
         _FIELDS,
@@ -105,6 +104,6 @@ ANALYSES = (
             plain_mean("error", "Absolute error", 0),
         ),
         {"Absolute error in mm³": {"error": ""}},
-        lambda case: (),
+        _measure,
     ),
 )

@@ -18,7 +18,7 @@ from evaluation.core.metric import Metric, auc_of
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.segmentation import region_of
-from evaluation.organiser.analyses.analysis import Analysis, Measured, OpenCase, plain_mean, texts_of
+from evaluation.organiser.analyses.analysis import FurtherAnalysis, Measured, OpenCase, plain_mean, texts_of
 
 # --- The rim of one disc, seen from the centre of the disc ---
 
@@ -180,7 +180,6 @@ _CHARTED = {
 _TEXTS, _FIELDS = texts_of("refuge"), frozenset({"segmentation"})
 
 ANALYSES = (
-    Analysis(_RIM, _TEXTS[_RIM], _FIELDS, _METRICS, _CHARTED, _measure),
-    # `_measure` yields the rows of its single eyes too.
-    Analysis(_ASYMMETRY, _TEXTS[_ASYMMETRY], _FIELDS, _METRICS, _CHARTED, lambda case: (), _pairs),
+    FurtherAnalysis(_RIM, _TEXTS[_RIM], _FIELDS, _METRICS, _CHARTED, _measure),
+    FurtherAnalysis(_ASYMMETRY, _TEXTS[_ASYMMETRY], _FIELDS, _METRICS, _CHARTED, _measure, _pairs),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from evaluation.charts.chart import Chart, marks_of
-from evaluation.organiser.analyses.analysis import Analysis, Figure, Result
+from evaluation.organiser.analyses.analysis import AnalysisFigure, AnalysisResult, FurtherAnalysis
 from evaluation.organiser.charts.teams import TeamValue, team_values_chart
 from evaluation.organiser.output import csv_bytes
 from evaluation.organiser.report.page import Block, Cell, Section, Table, Text, identifier, listed
@@ -12,7 +12,7 @@ FIGURES = "analyses.csv"
 _MOST_NAMED = 10
 
 
-def analyses_section(results: Sequence[Result]) -> Section | None:
+def analyses_section(results: Sequence[AnalysisResult]) -> Section | None:
     """Return the section, None without any result."""
     blocks: list[Block] = []
     for result in results:
@@ -22,14 +22,14 @@ def analyses_section(results: Sequence[Result]) -> Section | None:
     return Section("analyses", "Further analyses", tuple(blocks)) if blocks else None
 
 
-def _left_out(result: Result) -> Iterator[str]:
+def _left_out(result: AnalysisResult) -> Iterator[str]:
     for reason in dict.fromkeys(row.left_out for row in result.rows if row.left_out):
         names = [row.case for row in result.rows if row.left_out == reason]
         more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
         yield f"{listed([*names[:_MOST_NAMED], *more])} ({reason})"
 
 
-def figures_table(analysis: Analysis, figures: Mapping[str, Sequence[Figure]]) -> Table:
+def figures_table(analysis: FurtherAnalysis, figures: Mapping[str, Sequence[AnalysisFigure]]) -> Table:
     """Return the figures of an analysis by team: a row for each part, and a column for each metric.
 
     The team is left out where it has no name. A figure of fewer cases than its row states their number.
@@ -48,7 +48,7 @@ def figures_table(analysis: Analysis, figures: Mapping[str, Sequence[Figure]]) -
     return Table.of(identifier("analysis", analysis.name), analysis.texts["title"], titles, rows, note)
 
 
-def _intervals_in_words(figures: Sequence[Figure], start: str) -> str:
+def _intervals_in_words(figures: Sequence[AnalysisFigure], start: str) -> str:
     absent = [one.interval for one in figures if one.lower is None]
     reasons = (
         f"Figures without an interval: {len(absent)} ({'; '.join(dict.fromkeys(absent))})." if absent else ""
@@ -56,14 +56,14 @@ def _intervals_in_words(figures: Sequence[Figure], start: str) -> str:
     return " ".join(filter(None, (f"{start} 95 % intervals." * (len(absent) < len(figures)), reasons)))
 
 
-def _text(figure: Figure, cases: int) -> str:
+def _text(figure: AnalysisFigure, cases: int) -> str:
     digits = 3 if abs(figure.value) < 10 else 1
     ends = "" if figure.lower is None else f" ({figure.lower:.{digits}f} to {figure.upper:.{digits}f})"
     number = "" if figure.cases == cases else f", n = {figure.cases}"
     return f"{figure.value:.{digits}f}{ends}{number}".replace("-", "−")
 
 
-def _charts(result: Result) -> Iterator[Chart]:
+def _charts(result: AnalysisResult) -> Iterator[Chart]:
     analysis = result.analysis
     titles = {metric.name: metric.title for metric in analysis.metrics}
     for axis_title, words in analysis.charted.items():
@@ -85,7 +85,7 @@ def _charts(result: Result) -> Iterator[Chart]:
             )
 
 
-def result_files(results: Sequence[Result]) -> dict[str, bytes]:
+def result_files(results: Sequence[AnalysisResult]) -> dict[str, bytes]:
     """Return the csv files of analyses by name: their figures, and their rows with the cases left out."""
     figures = [
         {"phase": one.phase, "analysis": one.analysis.name, **vars(figure)}

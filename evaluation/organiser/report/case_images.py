@@ -352,7 +352,8 @@ class _SubmissionReader:
         self._fields = {field.name: field for field in fields_of(self.phase.tasks) if is_read(field)}
         self._submitted = self._of_reference if folder is None else self._of(folder)
         self._reference = OpenReference(self.phase.reference, references_of(self.phase.tasks))
-        self._analyses = () if folder is None else analyses_of(self.phase)
+        analyses = () if folder is None else analyses_of(self.phase)
+        self._measures = dict.fromkeys(one.measure for one in analyses)
         self._photographs = Photographs(request.images)
         self._wanted = request.pictures
         self._only_pictures, self._views = request.only_pictures, request.views
@@ -387,7 +388,7 @@ class _SubmissionReader:
             measurements += overlays.measurements(field, *pair, self._definition)
             if isinstance(pair[0], Point) and (location := location_of(field, *pair)):
                 locations[name] = location
-        measured = tuple(row for analysis in self._analyses for row in analysis.measure(opened))
+        measured = tuple(row for measure in self._measures for row in measure(opened))
         found = tuple(sizes), tuple(measurements), locations
         return CaseReading(case.name, *found, pictures, views, measured)
 

@@ -21,7 +21,7 @@ from pypdf.generic import DictionaryObject
 from evaluation import __version__
 from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, theme
 from evaluation.io.files import write_atomically
-from evaluation.organiser.analyses.analysis import Result
+from evaluation.organiser.analyses.analysis import AnalysisResult
 from evaluation.organiser.output import plain_cell, tabular
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, Viewer
 from evaluation.organiser.report.sources import words_in
@@ -208,7 +208,7 @@ class Page:
     subtitle: str = ""
     banner: str = ""
     answer: tuple[str, ...] = ()
-    analyses: tuple[Result, ...] = ()
+    analyses: tuple[AnalysisResult, ...] = ()
 
     @property
     def folded(self) -> bool:

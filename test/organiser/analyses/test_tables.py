@@ -2,13 +2,13 @@
 
 import pytest
 
-from evaluation.organiser.analyses.analysis import Figure
+from evaluation.organiser.analyses.analysis import AnalysisFigure
 from evaluation.organiser.analyses.cysts import ANALYSES
 from evaluation.organiser.report.analyses import figures_table
 
 HEIGHT = "Mean height in µm"
-KNOWN = Figure("Up to 380 µm", HEIGHT, 26, 157, 147.74, 131.96, 164.48, "percentile")
-UNKNOWN = Figure("Above 380 µm", HEIGHT, 4, 5, 0.25, None, None, "fewer than 10 cases")
+KNOWN = AnalysisFigure("Up to 380 µm", HEIGHT, 26, 157, 147.74, 131.96, 164.48, "percentile")
+UNKNOWN = AnalysisFigure("Above 380 µm", HEIGHT, 4, 5, 0.25, None, None, "fewer than 10 cases")
 SOME, NONE = "In brackets: 95 % intervals.", "Figures without an interval: 1 (fewer than 10 cases)."
 
 

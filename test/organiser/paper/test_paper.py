@@ -14,7 +14,7 @@ import pytest
 
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.analyses.analysis import Figure, Result
+from evaluation.organiser.analyses.analysis import AnalysisFigure, AnalysisResult
 from evaluation.organiser.analyses.refuge import ANALYSES
 from evaluation.organiser.annotators.ensemble import (
     IN_WORDS,
@@ -72,8 +72,10 @@ def ranked(folder) -> RankedTeams:
     trend = GainByDisagreement("classification.auc", "glaucoma_risk", "difference", 24, 0.5, 0.0, 0.1, 0.2)
     for team, value in zip(TEAMS[2:], (0.0251, 0.125), strict=True):
         (teams.folder / team).mkdir()
-        figures = [Figure("Inferior rim", "Absolute error", 24, 24, value, 0.02, 0.13, "studentised")]
-        for name, data in result_files([Result("refuge-test", ANALYSES[0], tuple(figures), ())]).items():
+        figures = [AnalysisFigure("Inferior rim", "Absolute error", 24, 24, value, 0.02, 0.13, "studentised")]
+        for name, data in result_files(
+            [AnalysisResult("refuge-test", ANALYSES[0], tuple(figures), ())]
+        ).items():
             (teams.folder / team / name).write_bytes(data)
     (teams.folder / "A_1").mkdir()
     write_gain(teams.folder / "A_1", EnsembleGain(tuple(gains), (), (trend,), "on these cases"))

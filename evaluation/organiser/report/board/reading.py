@@ -16,7 +16,7 @@ from evaluation.challenges.declared.tables import title_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
-from evaluation.organiser.analyses.analysis import Figure
+from evaluation.organiser.analyses.analysis import AnalysisFigure
 from evaluation.organiser.annotators.ensemble import GAIN_FILES, MEMBERS, EnsembleGain
 from evaluation.organiser.charts.teams import TeamMarks
 from evaluation.organiser.output import text_of_cell
@@ -145,18 +145,20 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         raise PhaseError(f"{path}: cannot be read: {error}") from None
 
 
-def read_figures(folders: Sequence[Path], phase: str) -> dict[str, dict[str, list[Figure]]]:
+def read_figures(folders: Sequence[Path], phase: str) -> dict[str, dict[str, list[AnalysisFigure]]]:
     """Return the figures of further analyses of a phase by analysis and team, the name of the folder.
 
     They lie in the folders or in folders in them. Raises `PhaseError`.
     """
-    found: dict[str, dict[str, list[Figure]]] = {}
+    found: dict[str, dict[str, list[AnalysisFigure]]] = {}
     places = {path for folder in folders for name in ("", "*/") for path in folder.glob(f"{name}{FIGURES}")}
     for path in sorted(places):
         for row in read_rows(path):
             if row.pop("phase", None) == phase:
                 of_team = found.setdefault(row.pop("analysis", ""), {}).setdefault(path.parent.name, [])
-                of_team.append(_validated(path, Figure, {name: cell or None for name, cell in row.items()}))
+                of_team.append(
+                    _validated(path, AnalysisFigure, {name: cell or None for name, cell in row.items()})
+                )
     return found
 
 
