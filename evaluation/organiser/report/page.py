@@ -15,8 +15,6 @@ from typing import Any, Self
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from pypdf import PdfReader, PdfWriter
-from pypdf.generic import DictionaryObject
 
 from evaluation import __version__
 from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, theme
@@ -405,23 +403,25 @@ def vector_files(drawing: Chart | str) -> dict[str, bytes]:
 
 def _repeatable(pdf: bytes) -> bytes:
     """Return a PDF with its resources by name; vl-convert orders and numbers them anew in every run."""
+    from pypdf import PdfReader, PdfWriter  # 0.1 s that pages alone do not need
+    from pypdf.generic import DictionaryObject
+
+    def sort_resources(content: DictionaryObject) -> None:
+        for kind in content.get("/Resources", {}).values():
+            if isinstance(resources := kind.get_object(), DictionaryObject):
+                named = sorted(resources.items())
+                resources.clear()
+                resources.update(named)
+                for _, resource in named:
+                    if isinstance(nested := resource.get_object(), DictionaryObject):
+                        sort_resources(nested)
+
     (page,) = PdfReader(io.BytesIO(pdf)).pages
-    _sort_resources(page)
+    sort_resources(page)
     writer, written = PdfWriter(), io.BytesIO()
     writer.add_page(page)
     writer.write(written)
     return written.getvalue()
-
-
-def _sort_resources(content: DictionaryObject) -> None:
-    for kind in content.get("/Resources", {}).values():
-        if isinstance(resources := kind.get_object(), DictionaryObject):
-            named = sorted(resources.items())
-            resources.clear()
-            resources.update(named)
-            for _, resource in named:
-                if isinstance(nested := resource.get_object(), DictionaryObject):
-                    _sort_resources(nested)
 
 
 def write_figures(charts: Iterable[Chart], folder: Path) -> list[Path]:

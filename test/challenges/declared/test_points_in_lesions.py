@@ -32,11 +32,11 @@ point_precision = {{ radius = {radius}, matching = "any" }}
 """
 
 
-def slide_phase(folder, radius):
+def slide_phase(folder, radius, changed=("", "")):
     """Two slides of 0.01 mm a pixel: in the first a lesion, one of a single pixel, and an ignored one."""
     phase = declared_phase(
         folder / "phase",
-        SLIDES.format(radius=radius),
+        SLIDES.format(radius=radius).replace(*changed),
         {"name": ["a", "b"], "width": [100, 100], "height": [50, 50], "spacing_mm": ["0.01 0.01"] * 2},
     )
     slide = np.zeros((50, 100), np.uint8)
@@ -85,9 +85,7 @@ def test_lesions_are_counted_by_describe(tmp_path):
 
 
 def test_pixels_have_their_centre_at_a_half(tmp_path):
-    phase = slide_phase(tmp_path, 7)
-    text = (phase / "phase.toml").read_text().replace('unit = "mm"', 'unit = "pixels"')
-    (phase / "phase.toml").write_text(text)
+    phase = slide_phase(tmp_path, 7, ('unit = "mm"', 'unit = "pixels"'))
     # The lesion's last column is 19: pixel 26 is 7 away from it, and pixel 27 is not.
     found = {"case": ["a", "a"], "x": [26.99, 27.0], "y": [15.5, 15.5], "probability": [0.8, 0.9]}
     figures = figures_of(phase, tmp_path, found)
@@ -95,9 +93,7 @@ def test_pixels_have_their_centre_at_a_half(tmp_path):
 
 
 def test_without_a_radius_a_point_lies_in_the_lesion(tmp_path):
-    phase = slide_phase(tmp_path, 0.075)
-    text = (phase / "phase.toml").read_text().replace("radius = 0.075, ", "")
-    (phase / "phase.toml").write_text(text)
+    phase = slide_phase(tmp_path, 0.075, ("radius = 0.075, ", ""))
     found = {"case": ["a", "a"], "x": [0.905, 0.915], "y": [0.405, 0.405], "probability": [0.9, 0.8]}
     figures = figures_of(phase, tmp_path, found)
     assert (figures["point_recall"], figures["point_precision"]) == (0.5, 0.5)
