@@ -115,9 +115,11 @@ def times_section(phase: ReportedPhase) -> Section | None:
     units = f" over {phase.board.clusters} clusters of cases" if phase.board.clusters else ""
     for name in (name for name in phase.ranked_metrics if len(phase.timed(name)) > 1):
         of_team = [(team, team.metrics[name]) for team in phase.timed(name)]
+        lines = any(one.lower is not None for _, one in of_team)
         described = (
             f"The front, dashed: {listed(phase.front(name))}; no other ranked team is as good and as fast. "
-            f"Lines are 95 % intervals{units}. Times are declared or the platform's.{phase.chosen_here}"
+            f"{f'Lines are 95 % intervals{units}. ' * lines}Times are declared or the platform's."
+            f"{phase.chosen_here}"
         )
         chart = team_charts.times_chart(
             phase.identifier(name, "times"),

@@ -62,9 +62,7 @@ def read_gains(folder: Path) -> dict[str, EnsembleGain]:
     Raises `PhaseError` for files that are not of this package.
     """
     found: dict[str, EnsembleGain] = {}
-    for path in (
-        path for pattern in ("", "*/") for path in sorted(folder.glob(pattern + GAIN_FILES["gains"]))
-    ):
+    for path in _files_named(folder, GAIN_FILES["gains"]):
         content: dict[str, Any] = {part: read_rows(path.with_name(file)) for part, file in GAIN_FILES.items()}
         if content["gains"]:
             content["members"] = content["gains"][0].get(MEMBERS, "not known")
@@ -145,14 +143,18 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         raise PhaseError(f"{path}: cannot be read: {error}") from None
 
 
+def _files_named(folder: Path, name: str) -> list[Path]:
+    """Return the files of a name in a folder, then in the folders in it."""
+    return [path for pattern in ("", "*/") for path in sorted(folder.glob(pattern + name))]
+
+
 def read_figures(folders: Sequence[Path], phase: str) -> dict[str, dict[str, list[AnalysisFigure]]]:
     """Return the figures of further analyses of a phase by analysis and team, the name of the folder.
 
     They lie in the folders or in folders in them. Raises `PhaseError`.
     """
     found: dict[str, dict[str, list[AnalysisFigure]]] = {}
-    places = {path for folder in folders for name in ("", "*/") for path in folder.glob(f"{name}{FIGURES}")}
-    for path in sorted(places):
+    for path in sorted({path for folder in folders for path in _files_named(folder, FIGURES)}):
         for row in read_rows(path):
             if row.pop("phase", None) == phase:
                 of_team = found.setdefault(row.pop("analysis", ""), {}).setdefault(path.parent.name, [])
