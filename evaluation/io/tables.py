@@ -24,18 +24,6 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnSpec:
-    """A wanted column: its name in the header and alternative names."""
-
-    name: str
-    aliases: tuple[str, ...] = ()
-
-    def is_called(self, header: str) -> bool:
-        """Return whether a header cell names this column, ignoring case, spaces and underscores."""
-        return any(_plain(header) == _plain(name) for name in (self.name, *self.aliases))
-
-
-@dataclass(frozen=True, slots=True)
 class Row:
     """The cells of the wanted columns, in their order, and the first line of the row in the file."""
 
@@ -59,14 +47,14 @@ class _Layout:
     max_cells: int
 
 
-def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int) -> ReadTable:
+def read_table(data: memoryview, columns: Sequence[str], *, max_rows: int) -> ReadTable:
     """Return the wanted columns of a csv file in UTF-8, or in UTF-16 with a byte order mark.
 
     The delimiter is a comma, or a semicolon or a tab if the first line has no comma. Columns are found by
-    header. If no cell of the first row names a wanted column, columns are found by position; then the first
-    row is data if its second cell (the first, if one column is wanted) is a number, else an unknown header.
-    Blank rows are skipped; cells are stripped of spaces and not interpreted. A line with control characters
-    is a problem and counts as blank.
+    header, ignoring case, spaces and underscores. If no cell of the first row names a wanted column, columns
+    are found by position; then the first row is data if its second cell (the first, if one column is wanted)
+    is a number, else an unknown header. Blank rows are skipped; cells are stripped of spaces and not
+    interpreted. A line with control characters is a problem and counts as blank.
 
     Problems are collected and not raised. Reading ends after `max_rows` rows, and at a quotation mark that
     leaves the end of a row unclear.
@@ -89,9 +77,8 @@ def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int
             if seen > max_rows:
                 raise ReadError(FaultKind.TOO_LARGE, f"at most {max_rows} rows", "more", line)
             if len(cells) <= max(layout.positions) or any(cells[layout.max_cells :]):
-                problems.append(
-                    ReadError(FaultKind.MALFORMED, f"{layout.max_cells} fields", str(len(cells)), line)
-                )
+                expected = f"{layout.max_cells} fields"
+                problems.append(ReadError(FaultKind.MALFORMED, expected, str(len(cells)), line))
             else:
                 rows.append(Row(line, tuple([cells[position] for position in layout.positions])))
     except _HeaderError as error:
@@ -99,7 +86,7 @@ def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int
     except ReadError as error:
         problems.append(error)
     if layout is None and not problems:
-        names = ", ".join(f'"{column.name}"' for column in columns)
+        names = ", ".join(f'"{column}"' for column in columns)
         problems.append(ReadError(FaultKind.UNREADABLE, f"a table with the columns {names}", "no row"))
     return ReadTable(tuple(rows), tuple(problems))
 
@@ -180,10 +167,11 @@ def _read_cells(
             yield start, cells
 
 
-def _find_layout(cells: Sequence[str], columns: Sequence[ColumnSpec], line: int) -> tuple[_Layout, bool]:
+def _find_layout(cells: Sequence[str], columns: Sequence[str], line: int) -> tuple[_Layout, bool]:
     """Return the layout that the first row shows, and whether that row is a header."""
+    header = list(map(_plain, cells))
     matches = [
-        [position for position, cell in enumerate(cells) if column.is_called(cell)] for column in columns
+        [position for position, cell in enumerate(header) if cell == _plain(column)] for column in columns
     ]
     if not any(matches):
         is_data = len(cells) >= len(columns) and is_number(cells[min(1, len(columns) - 1)])
@@ -192,14 +180,11 @@ def _find_layout(cells: Sequence[str], columns: Sequence[ColumnSpec], line: int)
     problems = []
     for column, positions in zip(columns, matches, strict=True):
         if len(positions) > 1:
-            problems.append(
-                ReadError(
-                    FaultKind.DUPLICATE, f'column "{column.name}" once', f"{len(positions)} times", line
-                )
-            )
+            found = f"{len(positions)} times"
+            problems.append(ReadError(FaultKind.DUPLICATE, f'column "{column}" once', found, line))
         elif not positions:
             found = shorten(", ".join(f'"{shorten(cell)}"' for cell in cells))
-            problems.append(ReadError(FaultKind.MISSING, f'column "{column.name}"', found, line))
+            problems.append(ReadError(FaultKind.MISSING, f'column "{column}"', found, line))
     if problems:
         raise _HeaderError(problems)
     return _Layout(tuple(positions[0] for positions in matches), len(cells)), True

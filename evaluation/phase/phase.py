@@ -1,6 +1,6 @@
 """A phase as it is scored: configuration, tasks, form and reference files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -22,7 +22,6 @@ from evaluation.core.field import CaseColumns, Field, Files, TableRows
 from evaluation.core.form import (
     INPUT_VALUE,
     INTERFACE,
-    CaseForm,
     CaseRow,
     Form,
     Interface,
@@ -50,8 +49,20 @@ from evaluation.phase.registry import chosen_rules, rules_of, within_interfaces
 from evaluation.phase.validation import InvalidTableError
 
 
+def _unknown(named: Mapping[str, Iterable[str]], known: Sequence[str], what: str) -> list[str]:
+    """Return a fault for each name, by key of `phase.toml`, that is none of the known ones."""
+    return [
+        f"{FILE_NAME}: {key}: {name!r} is not a {what} of this phase; known are {', '.join(known)}"
+        for key, names in named.items()
+        for name in names
+        if name not in known
+    ]
+
+
 def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Task, ...]) -> list[str]:
+    """Return a fault for each unknown metric, and for each that is shown and not to be published."""
     known = [*metrics_of(tasks), *(composite.name for composite in challenge.composites_of(tasks))]
+    patterns = [key for key in config.metric_detail if not any(fnmatchcase(name, key) for name in known)]
     named = {
         "score": [config.score] if config.score else [],
         "columns": config.columns or (),
@@ -59,46 +70,25 @@ def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Tas
         "titles": config.titles,
         "digits": config.digits,
         "interval_methods": config.interval_methods,
-        "metric_detail": config.metric_detail,
+        "metric_detail": patterns,
     }
     shown = {*platform_metrics(config, challenge, tasks), *unranked_metrics(config, challenge, tasks)}
     shown |= needed_metrics(config, challenge, tasks)
-    return [
-        f"{FILE_NAME}: {key}: {name!r} is not a metric of this phase; known are {', '.join(known)}"
-        for key, names in named.items()
-        for name in names
-        if not (any(fnmatchcase(each, name) for each in known) if key == "metric_detail" else name in known)
-    ] + [
+    return _unknown(named, known, "metric") + [
         f"{FILE_NAME}: metric_detail: the leaderboard shows {name}; expected detail, found 'none'"
         for name in sorted(shown)
         if detail_of(config, name) == "none"
     ]
 
 
-def _unknown_tasks(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
-    named = () if config.optional_tasks in (None, "all") else config.optional_tasks
-    known = [task.name for task in tasks]
-    return [
-        f"{FILE_NAME}: optional_tasks: {name!r} is not a task of this phase; known are {', '.join(known)}"
-        for name in named or ()
-        if name not in known
-    ]
-
-
 def _faults_of_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
     """Return a fault for every socket of an unknown field, and for every field without a socket."""
     fields = fields_of(tasks)
-    known = [field.name for field in fields]
     named = {
         "sockets": config.sockets,
         **{f"interfaces.{name}.fields": table.fields or () for name, table in config.interfaces.items()},
     }
-    return [
-        f"{FILE_NAME}: {key}: {name!r} is not a field of this phase; known are {', '.join(known)}"
-        for key, names in named.items()
-        for name in names
-        if name not in known
-    ] + [
+    return _unknown(named, [field.name for field in fields], "field") + [
         f"{FILE_NAME}: submission: the platform has no socket for field {field.name!r}; expected 'archive'"
         for field in fields
         if config.submission == "algorithm" and not field.socket.is_image and field.kind.socket_kind is None
@@ -232,6 +222,16 @@ def _pair_files(
     """
     paired: dict[str, dict[str, str]] = {}
     with_extension: dict[str, None] = {}
+    expected = {
+        field.name: {
+            location.path(case.name, extension): case
+            for case in cases.forms
+            if field.cases(case)
+            for extension in location.extensions
+        }
+        for field in references_of(tasks)
+        if isinstance(location := field.reference.location, Files)
+    }
     for field in references_of(tasks):
         location = field.reference.location
         cases_of_field = [case for case in cases.forms if field.cases(case)]
@@ -243,20 +243,17 @@ def _pair_files(
             continue
         if not isinstance(location, Files):
             continue
-        expected = {
-            location.path(case.name, extension): case
-            for case in cases_of_field
-            for extension in location.extensions
-        }
+        case_of = expected[field.name]
+        elsewhere = [paths for name, paths in expected.items() if name != field.name]
         paths = paired[field.name] = {}
         unmatched: dict[str, list[str]] = {}
         for path in manifest.files:
             folder, _, name = path.rpartition("/")
             if folder != location.folder:
                 continue
-            case = expected.get(path) or expected.get(_in_lower_case(path, location.extensions))
+            case = case_of.get(path) or case_of.get(_in_lower_case(path, location.extensions))
             if case is None:
-                if not _belongs_elsewhere(path, field.name, tasks, cases.forms):
+                if not any(path in other for other in elsewhere):
                     key = name_key(name)
                     key = key if key != name.casefold() else PurePosixPath(key).stem
                     unmatched.setdefault(key, []).append(path)
@@ -294,17 +291,6 @@ def _in_lower_case(path: str, extensions: Sequence[str]) -> str:
     """Return a path with the extension as it is listed, which may have another letter case."""
     found = next((one for one in extensions if path.lower().endswith(one)), "")
     return f"{path[: len(path) - len(found)]}{found}"
-
-
-def _belongs_elsewhere(path: str, name: str, tasks: tuple[Task, ...], cases: tuple[CaseForm, ...]) -> bool:
-    return any(
-        path == location.path(case.name, extension)
-        for field in references_of(tasks)
-        if field.name != name and isinstance(location := field.reference.location, Files)
-        for case in cases
-        if field.cases(case)
-        for extension in location.extensions
-    )
 
 
 # --- A phase as it is scored: configuration, tasks, form and reference files ---
@@ -432,7 +418,8 @@ def _load(
     problems += _faults_of_interfaces(interfaces, tasks)
     tasks = within_interfaces(tasks, interfaces)
     problems += _unknown_metrics(config, challenge, tasks)
-    problems += _unknown_tasks(config, tasks)
+    optional = () if config.optional_tasks in (None, "all") else config.optional_tasks
+    problems += _unknown({"optional_tasks": optional or ()}, [task.name for task in tasks], "task")
     problems += _faults_of_sockets(config, tasks)
     try:
         wanted = _columns_in_use(config, challenge, options, tasks)

@@ -33,10 +33,8 @@ _challenges: dict[str, Challenge] = {}
 def find_file(folder: Path) -> Path | None:
     """Return the file with the challenge of a phase folder, None where there is none."""
     absolute = folder.absolute()
-    for place in (absolute, absolute.parent):
-        if (place / CHALLENGE_FILE).is_file():
-            return place / CHALLENGE_FILE
-    return None
+    files = (place / CHALLENGE_FILE for place in (absolute, absolute.parent))
+    return next((file for file in files if file.is_file()), None)
 
 
 def files_at_home(file: Path) -> list[Path]:
@@ -299,8 +297,7 @@ def chosen_rules(config: PhaseConfig, folder: Path, file: str = FILE_NAME) -> Ru
     try:
         return rules_of(config.challenge, config.options)
     except InvalidTableError as error:
-        raise PhaseError(
-            *error.problems(file, challenge_named(config.challenge).options.key_prefix)
-        ) from None
+        prefix = challenge_named(config.challenge).options.key_prefix
+        raise PhaseError(*error.problems(file, prefix)) from None
     except PhaseError as error:
         raise PhaseError(*(f"{file}: {problem}" for problem in error.problems)) from None
