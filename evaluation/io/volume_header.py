@@ -94,14 +94,10 @@ def _hint_of_axes(
     """Return the hint for numbers of swapped or reversed axes."""
     if _are_near([abs(number) for number in found], [abs(number) for number in expected], tolerances):
         return "some axes point the other way"
-    # The numbers of an axis: one of a spacing or an origin, a column of a direction.
-    axes = range(3) if len(found) == 3 else None
+    # The numbers of an axis are one of a spacing or an origin, and a column of a direction.
+    rows = np.reshape(found, (-1, 3))
     for order in permutations(range(3)):
-        moved = (
-            [found[axis] for axis in order]
-            if axes
-            else [found[3 * row + axis] for row in range(3) for axis in order]
-        )
+        moved = rows[:, list(order)].ravel().tolist()
         if _are_near(moved, expected, [max(tolerances)] * len(moved)):
             return EXCHANGED
     return None

@@ -141,6 +141,10 @@ class MapKind(Kind):
         """Return the number of pixels or voxels."""
         return math.prod(volumes.case_geometry(case, self.dimensions).shape)
 
+    def pack(self, value: Any) -> Packed:
+        """Return the corner and values of a map."""
+        return pack_volume(value.crop)
+
     @abstractmethod
     def volume(self, value: Any, case: CaseForm) -> Volume:
         """Return the values of the whole image, ready to be written."""
@@ -227,10 +231,6 @@ class LabelMap(MapKind):
             )
             planes[inside <= 1] = position
         return self._value(stack_of((crop(plane, 0) for plane in planes), np.uint8), case)
-
-    def pack(self, value: LabelMapValue) -> Packed:
-        """Return the corner and positions."""
-        return pack_volume(value.crop)
 
     def unpack(self, packed: Packed, case: CaseForm) -> LabelMapValue:
         """Return the map, its positions checked. Raises `HandoverError`."""
