@@ -141,15 +141,8 @@ def header_of(
     if direction is not None and abs(np.linalg.det(np.reshape(direction, (3, 3)))) < _LEAST_DETERMINANT:
         raise ReadError(FaultKind.UNREADABLE, volume, "a direction whose axes lie in one plane")
     x, y, z = size_xyz
-    return VolumeHeader(
-        Geometry(
-            (z, y, x),
-            None if spacing is None else (spacing[0], spacing[1], spacing[2]),
-            None if origin is None else (origin[0], origin[1], origin[2]),
-            None if direction is None else tuple(direction),  # type: ignore[arg-type]  # nine, as checked
-        ),
-        dtype,
-    )
+    place = (None if numbers is None else tuple(numbers) for numbers in (spacing, origin, direction))
+    return VolumeHeader(Geometry((z, y, x), *place), dtype)  # type: ignore[arg-type]  # lengths as checked
 
 
 def _size(shape: tuple[int, int, int], planes: str) -> str:

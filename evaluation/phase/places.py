@@ -47,22 +47,15 @@ def shared_ranks(ranks: IntArray, rule: Ties) -> tuple[IntArray, int]:
     if rule == "min":
         return ranks, 1
     rows, teams = ranks.shape
-    order = np.argsort(ranks, axis=1, kind="stable")
-    ordered = np.take_along_axis(ranks, order, axis=1)
-    starts = np.ones((rows, teams), dtype=bool)
-    starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    keys = ranks + (teams + 1) * np.arange(rows)[:, np.newaxis]
+    counts = np.bincount(keys.ravel(), minlength=rows * (teams + 1)).reshape(rows, teams + 1)
+    counts[:, NO_PLACE] = 0
     if rule == "dense":
-        shared = np.cumsum(starts & (ordered > NO_PLACE), axis=1)
-    else:
-        # The end of a group of equal ranks is where the next group starts.
-        ends = np.full((rows, teams), teams, dtype=np.int64)
-        ends[:, :-1] = np.where(starts[:, 1:], np.arange(1, teams), teams)
-        ends = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
-        highest = ends - np.count_nonzero(ranks == NO_PLACE, axis=1)[:, np.newaxis]
-        shared = highest if rule == "max" else ordered + highest
-    numerators = np.empty((rows, teams), dtype=np.int64)
-    np.put_along_axis(numerators, order, shared, axis=1)
-    return np.where(ranks > NO_PLACE, numerators, 0), 2 if rule == "average" else 1
+        return np.take_along_axis(np.cumsum(counts > 0, axis=1), ranks, axis=1), 1
+    # The last of the places that the teams of a rank would take one by one.
+    last = ranks + np.take_along_axis(counts, ranks, axis=1) - 1
+    shared = last if rule == "max" else ranks + last
+    return np.where(ranks > NO_PLACE, shared, 0), 2 if rule == "average" else 1
 
 
 def mid_ranks(values: ArrayLike) -> NDArray[np.float64]:

@@ -84,15 +84,10 @@ class OpenReference:
         """
         location = field.reference.location
         try:
-            if isinstance(location, Files):
-                paths = self._files.paths[field.name]
-                if field.reference.optional and case.name not in paths:
-                    return None
-                source: Source = FileSource(paths[case.name])
-            elif isinstance(location, TableRows):
-                source = self._rows(field.name, location)[case.name]
-            else:
-                source = cells_of(location, row)
+            is_optional = isinstance(location, Files) and field.reference.optional
+            if is_optional and case.name not in self._files.paths[field.name]:
+                return None
+            (source,) = self._sources(field, [case], [row])
             return field.reference.kind.read(source, case, self)
         except FormFault as fault:
             found = {one.file for one in fault.faults if one.kind is FaultKind.UNREADABLE}

@@ -71,11 +71,6 @@ def file_of(name: str) -> str | None:
     return str(_files[name]) if name in _files else None
 
 
-def loaded(name: str) -> Challenge | None:
-    """Return a challenge that was loaded, None for any other."""
-    return _challenges.get(name)
-
-
 def _run(file: Path) -> Challenge:
     module_name = _MODULE.format(len(_files))
     module = ModuleType(module_name)
@@ -165,7 +160,7 @@ def known_challenges() -> tuple[str, ...]:
 def challenge_named(name: str) -> Challenge:
     """Return a challenge by name, bundled or loaded. Raises `PhaseError` for an unknown name."""
     if name not in known_challenges():
-        if (at_home := loaded(name)) is not None:
+        if (at_home := _challenges.get(name)) is not None:
             return at_home
         raise PhaseError(
             f"challenge {name!r} is unknown; known are {', '.join(known_challenges())}, and your own is "

@@ -93,14 +93,10 @@ def written_annotation(
     return entry if probability is None else {**entry, "probability": float(probability)}
 
 
-def written_alone(entry: Mapping[str, Any], of: AnnotationType) -> dict[str, Any]:
-    """Return the value of a socket of one annotation."""
-    return {"type": of.one, **entry, "version": dict(_VERSION)}
-
-
-def written_list(entries: Sequence[Mapping[str, Any]], of: AnnotationType) -> dict[str, Any]:
-    """Return the value of a socket of many annotations."""
-    return {"type": of.many, of.list_key: list(entries), "version": dict(_VERSION)}
+def written(entries: Sequence[Mapping[str, Any]], of: AnnotationType, single: bool = False) -> dict[str, Any]:
+    """Return the value of a socket of many annotations, or with ``single`` of the one."""
+    content = {"type": of.one, **entries[0]} if single else {"type": of.many, of.list_key: list(entries)}
+    return {**content, "version": dict(_VERSION)}
 
 
 def _annotation(source: JsonSource, value: Mapping[str, Any], of: AnnotationType) -> Annotation:
@@ -240,11 +236,6 @@ def written_box(corners: Corners, name: str | None, probability: float | None) -
     x1, y1, x2, y2 = corners
     around = [(x1, y1, 0.0), (x2, y1, 0.0), (x2, y2, 0.0), (x1, y2, 0.0)]
     return written_annotation(around, BOXES, name, probability)
-
-
-def written_boxes(entries: list[dict[str, object]], single: bool = False) -> dict[str, object]:
-    """Return the value of a socket."""
-    return written_alone(entries[0], BOXES) if single else written_list(entries, BOXES)
 
 
 def _axis_parallel(corners: tuple[Triple, ...]) -> Corners | None:

@@ -19,8 +19,8 @@ from evaluation.io.kinds.annotation_json import (
     MAX_FAULTS,
     boxes_of_json,
     within_image,
+    written,
     written_box,
-    written_boxes,
 )
 from evaluation.io.kinds.number import number_of_cell
 from evaluation.io.pixels import Size
@@ -196,13 +196,7 @@ class BoxList(field.ColumnKind):
 
     def write_json(self, value: Boxes) -> dict[str, object]:
         """Return the platform's `Multiple 2D bounding boxes`."""
-        name, probability = self._attributes.name, self._attributes.probability
-        return written_boxes(
-            [
-                written_box((x1, y1, x2, y2), name(label), probability(confidence))
-                for label, confidence, x1, y1, x2, y2 in value.rows.tolist()
-            ]
-        )
+        return _json_of(value, self._attributes)
 
     def describe_json(self) -> str:
         """Return the platform's type and its content."""
@@ -238,6 +232,14 @@ def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
         "missing": int(predicted is None),
         "outside": boxes.outside,
     }
+
+
+def _json_of(value: Boxes, attributes: objects.Attributes, single: bool = False) -> dict[str, object]:
+    entries = [
+        written_box((x1, y1, x2, y2), attributes.name(label), attributes.probability(share))
+        for label, share, x1, y1, x2, y2 in value.rows.tolist()
+    ]
+    return written(entries, BOXES, single)
 
 
 # Axis-parallel boxes in an image or volume: rows of a table, or in two dimensions the platform's JSON.
@@ -387,11 +389,7 @@ class BoxesInSpace(field.Kind):
 
     def write_json(self, value: Boxes) -> dict[str, object]:
         """Return the platform's `2D bounding box` or `Multiple 2D bounding boxes`."""
-        entries = [
-            written_box((x1, y1, x2, y2), self.attributes.name(label), self.attributes.probability(share))
-            for label, share, x1, y1, x2, y2 in value.rows.tolist()
-        ]
-        return written_boxes(entries, self.single)
+        return _json_of(value, self.attributes, self.single)
 
     def describe(self) -> str:
         """Return the content of a row."""

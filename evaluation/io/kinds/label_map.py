@@ -217,19 +217,11 @@ class LabelMap(MapKind):
         """Return a map with an ellipse or ellipsoid of each label."""
         shape = volumes.case_geometry(case, self.dimensions).shape
         planes = np.zeros(shape, np.uint8)
+        sizes = np.reshape(shape, (3, 1, 1, 1))
         for position in range(1, len(self.labels) + 1):
-            axes = zip(
-                np.indices(shape),
-                random.uniform(0.3, 0.7, 3),
-                random.uniform(0.15, 0.25, 3),
-                shape,
-                strict=True,
-            )
-            inside = sum(
-                ((index - middle * (size - 1)) / max(radius * size, 0.5)) ** 2
-                for index, middle, radius, size in axes
-            )
-            planes[inside <= 1] = position
+            middles = random.uniform(0.3, 0.7, sizes.shape) * (sizes - 1)
+            radii = np.maximum(random.uniform(0.15, 0.25, sizes.shape) * sizes, 0.5)
+            planes[(((np.indices(shape) - middles) / radii) ** 2).sum(axis=0) <= 1] = position
         return self._value(stack_of((crop(plane, 0) for plane in planes), np.uint8), case)
 
     def unpack(self, packed: Packed, case: CaseForm) -> LabelMapValue:

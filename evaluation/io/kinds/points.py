@@ -28,11 +28,10 @@ from evaluation.io.kinds.annotation_json import (
     Annotation,
     read_annotation,
     read_annotations,
-    written_alone,
+    written,
     written_annotation,
-    written_list,
 )
-from evaluation.io.kinds.number import number_of_cell, number_of_json
+from evaluation.io.kinds.number import all_numbers, number_of_cell, number_of_json
 from evaluation.metrics.points import euclidean_distance
 
 # --- A point in an image, in pixels ---
@@ -69,24 +68,20 @@ class PointInImage(Kind):
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Point:
         """Return the point at a source. Raises `FormFault` with the faults of both coordinates."""
-        expected = "a finite number"
         if isinstance(source, JsonSource) and not (
             isinstance(source.value, list) and len(source.value) in (2, 3)  # the platform's own have three
         ):
             raise fault_at(source, "a list [x, y]", json_kind(source.value), FaultKind.MALFORMED)
-        values: list[float] = []
-        faults: list[Fault] = []
-        for position, limit in enumerate((case.width, case.height)):
-            try:
-                value = _coordinate(source, position, expected)
-                if not 0 <= value <= limit:
-                    axis = "xy"[position]
-                    raise fault_at(source, f"{axis} from 0 to {limit}", f"{axis} = {value:.12g}")
-                values.append(value)
-            except FormFault as fault:
-                faults += fault.faults
-        FormFault.raise_all(faults)
-        return Point(values[0], values[1], case.width)
+
+        def coordinate(position: int) -> float:
+            axis, limit = "xy"[position], (case.width, case.height)[position]
+            value = _coordinate(source, position, "a finite number")
+            if not 0 <= value <= limit:
+                raise fault_at(source, f"{axis} from 0 to {limit}", f"{axis} = {value:.12g}")
+            return value
+
+        x, y = all_numbers(coordinate, 2)
+        return Point(x, y, case.width)
 
     def pack(self, value: Point) -> Packed:
         """Return x and y."""
@@ -318,7 +313,7 @@ class Points(Kind):
                 value.positions, value.classes, value.probabilities, strict=True
             )
         ]
-        return written_alone(entries[0], POINTS) if self.single else written_list(entries, POINTS)
+        return written(entries, POINTS, self.single)
 
     def describe(self) -> str:
         """Return the content of a row."""
