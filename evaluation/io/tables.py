@@ -171,7 +171,8 @@ def _find_layout(cells: Sequence[str], columns: Sequence[str], line: int) -> tup
     """Return the layout that the first row shows, and whether that row is a header."""
     header = list(map(_plain, cells))
     matches = [
-        [position for position, cell in enumerate(header) if cell == _plain(column)] for column in columns
+        [position for position, cell in enumerate(header) if cell == wanted]
+        for wanted in map(_plain, columns)
     ]
     if not any(matches):
         is_data = len(cells) >= len(columns) and is_number(cells[min(1, len(columns) - 1)])

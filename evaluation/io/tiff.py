@@ -5,6 +5,7 @@ import struct
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -280,9 +281,7 @@ def _rows(
         raise damaged(IMAGE, "strips of another length than their rows")
     strips = _pieces(data, offsets, plain if compression == NONE else lengths)
     if compression == PACK_BITS:
-        return b"".join(
-            _unpacked(strip, length, row_bytes) for strip, length in zip(strips, plain, strict=True)
-        )
+        return b"".join(map(_unpacked, strips, plain, repeat(row_bytes)))
     if compression != NONE:
         return b"".join(map(_inflated, strips, plain))
     ends = [start + length for start, length in zip(offsets, plain, strict=True)]

@@ -163,10 +163,8 @@ def _read(path: Path) -> tuple[list[str], list[tuple[int, _Texts]]]:
         raise PhaseError(f"{path.name}: not found in {path.parent}") from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        hint = "in a spreadsheet, save it as CSV UTF-8"
-        raise PhaseError(
-            f"{path.name}, line {line}: expected text in UTF-8, found other bytes ({hint})"
-        ) from None
+        text = "expected text in UTF-8, found other bytes (in a spreadsheet, save it as CSV UTF-8)"
+        raise PhaseError(f"{path.name}, line {line}: {text}") from None
     except (OSError, csv.Error) as error:
         raise_trouble_of(error, "read", path)
         raise PhaseError(f"{path}: cannot be read: {error}") from None

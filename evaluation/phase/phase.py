@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -149,9 +150,8 @@ def _with_input_keys(cases: Cases, interfaces: Sequence[Interface], problems: li
         elif interface.by_value:
             columns[INPUT_VALUE] = key = value_key(text)
             if (other := lines.setdefault((interface.name, key), row.line)) != row.line:
-                problems.append(
-                    f"{place}, {INPUT_VALUE}: expected a value of its own, found that of line {other}"
-                )
+                found = f"found that of line {other}"
+                problems.append(f"{place}, {INPUT_VALUE}: expected a value of its own, {found}")
         forms.append(replace(form, columns=columns))
     return replace(cases, forms=tuple(forms))
 
@@ -271,19 +271,14 @@ def _pair_files(
                 continue
             else:
                 also = ""
-            problems.append(
-                f"{location.path(case.name)}: is missing, expected the reference of case {case.name}{also}"
-            )
-        problems += [
-            f"{path}: matches no case of cases.csv" for paths_of in unmatched.values() for path in paths_of
-        ]
+            wanted = f"expected the reference of case {case.name}{also}"
+            problems.append(f"{location.path(case.name)}: is missing, {wanted}")
+        problems += [f"{path}: matches no case of cases.csv" for path in chain(*unmatched.values())]
     if with_extension:
         first, *more = with_extension
         found = f"{first!r}" + (f" and {len(more)} like it" if more else "")
-        remedy = "evaluation cases writes them so"
-        problems.append(
-            f"{CASES}, name: expected names without the extension of files, found {found} ({remedy})"
-        )
+        names = "names without the extension of files"
+        problems.append(f"{CASES}, name: expected {names}, found {found} (evaluation cases writes them so)")
     return paired
 
 

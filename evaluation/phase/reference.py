@@ -105,9 +105,8 @@ class OpenReference:
         if name not in self._tables:
             self.read(location.files[0], _MAX_FILE_BYTES)  # compares it with the sealed digest
             try:
-                self._tables[name] = rows_of_cases(
-                    Path(self._files.folder), location, self._files.paths[name]
-                )
+                folder, cases = Path(self._files.folder), self._files.paths[name]
+                self._tables[name] = rows_of_cases(folder, location, cases)
             except PhaseError as error:
                 self._tables[name] = error
         found = self._tables[name]

@@ -215,10 +215,9 @@ def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> Submissi
 
 def _max_values(form: Form, fields: Sequence[Field]) -> int:
     """Return the maximum number of commas and opening brackets in the list of jobs, values included."""
-    in_a_job = [
-        max(_VALUES_PER_ENTRY, round(field.kind.max_json_values * _SHARE_OF_MOST)) for field in fields
-    ]
-    return _SPARE_VALUES + len(form.cases) * (_VALUES_PER_ENTRY + sum(in_a_job))
+    values = (round(field.kind.max_json_values * _SHARE_OF_MOST) for field in fields)
+    in_a_job = sum(max(_VALUES_PER_ENTRY, most) for most in values)
+    return _SPARE_VALUES + len(form.cases) * (_VALUES_PER_ENTRY + in_a_job)
 
 
 def _limit(wanted: int) -> int:
@@ -309,9 +308,8 @@ class _Algorithm:
                 return key
             expected = f"the value of a case of interface {interface.name}"
             raise _input_fault(job, FaultKind.UNKNOWN, expected, "another one", f"socket {wanted[0].slug}")
-        named = [(item, item.image) for item in wanted if item.image is not None] or [
-            (item, item.file) for item in wanted if item.file is not None
-        ]
+        images = [(item, item.image) for item in wanted if item.image is not None]
+        named = images or [(item, item.file) for item in wanted if item.file is not None]
         known = {key for _, name in named if (key := self._key(name, interface)) in self._positions}
         if len(known) == 1:
             return known.pop()
@@ -406,9 +404,8 @@ def _image(output: JobOutput, root: str, place: str) -> FileSource | None:
             return None
         raise FormFault(error.fault(output.path, place)) from None
     if len(names) > 1:
-        raise FormFault(
-            Fault(FaultKind.DUPLICATE, output.path, "one image", f"{len(names)} files", field=place)
-        )
+        found = f"{len(names)} files"
+        raise FormFault(Fault(FaultKind.DUPLICATE, output.path, "one image", found, field=place))
     return FileSource(f"{output.path}/{names[0]}") if names else None
 
 

@@ -200,9 +200,8 @@ def unpack_faults(packed: Packed) -> Faults:
     """Return the faults that `pack_faults` packed. Raises `HandoverError`."""
     kept, more = _pair(packed)
     faults = Faults(map(_fault, list_of(kept)))
-    faults.add(
-        (), {_kind(kind): whole_number(count, _MAX_COUNT) for kind, count in map(_pair, list_of(more))}
-    )
+    counts = map(_pair, list_of(more))
+    faults.add((), {_kind(kind): whole_number(count, _MAX_COUNT) for kind, count in counts})
     return faults
 
 
