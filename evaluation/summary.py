@@ -103,11 +103,7 @@ def _ranking(
         scheme_of(phase.challenge, phase.options),
         {name: metric.better for name, metric in metrics_of(phase.tasks).items()},
     )
-    boards = {
-        name: result_file.LeaderboardPlace(board.place, float(board.score), board.teams)
-        for name, board in places.boards.items()
-    }
-    return replace(section, ranks=_by_task(places.ranks), places=boards)
+    return replace(section, ranks=_by_task(places.ranks), places=dict(places.boards))
 
 
 def _values(aggregates: Estimates) -> dict[str, float]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from evaluation.core.challenge import Challenge, Options
 from evaluation.core.scheme import Board, Combination, Place, Rank, Scheme, Score, Term, Ties
 from evaluation.phase.leaderboard import TeamValues
+from evaluation.platform.result_file import LeaderboardPlace
 
 IntArray = NDArray[np.int64]
 Better = Literal["higher", "lower"]
@@ -223,20 +224,11 @@ def _combined(terms: Sequence[_Term], combination: Combination) -> tuple[IntArra
 
 
 @dataclass(frozen=True)
-class PlaceAmongTeams:
-    """A place in one leaderboard, its exact score, and the number of teams with a place, itself included."""
-
-    place: int
-    score: Fraction
-    teams: int
-
-
-@dataclass(frozen=True)
 class SubmissionPlaces:
     """The ranks by metric and the places by leaderboard that one submission takes."""
 
     ranks: Mapping[str, int]
-    boards: Mapping[str, PlaceAmongTeams]
+    boards: Mapping[str, LeaderboardPlace]
 
 
 def place_among(
@@ -257,7 +249,7 @@ def place_among(
     for name, standing in leaderboards.boards.items():
         place, score = standing.place(itself), standing.score(itself)
         if place is not None and score is not None:
-            boards[name] = PlaceAmongTeams(place, score, int((standing.places > 0).sum()))
+            boards[name] = LeaderboardPlace(place, float(score), int((standing.places > 0).sum()))
     ranks = {
         metric: int(ranks[0, itself]) for metric, ranks in leaderboards.ranks.items() if ranks[0, itself]
     }

@@ -195,8 +195,22 @@ class Rules:
     def select_tasks(
         self, names: Iterable[str] | None, run_time: RunTime | None, interfaces: Sequence[Interface] = ()
     ) -> tuple[Task, ...]:
-        """Return the tasks of a phase, see `select_tasks` and `within_interfaces`."""
-        return within_interfaces(select_tasks(self.challenge, self.options, names, run_time), interfaces)
+        """Return the tasks of a phase: all, or those named, and the run time if it is scored.
+
+        Fields belong to the cases of their interfaces, see `within_interfaces`. Raises `PhaseError` for an
+        unknown name and for an empty selection.
+        """
+        tasks = {task.name: task for task in self.challenge.tasks(self.options)}
+        wanted = list(tasks if names is None else names)
+        if run_time is not None:
+            wanted = [name for name in wanted if name != RUN_TIME]
+        if unknown := [name for name in wanted if name not in tasks]:
+            raise PhaseError(f"tasks: unknown {', '.join(map(repr, unknown))} (known are {', '.join(tasks)})")
+        if not wanted:
+            raise PhaseError(f"tasks: expected at least one of {', '.join(tasks)}, found none")
+        selected = [task for name, task in tasks.items() if name in wanted]
+        scored = [] if run_time is None else [run_time_task(run_time)]
+        return within_interfaces((*selected, *scored), interfaces)
 
 
 def within_interfaces(tasks: tuple[Task, ...], interfaces: Sequence[Interface]) -> tuple[Task, ...]:
@@ -234,25 +248,6 @@ def rules_of(name: str, options: Mapping[str, Any]) -> Rules:
         kinds = (field.kind, field.reference.kind) if isinstance(field, Field) else (field.reference.kind,)
         columns |= {name: FormColumn(name) for kind in kinds for name in kind.case_columns}
     return Rules(replace(challenge, form_columns=tuple(columns.values())), chosen)
-
-
-def select_tasks(
-    challenge: Challenge, options: object, names: Iterable[str] | None, run_time: RunTime | None
-) -> tuple[Task, ...]:
-    """Return the tasks of a phase: all of the challenge, or those named, and the run time if it is scored.
-
-    Raises `PhaseError` for an unknown name and for an empty selection.
-    """
-    tasks = {task.name: task for task in challenge.tasks(options)}
-    wanted = list(tasks if names is None else names)
-    if run_time is not None:
-        wanted = [name for name in wanted if name != RUN_TIME]
-    if unknown := [name for name in wanted if name not in tasks]:
-        raise PhaseError(f"tasks: unknown {', '.join(map(repr, unknown))} (known are {', '.join(tasks)})")
-    if not wanted:
-        raise PhaseError(f"tasks: expected at least one of {', '.join(tasks)}, found none")
-    selected = tuple(task for name, task in tasks.items() if name in wanted)
-    return selected if run_time is None else (*selected, run_time_task(run_time))
 
 
 def tasks_of_form(form: Form) -> tuple[Task, ...]:
