@@ -96,66 +96,50 @@ class _HeaderError(Exception):
         self.problems = problems
 
 
-class _Lines:
-    """The counted lines of a text; a line that is not text is a problem and is read as blank."""
-
-    def __init__(self, data: memoryview, problems: list[ReadError], max_problems: int) -> None:
-        utf_16 = bytes(data[:2]) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        self._encoding = "utf-16" if utf_16 else "utf-8-sig"
-        self._name = "UTF-16" if utf_16 else "UTF-8"
-        # Line ends stay as they are, since a quoted cell may hold them.
-        self._text = io.TextIOWrapper(io.BytesIO(data), encoding=self._encoding, errors="replace", newline="")
-        self._problems, self._max_problems = problems, max_problems
-        self._first = ""
-        self.taken = 0
-        self.delimiter = ","
-        self.cells = 0
-
-    def first(self) -> str:
-        """Return the first line that is not blank, without taking it; empty if there is none."""
-        self._first = next((line for line in self._read() if line.strip()), "")
-        if self._first:
-            self.taken -= 1
-        return self._first
-
-    def __iter__(self) -> Iterator[str]:
-        first = [self._first] if self._first else []
-        self.taken += len(first)
-        for line in chain(first, self._read()):
-            self.cells += line.count(self.delimiter)
-            if self.cells >= _MAX_CELLS:
-                raise ReadError(FaultKind.TOO_LARGE, f"fewer than {_MAX_CELLS} cells", "more", self.taken)
-            yield line
-
-    def _read(self) -> Iterator[str]:
-        for line in self._text:
-            self.taken += 1
-            if self.taken > _MAX_LINES:
-                expected = f"at most {_MAX_LINES} lines, blank ones included"
-                raise ReadError(FaultKind.TOO_LARGE, expected, "more", self.taken)
-            control = _CONTROL.search(line)
-            if _REPLACED not in line and not control:
-                yield line
-                continue
-            character = "a NUL" if "\0" in line else "a control"
-            found = f"{character} character" if control else "other bytes"
-            self._problems.append(ReadError(FaultKind.UNREADABLE, f"text in {self._name}", found, self.taken))
-            if len(self._problems) > self._max_problems:
-                raise ReadError(FaultKind.TOO_LARGE, f"at most {self._max_problems} rows", "more", self.taken)
-            yield "\n"
+def _numbered_lines(
+    data: memoryview, problems: list[ReadError], max_problems: int
+) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text by number; one that is not text is a problem and is read as blank."""
+    utf_16 = bytes(data[:2]) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    encoding, name = ("utf-16", "UTF-16") if utf_16 else ("utf-8-sig", "UTF-8")
+    # Line ends stay as they are, since a quoted cell may hold them.
+    text = io.TextIOWrapper(io.BytesIO(data), encoding=encoding, errors="replace", newline="")
+    for number, line in enumerate(text, start=1):
+        if number > _MAX_LINES:
+            expected = f"at most {_MAX_LINES} lines, blank ones included"
+            raise ReadError(FaultKind.TOO_LARGE, expected, "more", number)
+        control = _CONTROL.search(line)
+        if _REPLACED not in line and not control:
+            yield number, line
+            continue
+        character = "a NUL" if "\0" in line else "a control"
+        found = f"{character} character" if control else "other bytes"
+        problems.append(ReadError(FaultKind.UNREADABLE, f"text in {name}", found, number))
+        if len(problems) > max_problems:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {max_problems} rows", "more", number)
+        yield number, "\n"
 
 
 def _read_cells(
     data: memoryview, problems: list[ReadError], max_problems: int
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the first line and the stripped cells of every row that is not blank."""
-    lines = _Lines(data, problems, max_problems)
-    first = lines.first()
-    lines.delimiter = next((mark for mark in _DELIMITERS if mark in first), ",")
-    reader = csv.reader(iter(lines), delimiter=lines.delimiter, skipinitialspace=True, strict=True)
+    lines = _numbered_lines(data, problems, max_problems)
+    first = [next(((number, line) for number, line in lines if line.strip()), (1, ""))]
+    delimiter = next((mark for mark in _DELIMITERS if mark in first[0][1]), ",")
+    taken, in_row = first[0][0] - 1, 0
+
+    def taken_lines() -> Iterator[str]:
+        nonlocal taken, in_row
+        for taken, line in chain(first, lines):
+            in_row += line.count(delimiter)
+            if in_row >= _MAX_CELLS:
+                raise ReadError(FaultKind.TOO_LARGE, f"fewer than {_MAX_CELLS} cells", "more", taken)
+            yield line
+
+    reader = csv.reader(taken_lines(), delimiter=delimiter, skipinitialspace=True, strict=True)
     while True:
-        start = lines.taken + 1
-        lines.cells = 0  # of the next row, which quotation marks may spread over several lines
+        start, in_row = taken + 1, 0  # of the next row, which quotation marks may spread over several lines
         try:
             cells = [cell.strip() for cell in next(reader)]
         except StopIteration:

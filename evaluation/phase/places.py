@@ -126,14 +126,11 @@ def place_teams(
     if not given:
         raise ValueError(f"expected values of one of {', '.join(scheme.metrics)}")
     ranks = {metric: np.zeros(next(iter(given.values())).shape, dtype=np.int64) for metric in scheme.metrics}
-    if not scheme.complete_only:
-        ranks |= {metric: competition_ranks(column, better[metric]) for metric, column in given.items()}
-    elif len(given) == len(scheme.metrics):
+    if scheme.complete_only:
         incomplete = np.logical_or.reduce([np.isnan(column) for column in given.values()])
-        ranks = {
-            metric: competition_ranks(np.where(incomplete, np.nan, column), better[metric])
-            for metric, column in given.items()
-        }
+        incomplete |= len(given) < len(scheme.metrics)
+        given = {metric: np.where(incomplete, np.nan, column) for metric, column in given.items()}
+    ranks |= {metric: competition_ranks(column, better[metric]) for metric, column in given.items()}
     boards: dict[str, BoardPlaces] = {}
     for board in scheme.boards:
         boards[board.name] = _board(board, ranks, boards, scheme.ties)

@@ -180,18 +180,14 @@ class LabelMap(MapKind):
 
     def _crops(self, planes: Iterator[volumes.Plane], path: str) -> Iterator[Crop]:
         for z, plane in enumerate(planes, start=1):
+            part = plane.crop if self.background == 0 else Crop(plane.values)
             try:
-                yield self._cropped(plane)
+                found = crop(self.listed.positions(part.values), 0)
             except ReadError as error:
                 place = f" in plane {z}" if self.dimensions == 3 else ""
-                found = ReadError(error.kind, error.expected, f"{error.found}{place}", hint=error.hint)
-                raise FormFault(found.fault(path)) from None
-
-    def _cropped(self, plane: volumes.Plane) -> Crop:
-        """Return the positions of a plane, a copy. Raises `ReadError`."""
-        part = plane.crop if self.background == 0 else Crop(plane.values)
-        found = crop(self.listed.positions(part.values), 0)
-        return Crop(found.values.copy(), part.top + found.top, part.left + found.left)
+                unlisted = ReadError(error.kind, error.expected, f"{error.found}{place}", hint=error.hint)
+                raise FormFault(unlisted.fault(path)) from None
+            yield Crop(found.values.copy(), part.top + found.top, part.left + found.left)
 
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> LabelMapValue:
         geometry = volumes.case_geometry(case, self.dimensions)

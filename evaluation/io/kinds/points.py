@@ -221,7 +221,14 @@ class Points(Kind):
             raise TypeError(f"no points can be read from {type(source).__name__}")
 
     def _of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
-        position = position_of_cells(row, self.space, case, faults)
+        position: list[float] = []
+        for number in range(self.space.axes):
+            try:
+                position.append(number_of_cell(row, number, "a finite number"))
+            except FormFault as fault:
+                faults += fault.faults
+                position.append(0.0)
+        faults += self.space.faults(row, position, case)
         label, probability = self.attributes.of_cells(row, self.space.axes, faults)
         return (*position, label, probability, self._diameter(row, faults))
 
@@ -305,13 +312,12 @@ class Points(Kind):
 
     def write_json(self, value: PointSet) -> dict[str, object]:
         """Return the platform's `Point` or `Multiple points`."""
+        triples = np.zeros((len(value), _AXES_IN_JSON))
+        triples[:, : self.space.axes] = value.positions
+        name, probability = self.attributes.name, self.attributes.probability
         entries = [
-            written_annotation(
-                [triple_of(position)], POINTS, self.attributes.name(label), self.attributes.probability(share)
-            )
-            for position, label, share in zip(
-                value.positions, value.classes, value.probabilities, strict=True
-            )
+            written_annotation([triple], POINTS, name(label), probability(share))
+            for triple, label, share in zip(triples.tolist(), value.classes, value.probabilities, strict=True)
         ]
         return written(entries, POINTS, self.single)
 
@@ -326,21 +332,6 @@ class Points(Kind):
         return f"the type `{self.socket_kind}`; {self.space.in_words_of_json()}{attributes}"
 
 
-def position_of_cells(
-    row: CellsSource, space: objects.Space, case: CaseForm, faults: list[Fault]
-) -> tuple[float, ...]:
-    """Return the coordinates in the first cells of a row; the faults of each are added."""
-    position: list[float] = []
-    for number in range(space.axes):
-        try:
-            position.append(number_of_cell(row, number, "a finite number"))
-        except FormFault as fault:
-            faults += fault.faults
-            position.append(0.0)
-    faults += space.faults(row, position, case)
-    return tuple(position)
-
-
 def moved_points(reference: PointSet, space: objects.Space, case: CaseForm, variant: Variant) -> PointSet:
     """Return the points of a reference as predictions, moved as a variant asks for."""
     positions = reference.positions.copy()
@@ -352,11 +343,6 @@ def moved_points(reference: PointSet, space: objects.Space, case: CaseForm, vari
         positions = np.array([space.farthest(position, case) for position in positions.tolist()])
     ones, unknown = np.ones(len(positions)), np.full(len(positions), np.nan)
     return PointSet(positions, reference.classes, ones, unknown)
-
-
-def triple_of(position: NDArray[np.float64]) -> list[float]:
-    """Return three coordinates; z is 0 in two dimensions."""
-    return [*position.tolist(), 0.0][:_AXES_IN_JSON]
 
 
 # --- Keypoints: named points such as landmarks, each exactly once per case ---
