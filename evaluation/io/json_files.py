@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Never
+from typing import Any
 
 from evaluation.core.fault import FaultKind, PhaseError, ReadError, shorten
 from evaluation.core.trouble import raise_trouble_of
@@ -178,10 +178,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refuse_constant(text: str) -> Never:
-    raise ReadError(FaultKind.MALFORMED, "finite numbers", text)
-
-
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
@@ -207,9 +203,7 @@ def _in_range(text: str) -> int:
 
 
 _ANY_NUMBERS = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_bounded)
-_strict = partial(
-    json.JSONDecoder, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite
-)
+_strict = partial(json.JSONDecoder, object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite)
 _FINITE, _FLOATS = _strict(parse_int=_bounded), _strict(parse_int=_in_range)
 
 

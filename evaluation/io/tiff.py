@@ -373,10 +373,11 @@ def read_tiff(data: memoryview, size: Size | None, any_type: bool = False) -> ND
     if tags.following:
         raise ReadError(FaultKind.WRONG_VALUE, "one page", "several pages")
     channels = tags.one(SAMPLES, 1)
-    if any_type and channels == 1:
-        _require_numbers(tags)
-    else:
+    if not (any_type and channels == 1):
         _require_bytes(tags)
+    # Some programs read the values of one bit as 0 and 1, others as 0 and 255.
+    elif tags.dtype is None or tags.one(BITS, 1) == 1:
+        raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, f"{tags.one(BITS, 1)} bits of another type")
     check_page(tags, (BLACK_IS_ZERO, RGB))
     is_grey = tags.one(PHOTOMETRIC, BLACK_IS_ZERO) == BLACK_IS_ZERO
     # Some programs read grey with alpha as rows of another length.
@@ -423,12 +424,6 @@ def write_tiff(pages: NDArray[Any]) -> bytes:
     file = io.BytesIO()
     first.save(file, "TIFF", save_all=True, append_images=others, compression="tiff_adobe_deflate")
     return file.getvalue()
-
-
-def _require_numbers(tags: Tags) -> None:
-    # Some programs read the values of one bit as 0 and 1, others as 0 and 255.
-    if tags.dtype is None or tags.one(BITS, 1) == 1:
-        raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, f"{tags.one(BITS, 1)} bits of another type")
 
 
 def _require_bytes(tags: Tags) -> None:

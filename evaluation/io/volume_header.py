@@ -73,14 +73,9 @@ def check_geometry(found: Geometry, expected: Geometry, planes: str = "planes") 
     ):
         if one is None or other is None or _are_near(one, other, tolerances):
             continue
-        problems.append(
-            ReadError(
-                FaultKind.WRONG_VALUE,
-                f"{name} {_numbers(one)}{unit} (x, y, z)" if unit else f"{name} {_numbers(one)}",
-                f"{_numbers(other)}{unit}",
-                hint=_hint_of_axes(other, one, tolerances),
-            )
-        )
+        wanted = f"{name} {_numbers(one)}{unit}" + " (x, y, z)" * bool(unit)
+        hint = _hint_of_axes(other, one, tolerances)
+        problems.append(ReadError(FaultKind.WRONG_VALUE, wanted, f"{_numbers(other)}{unit}", hint=hint))
     return problems
 
 

@@ -149,12 +149,7 @@ def combine_phases(
         _Term(overall[role].places, 1, overall[role].places > 0, weight)
         for role, weight in scheme.phases.items()
     ]
-    numerators, denominator = _combined(terms, "sum")
-    present = np.logical_and.reduce([term.present for term in terms])
-    places = ranks_of_keys(numerators, present)
-    for tie in ties:
-        places = _break_ties(places, tie.places, present)
-    return BoardPlaces(places, numerators, denominator)
+    return _placed(terms, "sum", [tie.places for tie in ties])
 
 
 @dataclass(frozen=True)
@@ -171,20 +166,21 @@ def _board(
     board: Board, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces], rule: Ties
 ) -> BoardPlaces:
     terms = [_column(term, ranks, earlier, rule) for term in board.terms]
+    columns = [_column(tie, ranks, earlier, rule) for tie in board.ties]
+    orders = [ranks_of_keys(column.numerators, column.present) for column in columns]
+    return _placed(terms, board.combination, orders)
+
+
+def _placed(terms: Sequence[_Term], combination: Combination, orders: Sequence[IntArray]) -> BoardPlaces:
+    """Return the places by a combination of terms; ``orders`` break its ties, teams without a rank last."""
+    numerators, denominator = _combined(terms, combination)
     present = np.logical_and.reduce([term.present for term in terms])
-    numerators, denominator = _combined(terms, board.combination)
     places = ranks_of_keys(numerators, present)
-    for tie in board.ties:
-        column = _column(tie, ranks, earlier, rule)
-        places = _break_ties(places, ranks_of_keys(column.numerators, column.present), present)
-    return BoardPlaces(places, numerators, denominator)
-
-
-def _break_ties(places: IntArray, order: IntArray, present: NDArray[np.bool_]) -> IntArray:
-    """Return places with ties broken by another ranking; teams without it come last."""
     teams = places.shape[1]
-    last = np.where(order == NO_PLACE, teams + 1, order)
-    return ranks_of_keys(places * (teams + 2) + last, present)
+    for order in orders:
+        last = np.where(order == NO_PLACE, teams + 1, order)
+        places = ranks_of_keys(places * (teams + 2) + last, present)
+    return BoardPlaces(places, numerators, denominator)
 
 
 def _column(

@@ -76,7 +76,7 @@ def _place(location: Sequence[str | int], schema: Schema) -> tuple[str, tuple[st
     here: Sequence[Schema] = (schema,)
     known: tuple[str, ...] = ()
     for part in location:
-        tables = [_resolved(table, definitions) for table in here]
+        tables = [definitions.get(table.get("$ref", "").removeprefix("#/$defs/"), table) for table in here]
         known = tuple(dict.fromkeys(key for table in tables for key in table.get("properties", ())))
         tagged = [
             {"$ref": mapping[part]}
@@ -89,11 +89,6 @@ def _place(location: Sequence[str | int], schema: Schema) -> tuple[str, tuple[st
         parts.append(str(part))
         here = [inner for table in tables for inner in _inside(table, part)]
     return ".".join(parts), known
-
-
-def _resolved(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
-    reference = schema.get("$ref")
-    return definitions[reference.removeprefix("#/$defs/")] if reference else schema
 
 
 def _inside(table: Schema, part: str | int) -> list[Schema]:

@@ -1,6 +1,5 @@
 """The platform's JSON of annotated points and boxes, held to its published schema: no further keys."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -160,15 +159,10 @@ def _require_keys(source: JsonSource, name: str, required: Sequence[str], option
 
 
 def _is_version(value: object) -> bool:
-    if not isinstance(value, dict) or set(value) != set(_VERSION):
+    """Return whether a value holds the two whole numbers of a version; 1.0 is whole, true is no number."""
+    if not isinstance(value, dict) or value.keys() != _VERSION.keys():
         return False
-    return all(_is_whole(number) and number >= 0 for number in value.values())
-
-
-def _is_whole(number: object) -> bool:
-    if isinstance(number, float):
-        return math.isfinite(number) and number.is_integer()
-    return isinstance(number, int) and not isinstance(number, bool)
+    return all(type(number) in (int, float) and number >= 0 and number % 1 == 0 for number in value.values())
 
 
 def _within(source: JsonSource, place: str) -> JsonSource:

@@ -90,14 +90,10 @@ class BoxList(field.ColumnKind):
             data = files.read(source.path, self._max_bytes, may_be_empty=True)
         except ReadError as error:
             raise FormFault(error.fault(source.path)) from None
-        lines = self._read_lines(data, _size_of(case))
+        read = box_files.read_voc_boxes if self.layout == "voc_xml" else box_files.read_box_lines
+        lines = read(data, self._format, _size_of(case), self.max_boxes)
         FormFault.raise_all([problem.fault(source.path) for problem in lines.problems])
         return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.outside)
-
-    def _read_lines(self, data: memoryview, size: Size) -> box_files.BoxLines:
-        if self.layout == "voc_xml":
-            return box_files.read_voc_boxes(data, self._format, size, self.max_boxes)
-        return box_files.read_box_lines(data, self._format, size, self.max_boxes)
 
     def _of_json(self, source: field.JsonSource, case: CaseForm) -> Boxes:
         rows: list[tuple[float, ...]] = []

@@ -321,15 +321,11 @@ class SurvivalPrediction(Number):
             return self._at(0.0)
         time, event = reference
         later = time if event else time * (1 + _SHIFT) + _SHIFT
-        if (
-            not self.risk
-            and variant is not field.Variant.INVERTED
-            and self.minimum <= 0
-            and math.isinf(self.maximum)
-        ):
+        inverted = variant is field.Variant.INVERTED
+        if not (self.risk or inverted) and self.minimum <= 0 and math.isinf(self.maximum):
             return later
         share = math.log1p(later) / _LARGEST_LOGARITHM
-        return self._at(1 - share if self.risk is not (variant is field.Variant.INVERTED) else share)
+        return self._at(1 - share if self.risk is not inverted else share)
 
     def _at(self, share: float) -> float:
         """Return the number at a share of the range; without a bound the range is 1 long."""
