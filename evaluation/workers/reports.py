@@ -202,15 +202,9 @@ def unpack_faults(packed: Packed) -> Faults:
 
 def _fault(packed: Packed) -> Fault:
     kind, file, expected, found, line, place, hint = list_of(packed, 7)
-    return Fault(
-        _kind(kind),
-        text_of(file),
-        text_of(expected),
-        text_of(found),
-        None if line is None else whole_number(line, _MAX_COUNT),
-        None if place is None else text_of(place),
-        None if hint is None else text_of(hint),
-    )
+    number = None if line is None else whole_number(line, _MAX_COUNT)
+    place, hint = (None if part is None else text_of(part) for part in (place, hint))
+    return Fault(_kind(kind), text_of(file), text_of(expected), text_of(found), number, place, hint)
 
 
 def _kind(packed: Packed) -> FaultKind:
