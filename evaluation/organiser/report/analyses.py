@@ -6,20 +6,19 @@ from evaluation.charts.chart import Chart, marks_of
 from evaluation.organiser.analyses.analysis import AnalysisFigure, AnalysisResult, FurtherAnalysis
 from evaluation.organiser.charts.teams import TeamValue, team_values_chart
 from evaluation.organiser.output import csv_bytes
-from evaluation.organiser.report.page import Block, Cell, Section, Table, Text, identifier, listed
+from evaluation.organiser.report.page import Block, Cell, Table, Text, identifier, listed
 
 FIGURES = "analyses.csv"
 _MOST_NAMED = 10
 
 
-def analyses_section(results: Sequence[AnalysisResult]) -> Section | None:
-    """Return the section, None without any result."""
-    blocks: list[Block] = []
+def analysis_blocks(results: Sequence[AnalysisResult]) -> Iterator[Block]:
+    """Yield the table and the figures of each analysis, and the cases that it leaves out."""
     for result in results:
-        blocks += [figures_table(result.analysis, {"": result.figures}), *_charts(result)]
+        yield figures_table(result.analysis, {"": result.figures})
+        yield from _charts(result)
         if lost := list(_left_out(result)):
-            blocks.append(Text((f"Left out: {'; '.join(lost)}.",)))
-    return Section("analyses", "Further analyses", tuple(blocks)) if blocks else None
+            yield Text((f"Left out: {'; '.join(lost)}.",))
 
 
 def _left_out(result: AnalysisResult) -> Iterator[str]:

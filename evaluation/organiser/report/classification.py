@@ -31,7 +31,7 @@ from evaluation.organiser.charts.curves import (
 )
 from evaluation.organiser.charts.matrices import confusion_chart
 from evaluation.organiser.report.objects import HIT
-from evaluation.organiser.report.page import Block, Section, Text, identifier
+from evaluation.organiser.report.page import Block, Text, identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights
 from evaluation.organiser.report.sources import followed
 
@@ -219,12 +219,12 @@ class _LabelledScores:
         return scores if given.size and given.min() >= 0 and given.max() <= 1 else None
 
 
-def classification_section(results: SubmissionResults) -> Section | None:
-    """Return the section, None without a task that has scores or decisions."""
+def classification_blocks(results: SubmissionResults) -> Iterator[Block]:
+    """Yield the figures of tasks that have scores or decisions, after the cases that are left out."""
     charts = [chart for task in results.tasks for chart in _charts(results, task)]
-    left_out = tuple(_left_out(results))
-    blocks: list[Block] = [*([Text(left_out)] if left_out else []), *charts]
-    return Section("classification", "Classification", tuple(blocks)) if charts else None
+    if charts and (left_out := tuple(_left_out(results))):
+        yield Text(left_out)
+    yield from charts
 
 
 _MOST_NAMES = 10
@@ -333,13 +333,8 @@ THRESHOLDS = (0.25, 0.5, 0.75)
 _GRID = 50
 
 
-def detection_section(results: SubmissionResults) -> Section | None:
-    """Return the section, None without a task of detections."""
-    figures = tuple(_detection_charts(results))
-    return Section("detection", "Detection", figures) if figures else None
-
-
-def _detection_charts(results: SubmissionResults) -> Iterator[Chart]:
+def detection_charts(results: SubmissionResults) -> Iterator[Chart]:
+    """Yield the figures of all tasks of detections."""
     for task in results.tasks:
         for metric in task.metrics:
             curves = metric.aggregate.detections

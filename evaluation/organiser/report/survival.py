@@ -19,7 +19,7 @@ from evaluation.organiser.charts.curves import (
     logrank_p,
     survival_chart,
 )
-from evaluation.organiser.report.page import Block, Section, Table, identifier
+from evaluation.organiser.report.page import Block, Table, identifier
 from evaluation.organiser.report.results import SubmissionResults
 from evaluation.organiser.report.sources import NOTES
 
@@ -31,16 +31,12 @@ _TIMES = 5
 """How many times the table of cases at risk shows."""
 
 
-def survival_section(results: SubmissionResults) -> Section | None:
-    """Return the section, None without a task that predicts survival."""
-    blocks = [
-        block
-        for task in results.tasks
-        for field in task.fields
-        if isinstance(field.kind, SurvivalPrediction)
-        for block in _blocks(results, task, field, field.kind)
-    ]
-    return Section("survival", "Survival", tuple(blocks)) if blocks else None
+def survival_blocks(results: SubmissionResults) -> Iterator[Block]:
+    """Yield the figures and tables of all tasks that predict survival."""
+    for task in results.tasks:
+        for field in task.fields:
+            if isinstance(field.kind, SurvivalPrediction):
+                yield from _blocks(results, task, field, field.kind)
 
 
 @dataclass(frozen=True)
