@@ -220,7 +220,8 @@ def place_lines_chart(
     last = max(row["place"] for row in rows)
     schemes = list(places)
     wide = len(schemes) > _MOST_LEVEL
-    labels = {"title": None, "labelAngle": -40 if wide else 0, "labelLimit": 250, "labelOverlap": False}
+    angle = -40 if wide else 0
+    labels: dict[str, Any] = {"title": None, "labelAngle": angle, "labelLimit": 250, "labelOverlap": False}
     labels |= {} if wide else {"labelExpr": vl.wrapped_label(14)}
     # Room for the names at both ends, in steps between two schemes.
     room = {"type": "point", "padding": max(0.3, 0.3 * (len(schemes) - 1))}

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -61,9 +62,11 @@ def distribution_chart(
             middles, held = (edges[:-1] + edges[1:]) / 2, counts > 0
             bins += vl.rows_of({"value": middles[held], "cases": counts[held]}, name=one.name)
         else:
-            names = [case for case, enters in zip(one.cases, entering.tolist(), strict=True) if enters]
-            for case, value, offset in zip(names, values.tolist(), _offsets(values), strict=True):
-                points.append({"name": one.name, "case": case, "value": value, "offset": offset})
+            of_case = zip(compress(one.cases, entering), values.tolist(), _offsets(values), strict=True)
+            points += [
+                {"name": one.name, "case": case, "value": value, "offset": offset}
+                for case, value, offset in of_case
+            ]
     of_name = vl.nominal("name", scale=vl.scale_of(marks or {}, "colour"), legend=None)
     numbers = ("median", "first_quartile", "third_quartile", "mean")
     told = [vl.quantitative("cases"), *vl.tooltip("name", numbers=numbers)]
@@ -155,8 +158,8 @@ def cumulative_chart(name: str, title: str, errors: NDArray[np.float64], axis_ti
     ]
     described = "Share of the cases whose error is at most that large; dashed lines: the error of half and of"
     described += f" nine tenths of the cases ({quantiles[0]:.3g} and {quantiles[1]:.3g})."
-    data = {"curve": rows, "quantiles": marks}
-    return vl.Chart(name, title, described, data, {"layer": layers, "height": 300})
+    figure = {"layer": layers, "height": 300}
+    return vl.Chart(name, title, described, {"curve": rows, "quantiles": marks}, figure)
 
 
 # --- Violins: distributions of one value, such as Kendall's τ of resamples, side by side ---

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from evaluation.core.challenge import Task, Values
-from evaluation.core.form import CaseForm
+from evaluation.core.challenge import Task
 from evaluation.metrics.crops import Box
+from evaluation.organiser.analyses.analysis import OpenCase
 from evaluation.organiser.report import overlays
 
 _MOST_PLANES = 24
@@ -58,9 +58,7 @@ def drawn_view(source: str) -> CaseView:
 
 def view_of(
     task: Task,
-    case: CaseForm,
-    submitted: Values,
-    references: Values,
+    opened: OpenCase,
     photograph: overlays.Colours | None,
     volume: Callable[[tuple[int, int, int]], overlays.Greys | None],
 ) -> CaseView | None:
@@ -70,10 +68,11 @@ def view_of(
     """
     pairs: list[tuple[Masks, Masks]] = []
     names: list[str] = []
+    case = opened.form
     for field in task.fields_for(case):
-        if field.name not in submitted:
+        if field.name not in opened.submitted:
             continue
-        values = submitted[field.name], references[field.name]
+        values = opened.submitted[field.name], opened.references[field.name]
         if overlays.has_solids(field.kind):
             found = list(overlays.solids(field, case, *values))
             depth, height, width = found[0].predicted.shape

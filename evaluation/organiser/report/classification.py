@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -102,20 +103,12 @@ def _calibration(name: str, title: str, probability: Floats, positive: Floats) -
     bins = list(curves.calibration_bins(probability[answered], positive[answered], number))
     described = (
         "Share of positives in bins of equal width, with Wilson's 95 % intervals. Expected calibration "
+        f"error {error:.3f}, Brier score {brier:.3f}; perfect ones follow the diagonal."
     )
-    described += f"error {error:.3f}, Brier score {brier:.3f}; perfect ones follow the diagonal."
     return curves.calibration_chart(name, title, bins, described)
 
 
 # --- Confusion matrices of decisions, and their sensitivity and specificity ---
-
-
-@dataclass(frozen=True)
-class _RightDecisions:
-    """Numbers of cases and of right decisions, first for positive, then for negative cases."""
-
-    cases: tuple[int, int]
-    right: tuple[int, int]
 
 
 def _decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
@@ -134,25 +127,21 @@ def _decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
             _classes(decision.present),
             f"Decisions of {task.title}.",
         )
-    if decided := _right_decisions(results, task):
-        (positives, negatives), (found, cleared) = decided.cases, decided.right
-        counts = np.array([[cleared, negatives - cleared], [positives - found, found]])
+    if (counts := _right_decisions(results, task)) is not None:
         name, title = identifier(f"{task.name}-confusion"), f"Confusion matrix. {task.title}"
         yield confusion_chart(name, title, counts, ("negative", "positive"), "Decisions as submitted.")
 
 
-def _right_decisions(results: SubmissionResults, task: Task) -> _RightDecisions | None:
-    """Return the decisions of a task that have sensitivity and specificity as shares of cases."""
+def _right_decisions(results: SubmissionResults, task: Task) -> NDArray[np.int64] | None:
+    """Return the counts of a task with sensitivity and specificity as shares of cases, as `_counts` does."""
     table = results.tables[task.name]
     columns = [metric.aggregate.share_column for metric in task.metrics]
     if [metric.name for metric in task.metrics] != ["sensitivity", "specificity"] or not all(columns):
         return None
-    sides = [table[str(column)] for column in columns]
-    cases = [int(np.count_nonzero(~np.isnan(side))) for side in sides]
-    if not all(cases):
-        return None
-    right = [int(np.nansum(side)) for side in sides]
-    return _RightDecisions((cases[0], cases[1]), (right[0], right[1]))
+    sides = (table[str(column)] for column in columns)
+    found, cleared = (side[~np.isnan(side)] for side in sides)
+    both = [[cleared.sum(), (1 - cleared).sum()], [(1 - found).sum(), found.sum()]]
+    return np.array(both, dtype=np.int64) if found.size and cleared.size else None
 
 
 def _counts(called: NDArray[np.bool_], positive: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -237,8 +226,7 @@ def _left_out(results: SubmissionResults) -> Iterator[str]:
         given = [(metric.aggregate.curve, metric.aggregate.decision) for metric in task.metrics]
         labels = [curve.label for curve, _ in given if curve] + [d.present for _, d in given if d]
         for label in dict.fromkeys(labels):
-            absent = np.isnan(table[label])
-            names = [name for name, out in zip(table.names, absent.tolist(), strict=True) if out]
+            names = list(compress(table.names, np.isnan(table[label])))
             if 0 < len(names) < len(table):
                 more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
                 kept = f"{task.title}: {len(table) - len(names)} of {len(table)} cases. Left out, since the "
@@ -264,8 +252,8 @@ def _scored(results: SubmissionResults, task: Task) -> Iterator[_LabelledScores]
         labels = table[label]
         entering = ~np.isnan(labels)
         if {0.0, 1.0} <= set(labels[entering].tolist()):
-            names = tuple(name for name, enters in zip(table.names, entering.tolist(), strict=True) if enters)
             found = roc_table(table[score][entering], labels[entering] > 0)
+            names = tuple(compress(table.names, entering))
             yield _LabelledScores(task, CurveColumns(score, label, is_area=True), names, found)
 
 
@@ -298,9 +286,9 @@ def _operating_points(results: SubmissionResults, scored: _LabelledScores) -> It
         if estimate and curve and same and not curve.is_area:
             yield curves.point_on_curve(metric.title, scored.table, estimate.value)
     for task in results.tasks:
-        decided = _right_decisions(results, task)
-        if decided and decided.cases == (int(positive.sum()), int((~positive).sum())):
-            sensitivity, specificity = np.divide(decided.right, decided.cases).tolist()
+        counts = _right_decisions(results, task)
+        if counts is not None and counts.sum(axis=1).tolist() == [(~positive).sum(), positive.sum()]:
+            specificity, sensitivity = (np.diag(counts) / counts.sum(axis=1)).tolist()
             yield MarkedPoint(task.title, 1 - specificity, sensitivity)
     if scored.probabilities is not None:
         yield curves.point_at_threshold(f"threshold {_THRESHOLD:g}", scored.table, _THRESHOLD)

@@ -64,7 +64,7 @@ def _counts(results: SubmissionResults, task: Task, table: CaseTable) -> Iterato
     """Yield the counts in the columns of detection metrics, the first metric first."""
     columns = table.column_names
     if {"predicted", "reference"} <= set(columns):
-        inclusive = inclusive_corners(results.phase)
+        inclusive = inclusive_corners(results.phase.options)
         sides = zip(table.objects("predicted"), table.objects("reference"), strict=True)
         matched = (case_hits(*pair, HIT, inclusive) for pair in sides)
         yield _as_counts((one.found, one.false, one.found + one.missed) for one in matched)
@@ -214,7 +214,7 @@ def _note(results: SubmissionResults, task: Task, kind: PictureKind) -> str:
     """Return the legend of a task's pictures; for detections it depends on the metric."""
     if kind in ("boxes", "objects"):
         for field in task.fields:
-            if found := matching_metric(results.phase, task, field):
+            if found := matching_metric(results.phase.options, task, field):
                 title = next(metric.title for metric in task.metrics if metric.name == found[0])
                 of_kind = f" {_NOTES[kind]}" if kind == "objects" else ""
                 return f"Hits and misses are those of the metric “{title}”.{of_kind}"

@@ -28,6 +28,7 @@ from evaluation.organiser.report.page import (
     SortableCaseTable,
     Table,
     Text,
+    Title,
     listed,
     shown,
 )
@@ -110,7 +111,7 @@ _ARROWS = {"higher": "↑", "lower": "↓"}
 
 
 def _table(rows: Sequence[MetricRow]) -> Table:
-    several = len({row.task for row in rows}) > 1
+    several = len({row.task.name for row in rows}) > 1
     cells: list[list[Cell]] = []
     for row in rows:
         found, better = row.estimate, _ARROWS[row.metric.better] if row.metric.ordered else None
@@ -120,8 +121,9 @@ def _table(rows: Sequence[MetricRow]) -> Table:
     digits = max((row.digits.value for row in rows), default=None)
     spread_digits = max((row.digits.spread for row in rows), default=None)
     spread = (Column(title, spread_digits) for title in ("lower", "upper", "standard deviation", "median"))
-    titles = ("metric", Column("value", digits), *spread, "better", "unit", *(["task"] if several else []))
+    last = ("better", "unit", "task") if several else ("better", "unit")
     note = "As published; lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
+    titles: list[Title] = ["metric", Column("value", digits), *spread, *last]
     table = Table.of("metrics", "All metrics", titles, cells, note)
     table = replace(table, reasons=tuple(row.estimate.interval for row in rows))
     return table.without_empty("standard deviation", "median", "unit")
@@ -146,7 +148,7 @@ def case_table(results: SubmissionResults) -> SortableCaseTable:
     """Return the table of all cases."""
     tasks = [(task, _numbers(results.tables[task.name])) for task in results.tasks]
     main = _main_columns(results, tasks)
-    columns: list[tuple[Column, dict[str, Cell]]] = []
+    columns: list[tuple[Column, Mapping[str, Cell]]] = []
     for name in _shown_cells(results):
         cells = {case.name: case.cells.get(name) or None for case in results.cases}
         columns.append((Column(name, None, "labels", name in main), cells))
@@ -162,7 +164,7 @@ def case_table(results: SubmissionResults) -> SortableCaseTable:
         worst = {case.name: ", ".join(case.worst) or None for case in results.cases}
         failures = {case.name: case.failure for case in results.cases}
         columns += [(Column("worst values in"), worst), (Column("failure"), failures)]
-    titles = ["case", *(column for column, _ in columns)]
+    titles: list[Title] = ["case", *(column for column, _ in columns)]
     rows = ((case.name, *(of.get(case.name) for _, of in columns)) for case in results.cases)
     return SortableCaseTable.of("cases", "All cases", titles, rows, NOTES["cases"])
 

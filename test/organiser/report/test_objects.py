@@ -30,7 +30,7 @@ def drawn(bundled, task_name, case_name):
     predicted, _ = CaseReader(index.root, phase.tasks, phase.missing).read(case, sources)
     reference = OpenReference(phase.reference, references_of(phase.tasks))
     references = ReferenceValues(reference, case, phase.rows[position])
-    return objects_of(phase, task, task.fields[0], predicted[task_name], references)
+    return objects_of(phase.options, task, task.fields[0], predicted[task_name], references)
 
 
 @pytest.mark.parametrize(
