@@ -1,8 +1,6 @@
 """Pictures of single cases, from predictions and references that are read again."""
 
-import base64
 import dataclasses
-import io
 import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -127,6 +125,12 @@ class CaseImage:
     panels: tuple[str, ...] = ()
     numbered: tuple[str, ...] = ()
 
+    @property
+    def shows(self) -> str:
+        """A sentence on its panels, after a space; empty without any."""
+        order = "From left to right" if len(self.panels) > 1 else "Shows"
+        return f" {order}: {', '.join(self.panels)}." if self.panels else ""
+
 
 def picture_of(
     task: Task,
@@ -211,13 +215,10 @@ def _difference(region: overlays.Region) -> int:
 
 def _encoded(picture: Image.Image, lossy: bool) -> str:
     """Return a picture as a data URI: a photograph as JPEG, any other as PNG of few colours."""
-    buffer = io.BytesIO()
     if lossy:
-        picture.save(buffer, "JPEG", quality=85)
-    else:
-        picture.quantize(64, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
-    data = base64.b64encode(buffer.getvalue()).decode("ascii")
-    return f"data:image/{'jpeg' if lossy else 'png'};base64,{data}"
+        return overlays.data_uri("jpeg", overlays.file_of(picture, "JPEG", quality=85))
+    few = picture.quantize(64, dither=Image.Dither.NONE)
+    return overlays.data_uri("png", overlays.file_of(few, "PNG", optimize=True))
 
 
 # --- Read predictions and references again: sizes and positions of all cases, pictures of some ---
@@ -294,15 +295,14 @@ class _SubmissionReader:
         analyses = () if folder is None else analyses_of(self.phase)
         self._measures = dict.fromkeys(one.measure for one in analyses)
         self._photographs = Photographs(request.images)
-        self._wanted = request.pictures
-        self._only_pictures, self._views = request.only_pictures, request.views
+        self._request = request
         self._definition: VerticalDiameter = getattr(self.phase.options, "vertical_diameter", "column_count")
 
     def positions(self) -> Iterator[int]:
         """Yield the positions of the cases to read."""
-        shown = {name for names in self._wanted.values() for name in names}
+        shown = {name for names in self._request.pictures.values() for name in names}
         for position, case in enumerate(self.phase.cases.forms):
-            if self._views or not self._only_pictures or case.name in shown:
+            if self._request.views or not self._request.only_pictures or case.name in shown:
                 yield position
 
     def read(self, position: int) -> CaseReading:
@@ -313,8 +313,8 @@ class _SubmissionReader:
         submitted = {name: value for name, value in predicted.items() if references[name] is not None}
         opened = OpenCase(case, row.cells, submitted, references, options)
         pictures = self._pictures(opened)
-        views = self._views_of(opened, pictures) if self._views else {}
-        if self._only_pictures:
+        views = self._views_of(opened, pictures) if self._request.views else {}
+        if self._request.only_pictures:
             return CaseReading(case.name, (), (), {}, pictures, views)
         sizes: list[overlays.StructureSize] = []
         measurements: list[overlays.ComparedNumber] = []
@@ -367,7 +367,7 @@ class _SubmissionReader:
     def _pictures(self, opened: OpenCase) -> dict[str, CaseImage]:
         """Return the requested pictures of a case by task."""
         case = opened.form
-        wanted = [task for task in self.phase.tasks if case.name in self._wanted.get(task.name, ())]
+        wanted = [task for task in self.phase.tasks if case.name in self._request.pictures.get(task.name, ())]
         images = (self._photographs.of(case), partial(self._photographs.volume_of, case)) if wanted else ()
         pictures = {task.name: picture_of(task, opened, *images) for task in wanted}
         return {name: picture for name, picture in pictures.items() if picture}

@@ -133,14 +133,9 @@ def _view(
     columns = math.ceil(math.sqrt(len(planes)))
     image = None
     if ground is not None:
-        buffer = io.BytesIO()
-        shrunk = [
-            np.asarray(Image.fromarray(plane).resize((width, height), Image.Resampling.BOX))
-            for plane in ground
-        ]
-        grid = _grid(np.stack(shrunk), columns)
-        Image.fromarray(grid).save(buffer, "JPEG", quality=_QUALITY)
-        image = buffer.getvalue()
+        pictures = (Image.fromarray(plane).resize((width, height), Image.Resampling.BOX) for plane in ground)
+        grid = _grid(np.stack([np.asarray(picture) for picture in pictures]), columns)
+        image = overlays.file_of(Image.fromarray(grid), "JPEG", quality=_QUALITY)
     layers = (
         _indexed(_grid(areas, columns), (overlays.AGREEMENT, overlays.MISSED, overlays.FALSE)),
         _indexed(_grid(outlines, columns), (REFERENCE_LINE, PREDICTED_LINE)),
@@ -165,9 +160,7 @@ def _indexed(values: NDArray[np.uint8], colours: Sequence[str]) -> bytes:
     """Return a PNG whose values from 1 on have the colours; 0 is transparent."""
     picture = Image.fromarray(values).convert("P")
     picture.putpalette([0, 0, 0, *(channel for colour in colours for channel in overlays.rgb(colour))])
-    buffer = io.BytesIO()
-    picture.save(buffer, "PNG", transparency=0, optimize=True, bits=2)
-    return buffer.getvalue()
+    return overlays.file_of(picture, "PNG", transparency=0, optimize=True, bits=2)
 
 
 # --- The viewer as a part of a page: cases with values, and the sources of their files ---
@@ -223,8 +216,7 @@ class Viewer:
                 return None
             if folder is not None:
                 return f"{folder}/{name}"
-            kind = "png" if name.endswith("png") else "jpeg"
-            return f"data:image/{kind};base64,{base64.b64encode(self.files[name]).decode('ascii')}"
+            return overlays.data_uri("png" if name.endswith("png") else "jpeg", self.files[name])
 
         cases = []
         for number, one in enumerate(self.cases):

@@ -24,12 +24,6 @@ from evaluation.metrics.detection import DetectionTable
 from evaluation.metrics.froc import Candidates, FrocTable
 from evaluation.metrics.probabilities import weighted_brier_score, weighted_expected_calibration_error
 from evaluation.organiser.charts import curves
-from evaluation.organiser.charts.curves import (
-    froc_chart,
-    precision_band,
-    precision_recall_chart,
-    thinned_curve,
-)
 from evaluation.organiser.charts.matrices import confusion_chart
 from evaluation.organiser.report.objects import HIT
 from evaluation.organiser.report.page import Block, Text, identifier
@@ -325,12 +319,12 @@ def detection_charts(results: SubmissionResults) -> Iterator[Chart]:
     """Yield the figures of all tasks of detections."""
     for task in results.tasks:
         for metric in task.metrics:
-            curves = metric.aggregate.detections
-            if curves is None or metric.name not in results.estimates[task.name]:
+            drawn = metric.aggregate.detections
+            if drawn is None or metric.name not in results.estimates[task.name]:
                 continue
             own = sum(one.aggregate.detections is not None for one in task.metrics) > 1
             name, title = (f"{task.name}-{metric.name}", metric.title) if own else (task.name, task.title)
-            yield from _Drawn(results, task, metric, curves, identifier(name), title).charts()
+            yield from _Drawn(results, task, metric, drawn, identifier(name), title).charts()
         if confusion := task.details(results.tables[task.name]).get("class_confusion"):
             yield _class_confusion(task, confusion)
 
@@ -374,7 +368,16 @@ class _Drawn:
         thresholds = matched.thresholds.tolist()
         for position in [thresholds.index(one) for one in THRESHOLDS if one in thresholds] or [0]:
             yield from self._precision_recall(matched, position, weights)
-        yield from self._free_response(matched, weights)
+        nearest = min(range(len(thresholds)), key=lambda one: abs(thresholds[one] - HIT))
+        of_classes = (matched.single_class(i).candidates(nearest) for i in range(len(self.curves.classes)))
+        found = {
+            name: FrocTable(candidates)
+            for name, candidates in zip(self.curves.classes, of_classes, strict=True)
+            if candidates.references.any()
+        }
+        if found:
+            hit = f"A hit has an intersection over union of at least {thresholds[nearest]:g}."
+            yield self._free_response(found, weights, hit)
 
     def _weights(self, points: int) -> list[Floats]:
         table = self.results.tables[self.task.name]
@@ -389,59 +392,44 @@ class _Drawn:
         precision, recall = table.precision_recall(whole)
         if precision.size:
             blocks = (table.precision_recall(block)[::-1] for block in weights)
-            yield precision_recall_chart(
+            yield curves.precision_recall_chart(
                 f"{self.name}-precision-recall",
                 f"Precision and recall. {self.title}",
-                [thinned_curve(_ONE, recall[0], precision[0])],
-                [precision_band(_ONE, blocks)] if weights else (),
+                [curves.thinned_curve(_ONE, recall[0], precision[0])],
+                [curves.precision_band(_ONE, blocks)] if weights else (),
                 hit=self.curves.hit,
             )
-        yield froc_chart(
-            f"{self.name}-froc",
-            f"FROC. {self.title}",
-            [_line(_ONE, table)],
-            self.curves.hit,
-            bands=[froc_band(_ONE, table, weights)] if weights else (),
-        )
+        yield self._free_response({_ONE: table}, weights, self.curves.hit)
 
     def _precision_recall(
         self, matched: DetectionTable, threshold: int, weights: list[Floats]
     ) -> Iterator[Chart]:
-        ones, curves, bands = np.ones(len(matched.reference_counts)), [], []
+        ones, lines, bands = np.ones(len(matched.reference_counts)), [], []
         for position, name in enumerate(self.curves.classes):
             points = matched.precision_recall(ones, position, threshold)
             if not points.recall.size:
                 continue
-            curves.append(thinned_curve(name, points.recall, _best_from(points.precision)))
+            lines.append(curves.thinned_curve(name, points.recall, _best_from(points.precision)))
             rows = (matched.precision_recall(row, position, threshold) for block in weights for row in block)
             blocks = [(one.recall[None], _best_from(one.precision)[None]) for one in rows if one.recall.size]
             if blocks:
-                bands.append(precision_band(name, blocks))
-        if curves:
+                bands.append(curves.precision_band(name, blocks))
+        if lines:
             at = float(matched.thresholds[threshold])
-            yield precision_recall_chart(
+            yield curves.precision_recall_chart(
                 f"{self.name}-precision-recall-{round(100 * at)}",
                 f"Precision and recall, IoU from {at:g}. {self.title}",
-                curves,
+                lines,
                 bands,
                 hit="The precision is the best at that recall or above. A hit has an intersection over union "
                 f"of at least {at:g}.",
             )
 
-    def _free_response(self, matched: DetectionTable, weights: list[Floats]) -> Iterator[Chart]:
-        """Yield the curves of all classes at the threshold that is nearest to `HIT`."""
-        thresholds = matched.thresholds.tolist()
-        threshold = min(range(len(thresholds)), key=lambda one: abs(thresholds[one] - HIT))
-        lines, bands = [], []
-        for position, name in enumerate(self.curves.classes):
-            candidates = matched.single_class(position).candidates(threshold)
-            if candidates.references.any():
-                table = FrocTable(candidates)
-                lines.append(_line(name, table))
-                bands += [froc_band(name, table, weights)] if weights else []
-        if lines:
-            hit = f"A hit has an intersection over union of at least {thresholds[threshold]:g}."
-            yield froc_chart(f"{self.name}-froc", f"FROC. {self.title}", lines, hit, bands=bands)
+    def _free_response(self, tables: Mapping[str, FrocTable], weights: list[Floats], hit: str) -> Chart:
+        """Return the curves by name."""
+        lines = [_line(name, table) for name, table in tables.items()]
+        bands = [froc_band(name, table, weights) for name, table in tables.items() if weights]
+        return curves.froc_chart(f"{self.name}-froc", f"FROC. {self.title}", lines, hit, bands)
 
 
 def _best_from(precision: Floats) -> Floats:
@@ -463,4 +451,4 @@ def froc_band(name: str, table: FrocTable, weights: Sequence[Floats]) -> NamedBa
 
 def _line(name: str, table: FrocTable) -> NamedCurve:
     curve = table.curve(np.ones(table.cases))
-    return thinned_curve(name, curve.false_positives_per_case, curve.sensitivity)
+    return curves.thinned_curve(name, curve.false_positives_per_case, curve.sensitivity)

@@ -144,8 +144,7 @@ def objects_of(
     if isinstance(kind, PointInImage):
         at = location_of(field, predicted, reference)
         return None if at is None else _landmarks({0: at.predicted}, {0: at.reference})
-    if not isinstance(kind, Points | Keypoints | BoxesInSpace):
-        raise TypeError(f"nothing is drawn of {type(kind).__name__}")
+    assert isinstance(kind, Points | Keypoints | BoxesInSpace), f"nothing is drawn of {type(kind).__name__}"
     in_pixels = kind.space.unit == "pixels"
     if are_single(kind):
         if isinstance(predicted, PointSet):

@@ -1,9 +1,11 @@
 """Pictures of regions as colour images: agreement, missed and false regions."""
 
+import base64
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -295,3 +297,15 @@ def beside(panels: Sequence[Image.Image], gap: int = 6) -> Image.Image:
         whole.paste(panel, (left, 0))
         left += panel.width + gap
     return whole
+
+
+def file_of(picture: Image.Image, kind: Literal["PNG", "JPEG"], **options: Any) -> bytes:
+    """Return the file of a picture, with options of Pillow."""
+    buffer = io.BytesIO()
+    picture.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+def data_uri(kind: Literal["png", "jpeg"], file: bytes) -> str:
+    """Return the file of a picture as a data URI."""
+    return f"data:image/{kind};base64,{base64.b64encode(file).decode('ascii')}"

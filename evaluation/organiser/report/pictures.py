@@ -229,8 +229,7 @@ def _picture(results: SubmissionResults, task: Task, name: str, rank: str, image
         for metric, column in averaged_metrics(results, task)
         if metric.ordered and not math.isnan(table[column][row])
     ][:_MOST_VALUES]
-    order = "From left to right" if len(image.panels) > 1 else "Shows"
-    panels = f" {order}: {', '.join(image.panels)}." if image.panels else ""
+    panels = image.shows
     if image.numbered:
         names = (f"{number} {name}" for number, name in enumerate(image.numbered, start=1))
         panels += f" Numbers: {', '.join(names)}."

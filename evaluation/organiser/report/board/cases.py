@@ -229,12 +229,11 @@ def _galleries(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Blo
             }
             if not found:
                 continue
+            told = {name: f"{name}.{image.shows}" for name, image in found.items()}
+            images = tuple(
+                Picture(case, image.source, told[name], f"{titles[task]}, case {case}, {told[name]}")
+                for name, image in found.items()
+            )
             kind = next(reversed(found.values())).kind
-            images = []
-            for name, image in found.items():
-                order = "From left to right" if len(image.panels) > 1 else "Shows"
-                panels = f" {order}: {', '.join(image.panels)}." if image.panels else ""
-                told = f"{titles[task]}, case {case}, {name}.{panels}"
-                images.append(Picture(case, image.source, f"{name}.{panels}", told))
             follows = f"Follows {source}." if source else ""
-            yield Gallery(f"{titles[task]}: {case}", tuple(images), LEGENDS[kind], follows)
+            yield Gallery(f"{titles[task]}: {case}", images, LEGENDS[kind], follows)

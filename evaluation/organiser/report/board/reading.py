@@ -2,13 +2,12 @@
 
 import csv
 import dataclasses
-import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -18,7 +17,7 @@ from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
 from evaluation.organiser.analyses.analysis import AnalysisFigure
 from evaluation.organiser.annotators.ensemble import GAIN_FILES, MEMBERS, EnsembleGain
-from evaluation.organiser.charts.teams import TeamMarks
+from evaluation.organiser.charts.teams import TeamMarks, TeamValue
 from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
 from evaluation.organiser.ranking.leaderboard_file import (
@@ -73,30 +72,23 @@ def read_gains(folder: Path) -> dict[str, EnsembleGain]:
 def with_absent(content: Any, kind: Any) -> Any:
     """Return a value with None for a type's fields that were left out, or are an empty cell of a table."""
     origin, arguments = get_origin(kind), get_args(kind)
-    if content is None or (content == "" and type(None) in arguments):
-        return None
-    is_dataclass = dataclasses.is_dataclass(kind)
-    if is_dataclass and isinstance(content, dict):
-        hints = _hints(kind)
-        filled = {name: with_absent(content[name], hint) for name, hint in hints.items() if name in content}
-        optional = [name for name, hint in hints.items() if type(None) in get_args(hint)]
-        absent = {name: None for name in optional if name not in content}
-        return {**content, **absent, **filled}
-    if origin in (Union, types.UnionType):
-        if content == "":  # an empty cell of a csv file
-            return None
-        others = [one for one in arguments if one is not type(None)]
-        return with_absent(content, others[0]) if len(others) == 1 else content
-    if origin is tuple and isinstance(content, list):
-        return [with_absent(item, arguments[0]) for item in content]
-    if origin in (dict, Mapping) and isinstance(content, dict):
+    if type(None) in arguments:
+        (first, *others) = (one for one in arguments if one is not type(None))
+        return None if content in (None, "") else content if others else with_absent(content, first)
+    if isinstance(content, dict) and (hints := _hints(kind)):
+        absent = {name: None for name, hint in hints.items() if type(None) in get_args(hint)}
+        given = (absent | content).items()
+        return {name: with_absent(value, hints[name]) if name in hints else value for name, value in given}
+    if isinstance(content, dict) and origin in (dict, Mapping):
         return {key: with_absent(item, arguments[1]) for key, item in content.items()}
+    if isinstance(content, list) and origin is tuple:
+        return [with_absent(item, arguments[0]) for item in content]
     return content
 
 
 @cache
 def _hints(kind: Any) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
+    return typing.get_type_hints(kind) if dataclasses.is_dataclass(kind) else {}
 
 
 def _organiser_part(folder: Path, suffix: str) -> OrganiserPart:
@@ -263,6 +255,11 @@ class ReportedPhase:
         sign = -1 if self.board.metrics[metric].better == "higher" else 1
         found = [team for team in self.board.teams if metric in team.metrics]
         return sorted(found, key=lambda team: sign * team.metrics[metric].value)
+
+    def values(self, metric: str) -> list[TeamValue]:
+        """Return the values of a metric by team with their intervals, best first."""
+        found = [(team.team, team.metrics[metric]) for team in self.by_value(metric)]
+        return [TeamValue(team, one.value, one.lower, one.upper) for team, one in found]
 
     def tables(self, name: str, rows: Iterable[Any], more: str = "") -> Iterator[Table]:
         """Yield a declared table, see `Table.declared`, with the titles of metrics; none without rows."""
