@@ -92,13 +92,7 @@ def result_files(results: Sequence[AnalysisResult]) -> dict[str, bytes]:
         for figure in one.figures
     ]
     rows = [
-        {
-            "analysis": row.analysis,
-            "part": row.part,
-            "case": row.case,
-            "left_out": row.left_out,
-            **(row.values or {}),
-        }
+        {name: getattr(row, name) for name in ("analysis", "part", "case", "left_out")} | (row.values or {})
         for one in results
         for row in one.rows
     ]

@@ -46,16 +46,13 @@ class Photographs:
     """The images of a folder by case; a file has the name of its case, with any extension."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._paths: dict[str, Path] = {}
-        self._volumes: dict[str, Path] = {}
-        if folder is not None:
-            if not folder.is_dir():
-                raise PhaseError(f"{folder}: is not a folder")
-            for path in sorted(folder.rglob("*")):
-                if path.suffix.casefold() in _EXTENSIONS:
-                    self._paths.setdefault(name_key(path.name), path)
-                if path.name.casefold().endswith(_VOLUMES):
-                    self._volumes.setdefault(name_key(path.name), path)
+        if not (folder is None or folder.is_dir()):
+            raise PhaseError(f"{folder}: is not a folder")
+        # Of several files of one name, the first counts.
+        files = sorted(folder.rglob("*"), reverse=True) if folder else []
+        named = [(name_key(path.name), path) for path in files]
+        self._paths = {name: path for name, path in named if path.suffix.casefold() in _EXTENSIONS}
+        self._volumes = {name: path for name, path in named if path.name.casefold().endswith(_VOLUMES)}
 
     def of(self, case: CaseForm) -> NDArray[np.uint8] | None:
         """Return the colours of a case's image at the size of the case, shape (height, width, 3).

@@ -50,7 +50,7 @@ def read_leaderboard(folder: Path) -> tuple[Leaderboard, tuple[OrganiserPart, ..
     path = folder / LEADERBOARD_FILE
     if not path.is_file():
         raise PhaseError(f"{path}: is missing; `rank {folder} --output FOLDER` writes it into another folder")
-    board: Leaderboard = _validated(path, Leaderboard, _json(path))
+    board: Leaderboard = _validated(path, Leaderboard, read_json(path))
     parts = (_organiser_part(folder, f"-{phase.role}" if phase.role else "") for phase in board.phases)
     return board, tuple(parts)
 
@@ -95,7 +95,7 @@ def _organiser_part(folder: Path, suffix: str) -> OrganiserPart:
     path = folder / f"organiser{suffix}.json"
     content: dict[str, Any] = {}
     if path.is_file():
-        found = _json(path)
+        found = read_json(path)
         if not isinstance(found, dict) or found.pop("format", None) != _ORGANISER_FORMAT:
             raise PhaseError(f"{path}: expected the format {_ORGANISER_FORMAT}")
         content |= found
@@ -113,13 +113,6 @@ def _organiser_part(folder: Path, suffix: str) -> OrganiserPart:
     ]
     part: OrganiserPart = _validated(path, OrganiserPart, content)
     return part
-
-
-def _json(path: Path) -> Any:
-    try:
-        return read_json(path)
-    except FileNotFoundError as error:
-        raise PhaseError(f"{path}: cannot be read: {error}") from None
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -295,5 +288,5 @@ def read_changes(location: Path) -> tuple[Changes, ...]:
         raise PhaseError(
             f"{path}: is missing; `evaluate --each FOLDER --since RESULTS` writes it beside its results"
         )
-    changes: tuple[Changes, ...] = _validated(path, tuple[Changes, ...], _json(path), "phases")
+    changes: tuple[Changes, ...] = _validated(path, tuple[Changes, ...], read_json(path), "phases")
     return changes
