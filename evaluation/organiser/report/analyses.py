@@ -91,8 +91,9 @@ def result_files(results: Sequence[AnalysisResult]) -> dict[str, bytes]:
         for one in results
         for figure in one.figures
     ]
+    named = ("analysis", "part", "case", "left_out")
     rows = [
-        {name: getattr(row, name) for name in ("analysis", "part", "case", "left_out")} | (row.values or {})
+        {**{name: getattr(row, name) for name in named}, **(row.values or {})}
         for one in results
         for row in one.rows
     ]
