@@ -280,12 +280,9 @@ def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> vl.Nam
     recalls = np.arange(1, _GRID + 1) / _GRID
     rows = []
     for recall, precision in curves:
-        at_recalls = np.full((len(recall), recalls.size), np.nan)
-        for row, (found, made) in enumerate(zip(recall, precision, strict=True)):
-            position = np.searchsorted(found, recalls - 1e-9)
-            reached = position < found.size
-            at_recalls[row, reached] = made[position[reached]]
-        rows.append(at_recalls)
+        for found, made in zip(recall, precision, strict=True):
+            # A recall that is never reached has no precision.
+            rows.append(np.append(made, np.nan)[np.searchsorted(found, recalls - 1e-9)])
     values = np.vstack(rows)
     known = ~np.isnan(values).all(axis=0)
     lower, upper = np.nanquantile(values[:, known], _LEVEL, axis=0)

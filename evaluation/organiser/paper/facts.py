@@ -119,6 +119,8 @@ def facts_of(study: Study) -> dict[str, list[Fact]]:
             source = f"leaderboard.json: metrics.{name}.comparisons"
             sentences = [Fact(text, source) for text in tested_sentences(one, name)]
             found.setdefault("metric_values", []).extend(sentences)
+    results = (path for folder in study.folders for path in sorted(folder.glob(f"*/{METRICS_FILE}")))
+    lost = ((path.parent.name, read_json(path).get("cases", {}).get("worst", 0)) for path in results)
     path = study.report("report.json")
     fused = None if path is None else read_json(path)
     written_facts = facts_in(
@@ -128,22 +130,18 @@ def facts_of(study: Study) -> dict[str, list[Fact]]:
         chosen=IN_WORDS,
         fused=fused if fused and "agreement" in fused else None,
         classes={row.quantity.name for row in study.description.classes},
-        lost=[(name, worst) for name, worst in _worst(study) if worst],
+        lost=[(name, worst) for name, worst in lost if worst],
         fields_of=fields_of,
     )
     return {item: found.get(item, []) + written_facts.get(item, []) for item in {**found, **written_facts}}
 
 
-def _worst(study: Study) -> Iterator[tuple[str, int]]:
-    for path in (path for folder in study.folders for path in sorted(folder.glob(f"*/{METRICS_FILE}"))):
-        yield path.parent.name, read_json(path).get("cases", {}).get("worst", 0)
-
-
 def _methods(phase: ReportedPhase, study: Study) -> Iterator[tuple[str, str]]:
     """Yield the paragraphs of a report on the methods of a phase, each with the item that it answers."""
-    ranking, *others = (
-        _with_keys(text) for text in methods_paragraphs(phase) if "References: " not in text[:12]
-    )
+    paragraphs = [text for text in methods_paragraphs(phase) if "References: " not in text[:12]]
+    for name, key in TEXTS["citations"].items():
+        paragraphs = [text.replace(f"({name})", f"[@{key}]") for text in paragraphs]
+    ranking, *others = paragraphs
     yield "ranking_method", ranking
     prefix = f"{phase.board.phase}: " if len(study.reported) > 1 else ""
     for text in others:
@@ -183,13 +181,6 @@ def card_facts(phase: Phase) -> Iterator[Fact]:
     for task in phase.tasks:
         for metric in task.metrics:
             yield metric_fact(phase, task.name, metric)
-
-
-def _with_keys(text: str) -> str:
-    """Return a sentence of a report with its sources by their keys."""
-    for name, key in TEXTS["citations"].items():
-        text = text.replace(f"({name})", f"[@{key}]")
-    return text
 
 
 TEXTS = tomllib.loads(packaged("methods.toml"))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from evaluation.core.scheme import Scheme, SchemeTable
-from evaluation.organiser.ranking.comparisons import SIGNIFICANT, Comparison, Comparisons
+from evaluation.organiser.ranking.comparisons import SIGNIFICANT, Comparisons
 from evaluation.organiser.ranking.leaderboard import RankedPhase, rank_phases
 from evaluation.organiser.ranking.leaderboard_file import (
     BoardOfTeam,
@@ -129,21 +129,20 @@ def _tested(board: PhaseLeaderboard, name: str, metric: MetricOfPhase) -> Metric
     values = {team.team: team.metrics[name].value for team in board.teams if name in team.metrics}
     corrected = holm([pair.p_value for pair in metric.comparisons.pairs])
     pairs = {
-        (pair.first, pair.second): _pair(pair, values[pair.first], values[pair.second], p_value)
-        for pair, p_value in zip(metric.comparisons.pairs, corrected, strict=True)
+        (pair.first, pair.second): replace(
+            pair,
+            difference=float(published_difference(values[pair.first], values[pair.second])),
+            p_holm=p_holm,
+            significant=None if p_holm is None else p_holm < SIGNIFICANT,
+        )
+        for pair, p_holm in zip(metric.comparisons.pairs, corrected, strict=True)
     }
-    order = list(dict.fromkeys([*(pair[0] for pair in pairs), *(pair[1] for pair in pairs)]))
+    order = list(dict.fromkeys([*(first for first, _ in pairs), *(second for _, second in pairs)]))
     numbers = range(len(order))
     tiers = significance_tiers(numbers, lambda a, b: pairs[order[a], order[b]].second_is_worse)
     named = None if tiers is None else tuple(tuple(order[i] for i in tier) for tier in tiers)
     kept = metric.comparisons.tiers if not pairs else named
     return replace(metric, comparisons=Comparisons(tuple(pairs.values()), kept))
-
-
-def _pair(pair: Comparison, first: float, second: float, p_holm: float | None) -> Comparison:
-    significant = None if p_holm is None else p_holm < SIGNIFICANT
-    difference = float(published_difference(first, second))
-    return replace(pair, difference=difference, p_holm=p_holm, significant=significant)
 
 
 def _variation(one: Variation, teams: Sequence[Team]) -> Variation:

@@ -4,7 +4,7 @@ import base64
 import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -82,9 +82,8 @@ def view_of(
             original = volume((depth, height, width))
             ground = None if original is None else original[planes]
             there = _there((one.structure, one.predicted, one.reference) for one in found)
-            aspect = spacing[1] / spacing[2]
-            view = _view(cuts, ground, tuple(planes.tolist()), depth, aspect, _SIDE_OF_PLANE)
-            return replace(view, structures=there)
+            shown = tuple(planes.tolist()), depth, there, spacing[1] / spacing[2]
+            return _view(cuts, ground, _SIDE_OF_PLANE, *shown)
         if overlays.has_regions(field.kind):
             whole, masks = Box(0, case.height, 0, case.width), list(overlays.regions(field, *values))
             pairs += [
@@ -95,7 +94,7 @@ def view_of(
     if not pairs:
         return None
     ground = None if photograph is None else photograph[None]
-    return replace(_view(pairs, ground, (0,), 1, 1.0, _SIDE_OF_IMAGE), structures=tuple(names))
+    return _view(pairs, ground, _SIDE_OF_IMAGE, (0,), 1, tuple(names))
 
 
 def _there(found: Iterable[tuple[str, Masks, Masks]]) -> tuple[str, ...]:
@@ -115,10 +114,11 @@ def _chosen_planes(references: Sequence[Masks]) -> NDArray[np.int64]:
 def _view(
     pairs: Sequence[tuple[Masks, Masks]],
     ground: NDArray[np.uint8] | None,
+    side: int,
     planes: tuple[int, ...],
     of_planes: int,
-    aspect: float,
-    side: int,
+    structures: tuple[str, ...],
+    aspect: float = 1.0,
 ) -> CaseView:
     step = math.ceil(max(pairs[0][0].shape[1:]) / side)
     areas = np.zeros(pairs[0][0][:, ::step, ::step].shape, np.uint8)
@@ -140,7 +140,7 @@ def _view(
         _indexed(_grid(areas, columns), (overlays.AGREEMENT, overlays.MISSED, overlays.FALSE)),
         _indexed(_grid(outlines, columns), (REFERENCE_LINE, PREDICTED_LINE)),
     )
-    return CaseView(image, *layers, planes, of_planes, (height, width), aspect)
+    return CaseView(image, *layers, planes, of_planes, (height, width), aspect, structures)
 
 
 REFERENCE_LINE, PREDICTED_LINE = "#ffffff", "#ff5fd2"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evaluation.challenges.justraigs.kinds import LABEL_COLUMNS
 from evaluation.challenges.justraigs.rules import NOT_REFERABLE, REFERABLE
-from evaluation.charts.chart import Chart, NamedBand, NamedCurve
+from evaluation.charts.chart import Chart, NamedBand
 from evaluation.charts.roc import MarkedPoint, roc_chart
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
@@ -427,7 +427,11 @@ class _Drawn:
 
     def _free_response(self, tables: Mapping[str, FrocTable], weights: list[Floats], hit: str) -> Chart:
         """Return the curves by name."""
-        lines = [_line(name, table) for name, table in tables.items()]
+        curve_of = {name: table.curve(np.ones(table.cases)) for name, table in tables.items()}
+        lines = [
+            curves.thinned_curve(name, one.false_positives_per_case, one.sensitivity)
+            for name, one in curve_of.items()
+        ]
         bands = [froc_band(name, table, weights) for name, table in tables.items() if weights]
         return curves.froc_chart(f"{self.name}-froc", f"FROC. {self.title}", lines, hit, bands)
 
@@ -447,8 +451,3 @@ def froc_band(name: str, table: FrocTable, weights: Sequence[Floats]) -> NamedBa
     values = np.vstack([table.sensitivity_at(block, rates.tolist()) for block in weights])
     lower, upper = np.nanquantile(values, (0.025, 0.975), axis=0)
     return NamedBand(name, rates, lower, upper)
-
-
-def _line(name: str, table: FrocTable) -> NamedCurve:
-    curve = table.curve(np.ones(table.cases))
-    return curves.thinned_curve(name, curve.false_positives_per_case, curve.sensitivity)

@@ -88,12 +88,8 @@ def has_solids(kind: Kind) -> bool:
 
 def regions(field: Field, predicted: Any, reference: Any) -> Iterator[Region]:
     """Yield the structures of a mask; nested labels include the ones inside."""
-    for structure, one, other in zip(
-        _structures(field.kind),
-        _regions(field.kind, predicted),
-        _regions(field.reference.kind, reference),
-        strict=True,
-    ):
+    sides = _regions(field.kind, predicted), _regions(field.reference.kind, reference)
+    for structure, one, other in zip(_structures(field.kind), *sides, strict=True):
         yield Region(structure, one, other)
 
 

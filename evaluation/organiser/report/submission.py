@@ -156,8 +156,13 @@ def case_table(results: SubmissionResults) -> SortableCaseTable:
         table = results.tables[task.name]
         for title, name in zip(_titles(task, names), names, strict=True):
             column = Column(title, _digits(table, name), task.title, f"{task.name}.{name}" in main)
-            values = (_cell(row.get(name)) for row in table.rows)
-            columns.append((column, dict(zip(table.names, values, strict=True))))
+            known = {
+                case: value
+                for case, row in zip(table.names, table.rows, strict=True)
+                if (value := row.get(name)) is not None and not math.isnan(value)
+            }
+            cells = {case: value if math.isfinite(value) else "missing" for case, value in known.items()}
+            columns.append((column, cells))
     if any(case.run_seconds is not None for case in results.cases):
         columns.append((Column("run time (s)", 2), {case.name: case.run_seconds for case in results.cases}))
     if any(_troubled_cases(results)):
@@ -224,12 +229,6 @@ def _titles(task: Task, columns: list[str]) -> list[str]:
     shown = [(one.aggregate, one.title + unit) for one, unit in zip(task.metrics, units, strict=True)]
     titles = {aggregate.spread_column or aggregate.share_column: title for aggregate, title in shown}
     return [titles.get(column) or f"{task.name}: {column.replace('_', ' ')}" for column in columns]
-
-
-def _cell(value: float | None) -> Cell:
-    if value is None or math.isnan(value):
-        return None
-    return value if math.isfinite(value) else "missing"
 
 
 # --- The sections on the run: failed and missing cases, run times, and all definitions ---

@@ -96,7 +96,6 @@ def _calibrations(
     start: str, title: str, kind: SurvivalPrediction, found: _Observed, unit: str
 ) -> Iterator[Chart]:
     """Yield the calibration: of times, at every time for all cases; of probabilities, at their time."""
-    everyone = np.ones(found.time.size, dtype=np.bool_)
     if not kind.risk:
         times = np.unique(np.concatenate(([0.0], found.predicted[found.predicted <= found.time.max()])))
         later = (found.predicted > times[:, None]).mean(axis=1)
@@ -105,7 +104,7 @@ def _calibrations(
             f"Predicted and observed survival. {title}",
             "Share of cases without the event up to each time: observed (Kaplan–Meier), and the share with a "
             "later predicted time. Calibrated times follow the observed curve.",
-            {"observed": found.curve(everyone)},
+            {"observed": curve_charts.kaplan_meier(found.time, found.event)},
             unit,
             NamedCurve("predicted", times, later),
         )

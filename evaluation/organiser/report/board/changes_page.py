@@ -52,10 +52,8 @@ def _answer(phase: Changes) -> str:
 
 
 def _seals(phase: Changes) -> str:
-    same = phase.seal.before == phase.seal.now
-    return f"{phase.phase}: " + (
-        f"{phase.seal.now}, the same" if same else f"{phase.seal.before} → {phase.seal.now}"
-    )
+    before, now = phase.seal.before, phase.seal.now
+    return f"{phase.phase}: " + (f"{now}, the same" if before == now else f"{before} → {now}")
 
 
 def _in_order(phase: Changes) -> dict[str, dict[str, Change]]:
