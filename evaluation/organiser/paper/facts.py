@@ -22,7 +22,6 @@ from evaluation.organiser.annotators.ensemble import IN_WORDS, EnsembleGain
 from evaluation.organiser.audit import Disclosure, audit, in_words
 from evaluation.organiser.describe import Description, describe
 from evaluation.organiser.paper.questions import Answers, Fact, environment_of, packaged
-from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.report.board.leaderboard import reported_phases
 from evaluation.organiser.report.board.methods import methods_paragraphs
@@ -84,14 +83,14 @@ def read_study(
     board, parts = leaderboard_in(folders[0])
     digests = [phase.manifest.digest for phase in phases]
     names = ", ".join(f"{one.config.name} ({one.manifest.digest[:12]}…)" for one in phases)
-    if lost := [one for one in board.phases if one.manifest not in digests]:
-        raise PhaseError(
-            *(
-                f"{folders[0]}: holds results of {one.phase} with the seal {one.manifest[:12]}…; "
-                f"expected this phase among those given, found {names}"
-                for one in lost
-            )
-        )
+    PhaseError.raise_all(
+        [
+            f"{folders[0]}: holds results of {one.phase} with the seal {one.manifest[:12]}…; "
+            f"expected this phase among those given, found {names}"
+            for one in board.phases
+            if one.manifest not in digests
+        ]
+    )
     description = describe(list(phases), features=features)
     disclosures = {
         phase.config.name: audit(phase, workers)
@@ -241,11 +240,8 @@ def tested_sentences(phase: ReportedPhase, name: str) -> Iterator[str]:
     ends = "" if value.lower is None else f" (95 % interval {value.lower:.4g} to {value.upper:.4g})"
     best = f"the best value was {value.value:.4g}{ends}, by {_and_more(first)}"
     yield f"{title} in {phase.board.phase}: {best}."
-    pairs = (
-        {one.second: one for one in metric.comparisons.pairs if one.first == ordered[0].team}
-        if (metric.comparisons)
-        else dict[str, Comparison]()
-    )
+    compared = metric.comparisons.pairs if metric.comparisons else ()
+    pairs = {one.second: one for one in compared if one.first == ordered[0].team}
     others = [team.team for team in ordered[1:]]
     worse = [team for team in others if team in pairs and pairs[team].second_is_worse]
     equal = [team for team in others if team in pairs and pairs[team].second_is_worse is False]

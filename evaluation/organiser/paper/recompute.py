@@ -12,6 +12,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     BoardOfTeam,
     Leaderboard,
     MetricOfPhase,
+    MetricOfTeam,
     OrganiserPart,
     PhaseLeaderboard,
     Team,
@@ -67,16 +68,13 @@ def _phase(board: PhaseLeaderboard, scheme: Scheme) -> RankedPhase:
 
 def _standing(board: PhaseLeaderboard, scheme: Scheme, teams: Sequence[Team]) -> Leaderboards:
     by_cases = scheme.method.name != "mean-then-rank"
-    values = {
-        name: [
-            [np.nan if (one := team.metrics.get(name)) is None else one.rank if by_cases else one.value]
-            for team in teams
-        ]
-        for name in scheme.metrics
-        if name in board.metrics
-    }
-    better: dict[str, Better] = {name: "lower" if by_cases else board.metrics[name].better for name in values}
-    columns = {name: np.array(column, dtype=np.float64).T for name, column in values.items()}
+    known = [name for name in scheme.metrics if name in board.metrics]
+    better: dict[str, Better] = {name: "lower" if by_cases else board.metrics[name].better for name in known}
+    columns = {}
+    for name in known:
+        of_teams = [team.metrics.get(name, MetricOfTeam(np.nan)) for team in teams]
+        row = [one.rank if by_cases else one.value for one in of_teams]
+        columns[name] = np.array([row], dtype=np.float64)
     return place_teams(scheme, columns, better)
 
 

@@ -79,14 +79,14 @@ def results_of(phase: Phase, metrics: Mapping[str, Any], records: Mapping[str, A
         digests = {FILE_NAME: content.phase.manifest, CASES_FILE: records["manifest"]}
     except (ValidationError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise PhaseError(f"{FILE_NAME}, {CASES_FILE}: are not results of this package ({error})") from None
-    if other := [name for name, digest in digests.items() if digest != phase.manifest.digest]:
-        raise PhaseError(
-            *(
-                f"{name}: expected the seal {phase.manifest.digest[:12]}… of {phase.config.name}, "
-                f"found the seal {digests[name][:12]}…"
-                for name in other
-            )
-        )
+    expected = f"expected the seal {phase.manifest.digest[:12]}… of {phase.config.name}"
+    PhaseError.raise_all(
+        [
+            f"{name}: {expected}, found the seal {digest[:12]}…"
+            for name, digest in digests.items()
+            if digest != phase.manifest.digest
+        ]
+    )
     tasks = tuple(task for task in phase.tasks if task.name in recorded.tables)
     return SubmissionResults(
         phase, content, tasks, recorded.tables, cases, estimates, subgroups, recorded.resampling
