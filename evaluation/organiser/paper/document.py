@@ -148,14 +148,9 @@ class Document:
     study: Study
 
     @cached_property
-    def facts(self) -> dict[str, list[Fact]]:
-        """The facts of the files by item."""
-        return facts_of(self.study)
-
-    @cached_property
     def items(self) -> tuple[AnsweredItem, ...]:
         """The items of BIAS, in their order."""
-        return answered(items_of("bias.toml"), self.facts, self.study.answers.bias, "bias")
+        return answered(items_of("bias.toml"), facts_of(self.study), self.study.answers.bias, "bias")
 
     @cached_property
     def exhibits(self) -> list[Exhibit]:

@@ -49,10 +49,10 @@ def figures_table(analysis: FurtherAnalysis, figures: Mapping[str, Sequence[Anal
 
 def _intervals_in_words(figures: Sequence[AnalysisFigure], start: str) -> str:
     absent = [one.interval for one in figures if one.lower is None]
-    reasons = (
-        f"Figures without an interval: {len(absent)} ({'; '.join(dict.fromkeys(absent))})." if absent else ""
-    )
-    return " ".join(filter(None, (f"{start} 95 % intervals." * (len(absent) < len(figures)), reasons)))
+    told = [f"{start} 95 % intervals."] if len(absent) < len(figures) else []
+    if absent:
+        told.append(f"Figures without an interval: {len(absent)} ({'; '.join(dict.fromkeys(absent))}).")
+    return " ".join(told)
 
 
 def _text(figure: AnalysisFigure, cases: int) -> str:

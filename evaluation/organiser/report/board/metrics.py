@@ -204,9 +204,7 @@ def _shared_curves(phase: ReportedPhase) -> list[NamedCurve]:
     return [
         curves[0]
         for curves in found.values()
-        if len(curves) > 1
-        and all(one.x.tolist() == curves[0].x.tolist() for one in curves)
-        and all(one.y.tolist() == curves[0].y.tolist() for one in curves)
+        if len(curves) > 1 and len({(tuple(one.x), tuple(one.y)) for one in curves}) == 1
     ]
 
 
