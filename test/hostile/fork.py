@@ -1,7 +1,7 @@
 """A program that reads requests (a folder, and arguments of the command) and runs each in a fork of itself.
 
-It answers with the exit status. Its forks write into files of their folder. They find everything imported that
-one before them has imported.
+It answers with the exit status. Its forks write into files of their folder. They find everything imported
+that one before them has imported.
 """
 
 import gc

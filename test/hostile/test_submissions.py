@@ -238,7 +238,7 @@ AS_IN_THE_CONTAINER = {
 
 @pytest.mark.parametrize("kind", [*FaultKind, None])
 def test_message_or_score_with_workers(kind: FaultKind | None, forks, phases, scores, tmp_path):
-    """Where a worker decodes a bad image, the command is started from nothing, as good submissions are above."""
+    """The command starts from nothing for an image that a worker cannot decode, as for good submissions."""
     name = AS_IN_THE_CONTAINER[kind]
     run = in_processes if kind is FaultKind.UNREADABLE else partial(forks, workers=2)
     done = assert_message_or_score(ROWS[name], name, run, phases, scores, GOOD, tmp_path)

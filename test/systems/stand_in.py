@@ -2,9 +2,9 @@
 
 python -m test.systems.stand_in win32|darwin
 
-Each line of its input is a request: a folder and a command, which a fork of it runs with its streams in files of
-the folder. It answers with the exit status. Dependencies are imported before, since they support these systems
-themselves; modules of the package are imported as on the other system.
+Each line of its input is a request: a folder and a command, which a fork of it runs with its streams in files
+of the folder. It answers with the exit status. Dependencies are imported before, since they support these
+systems themselves; modules of the package are imported as on the other system.
 """
 
 from __future__ import annotations
