@@ -141,11 +141,8 @@ def _paths(content: list[Any], name: str) -> list[str]:
     """Return the paths of the files of a zip. Raises `FormFault` where a reader forged one."""
     paths = [text_of(path) for path in content]
     parts = [part for path in paths for part in path.split("/")]
-    if (
-        len(paths) > MAX_ENTRIES
-        or not {"", ".", ".."}.isdisjoint(parts)
-        or any("\0" in path for path in paths)
-    ):
+    is_inside = {"", ".", ".."}.isdisjoint(parts) and not any("\0" in path for path in paths)
+    if len(paths) > MAX_ENTRIES or not is_inside:
         raise FormFault(Fault(FaultKind.FORBIDDEN, name, "paths inside the archive", "others"))
     return paths
 
