@@ -12,7 +12,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO, Literal, NoReturn
+from typing import Any, BinaryIO, Literal
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import trouble_of
@@ -61,23 +61,20 @@ def run_isolated(function: str, arguments: Mapping[str, Any], progress: Progress
 def _result(stream: Any, progress: Progress | None) -> Any:
     while True:
         kind, content = pickle.load(stream)  # noqa: S301 - from our own process
-        if kind == "progress":
-            if progress is not None:
-                progress(content)
-        elif kind == "result":
-            return content
-        else:
-            _raise(kind, content)
-
-
-def _raise(kind: str, content: Any) -> NoReturn:
-    if kind == "phase":
-        raise PhaseError(*content)
-    if kind == "machine":
-        raise content
-    if kind == "system":
-        raise OSError(*content)
-    raise RuntimeError(f"a defect of the evaluation:\n{content}")
+        match kind:
+            case "progress":
+                if progress is not None:
+                    progress(content)
+            case "result":
+                return content
+            case "phase":
+                raise PhaseError(*content)
+            case "machine":
+                raise content
+            case "system":
+                raise OSError(*content)
+            case _:
+                raise RuntimeError(f"a defect of the evaluation:\n{content}")
 
 
 def _send(stream: Any, content: object) -> None:

@@ -177,9 +177,8 @@ class Pool(Jobs):
     def _give(self, slot: _Slot, waiting: deque[int], job: MakeJob) -> None:
         number = waiting.popleft()
         try:
-            slot.worker.channel.send(
-                processes.Message.JOB, [pickle.dumps(job(number))], self._settings.case_seconds
-            )
+            data = [pickle.dumps(job(number))]
+            slot.worker.channel.send(processes.Message.JOB, data, self._settings.case_seconds)
         except processes.ChannelError:
             waiting.appendleft(number)
             self._stop(slot)

@@ -140,9 +140,8 @@ class Server:
         environment = {**os.environ, **_KEEP_PAGES}
         try:
             # Without Ctrl-C, which would end the server with a traceback: the main process ends it.
-            self.process = os.posix_spawn(
-                sys.executable, [sys.executable, "-c", program], environment, setsigmask=[signal.SIGINT]
-            )
+            command = [sys.executable, "-c", program]
+            self.process = os.posix_spawn(command[0], command, environment, setsigmask=[signal.SIGINT])
         finally:
             theirs.close()
         self._statuses: dict[int, int] = {}

@@ -108,11 +108,6 @@ class Used:
 NOTHING = Used()
 
 
-def _used(packed: Packed) -> Used:
-    count, items = list_of(packed, 2)
-    return Used(whole_number(count, _MAX_COUNT), whole_number(items, _MAX_COUNT))
-
-
 @dataclass(frozen=True)
 class BatchReport:
     """The report on the cases of a batch, by their number in it.
@@ -147,7 +142,7 @@ class BatchReport:
             {_number(key, cases): text_of(value) for key, value in map(_pair, list_of(died))},
             tuple(map(text_of, list_of(problems))),
             {_number(key, cases): _texts_by_name(value) for key, value in map(_pair, list_of(again))},
-            _used(used),
+            Used(*(whole_number(number, _MAX_COUNT) for number in list_of(used, 2))),
         )
         return report, data[end:]
 
@@ -200,9 +195,8 @@ def unpack_faults(packed: Packed) -> Faults:
     """Return the faults that `pack_faults` packed. Raises `HandoverError`."""
     kept, more = _pair(packed)
     faults = Faults(map(_fault, list_of(kept)))
-    faults.add(
-        (), {_kind(kind): whole_number(count, _MAX_COUNT) for kind, count in map(_pair, list_of(more))}
-    )
+    counts = map(_pair, list_of(more))
+    faults.add((), {_kind(kind): whole_number(count, _MAX_COUNT) for kind, count in counts})
     return faults
 
 

@@ -66,10 +66,6 @@ class ProbabilityMap(MapKind):
         mask = rehearsed_mask(reference, self.foreground, variant)
         return self._value(stack_of(map(_cropped, mask), np.float32), case)
 
-    def pack(self, value: ProbabilityMapValue) -> Packed:
-        """Return the corner and probabilities."""
-        return pack_volume(value.crop)
-
     def unpack(self, packed: Packed, case: CaseForm) -> ProbabilityMapValue:
         """Return the map, its probabilities checked. Raises `HandoverError`."""
         cropped = unpack_volume(packed, "<f4", case_geometry(case, self.dimensions).shape)
