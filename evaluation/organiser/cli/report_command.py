@@ -95,7 +95,7 @@ def _changes(arguments: argparse.Namespace) -> int:
 
 
 def _benchmark(arguments: argparse.Namespace) -> int:
-    from evaluation.organiser.report.benchmark_page import Pictures, benchmark_page, read_tables
+    from evaluation.organiser.report.benchmark_page import benchmark_page, read_tables
     from evaluation.organiser.report.benchmark_pictures import (
         b_scan_gallery,
         chosen_b_scans,
@@ -106,11 +106,12 @@ def _benchmark(arguments: argparse.Namespace) -> int:
 
     tables = read_tables(arguments.tables)
     annotations, phase = arguments.annotations, arguments.phase
-    pictures = Pictures()
+    pictures = {}
     if annotations is not None:
         shown = chosen_b_scans(annotations, arguments.tables)
-        parts = None if phase is None else part_gallery(annotations, arguments.tables, phase)
-        pictures = Pictures(run_gallery(shown), b_scan_gallery(shown, arguments.tables), parts)
+        pictures = {"accuracy": run_gallery(shown), "combinations": b_scan_gallery(shown, arguments.tables)}
+        if phase is not None:
+            pictures["work"] = part_gallery(annotations, arguments.tables, phase)
     elif phase is not None:
         raise PhaseError("--phase: expected only together with --annotations")
     return _write_report(Report(benchmark_page(tables, pictures)), arguments)
