@@ -33,15 +33,10 @@ def run_isolated(function: str, arguments: Mapping[str, Any], progress: Progress
     path = [entry for entry in sys.path if isinstance(entry, str)]
     program = f"import sys; sys.path[:] = {path!r}; from evaluation.isolated import main; main()"
     environment = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")} | os.environ
+    command, pipe = [sys.executable, "-c", program], subprocess.PIPE
     with (
         tempfile.TemporaryFile() as log,
-        subprocess.Popen(  # noqa: S603 - this Python, with a program of ours
-            [sys.executable, "-c", program],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env=environment,
-        ) as process,
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, env=environment) as process,  # noqa: S603
     ):
         assert process.stdin is not None
         assert process.stdout is not None

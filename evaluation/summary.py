@@ -135,14 +135,8 @@ def resampling_of(phase: Phase) -> Resampling:
     if CLUSTER_COLUMN in phase.cases.columns:
         cases = zip(phase.cases.forms, phase.rows, strict=True)
         clusters = {case.name: row.cells[CLUSTER_COLUMN] for case, row in cases}
-    return Resampling(
-        config.seed,
-        config.resamples,
-        config.interval_minimum,
-        config.interval_maximum,
-        clusters,
-        config.interval_methods,
-    )
+    bounds = config.interval_minimum, config.interval_maximum
+    return Resampling(config.seed, config.resamples, *bounds, clusters, config.interval_methods)
 
 
 def _subgroup_values(scores: Scores, subgroup: Subgroup) -> dict[str, dict[str, dict[str, float]]]:

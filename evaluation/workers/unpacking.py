@@ -91,6 +91,7 @@ class _UnpackSetup:
     name: str
     max_bytes: int
     memory_bytes: int | None
+    challenge: None = None
 
     def open(self, ask_reader: AskReader | None) -> Handler:
         """Return a handler that answers with the paths of the zip, then its pieces, an empty one last."""
@@ -141,11 +142,8 @@ def _paths(content: list[Any], name: str) -> list[str]:
     """Return the paths of the files of a zip. Raises `FormFault` where a reader forged one."""
     paths = [text_of(path) for path in content]
     parts = [part for path in paths for part in path.split("/")]
-    if (
-        len(paths) > MAX_ENTRIES
-        or not {"", ".", ".."}.isdisjoint(parts)
-        or any("\0" in path for path in paths)
-    ):
+    is_inside = {"", ".", ".."}.isdisjoint(parts) and not any("\0" in path for path in paths)
+    if len(paths) > MAX_ENTRIES or not is_inside:
         raise FormFault(Fault(FaultKind.FORBIDDEN, name, "paths inside the archive", "others"))
     return paths
 

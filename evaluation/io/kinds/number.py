@@ -269,15 +269,12 @@ class TimeToEvent(field.Kind):
         """Return the time and the event. Raises `FormFault` with every fault."""
         if not isinstance(source, field.CellsSource):
             raise TypeError(f"no time to an event can be read from {type(source).__name__}")
-        cells = [
-            field.CellsSource((cell,), source.file, source.line, (column,))
-            for cell, column in zip(source.cells, source.columns, strict=True)
-        ]
+        kinds = (Number(minimum=0.0, unit=self.unit), Label())
 
         def read(position: int) -> float:
-            if position:
-                return Label().read(cells[1], case, files)
-            return Number(minimum=0.0, unit=self.unit).read(cells[0], case, files)
+            cells, columns = (source.cells[position],), (source.columns[position],)
+            cell = field.CellsSource(cells, source.file, source.line, columns)
+            return kinds[position].read(cell, case, files)
 
         time, event = all_numbers(read, 2)
         return ObservedTime(time, int(event))

@@ -200,11 +200,9 @@ class DetectionMap(MapKind):
         several = np.flatnonzero(highest[1:] != lowest[1:]) + 1
         if len(several):
             first = several[0]
-            raise fault_at(
-                FileSource(path),
-                "one value in each connected component (diagonal neighbours are connected)",
-                f"{lowest[first]:.6g} to {highest[first]:.6g} in one of {len(several)} components",
-            )
+            expected = "one value in each connected component (diagonal neighbours are connected)"
+            extremes = f"{lowest[first]:.6g} to {highest[first]:.6g}"
+            raise fault_at(FileSource(path), expected, f"{extremes} in one of {len(several)} components")
         return DetectionMapValue(labelled, found.corner, highest[1:].astype(np.float64), shape)
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> DetectionMapValue:

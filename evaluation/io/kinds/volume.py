@@ -29,11 +29,19 @@ class Volume:
     geometry: Geometry
 
 
-@dataclass(frozen=True)
-class ConfidenceVolume(Kind):
-    """A confidence in [0, 1] for every voxel, or a binary mask; float64 is read as float32."""
+class VolumeKind(Kind):
+    """A volume in a file, written from a `Volume`."""
 
     needs_size: ClassVar[bool] = True
+
+    def write_file(self, value: Volume, extension: str) -> bytes:
+        """Return the bytes of a `Volume`."""
+        return write_volume(value.values, value.geometry, extension)
+
+
+@dataclass(frozen=True)
+class ConfidenceVolume(VolumeKind):
+    """A confidence in [0, 1] for every voxel, or a binary mask; float64 is read as float32."""
 
     slab_bytes: int = SLAB_BYTES
 
@@ -80,10 +88,6 @@ class ConfidenceVolume(Kind):
         """Return the number of voxels."""
         return math.prod(geometry_of(case).shape)
 
-    def write_file(self, value: Volume, extension: str) -> bytes:
-        """Return the bytes of a `Volume`."""
-        return write_volume(value.values, value.geometry, extension)
-
     def describe(self) -> str:
         """Return the description for participants."""
         return (
@@ -93,10 +97,8 @@ class ConfidenceVolume(Kind):
 
 
 @dataclass(frozen=True)
-class ReferenceVolume(Kind):
+class ReferenceVolume(VolumeKind):
     """Values 0 or from ``minimum`` to ``maximum``; with ``whole`` only whole numbers."""
-
-    needs_size: ClassVar[bool] = True
 
     minimum: float
     maximum: float
@@ -106,10 +108,6 @@ class ReferenceVolume(Kind):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> "StoredVolume":
         """Return the volume without reading it."""
         return StoredVolume(self, path_of(source), case, files)
-
-    def write_file(self, value: Volume, extension: str) -> bytes:
-        """Return the bytes of a `Volume`."""
-        return write_volume(value.values, value.geometry, extension)
 
     def describe(self) -> str:
         """Return which values may occur."""
