@@ -188,6 +188,11 @@ class ScorerSetup:
     memory_bytes: int | None = None
     home: str | None = None
 
+    @property
+    def challenge(self) -> str:
+        """The name of the challenge in the form."""
+        return self.form.challenge
+
     def open(self, ask_reader: AskReader | None) -> Handler:
         """Return the handler of a scorer's jobs."""
         if self.home is not None:
