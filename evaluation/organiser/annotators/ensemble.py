@@ -343,7 +343,7 @@ def _gains(
         upwards = 1 if metrics[name].better == "higher" else -1
         pairs = {
             pair.second if pair.first == ensemble else pair.first: pair
-            for pair in compare(name, metrics[name], of_all, cases, None, choice).pairs
+            for pair in compare(name, metrics[name], of_all, cases, {}, choice).pairs
             if ensemble in (pair.first, pair.second)
         }
         adjusted = dict(zip(pairs, holm([pair.p_value for pair in pairs.values()]), strict=True))

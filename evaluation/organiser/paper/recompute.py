@@ -136,10 +136,8 @@ def _tested(board: PhaseLeaderboard, name: str, metric: MetricOfPhase) -> Metric
         for pair, p_holm in zip(metric.comparisons.pairs, corrected, strict=True)
     }
     order = list(dict.fromkeys([*(first for first, _ in pairs), *(second for _, second in pairs)]))
-    numbers = range(len(order))
-    tiers = significance_tiers(numbers, lambda a, b: pairs[order[a], order[b]].second_is_worse)
-    named = None if tiers is None else tuple(tuple(order[i] for i in tier) for tier in tiers)
-    kept = metric.comparisons.tiers if not pairs else named
+    tiers = significance_tiers(order, lambda a, b: pairs[a, b].second_is_worse)
+    kept = tiers if pairs else metric.comparisons.tiers
     return replace(metric, comparisons=Comparisons(tuple(pairs.values()), kept))
 
 
