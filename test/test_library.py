@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 import evaluation
+from evaluation import library
 from evaluation.core.fault import Fault, FaultKind
 from evaluation.phase.manifest import scan, seal
+from test.in_process import run_here
 from test.repository import REPOSITORY
 from test.started import run
 
@@ -33,11 +35,17 @@ def result(phase) -> evaluation.Evaluation:
     return evaluation.evaluate(phase, SUBMISSION)
 
 
+@pytest.fixture
+def here(monkeypatch) -> None:
+    """Run the functions in this process: the result, a rejection and a whole program have another one."""
+    monkeypatch.setattr(library, "run_isolated", run_here)
+
+
 def test_the_result_is_that_of_the_run(phase, result, tmp_path):
     each = tmp_path / "submissions"
     (each / "team").mkdir(parents=True)
     shutil.copytree(SUBMISSION, each / "team", dirs_exist_ok=True)
-    arguments = ("--each", each, "--ground-truth", phase, "--output", tmp_path / "each")
+    arguments = ("--each", each, "--ground-truth", phase, "--output", tmp_path / "each", "--workers", 0)
     assert run("evaluate", *arguments).returncode == 0
     assert [path.name for path in result.write(tmp_path / "own")] == ["metrics.json", "cases.json"]
     for name in ("metrics.json", "cases.json"):
@@ -69,7 +77,7 @@ def test_values_of_cases_are_those_that_the_figures_are_made_of(result):
         result.cases("detection")
 
 
-def test_missing_likelihoods_are_infinite_and_named(phase, tmp_path):
+def test_missing_likelihoods_are_infinite_and_named(here, phase, tmp_path):
     submission = Path(shutil.copytree(SUBMISSION, tmp_path / "submission"))
     (submission / "fovea_location_results.csv").unlink()
     result = evaluation.evaluate(phase, submission, workers=0)
@@ -83,49 +91,51 @@ def test_a_rejection_is_raised_with_every_fault(phase, tmp_path):
         path.unlink()
     with pytest.raises(evaluation.SubmissionRejected) as caught:
         evaluation.evaluate(phase, submission)
-    printed = run("evaluate", "--ground-truth", phase, "--input", submission, "--output", tmp_path / "o")
+    places = ("--ground-truth", phase, "--input", submission, "--output", tmp_path / "o")
+    printed = run("evaluate", *places, "--workers", 0)
     assert f"{caught.value}\n" == printed.stderr
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.faults) == (str(caught.value), caught.value.faults)
-    checked = evaluation.check(phase, submission)
+    checked = evaluation.check(phase, submission, workers=0)
     assert checked.faults == caught.value.faults
     assert not checked.passed
     assert len(checked.to_dict()["faults"]) == len(checked.to_frame()) == len(caught.value.to_frame()) == 3
     assert set(checked.to_frame()["kind"]) == {"missing"}
 
 
-def test_a_zip_a_form_and_a_name_are_taken(tmp_path):
+def test_a_zip_a_form_and_a_name_are_taken(here, tmp_path):
     archive = shutil.make_archive(str(tmp_path / "s"), "zip", SUBMISSION.parent, SUBMISSION.name)
     form = tmp_path / "form.json"
     assert run("form", "refuge-onsite", "--output", form).returncode == 0
     for one in (str(form), form, "refuge-onsite"):
-        checked = evaluation.check(one, archive)
+        checked = evaluation.check(one, archive, workers=0)
         assert checked.passed
         assert checked.to_dict() == {"passed": True, "faults": [], "notices": []}
     (tmp_path / "broken.zip").write_bytes(Path(archive).read_bytes()[:-30])
-    checked = evaluation.check(form, tmp_path / "broken.zip")
+    checked = evaluation.check(form, tmp_path / "broken.zip", workers=0)
     assert [fault.kind.value for fault in checked.faults] == ["unreadable"]
 
 
-def test_what_an_organiser_must_mend_is_a_phase_error(phase, tmp_path):
+def test_what_an_organiser_must_mend_is_a_phase_error(here, phase, tmp_path):
     with pytest.raises(evaluation.PhaseError, match="expected a phase folder or the name of a phase"):
         evaluation.evaluate("refuge", SUBMISSION)
     with pytest.raises(evaluation.PhaseError, match="no such file or folder"):
-        evaluation.check(phase, tmp_path / "nothing.zip")
+        evaluation.check(phase, tmp_path / "nothing.zip", workers=0)
     unsealed = Path(shutil.copytree(phase, tmp_path / "phase"))
     (unsealed / "manifest.json").unlink()
     with pytest.raises(evaluation.PhaseError, match="seal the phase first"):
-        evaluation.evaluate(unsealed, SUBMISSION)
+        evaluation.evaluate(unsealed, SUBMISSION, workers=0)
     sealed = evaluation.seal(unsealed)
     assert sealed.folder == str(unsealed)
-    assert evaluation.evaluate(unsealed, SUBMISSION).metrics.phase.manifest == sealed.digest
+    again = evaluation.evaluate(unsealed, SUBMISSION, workers=0)
+    assert again.metrics.phase.manifest == sealed.digest
 
 
-def test_rank_is_that_of_the_run(phase, result, tmp_path):
+def test_rank_is_that_of_the_run(here, phase, result, tmp_path):
     worse = Path(shutil.copytree(SUBMISSION, tmp_path / "worse"))
     shutil.copy(worse / "segmentation" / "R0001.bmp", worse / "segmentation" / "R0002.bmp")
     result.write(tmp_path / "each" / "a")
-    evaluation.evaluate(phase, worse).write(tmp_path / "each" / "b")
+    evaluation.evaluate(phase, worse, workers=0).write(tmp_path / "each" / "b")
     ranking = evaluation.rank(tmp_path / "each")
     assert run("rank", tmp_path / "each", "--output", tmp_path / "of-command").returncode == 0
     assert ranking.to_dict() == json.loads((tmp_path / "of-command" / "leaderboard.json").read_bytes())
@@ -236,12 +246,12 @@ def test_the_function_keeps_its_name_beside_the_module():
         evaluation.evalute  # noqa: B018
 
 
-def test_what_a_notebook_shows(phase, result, tmp_path):
+def test_what_a_notebook_shows(here, phase, result, tmp_path):
     assert repr(result).startswith(
         "<Evaluation of refuge-onsite: 40 of 40 cases scored; classification.auc 0.9494, "
     )
     assert "<td>0.9494</td>" in result._repr_html_()
-    assert repr(evaluation.check(phase, SUBMISSION)) == "<CheckResult: no faults>"
+    assert repr(evaluation.check(phase, SUBMISSION, workers=0)) == "<CheckResult: no faults>"
     faults = [Fault(FaultKind.MISSING, f"<i>{number}.png", "a file", "none") for number in range(120)]
     checked = evaluation.CheckResult(tuple(faults))
     assert repr(checked) == "<CheckResult: 120 faults: 120 missing>"

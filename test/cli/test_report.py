@@ -8,20 +8,23 @@ from evaluation.cli.main import main
 from test.phases import refuge_phase, refuge_submission
 
 
-@pytest.fixture
-def scored(tmp_path):
-    phase = refuge_phase(tmp_path / "phase", 12)
-    submission = refuge_submission(tmp_path / "submission", 12)
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("scored")
+    phase = refuge_phase(folder / "phase", 12)
+    submission = refuge_submission(folder / "submission", 12)
     arguments = [
         "--input",
         str(submission),
         "--ground-truth",
         str(phase),
         "--output",
-        str(tmp_path / "results"),
+        str(folder / "results"),
+        "--workers",
+        "0",
     ]
-    assert main(["evaluate", *arguments, "--cases", str(tmp_path / "results" / "cases.json")]) == 0
-    return phase, submission, tmp_path / "results"
+    assert main(["evaluate", *arguments, "--cases", str(folder / "results" / "cases.json")]) == 0
+    return phase, submission, folder / "results"
 
 
 def test_a_submission_and_its_results_give_the_same_bytes(scored, tmp_path):
@@ -39,6 +42,8 @@ def test_a_submission_and_its_results_give_the_same_bytes(scored, tmp_path):
             *given,
             "--output",
             str(tmp_path / name),
+            "--workers",
+            "0",
         ]
         assert main(arguments) == 0
         written.append((tmp_path / name).read_bytes())
@@ -47,11 +52,12 @@ def test_a_submission_and_its_results_give_the_same_bytes(scored, tmp_path):
 
 
 def test_a_rejected_submission_has_no_report(scored, tmp_path, capsys):
-    phase, submission, _ = scored
+    phase = scored[0]
+    submission = refuge_submission(tmp_path / "submission", 12)
     (submission / "classification_results.csv").unlink()
     output = tmp_path / "report.html"
     arguments = ["report", "submission", "--ground-truth", str(phase), "--input", str(submission)]
-    assert main([*arguments, "--output", str(output)]) == 1
+    assert main([*arguments, "--workers", "0", "--output", str(output)]) == 1
     assert "classification_results.csv" in capsys.readouterr().err
     assert not output.exists()
 

@@ -21,6 +21,20 @@ def chromium() -> Iterator[Any]:
         yield started
 
 
+@pytest.fixture(autouse=True)
+def closed_windows(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Close the windows that a test has opened; those of a file's fixtures are there before it."""
+    if "chromium" not in request.fixturenames:
+        yield
+        return
+    started = request.getfixturevalue("chromium")
+    before = list(started.contexts)
+    yield
+    for window in started.contexts:
+        if window not in before:
+            window.close()
+
+
 @pytest.fixture(scope="session")
 def bundled_phase(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Bundled]:
     """Return a bundled phase by name, with its submission scored once."""

@@ -56,9 +56,19 @@ def page(twelve):
     return leaderboard_page(*read_leaderboard(twelve.folder))
 
 
-def written(path, page):
+@pytest.fixture(scope="module")
+def board_in_browser(chromium, page, tmp_path_factory):
+    """Open the page once; return it at a width, where its figures are drawn again if it had another one."""
+    path = tmp_path_factory.mktemp("board") / "board.html"
     path.write_text(render_page(page), encoding="utf-8")
-    return path
+    board = opened(chromium, path, WIDTHS[0])
+
+    def at(width):
+        if board.page.viewport_size["width"] != width:
+            board.redraw(width)
+        return board
+
+    return at
 
 
 def blocks_of(page, kind):
@@ -124,36 +134,8 @@ def test_readers_and_ratios_stand_beside_the_curves_of_the_teams(page, twelve):
     assert len(rows) == 13 + 2 + 12
 
 
-def test_every_kind_of_figure_is_drawn_at_two_widths(chromium, tmp_path, page):
-    names = [chart.name for chart in page.charts()]
-    assert [kind for kind in KINDS if not any(name.endswith(kind) for name in names)] == []
-    path = written(tmp_path / "board.html", page)
-    for width in WIDTHS:
-        shown = opened(chromium, path, width)
-        assert shown.problems(figures=len(names)) == []
-        assert shown.overflow() <= 0
-        shown.page.context.close()
-
-
-def test_every_figure_is_valid_by_the_schema_of_vega_lite_5(page):
-    assert invalid(page.charts()) == []
-
-
-def test_names_that_hold_programs_are_shown_as_text(chromium, tmp_path, page, twelve):
-    shown = opened(chromium, written(tmp_path / "board.html", page))
-    cells = shown.page.eval_on_selector_all(
-        "#table-ranking tbody tr td:first-child", "all => all.map(one => one.textContent)"
-    )
-    assert cells == [team.team for team in twelve.board.phases[0].teams]
-    labels = " ".join(shown.page.locator("#figure-overall-places").all_text_contents())
-    assert "<script>alert(1)<" in labels
-    for mark in shown.page.locator("#figure-overall-places path[aria-roledescription=point]").all():
-        mark.hover()
-    assert shown.errors == []
-
-
-def test_the_name_of_a_row_stays_in_sight_on_a_phone(chromium, tmp_path, page):
-    shown = opened(chromium, written(tmp_path / "board.html", page), WIDTHS[0]).page
+def test_the_name_of_a_row_stays_in_sight_on_a_phone(board_in_browser):
+    shown = board_in_browser(WIDTHS[0]).page
     table = shown.locator("#table-ranking .scroll")
     table.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
     assert table.evaluate("one => one.scrollLeft") > 100
@@ -166,8 +148,34 @@ def test_the_name_of_a_row_stays_in_sight_on_a_phone(chromium, tmp_path, page):
     assert right["x"] + right["width"] <= WIDTHS[0]
 
 
-def test_a_click_on_a_cell_of_the_heat_map_shows_its_case(chromium, tmp_path, page):
-    shown = opened(chromium, written(tmp_path / "board.html", page)).page
+def test_every_kind_of_figure_is_drawn_at_two_widths(board_in_browser, page):
+    names = [chart.name for chart in page.charts()]
+    assert [kind for kind in KINDS if not any(name.endswith(kind) for name in names)] == []
+    for width in WIDTHS:
+        shown = board_in_browser(width)
+        assert shown.problems(figures=len(names)) == []
+        assert shown.overflow() <= 0
+
+
+def test_every_figure_is_valid_by_the_schema_of_vega_lite_5(page):
+    assert invalid(page.charts()) == []
+
+
+def test_names_that_hold_programs_are_shown_as_text(board_in_browser, twelve):
+    shown = board_in_browser(WIDTHS[1])
+    cells = shown.page.eval_on_selector_all(
+        "#table-ranking tbody tr td:first-child", "all => all.map(one => one.textContent)"
+    )
+    assert cells == [team.team for team in twelve.board.phases[0].teams]
+    labels = " ".join(shown.page.locator("#figure-overall-places").all_text_contents())
+    assert "<script>alert(1)<" in labels
+    for mark in shown.page.locator("#figure-overall-places path[aria-roledescription=point]").all():
+        mark.hover()
+    assert shown.errors == []
+
+
+def test_a_click_on_a_cell_of_the_heat_map_shows_its_case(board_in_browser, page):
+    shown = board_in_browser(WIDTHS[1]).page
     name = "figure-segmentation-dice-cup-hardest-cases"
     shown.locator(f"#{name} .mark-rect.role-mark path").nth(5).click()
     chosen = shown.get_attribute("#table-cases tr[aria-selected=true]", "data-case")

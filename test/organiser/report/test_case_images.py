@@ -30,7 +30,7 @@ def test_sizes_give_the_dice_that_was_scored(bundled_phase):
 
 
 def test_ratios_give_the_error_that_was_scored(bundled_phase):
-    bundled = bundled_phase("refuge-offline")
+    bundled = bundled_phase("refuge-onsite")
     _, values = read(bundled)
     errors = [abs(ratio.predicted - ratio.reference) for value in values for ratio in value.measurements]
     table = bundled.results.tables["segmentation"]
@@ -48,7 +48,7 @@ def test_volumes_give_the_error_that_was_scored(bundled_phase):
 
 
 def test_locations_give_the_distance_that_was_scored(bundled_phase):
-    bundled = bundled_phase("adam-online")
+    bundled = bundled_phase("adam-onsite")
     _, values = read(bundled)
     table = bundled.results.tables["fovea"]
     scored = dict(zip(table.names, table["distance"].tolist(), strict=True))

@@ -60,7 +60,7 @@ def test_graders_and_decisions_are_points_of_the_curve(bundled_phase):
 
 
 def test_decisions_are_counted_by_what_they_should_be(bundled_phase):
-    results = bundled_phase("adam-online").results
+    results = bundled_phase("adam-onsite").results
     cells = [row["cases"] for row in charts(results)["disc-f1-confusion"].data["cells"]]
     table = results.tables["disc"]
     assert (

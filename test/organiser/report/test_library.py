@@ -29,6 +29,7 @@ def test_the_report_of_a_submission_is_that_of_the_command(phase, submission, tm
     assert report == evaluation.report_submission(phase, submission, results=tmp_path / "results", workers=0)
     path = report.write(tmp_path / "report.html")
     arguments = ["report", "submission", "--ground-truth", str(phase), "--input", str(submission)]
+    arguments += ["--workers", "0"]
     assert main([*arguments, "--output", str(tmp_path / "command.html")]) == 0
     assert path.read_bytes() == (tmp_path / "command.html").read_bytes()
 
@@ -51,6 +52,13 @@ def test_the_report_of_a_leaderboard_is_that_of_the_command(tmp_path):
     output = tmp_path / "command.html"
     assert main(["report", "leaderboard", str(teams.folder), "--output", str(output)]) == 0
     assert report.to_html() == output.read_text(encoding="utf-8")
+
+
+def test_the_figures_of_a_report_are_files_of_every_format(tmp_path):
+    (tmp_path / "results.csv").write_text("team,dice\na,0.9\nb,0.8\n", encoding="utf-8")
+    arguments = ["rank", str(tmp_path / "results.csv"), "--metric", "dice=higher"]
+    assert main([*arguments, "--output", str(tmp_path / "board")]) == 0
+    report = evaluation.report_leaderboard(tmp_path / "board")
     assert {path.suffix for path in report.write_figures(tmp_path / "figures")} == {
         ".svg",
         ".pdf",

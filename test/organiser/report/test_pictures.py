@@ -17,10 +17,10 @@ from evaluation.organiser.report.pictures import (
 )
 from evaluation.organiser.report_library import submission_page
 from test.organiser.report.declared import declared
-from test.organiser.report.submissions import PHASES
+from test.organiser.report.submissions import DISTINCT
 
 
-@pytest.mark.parametrize("name", PHASES)
+@pytest.mark.parametrize("name", DISTINCT)
 def test_at_most_twelve_pictures_in_all(bundled_phase, name):
     chosen = chosen_cases(bundled_phase(name).results)
     assert sum(map(len, chosen.values())) <= MOST_PICTURES

@@ -10,7 +10,7 @@ from evaluation.organiser.report.page import Gallery, SortableCaseTable, render_
 from evaluation.organiser.report.results import results_of
 from evaluation.organiser.report.submission import BANNER, organiser_page, public_page
 from evaluation.phase.phase import load_phase
-from test.organiser.report.submissions import PHASES
+from test.organiser.report.submissions import DISTINCT
 from test.phases import TinyCase, refuge_phase, refuge_submission
 
 
@@ -28,7 +28,7 @@ def without_programs(html):
     return re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("name", PHASES)
+@pytest.mark.parametrize("name", DISTINCT)
 def test_it_needs_neither_cases_nor_the_organisers_figures(bundled_phase, name):
     results = bundled_phase(name).results
     page = public_page(results)
@@ -36,7 +36,7 @@ def test_it_needs_neither_cases_nor_the_organisers_figures(bundled_phase, name):
     assert public_page(stripped) == page
 
 
-@pytest.mark.parametrize("name", PHASES)
+@pytest.mark.parametrize("name", DISTINCT)
 def test_it_names_no_case_and_draws_none(bundled_phase, name):
     results = bundled_phase(name).results
     page = public_page(results)

@@ -80,14 +80,36 @@ def page_of(names, subtitle="") -> Page:
 USUAL = ("one", "two", "three", "four")
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("names", [USUAL, HOSTILE], ids=["usual", "hostile"])
-def test_every_figure_is_drawn_and_nothing_runs(chromium, tmp_path, names, width):
+WRITTEN_IN = {
+    "light": "#figure-roc svg text[fill='#1a1a1a']",
+    "dark": "#figure-roc svg text[fill='#ececec']",
+}
+
+
+@pytest.fixture(scope="module")
+def usual(chromium, tmp_path_factory):
+    """Open a page that tests look at one after another."""
+    path = tmp_path_factory.mktemp("usual") / "page.html"
+    path.write_text(render_page(page_of(USUAL)), encoding="utf-8")
+    return opened(chromium, path)
+
+
+@pytest.mark.parametrize(("names", "scheme"), [(USUAL, "light"), (HOSTILE, "dark")], ids=["usual", "hostile"])
+def test_figures_are_drawn_in_the_readers_theme_and_the_other_and_nothing_runs(
+    chromium, tmp_path, names, scheme
+):
     path = tmp_path / "page.html"
     path.write_text(render_page(page_of(names)), encoding="utf-8")
-    page = opened(chromium, path, width)
-    assert page.problems(figures=2) == []
-    assert page.overflow() <= 0
+    narrow, wide = WIDTHS
+    page = opened(chromium, path, narrow, color_scheme=scheme)
+    for theme in (scheme, {"light": "dark", "dark": "light"}[scheme]):
+        if theme != scheme:
+            page.redraw(wide)
+        assert page.problems(figures=2) == []
+        assert page.overflow() <= 0
+        counts = {name: page.page.locator(texts).count() for name, texts in WRITTEN_IN.items()}
+        assert counts.pop(theme) > 10
+        assert [*counts.values()] == [0]
     assert page.page.title() == f"Report {names[0]}".strip()
     shown = page.page.eval_on_selector_all(
         "#table-cases tbody tr button", "all => all.map(one => one.textContent)"
@@ -122,10 +144,8 @@ def test_a_column_without_a_value_can_be_left_out():
     assert kept.rows == (("a", None), ("b", 0.0))
 
 
-def test_a_table_sorts_by_its_head_with_the_missing_last(chromium, tmp_path):
-    path = tmp_path / "page.html"
-    path.write_text(render_page(page_of(USUAL)), encoding="utf-8")
-    page = opened(chromium, path).page
+def test_a_table_sorts_by_its_head_with_the_missing_last(usual):
+    page = usual.page
     values = [None, 0.0, 1.0, -1.0]  # of one, two, three, four
     for name in ("plain", "cases"):
         head = page.locator(f"#table-{name} th").nth(1).locator("button")
@@ -169,23 +189,21 @@ def test_the_chosen_teams_alone_are_in_tables_and_figures(chromium, tmp_path):
     assert shown.locator("#table-teams tbody tr:visible").count() == 3
 
 
-def test_the_table_of_cases_is_filtered(chromium, tmp_path):
-    path = tmp_path / "page.html"
-    path.write_text(render_page(page_of(USUAL)), encoding="utf-8")
-    page = opened(chromium, path).page
+def test_the_table_of_cases_is_filtered(usual):
+    page = usual.page
+    cases = "all => all.map(row => row.dataset.case)"
+    order = page.eval_on_selector_all("#table-cases tbody tr", cases)
+    assert sorted(order) == sorted(USUAL)
     page.fill("#table-cases input", "T")
     assert page.inner_text("#table-cases .count") == "2 of 4 cases"
-    assert page.eval_on_selector_all("#table-cases tbody tr", "all => all.map(r => r.dataset.case)") == [
-        "two",
-        "three",
-    ]
+    found = page.eval_on_selector_all("#table-cases tbody tr", cases)
+    assert found == [case for case in order if case in ("two", "three")]
+    page.fill("#table-cases input", "")
+    assert page.eval_on_selector_all("#table-cases tbody tr", cases) == order
 
 
-def test_a_click_on_a_point_chooses_its_case_everywhere(chromium, tmp_path):
-    path = tmp_path / "page.html"
-    path.write_text(render_page(page_of(USUAL)), encoding="utf-8")
-    opened_page = opened(chromium, path)
-    page = opened_page.page
+def test_a_click_on_a_point_chooses_its_case_everywhere(usual):
+    page = usual.page
     page.locator("#figure-points path[aria-roledescription=point]").nth(1).click()
     assert page.get_attribute("#table-cases tr[aria-selected=true]", "data-case") == "two"
     assert page.locator(".picture[data-chosen]").count() == 1
@@ -193,49 +211,31 @@ def test_a_click_on_a_point_chooses_its_case_everywhere(chromium, tmp_path):
     assert page.inner_text("#status") == "Case two is chosen."
     page.keyboard.press("Escape")
     assert page.locator("#table-cases tr[aria-selected=true]").count() == 0
-    assert opened_page.problems(figures=2) == []
+    assert usual.problems(figures=2) == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_theme_follows_the_reader_and_can_be_turned(chromium, tmp_path, scheme):
+def test_figures_are_downloaded(chromium, tmp_path):
     path = tmp_path / "page.html"
-    path.write_text(render_page(page_of(USUAL)), encoding="utf-8")
-    page = opened(chromium, path, color_scheme=scheme)
-    written_in = {
-        "light": "#figure-roc svg text[fill='#1a1a1a']",
-        "dark": "#figure-roc svg text[fill='#ececec']",
-    }
-    other = {"light": "dark", "dark": "light"}[scheme]
-    assert page.page.locator(written_in[scheme]).count() > 10
-    page.page.click("#theme")
-    page.page.wait_for_selector(written_in[other], state="attached")
-    assert page.page.locator(written_in[scheme]).count() == 0
-    assert page.problems(figures=2) == []
-
-
-@pytest.mark.parametrize(
-    ("form", "ending", "start"),
-    [
+    path.write_text(render_page(page_of(["=1+1", *USUAL])), encoding="utf-8")
+    page = opened(chromium, path).page
+    downloaded = {}
+    for form, ending, start in (
         ("SVG", "svg", b"<svg"),
         ("PNG", "png", b"\x89PNG"),
         ("CSV", "csv", b"table,"),
         ("Vega-Lite", "vl.json", b"{"),
-    ],
-)
-def test_figures_are_downloaded(chromium, tmp_path, form, ending, start):
-    path = tmp_path / "page.html"
-    path.write_text(render_page(page_of(["=1+1", *USUAL])), encoding="utf-8")
-    page = opened(chromium, path).page
-    page.click("#figure-points .downloads summary")
-    with page.expect_download() as found:
-        page.click(f"#figure-points [data-format='{form}']")
-    data = found.value.path().read_bytes()
-    assert found.value.suggested_filename == f"points.{ending}"
-    assert data.startswith(start)
-    if form == "CSV":
-        assert data.decode().splitlines()[:3] == ["table,case,x", "cases,'=1+1,0", "cases,one,1"]
-    if form == "Vega-Lite":
-        assert json.loads(data)["datasets"]["cases"][1] == {"case": "one", "x": 1}
+    ):
+        button = page.locator(f"#figure-points [data-format='{form}']")
+        if not button.is_visible():
+            page.click("#figure-points .downloads summary")
+        with page.expect_download() as found:
+            button.click()
+        downloaded[form] = found.value.path().read_bytes()
+        assert found.value.suggested_filename == f"points.{ending}"
+        assert downloaded[form].startswith(start)
+    rows = downloaded["CSV"].decode().splitlines()
+    assert rows[:3] == ["table,case,x", "cases,'=1+1,0", "cases,one,1"]
+    assert json.loads(downloaded["Vega-Lite"])["datasets"]["cases"][1] == {"case": "one", "x": 1}
 
 
 def test_a_page_refers_to_nothing_outside():
