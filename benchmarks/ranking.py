@@ -113,7 +113,8 @@ def ours(
             team: metric_values([metric], team_table[task])[metric.name]
             for team, team_table in zip(teams.teams, tables, strict=True)
         }
-        found = compare(name, metric, values, teams, resampled.values[name], choice)
+        drawn = dict(zip(teams.teams, resampled.values[name].T, strict=True))
+        found = compare(name, metric, values, teams, drawn, choice)
         by_pair = {frozenset((pair.first, pair.second)): pair.p_value for pair in found.pairs}
         p_values[name] = [by_pair[frozenset(pair)] for pair in combinations(teams.teams, 2)]
     return p_values, [found.probabilities.get(1, 0.0) if found else 0.0 for found in distributions]

@@ -234,16 +234,14 @@ def _pool_settings(phase: Phase, workers: int, started: float | None) -> PoolSet
 
 def _scored(phase: Phase, outcomes: Sequence[Outcome]) -> tuple[Scored, ...]:
     """Return the outcomes as scores. Raises `PhaseError` if one of them is none."""
-    scored = tuple(outcome for outcome in outcomes if isinstance(outcome, Scored))
-    if len(scored) < len(outcomes):
-        raise PhaseError(
-            *(
-                f"case {case.name}: even its worst values could not be computed"
-                for case, outcome in zip(phase.cases.forms, outcomes, strict=True)
-                if not isinstance(outcome, Scored)
-            )
-        )
-    return scored
+    PhaseError.raise_all(
+        [
+            f"case {case.name}: even its worst values could not be computed"
+            for case, outcome in zip(phase.cases.forms, outcomes, strict=True)
+            if not isinstance(outcome, Scored)
+        ]
+    )
+    return tuple(outcome for outcome in outcomes if isinstance(outcome, Scored))
 
 
 def tables_of(

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO, Literal, NoReturn
+from typing import Any, BinaryIO, Literal
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import trouble_of
@@ -33,15 +33,10 @@ def run_isolated(function: str, arguments: Mapping[str, Any], progress: Progress
     path = [entry for entry in sys.path if isinstance(entry, str)]
     program = f"import sys; sys.path[:] = {path!r}; from evaluation.isolated import main; main()"
     environment = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")} | os.environ
+    command, pipe = [sys.executable, "-c", program], subprocess.PIPE
     with (
         tempfile.TemporaryFile() as log,
-        subprocess.Popen(  # noqa: S603 - this Python, with a program of ours
-            [sys.executable, "-c", program],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env=environment,
-        ) as process,
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, env=environment) as process,  # noqa: S603
     ):
         assert process.stdin is not None
         assert process.stdout is not None
@@ -61,23 +56,20 @@ def run_isolated(function: str, arguments: Mapping[str, Any], progress: Progress
 def _result(stream: Any, progress: Progress | None) -> Any:
     while True:
         kind, content = pickle.load(stream)  # noqa: S301 - from our own process
-        if kind == "progress":
-            if progress is not None:
-                progress(content)
-        elif kind == "result":
-            return content
-        else:
-            _raise(kind, content)
-
-
-def _raise(kind: str, content: Any) -> NoReturn:
-    if kind == "phase":
-        raise PhaseError(*content)
-    if kind == "machine":
-        raise content
-    if kind == "system":
-        raise OSError(*content)
-    raise RuntimeError(f"a defect of the evaluation:\n{content}")
+        match kind:
+            case "progress":
+                if progress is not None:
+                    progress(content)
+            case "result":
+                return content
+            case "phase":
+                raise PhaseError(*content)
+            case "machine":
+                raise content
+            case "system":
+                raise OSError(*content)
+            case _:
+                raise RuntimeError(f"a defect of the evaluation:\n{content}")
 
 
 def _send(stream: Any, content: object) -> None:

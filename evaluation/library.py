@@ -10,7 +10,7 @@ import dataclasses
 import json
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from os import PathLike, fspath
@@ -51,7 +51,7 @@ class SubmissionRejected(Exception):  # noqa: N818 - the platform's word
 
     def to_frame(self) -> pandas.DataFrame:
         """Return the faults as a frame, see `CheckResult.to_frame`."""
-        return _frame_of_faults(self.faults)
+        return CheckResult(self.faults).to_frame()
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,7 +92,10 @@ class CheckResult:
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row per fault: kind, file, line, field, expected, found, hint."""
-        return _frame_of_faults(self.faults)
+        import pandas
+
+        columns = ["kind", "file", "line", "field", "expected", "found", "hint"]
+        return pandas.DataFrame([_plain(fault) for fault in self.faults], columns=columns)
 
 
 @dataclass(frozen=True, repr=False)
@@ -202,13 +205,6 @@ def _restored(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plain(fault: Fault) -> dict[str, Any]:
     return {**dataclasses.asdict(fault), "kind": fault.kind.value}
-
-
-def _frame_of_faults(faults: Sequence[Fault]) -> pandas.DataFrame:
-    import pandas
-
-    columns = ["kind", "file", "line", "field", "expected", "found", "hint"]
-    return pandas.DataFrame([_plain(fault) for fault in faults], columns=columns)
 
 
 AnyPath = str | PathLike[str]

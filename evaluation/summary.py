@@ -2,8 +2,9 @@
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy.random  # noqa: F401 - the bootstrap draws from it later; this module is imported at idle
 
@@ -18,6 +19,7 @@ from evaluation.phase.places import place_among, scheme_of
 from evaluation.phase.scores import Scores, case_records
 from evaluation.platform import result_file
 
+Figure = TypeVar("Figure", int, float)
 Subgroups = dict[str, dict[str, dict[str, dict[str, float]]]]
 
 
@@ -76,13 +78,13 @@ def summarise(scores: Scores, figures: Figures | None = None) -> result_file.Met
     )
 
 
-def _components(phase: Phase, aggregates: Estimates) -> dict[str, dict[str, float]]:
-    components: dict[str, dict[str, float]] = {}
-    for name in phase.challenge.components:
+def _by_task(figures: Mapping[str, Figure]) -> dict[str, dict[str, Figure]]:
+    """Return figures by "task.metric" as figures by task and metric."""
+    found: dict[str, dict[str, Figure]] = {}
+    for name, figure in figures.items():
         task, metric = name.split(".")
-        if metric in aggregates.get(task, {}):
-            components.setdefault(task, {})[metric] = aggregates[task][metric].value
-    return components
+        found.setdefault(task, {})[metric] = figure
+    return found
 
 
 def _ranking(
@@ -90,24 +92,18 @@ def _ranking(
 ) -> result_file.RankingSection:
     """Return components, composites, and the place in the phase's leaderboard of teams if it has one."""
     phase = scores.phase
-    section = result_file.RankingSection(_components(phase, aggregates), composites or None)
+    values = _values(aggregates)
+    components = {name: values[name] for name in phase.challenge.components if name in values}
+    section = result_file.RankingSection(_by_task(components), composites or None)
     if not phase.leaderboard:
         return section
     places = place_among(
         phase.leaderboard,
-        {name: result_file.as_written(value) for name, value in _values(aggregates).items()},
+        {name: result_file.as_written(value) for name, value in values.items()},
         scheme_of(phase.challenge, phase.options),
         {name: metric.better for name, metric in metrics_of(phase.tasks).items()},
     )
-    ranks: dict[str, dict[str, int]] = {}
-    for name, rank in places.ranks.items():
-        task, metric = name.split(".")
-        ranks.setdefault(task, {})[metric] = rank
-    boards = {
-        name: result_file.LeaderboardPlace(board.place, float(board.score), board.teams)
-        for name, board in places.boards.items()
-    }
-    return replace(section, ranks=ranks, places=boards)
+    return replace(section, ranks=_by_task(places.ranks), places=dict(places.boards))
 
 
 def _values(aggregates: Estimates) -> dict[str, float]:
@@ -139,14 +135,8 @@ def resampling_of(phase: Phase) -> Resampling:
     if CLUSTER_COLUMN in phase.cases.columns:
         cases = zip(phase.cases.forms, phase.rows, strict=True)
         clusters = {case.name: row.cells[CLUSTER_COLUMN] for case, row in cases}
-    return Resampling(
-        config.seed,
-        config.resamples,
-        config.interval_minimum,
-        config.interval_maximum,
-        clusters,
-        config.interval_methods,
-    )
+    bounds = config.interval_minimum, config.interval_maximum
+    return Resampling(config.seed, config.resamples, *bounds, clusters, config.interval_methods)
 
 
 def _subgroup_values(scores: Scores, subgroup: Subgroup) -> dict[str, dict[str, dict[str, float]]]:

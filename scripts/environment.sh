@@ -115,8 +115,9 @@ local_environment() {
     "$python" -m venv --clear .venv || fail "could not make the environment .venv"
   fi
   # Byte code is written at the first import, of what is imported, rather than of all packages here.
-  .venv/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile --require-hashes \
-    --requirement "$requirements" \
+  local install=(.venv/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile)
+  command -v uv >/dev/null && install=(uv pip install --quiet --python .venv/bin/python)
+  "${install[@]}" --require-hashes --requirement "$requirements" \
     || fail "could not install $requirements into .venv"
   cp "$requirements" .venv/
   # what the site needs includes, in the same versions, what the tests need, and that what the package needs

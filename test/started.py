@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import array
 import atexit
+import contextlib
 import importlib
 import json
 import os
@@ -191,6 +192,7 @@ def _run(arguments: list[str], cwd: str, environment: dict[str, str]) -> None:
     sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = sys.__stderr__ = open(2, "w", 1, encoding="utf-8", closefd=False)  # noqa: SIM115
+    os.posix_spawn = _fork_server  # type: ignore[assignment]
     sys.path[0] = cwd
     sys.argv = [f"{cwd}/evaluation/__main__.py", *arguments]
     if Path(cwd, "evaluation").is_dir():
@@ -208,6 +210,21 @@ def _run(arguments: list[str], cwd: str, environment: dict[str, str]) -> None:
     sys.stderr.flush()
     atexit._run_exitfuncs()
     os._exit(status if isinstance(status, int) else 0 if status is None else 1)
+
+
+def _fork_server(path: str, command: list[str], environment: dict[str, str], **options: object) -> int:
+    """Start the server of the workers as `os.posix_spawn` does, but as a fork, in which all is imported."""
+    process = os.fork()
+    if process == 0:
+        signal.pthread_sigmask(signal.SIG_SETMASK, options["setsigmask"])
+        atexit._clear()
+        for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
+            with contextlib.suppress(OSError):
+                if int(name) > 2 and not os.get_inheritable(int(name)):
+                    os.close(int(name))
+        os.environ.update(environment)
+        exec(command[2], {})  # it ends the process
+    return process
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ from evaluation.io.box_files import BoxFormat, read_box_lines
 from evaluation.io.grey_images import read_grey, write_grey, write_with_simpleitk
 from evaluation.io.json_files import parse_json
 from evaluation.io.pixels import Size
-from evaluation.io.tables import ColumnSpec, read_table
+from evaluation.io.tables import read_table
 from evaluation.io.volumes import open_metaimage, open_nifti
 from evaluation.workers.case_reader import CaseReader
 from evaluation.workers.processes import Server
@@ -225,7 +225,7 @@ def test_the_table_reaches_the_calls_of_each_command(command, place):
 
 GREY = np.arange(20, dtype=np.uint8).reshape(4, 5)
 VOLUME = np.ones((2, 4, 5), np.uint8)
-NAMES = (ColumnSpec("name"),)
+NAMES = ("name",)
 BOXES = BoxFormat({"a": 0}, with_confidence=True)
 
 
@@ -375,7 +375,7 @@ def test_a_worker_that_cannot_be_forked_is_the_machines(error):
     with server._control, theirs:
         theirs.sendall(STATUS.pack(getattr(errno, error), REFUSED))
         with pytest.raises(MachineTrouble, match="start a worker process") as raised:
-            server.start_worker()
+            server.start_worker(None, None)
     assert raised.value.lack == LACKS[getattr(errno, error)]
 
 

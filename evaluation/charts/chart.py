@@ -13,6 +13,7 @@ from evaluation.metrics.arrays import Floats
 
 ThemeName = Literal["light", "dark"]
 Record = Mapping[str, Any]
+MarkPart = Literal["colour", "shape", "dash"]
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 OCHRE, CYAN, VIOLET = "#A97800", "#3D9BD0", "#8460D8"
@@ -67,7 +68,7 @@ def marks_of(names: Iterable[str]) -> dict[str, MarkStyle]:
     }
 
 
-def scale_of(marks: Mapping[str, MarkStyle], part: Literal["colour", "shape", "dash"]) -> dict[str, Any]:
+def scale_of(marks: Mapping[str, MarkStyle], part: MarkPart) -> dict[str, Any]:
     """Return the Vega-Lite scale of the colours, shapes or dashes by name."""
     return {"domain": list(marks), "range": [getattr(mark, part) for mark in marks.values()]}
 

@@ -88,7 +88,7 @@ def _without_further_digits(chart: Chart) -> Chart:
         }
         for row in chart.data["metrics"]
     ]
-    return Chart(chart.name, chart.title, chart.description, {"metrics": rows}, chart.specification)
+    return dataclasses.replace(chart, data={"metrics": rows})
 
 
 def _subgroups(scores: Scores, metrics: MetricsFile) -> Chart:

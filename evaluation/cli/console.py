@@ -1,9 +1,12 @@
 """Tables and lines on the terminal or in a log."""
 
 import sys
+from collections.abc import Iterable
 from typing import NoReturn
 
 from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 
 class TableConsole(Console):
@@ -12,10 +15,28 @@ class TableConsole(Console):
     Raises `BrokenPipeError` if stdout is closed, like all other output.
     """
 
-    def __init__(self, log_width: int, *, markup: bool = True, highlight: bool = False) -> None:
+    def __init__(self, log_width: int, *, highlight: bool = False) -> None:
         width = None if sys.stdout.isatty() else log_width
-        super().__init__(width=width, highlight=highlight, markup=markup)
+        super().__init__(width=width, highlight=highlight)
 
     def on_broken_pipe(self) -> NoReturn:
         """Raise `BrokenPipeError`; `evaluation.cli.common` ends the command."""
         raise BrokenPipeError
+
+
+def text_table(
+    title: str | None,
+    texts: Iterable[str],
+    numbers: Iterable[str],
+    rows: Iterable[Iterable[str]],
+    notes: Iterable[str] = (),
+) -> Table:
+    """Return a table of plain text with columns of texts, then of numbers on the right, then of notes."""
+    table = Table(*map(escape, texts), title=title and escape(title), title_justify="left")
+    for heading in numbers:
+        table.add_column(escape(heading), justify="right")
+    for heading in notes:
+        table.add_column(escape(heading))
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table

@@ -38,21 +38,19 @@ def run(arguments: argparse.Namespace) -> int:
         content = {"phase": content["phase"]["name"], "cases": cases, "figures": figures}
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
         return 0
-    from rich.table import Table
+    from evaluation.cli.console import TableConsole, text_table
 
-    from evaluation.cli.console import TableConsole
-
-    table = Table("task", "metric", title=title, title_justify="left")
-    for heading in ("value", "95 % interval", "standard deviation"):
-        table.add_column(heading, justify="right")
-    for task, name, value, interval, deviation, _ in rows:
-        table.add_row(
+    cells = [
+        (
             task,
             name.replace("_", " "),
             f"{value:.4f}",
             f"{interval['lower']:.4f} – {interval['upper']:.4f}" if interval else "",
             "" if deviation is None else f"{deviation:.4f}",
         )
+        for task, name, value, interval, deviation, _ in rows
+    ]
+    table = text_table(title, ("task", "metric"), ("value", "95 % interval", "standard deviation"), cells)
     # A log has no width, and a folded table is unreadable.
     console = TableConsole(120, highlight=True)
     console.print(table)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evaluation.core.fault import Fault, FaultKind, ReadError
+from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError
 from evaluation.core.trouble import MachineTrouble, raise_trouble_of, trouble_of
 from evaluation.io.system_calls import file_status, folder_entries
 
@@ -159,12 +159,22 @@ _MOUNT_POINT = 0xA0000003
 
 
 def read_into(descriptor: int, view: memoryview) -> int:
-    """Read the next bytes into a view and return their number, 0 at the end. Raises `OSError`."""
-    if _HAS_READV:
-        return os.readv(descriptor, [view])
-    data = os.read(descriptor, min(len(view), _PIECE))
-    view[: len(data)] = data
-    return len(data)
+    """Fill a view with the next bytes and return their number, less than asked for only at the end.
+
+    Raises `OSError`.
+    """
+    filled = 0
+    while filled < len(view):
+        if _HAS_READV:
+            count = os.readv(descriptor, [view[filled:]])
+        else:
+            data = os.read(descriptor, min(len(view) - filled, _PIECE))
+            count = len(data)
+            view[filled : filled + count] = data
+        if count == 0:
+            break
+        filled += count
+    return filled
 
 
 class OpenFolder:
@@ -226,17 +236,19 @@ def _entries(root: str, parts: Sequence[str]) -> Iterator[tuple[str, int]]:
         os.close(folder)
 
 
+_TYPES = {
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
 def not_regular(mode: int) -> ReadError:
     """Return the error for an entry that is not a regular file; `mode` as in `os.stat_result`."""
-    kinds = (
-        (stat.S_ISLNK, "a symbolic link"),
-        (stat.S_ISDIR, "a folder"),
-        (stat.S_ISFIFO, "a named pipe"),
-        (stat.S_ISSOCK, "a socket"),
-        (stat.S_ISCHR, "a device"),
-        (stat.S_ISBLK, "a device"),
-    )
-    found = next((name for test, name in kinds if test(mode)), "something else")
+    found = _TYPES.get(stat.S_IFMT(mode), "something else")
     return ReadError(FaultKind.FORBIDDEN, "a regular file", found)
 
 
@@ -343,28 +355,22 @@ class ReadBuffer:
         """
         descriptor, size = open_regular_file(os.fspath(root), path, limit_bytes, may_be_empty, self._folder)
         try:
-            return self._read(descriptor, size)
+            if size > len(self._buffer):
+                # Views of the old buffer stay valid: it is replaced, not resized.
+                self._buffer = bytearray(max(size, len(self._buffer) * 3 // 2))
+            view = memoryview(self._buffer)[:size]
+            filled = read_into(descriptor, view)
         except OSError as error:
             raise unreadable(path, error) from None
         finally:
             os.close(descriptor)
+        if filled < size:
+            raise ReadError(FaultKind.UNREADABLE, f"{size} bytes", f"{filled} bytes")
+        return view.toreadonly()
 
     def close(self) -> None:
         """Close the folder of the last file, which stays open for the next one."""
         self._folder.close()
-
-    def _read(self, descriptor: int, size: int) -> memoryview:
-        if size > len(self._buffer):
-            # Views of the old buffer stay valid: it is replaced, not resized.
-            self._buffer = bytearray(max(size, len(self._buffer) * 3 // 2))
-        view = memoryview(self._buffer)[:size]
-        filled = 0
-        while filled < size:
-            count = read_into(descriptor, view[filled:])
-            if count == 0:
-                raise ReadError(FaultKind.UNREADABLE, f"{size} bytes", f"{filled} bytes")
-            filled += count
-        return view.toreadonly()
 
 
 def open_regular_file(
@@ -397,27 +403,26 @@ def open_regular_file(
     return descriptor, size
 
 
+_REASONS = {
+    errno.ENOENT: "no such file",
+    errno.ENOTDIR: "a file in place of a folder",
+    errno.EACCES: "a file that may not be read",
+    errno.ENAMETOOLONG: "a name that is too long",
+}
+_OTHER_REASON = "a file that cannot be read"
+
+
 def unreadable(path: str, error: OSError, expected: str = "") -> ReadError | MachineTrouble:
     """Return the error for a file or folder that the system does not open or read."""
     if trouble := trouble_of(error, "read", path):
         return trouble
     kind = FaultKind.MISSING if error.errno == errno.ENOENT else FaultKind.UNREADABLE
-    return ReadError(kind, expected or expected_format(path), _reason(error))
+    return ReadError(kind, expected or expected_format(path), _REASONS.get(error.errno or 0, _OTHER_REASON))
 
 
 def expected_format(path: str) -> str:
     """Return the format that belongs to the file's extension, for example ``a PNG image``."""
     return _EXPECTED_FORMATS.get(os.path.splitext(path)[1].lower(), "a file")  # noqa: PTH122
-
-
-def _reason(error: OSError) -> str:
-    known = {
-        errno.ENOENT: "no such file",
-        errno.ENOTDIR: "a file in place of a folder",
-        errno.EACCES: "a file that may not be read",
-        errno.ENAMETOOLONG: "a name that is too long",
-    }
-    return known.get(error.errno or 0, "a file that cannot be read")
 
 
 # --- Reads a file once from start to end, in pieces; SHA-256 digests ---
@@ -445,15 +450,10 @@ class FileStream:
 
     def readinto(self, view: memoryview) -> int:
         """Fill a view with the next bytes of the file; return their number. Raises `ReadError`."""
-        filled = 0
-        while filled < len(view):
-            try:
-                count = read_into(self._descriptor, view[filled:])
-            except OSError as error:
-                raise unreadable(self._path, error) from None
-            if count == 0:
-                break
-            filled += count
+        try:
+            filled = read_into(self._descriptor, view)
+        except OSError as error:
+            raise unreadable(self._path, error) from None
         if self._observe is not None and filled:
             self._observe(view[:filled])
         return filled
@@ -509,11 +509,6 @@ class Listing:
     faults: tuple[Fault, ...] = ()
 
 
-class _TooLargeError(Exception):
-    def __init__(self, fault: Fault) -> None:
-        self.fault = fault
-
-
 def list_files(root: str | os.PathLike[str]) -> Listing:
     """Return the files below `root` (which may itself be a symbolic link), in one walk.
 
@@ -533,11 +528,8 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
                 entries = _scan(resolved, folder, remaining)
             except (OSError, ReadError) as error:
                 raise_trouble_of(error, "list", folder or ".")
-                faults.append(
-                    Fault(
-                        FaultKind.UNREADABLE, folder or ".", "a readable folder", "one that cannot be listed"
-                    )
-                )
+                found = "one that cannot be listed"
+                faults.append(Fault(FaultKind.UNREADABLE, folder or ".", "a readable folder", found))
                 continue
             remaining -= len(entries)
             inner = []
@@ -550,10 +542,11 @@ def list_files(root: str | os.PathLike[str]) -> Listing:
                 else:
                     faults.append(not_regular(mode).fault(path))
             if inner and inner[0].count("/") >= MAX_FOLDER_DEPTH:
-                raise _too_large(inner[0], f"at most {MAX_FOLDER_DEPTH} levels of folders", "more")
+                expected = f"at most {MAX_FOLDER_DEPTH} levels of folders"
+                raise FormFault(Fault(FaultKind.TOO_LARGE, inner[0], expected, "more"))
             folders.extend(reversed(inner))
-    except _TooLargeError as error:
-        return Listing(resolved, (), (error.fault,))
+    except FormFault as fault:
+        return Listing(resolved, (), fault.faults)
     return Listing(resolved, tuple(sorted(files)), tuple(sorted(faults, key=lambda fault: fault.file)))
 
 
@@ -603,14 +596,11 @@ def _scan(root: str, folder: str, remaining: int) -> list[tuple[str, int]]:
         if _ignored(name):
             continue
         if len(entries) == remaining:
-            raise _too_large(".", f"at most {MAX_ENTRIES} files and folders", "more")
+            expected = f"at most {MAX_ENTRIES} files and folders"
+            raise FormFault(Fault(FaultKind.TOO_LARGE, ".", expected, "more"))
         entries.append((name, mode))
     return sorted(entries)
 
 
 def _ignored(name: str) -> bool:
     return name in _IGNORED_NAMES or name.startswith("._")
-
-
-def _too_large(path: str, expected: str, found: str) -> _TooLargeError:
-    return _TooLargeError(Fault(FaultKind.TOO_LARGE, path, expected, found))

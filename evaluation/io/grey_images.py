@@ -142,15 +142,11 @@ def read_grey(data: memoryview, path: str, size: Size | None) -> NDArray[np.uint
 
     Raises `ReadError` (unreadable, wrong size, wrong value, malformed or too large).
     """
-    return _read(data, path, size, any_type=False)
+    return read_numbers(data, path, size, any_type=False)
 
 
-def read_numbers(data: memoryview, path: str, size: Size | None) -> NDArray[Any]:
+def read_numbers(data: memoryview, path: str, size: Size | None, any_type: bool = True) -> NDArray[Any]:
     """Return the values (y, x) of an image that may also have 16 bits (PNG) or any type (TIFF, MetaImage)."""
-    return _read(data, path, size, any_type=True)
-
-
-def _read(data: memoryview, path: str, size: Size | None, any_type: bool) -> NDArray[Any]:
     if data[:2] == MAGIC:
         return read_bmp(data, size)
     if data[:8] == png.MAGIC:

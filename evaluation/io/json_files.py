@@ -5,8 +5,9 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, Never
+from typing import Any
 
 from evaluation.core.fault import FaultKind, PhaseError, ReadError, shorten
 from evaluation.core.trouble import raise_trouble_of
@@ -110,9 +111,8 @@ def _value_of(text: str, may_escape: bool, decoder: json.JSONDecoder) -> object:
     try:
         value: object = decoder.decode(text)
     except json.JSONDecodeError as error:
-        raise ReadError(
-            FaultKind.MALFORMED, "JSON", f"an error at column {error.colno}", error.lineno
-        ) from None
+        found = f"an error at column {error.colno}"
+        raise ReadError(FaultKind.MALFORMED, "JSON", found, error.lineno) from None
     if may_escape and _SURROGATE_ESCAPE.search(text):
         _refuse_lone_surrogates(value)
     return value
@@ -161,9 +161,8 @@ def _check_nesting(text: str) -> None:
             depth += 1
             if depth > _MAX_NESTING:
                 line = text.count("\n", 0, match.start()) + 1
-                raise ReadError(
-                    FaultKind.TOO_LARGE, f"JSON of at most {_MAX_NESTING} levels", "deeper nesting", line
-                )
+                expected = f"JSON of at most {_MAX_NESTING} levels"
+                raise ReadError(FaultKind.TOO_LARGE, expected, "deeper nesting", line)
         elif mark in "]}":
             depth -= 1
 
@@ -177,10 +176,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
                 raise ReadError(FaultKind.DUPLICATE, "every key once", f'"{shorten(key)}" twice')
             seen.add(key)
     return found
-
-
-def _refuse_constant(text: str) -> Never:
-    raise ReadError(FaultKind.MALFORMED, "finite numbers", text)
 
 
 def _finite(text: str) -> float:
@@ -202,19 +197,14 @@ def _in_range(text: str) -> int:
     number = _bounded(text)
     if not math.isfinite(float(text)):
         digits = len(text.lstrip("-"))
-        raise ReadError(
-            FaultKind.TOO_LARGE, "numbers in the range of a float", f"an integer of {digits} digits"
-        )
+        expected = "numbers in the range of a float"
+        raise ReadError(FaultKind.TOO_LARGE, expected, f"an integer of {digits} digits")
     return number
 
 
 _ANY_NUMBERS = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_bounded)
-_FINITE = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_bounded
-)
-_FLOATS = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_in_range
-)
+_strict = partial(json.JSONDecoder, object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite)
+_FINITE, _FLOATS = _strict(parse_int=_bounded), _strict(parse_int=_in_range)
 
 
 def _refuse_lone_surrogates(value: object) -> None:

@@ -32,6 +32,7 @@ _TYPES = {
 }
 _LONGEST_HEADER = 1 << 16
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_COUNT = re.compile("[0-9]{1,9}")
 _BLANKS = " \t\r"
 _LAST_KEY = "ElementDataFile"
 _BEFORE_THE_NUMBER_OF_AXES = {"Comment", "ObjectType", "ObjectSubType"}
@@ -129,7 +130,7 @@ def read_header(read: Callable[[int], bytes], file_bytes: int, image: str) -> Me
     if channels != "1":
         raise ReadError(FaultKind.WRONG_VALUE, "one channel", f"{channels} channels")
     counts = re.split(r"[ \t]+", keys.get("DimSize", ""))
-    if len(counts) < 2 or keys.get("NDims") != str(len(counts)) or not all(map(_is_count, counts)):
+    if len(counts) < 2 or keys.get("NDims") != str(len(counts)) or not all(map(_COUNT.fullmatch, counts)):
         raise damaged(image, "an invalid header")
     deflated = _is_true(keys, "CompressedData")
     found_bytes = file_bytes - header_bytes if deflated else 0
@@ -167,7 +168,3 @@ def _read_keys(read: Callable[[int], bytes], image: str) -> tuple[dict[str, str]
 
 def _is_true(keys: Mapping[str, str], key: str, default: str = "False") -> bool:
     return keys.get(key, default).casefold() == "true"
-
-
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= 9

@@ -85,9 +85,8 @@ def damaged(image: str, reason: str) -> ReadError:
 
 def not_upright(orientation: int) -> ReadError:
     """Return the error for an image with a rotation in its metadata, which only some tools apply."""
-    return ReadError(
-        FaultKind.WRONG_VALUE, "an image stored upright (orientation 1)", f"orientation {orientation}"
-    )
+    expected = "an image stored upright (orientation 1)"
+    return ReadError(FaultKind.WRONG_VALUE, expected, f"orientation {orientation}")
 
 
 def grey_of_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -101,9 +100,8 @@ def grey_of_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8]) -> N
         return indices
     used = np.array(distinct_values(indices), dtype=np.intp)
     if len(used) and used[-1] >= len(palette):
-        raise ReadError(
-            FaultKind.MALFORMED, f"palette indices below {len(palette)}", f"index {int(used[-1])}"
-        )
+        expected = f"palette indices below {len(palette)}"
+        raise ReadError(FaultKind.MALFORMED, expected, f"index {int(used[-1])}")
     if not grey[used].all():
         raise _coloured(palette[used[~grey[used]][0]])
     values = np.zeros(256, dtype=np.uint8)

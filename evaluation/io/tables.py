@@ -24,18 +24,6 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnSpec:
-    """A wanted column: its name in the header and alternative names."""
-
-    name: str
-    aliases: tuple[str, ...] = ()
-
-    def is_called(self, header: str) -> bool:
-        """Return whether a header cell names this column, ignoring case, spaces and underscores."""
-        return any(_plain(header) == _plain(name) for name in (self.name, *self.aliases))
-
-
-@dataclass(frozen=True, slots=True)
 class Row:
     """The cells of the wanted columns, in their order, and the first line of the row in the file."""
 
@@ -59,14 +47,14 @@ class _Layout:
     max_cells: int
 
 
-def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int) -> ReadTable:
+def read_table(data: memoryview, columns: Sequence[str], *, max_rows: int) -> ReadTable:
     """Return the wanted columns of a csv file in UTF-8, or in UTF-16 with a byte order mark.
 
     The delimiter is a comma, or a semicolon or a tab if the first line has no comma. Columns are found by
-    header. If no cell of the first row names a wanted column, columns are found by position; then the first
-    row is data if its second cell (the first, if one column is wanted) is a number, else an unknown header.
-    Blank rows are skipped; cells are stripped of spaces and not interpreted. A line with control characters
-    is a problem and counts as blank.
+    header, ignoring case, spaces and underscores. If no cell of the first row names a wanted column, columns
+    are found by position; then the first row is data if its second cell (the first, if one column is wanted)
+    is a number, else an unknown header. Blank rows are skipped; cells are stripped of spaces and not
+    interpreted. A line with control characters is a problem and counts as blank.
 
     Problems are collected and not raised. Reading ends after `max_rows` rows, and at a quotation mark that
     leaves the end of a row unclear.
@@ -89,9 +77,8 @@ def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int
             if seen > max_rows:
                 raise ReadError(FaultKind.TOO_LARGE, f"at most {max_rows} rows", "more", line)
             if len(cells) <= max(layout.positions) or any(cells[layout.max_cells :]):
-                problems.append(
-                    ReadError(FaultKind.MALFORMED, f"{layout.max_cells} fields", str(len(cells)), line)
-                )
+                expected = f"{layout.max_cells} fields"
+                problems.append(ReadError(FaultKind.MALFORMED, expected, str(len(cells)), line))
             else:
                 rows.append(Row(line, tuple([cells[position] for position in layout.positions])))
     except _HeaderError as error:
@@ -99,7 +86,7 @@ def read_table(data: memoryview, columns: Sequence[ColumnSpec], *, max_rows: int
     except ReadError as error:
         problems.append(error)
     if layout is None and not problems:
-        names = ", ".join(f'"{column.name}"' for column in columns)
+        names = ", ".join(f'"{column}"' for column in columns)
         problems.append(ReadError(FaultKind.UNREADABLE, f"a table with the columns {names}", "no row"))
     return ReadTable(tuple(rows), tuple(problems))
 
@@ -109,66 +96,50 @@ class _HeaderError(Exception):
         self.problems = problems
 
 
-class _Lines:
-    """The counted lines of a text; a line that is not text is a problem and is read as blank."""
-
-    def __init__(self, data: memoryview, problems: list[ReadError], max_problems: int) -> None:
-        utf_16 = bytes(data[:2]) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        self._encoding = "utf-16" if utf_16 else "utf-8-sig"
-        self._name = "UTF-16" if utf_16 else "UTF-8"
-        # Line ends stay as they are, since a quoted cell may hold them.
-        self._text = io.TextIOWrapper(io.BytesIO(data), encoding=self._encoding, errors="replace", newline="")
-        self._problems, self._max_problems = problems, max_problems
-        self._first = ""
-        self.taken = 0
-        self.delimiter = ","
-        self.cells = 0
-
-    def first(self) -> str:
-        """Return the first line that is not blank, without taking it; empty if there is none."""
-        self._first = next((line for line in self._read() if line.strip()), "")
-        if self._first:
-            self.taken -= 1
-        return self._first
-
-    def __iter__(self) -> Iterator[str]:
-        first = [self._first] if self._first else []
-        self.taken += len(first)
-        for line in chain(first, self._read()):
-            self.cells += line.count(self.delimiter)
-            if self.cells >= _MAX_CELLS:
-                raise ReadError(FaultKind.TOO_LARGE, f"fewer than {_MAX_CELLS} cells", "more", self.taken)
-            yield line
-
-    def _read(self) -> Iterator[str]:
-        for line in self._text:
-            self.taken += 1
-            if self.taken > _MAX_LINES:
-                expected = f"at most {_MAX_LINES} lines, blank ones included"
-                raise ReadError(FaultKind.TOO_LARGE, expected, "more", self.taken)
-            control = _CONTROL.search(line)
-            if _REPLACED not in line and not control:
-                yield line
-                continue
-            character = "a NUL" if "\0" in line else "a control"
-            found = f"{character} character" if control else "other bytes"
-            self._problems.append(ReadError(FaultKind.UNREADABLE, f"text in {self._name}", found, self.taken))
-            if len(self._problems) > self._max_problems:
-                raise ReadError(FaultKind.TOO_LARGE, f"at most {self._max_problems} rows", "more", self.taken)
-            yield "\n"
+def _numbered_lines(
+    data: memoryview, problems: list[ReadError], max_problems: int
+) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text by number; one that is not text is a problem and is read as blank."""
+    utf_16 = bytes(data[:2]) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    encoding, name = ("utf-16", "UTF-16") if utf_16 else ("utf-8-sig", "UTF-8")
+    # Line ends stay as they are, since a quoted cell may hold them.
+    text = io.TextIOWrapper(io.BytesIO(data), encoding=encoding, errors="replace", newline="")
+    for number, line in enumerate(text, start=1):
+        if number > _MAX_LINES:
+            expected = f"at most {_MAX_LINES} lines, blank ones included"
+            raise ReadError(FaultKind.TOO_LARGE, expected, "more", number)
+        control = _CONTROL.search(line)
+        if _REPLACED not in line and not control:
+            yield number, line
+            continue
+        character = "a NUL" if "\0" in line else "a control"
+        found = f"{character} character" if control else "other bytes"
+        problems.append(ReadError(FaultKind.UNREADABLE, f"text in {name}", found, number))
+        if len(problems) > max_problems:
+            raise ReadError(FaultKind.TOO_LARGE, f"at most {max_problems} rows", "more", number)
+        yield number, "\n"
 
 
 def _read_cells(
     data: memoryview, problems: list[ReadError], max_problems: int
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the first line and the stripped cells of every row that is not blank."""
-    lines = _Lines(data, problems, max_problems)
-    first = lines.first()
-    lines.delimiter = next((mark for mark in _DELIMITERS if mark in first), ",")
-    reader = csv.reader(iter(lines), delimiter=lines.delimiter, skipinitialspace=True, strict=True)
+    lines = _numbered_lines(data, problems, max_problems)
+    first = [next(((number, line) for number, line in lines if line.strip()), (1, ""))]
+    delimiter = next((mark for mark in _DELIMITERS if mark in first[0][1]), ",")
+    taken, in_row = first[0][0] - 1, 0
+
+    def taken_lines() -> Iterator[str]:
+        nonlocal taken, in_row
+        for taken, line in chain(first, lines):
+            in_row += line.count(delimiter)
+            if in_row >= _MAX_CELLS:
+                raise ReadError(FaultKind.TOO_LARGE, f"fewer than {_MAX_CELLS} cells", "more", taken)
+            yield line
+
+    reader = csv.reader(taken_lines(), delimiter=delimiter, skipinitialspace=True, strict=True)
     while True:
-        start = lines.taken + 1
-        lines.cells = 0  # of the next row, which quotation marks may spread over several lines
+        start, in_row = taken + 1, 0  # of the next row, which quotation marks may spread over several lines
         try:
             cells = [cell.strip() for cell in next(reader)]
         except StopIteration:
@@ -180,10 +151,12 @@ def _read_cells(
             yield start, cells
 
 
-def _find_layout(cells: Sequence[str], columns: Sequence[ColumnSpec], line: int) -> tuple[_Layout, bool]:
+def _find_layout(cells: Sequence[str], columns: Sequence[str], line: int) -> tuple[_Layout, bool]:
     """Return the layout that the first row shows, and whether that row is a header."""
+    header = list(map(_plain, cells))
     matches = [
-        [position for position, cell in enumerate(cells) if column.is_called(cell)] for column in columns
+        [position for position, cell in enumerate(header) if cell == wanted]
+        for wanted in map(_plain, columns)
     ]
     if not any(matches):
         is_data = len(cells) >= len(columns) and is_number(cells[min(1, len(columns) - 1)])
@@ -192,14 +165,11 @@ def _find_layout(cells: Sequence[str], columns: Sequence[ColumnSpec], line: int)
     problems = []
     for column, positions in zip(columns, matches, strict=True):
         if len(positions) > 1:
-            problems.append(
-                ReadError(
-                    FaultKind.DUPLICATE, f'column "{column.name}" once', f"{len(positions)} times", line
-                )
-            )
+            found = f"{len(positions)} times"
+            problems.append(ReadError(FaultKind.DUPLICATE, f'column "{column}" once', found, line))
         elif not positions:
             found = shorten(", ".join(f'"{shorten(cell)}"' for cell in cells))
-            problems.append(ReadError(FaultKind.MISSING, f'column "{column.name}"', found, line))
+            problems.append(ReadError(FaultKind.MISSING, f'column "{column}"', found, line))
     if problems:
         raise _HeaderError(problems)
     return _Layout(tuple(positions[0] for positions in matches), len(cells)), True

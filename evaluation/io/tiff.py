@@ -5,6 +5,7 @@ import struct
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -280,9 +281,7 @@ def _rows(
         raise damaged(IMAGE, "strips of another length than their rows")
     strips = _pieces(data, offsets, plain if compression == NONE else lengths)
     if compression == PACK_BITS:
-        return b"".join(
-            _unpacked(strip, length, row_bytes) for strip, length in zip(strips, plain, strict=True)
-        )
+        return b"".join(map(_unpacked, strips, plain, repeat(row_bytes)))
     if compression != NONE:
         return b"".join(map(_inflated, strips, plain))
     ends = [start + length for start, length in zip(offsets, plain, strict=True)]
@@ -374,10 +373,11 @@ def read_tiff(data: memoryview, size: Size | None, any_type: bool = False) -> ND
     if tags.following:
         raise ReadError(FaultKind.WRONG_VALUE, "one page", "several pages")
     channels = tags.one(SAMPLES, 1)
-    if any_type and channels == 1:
-        _require_numbers(tags)
-    else:
+    if not (any_type and channels == 1):
         _require_bytes(tags)
+    # Some programs read the values of one bit as 0 and 1, others as 0 and 255.
+    elif tags.dtype is None or tags.one(BITS, 1) == 1:
+        raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, f"{tags.one(BITS, 1)} bits of another type")
     check_page(tags, (BLACK_IS_ZERO, RGB))
     is_grey = tags.one(PHOTOMETRIC, BLACK_IS_ZERO) == BLACK_IS_ZERO
     # Some programs read grey with alpha as rows of another length.
@@ -424,12 +424,6 @@ def write_tiff(pages: NDArray[Any]) -> bytes:
     file = io.BytesIO()
     first.save(file, "TIFF", save_all=True, append_images=others, compression="tiff_adobe_deflate")
     return file.getvalue()
-
-
-def _require_numbers(tags: Tags) -> None:
-    # Some programs read the values of one bit as 0 and 1, others as 0 and 255.
-    if tags.dtype is None or tags.one(BITS, 1) == 1:
-        raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, f"{tags.one(BITS, 1)} bits of another type")
 
 
 def _require_bytes(tags: Tags) -> None:

@@ -73,14 +73,9 @@ def check_geometry(found: Geometry, expected: Geometry, planes: str = "planes") 
     ):
         if one is None or other is None or _are_near(one, other, tolerances):
             continue
-        problems.append(
-            ReadError(
-                FaultKind.WRONG_VALUE,
-                f"{name} {_numbers(one)}{unit} (x, y, z)" if unit else f"{name} {_numbers(one)}",
-                f"{_numbers(other)}{unit}",
-                hint=_hint_of_axes(other, one, tolerances),
-            )
-        )
+        wanted = f"{name} {_numbers(one)}{unit}" + " (x, y, z)" * bool(unit)
+        hint = _hint_of_axes(other, one, tolerances)
+        problems.append(ReadError(FaultKind.WRONG_VALUE, wanted, f"{_numbers(other)}{unit}", hint=hint))
     return problems
 
 
@@ -94,14 +89,10 @@ def _hint_of_axes(
     """Return the hint for numbers of swapped or reversed axes."""
     if _are_near([abs(number) for number in found], [abs(number) for number in expected], tolerances):
         return "some axes point the other way"
-    # The numbers of an axis: one of a spacing or an origin, a column of a direction.
-    axes = range(3) if len(found) == 3 else None
+    # The numbers of an axis are one of a spacing or an origin, and a column of a direction.
+    rows = np.reshape(found, (-1, 3))
     for order in permutations(range(3)):
-        moved = (
-            [found[axis] for axis in order]
-            if axes
-            else [found[3 * row + axis] for row in range(3) for axis in order]
-        )
+        moved = rows[:, list(order)].ravel().tolist()
         if _are_near(moved, expected, [max(tolerances)] * len(moved)):
             return EXCHANGED
     return None
@@ -145,15 +136,8 @@ def header_of(
     if direction is not None and abs(np.linalg.det(np.reshape(direction, (3, 3)))) < _LEAST_DETERMINANT:
         raise ReadError(FaultKind.UNREADABLE, volume, "a direction whose axes lie in one plane")
     x, y, z = size_xyz
-    return VolumeHeader(
-        Geometry(
-            (z, y, x),
-            None if spacing is None else (spacing[0], spacing[1], spacing[2]),
-            None if origin is None else (origin[0], origin[1], origin[2]),
-            None if direction is None else tuple(direction),  # type: ignore[arg-type]  # nine, as checked
-        ),
-        dtype,
-    )
+    place = (None if numbers is None else tuple(numbers) for numbers in (spacing, origin, direction))
+    return VolumeHeader(Geometry((z, y, x), *place), dtype)  # type: ignore[arg-type]  # lengths as checked
 
 
 def _size(shape: tuple[int, int, int], planes: str) -> str:

@@ -358,9 +358,7 @@ def write_image(values: NDArray[Any], geometry: Geometry, extension: str, dimens
     """
     if dimensions == 3 or extension in (".nii", ".nii.gz"):
         return write_volume(values, geometry, extension)
-    if extension in (".mha", ".tif", ".tiff"):
-        return write_with_simpleitk(values[0], ".mha") if extension == ".mha" else write_tiff(values)
-    if values.dtype != np.uint8:
+    if values.dtype != np.uint8 and extension not in (".mha", ".tif", ".tiff"):
         raise ValueError(f"{extension}: expected 8-bit values, found {values.dtype}")
     return write_grey(values[0], extension)
 

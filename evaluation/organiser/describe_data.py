@@ -150,8 +150,8 @@ def _of_volume(name: str, value: StoredVolume, case: CaseForm) -> Iterator[Measu
     """Yield the volume of each level of whole numbers, else the volume above 0 and the mean value there."""
     spacing = geometry_of(case).spacing_mm
     voxel, unit = (1.0, "voxels") if spacing is None else (math.prod(spacing), "mm³")
-    if value.whole:
-        counts = np.zeros(int(value.maximum) + 1, dtype=np.int64)
+    if value.kind.whole:
+        counts = np.zeros(int(value.kind.maximum) + 1, dtype=np.int64)
         for plane in value.planes():
             counts += np.bincount(_content(plane).astype(np.int64), minlength=len(counts))
         for level in range(1, len(counts)):

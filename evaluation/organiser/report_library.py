@@ -29,7 +29,6 @@ from evaluation.organiser.report.analyses import result_files
 from evaluation.organiser.report.board.cases import (
     REFERENCE,
     PhasePictures,
-    Shown,
     hardest_cases,
     phase_of,
     submissions_of,
@@ -92,15 +91,12 @@ def board_page(
         reported, phase = phase_of(reported_phases(board, parts), phases)
         hardest = hardest_cases(reported, phase.tasks)
         of_teams = {} if submissions is None else submissions_of(reported, submissions)
-        places = {REFERENCE: None, **of_teams}
-        shown = []
-        for name, place in places.items():
+        readings = {}
+        for name, place in {REFERENCE: None, **of_teams}.items():
             number = machine.worker_count(workers)
             request = Request(phase.folder, place, hardest, images, number, only_pictures=True, views=True)
-            read = _read(request)
-            views = {value.name: value.views for value in read}
-            shown.append(Shown(name, {value.name: value.pictures for value in read}, views))
-        pictures = {phase.manifest.digest: PhasePictures(phase.tasks, hardest, tuple(shown))}
+            readings[name] = {one.name: one for one in _read(request)}
+        pictures = {phase.manifest.digest: PhasePictures(phase.tasks, hardest, readings)}
     seals = {phase.manifest for phase in board.phases}
     titles = [phase.config.title for phase in phases if {phase.manifest.digest} == seals]
     return leaderboard_page(board, parts, data, pictures, gains, titles[0] if titles else None)

@@ -163,10 +163,8 @@ def _read(path: Path) -> tuple[list[str], list[tuple[int, _Texts]]]:
         raise PhaseError(f"{path.name}: not found in {path.parent}") from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        hint = "in a spreadsheet, save it as CSV UTF-8"
-        raise PhaseError(
-            f"{path.name}, line {line}: expected text in UTF-8, found other bytes ({hint})"
-        ) from None
+        text = "expected text in UTF-8, found other bytes (in a spreadsheet, save it as CSV UTF-8)"
+        raise PhaseError(f"{path.name}, line {line}: {text}") from None
     except (OSError, csv.Error) as error:
         raise_trouble_of(error, "read", path)
         raise PhaseError(f"{path}: cannot be read: {error}") from None
@@ -210,16 +208,18 @@ def read_cases(
         folder / FILE_NAME, (_NAME,), ("width", "height"), wanted={**uses, **(wanted or {})}, holds="case"
     ) as table:
         forms = [_case_form(row, form_columns) for row in table.rows]
-        keys = [name_key(form.name) for form in forms]
-        for key, count in Counter(keys).items():
-            if count > 1:
-                lines = [str(row.line) for row, other in zip(table.rows, keys, strict=True) if other == key]
-                table.faults.append(f"{FILE_NAME}, lines {', '.join(lines)}: duplicate case {key!r}")
+        lines = defaultdict(list)
+        for form, row in zip(forms, table.rows, strict=True):
+            lines[name_key(form.name)].append(str(row.line))
+        table.faults.extend(
+            f"{FILE_NAME}, lines {', '.join(of_key)}: duplicate case {key!r}"
+            for key, of_key in lines.items()
+            if len(of_key) > 1
+        )
         if table.missing and (table.faults or wanted is None):
             table.faults.insert(0, table.missing)
     rows = [CaseRow(row.line, row.cells) for row in table.rows]
-    names = [form.name for form in forms]
-    order = sorted(range(len(forms)), key=names.__getitem__)
+    order = sorted(range(len(forms)), key=lambda position: forms[position].name)
     return Cases(
         tuple([forms[i] for i in order]), tuple([rows[i] for i in order]), table.columns, table.missing
     )

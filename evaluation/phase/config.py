@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, cast, get_args
 
 from pydantic import AfterValidator, AwareDatetime, FiniteFloat, model_validator
 
@@ -230,8 +230,7 @@ class PhaseConfig(KeyTable):
     @property
     def chart_outputs(self) -> dict[str, OutputContent]:
         """The content of the charts beside `metrics.json` by file name."""
-        contents: tuple[OutputContent, ...] = get_args(OutputContent)
-        return {f"chart-{name}.json": contents[get_args(ChartName).index(name)] for name in self.charts}
+        return {f"chart-{name}.json": cast(OutputContent, f"chart-{name}") for name in self.charts}
 
     @property
     def all_outputs(self) -> dict[str, OutputContent]:

@@ -3,14 +3,14 @@
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from evaluation.core.challenge import Challenge, Task, fields_of
+from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import PhaseError, ReadError, printable
 from evaluation.core.field import Field, Files, TableRows, in_one_table
 from evaluation.core.form import INTERFACE, Form, RunTime, name_key
@@ -109,36 +109,40 @@ _MAX_EXAMPLES = 2
 
 def format_in_words(form: Form) -> str:
     """Return the required content of a submission to a phase as Markdown, made from the form."""
-    challenge = rules_of(form.challenge, form.options).challenge
     tasks = tasks_of_form(form)
     fields = fields_of(tasks)
-    lines = [f"# Format of a submission to {form.phase}", "", challenge.title, ""]
+    title = rules_of(form.challenge, form.options).challenge.title
+    lines = [f"# Format of a submission to {form.phase}", "", title, ""]
     if form.submission == "algorithm":
         lines += [f"An algorithm is run {_jobs(form, fields)}.", ""]
-        lines += [*_inputs(form, fields), ""]
+        lines += _section("Input", [*_inputs(form, fields), *_provided(form)])
     elif in_one_table(fields):
         lines += [f"One csv file, or a zip archive with it, about {_count(len(form.cases))}:", ""]
     else:
         lines += [f"One zip archive, about {_count(len(form.cases))}:", ""]
     if form.provided and form.submission == "archive":
-        lines += ["## Provided", "", *_provided(form), ""]
+        lines += _section("Provided", _provided(form))
     for field in fields:
-        lines += [*_section(field, form), ""]
-    lines += [*_rules(challenge, form, tasks), ""]
+        lines += _section(field.title, _of_field(field, form))
+    lines += _section("What is missing", _rules(form, tasks))
+    if form.run_time is not None:
+        lines += _section("Run time", _of_run_time(form.run_time))
+    lines += _section("Limits", [f"- {limits_of(form.cases, fields).in_words()}"])
     return "\n".join(lines)
 
 
+def _section(title: str, lines: Iterable[str]) -> list[str]:
+    return [f"## {title}", "", *lines, ""]
+
+
 def _inputs(form: Form, fields: Sequence[Field]) -> Iterator[str]:
-    """Yield the inputs of an algorithm in words: its input socket and the data provided with it."""
-    yield "## Input"
-    yield ""
+    """Yield the input sockets of an algorithm in words."""
     for interface in form.interfaces:
         of = f"- Jobs of {_count(sum(case.columns[INTERFACE] == interface.name for case in form.cases))}"
         case = f"the value of `{interface.input_socket}`" if interface.by_value else "the name"
         inputs = ", ".join(f"`{socket}`" for socket in interface.inputs)
         yield f"{of} have the inputs {inputs}; {case} tells which image it is"
     if form.interfaces:
-        yield from _provided(form)
         return
     sockets = " or ".join(f"`{socket}`" for socket in form.input_sockets)
     what = f"the socket {sockets}" if sockets else "an image or a file"
@@ -147,7 +151,6 @@ def _inputs(form: Form, fields: Sequence[Field]) -> Iterator[str]:
         yield f"- Input: {what}, a stack of images, at most {most}"
     else:
         yield f"- Input: {what}, named like the image of the test set"
-    yield from _provided(form)
 
 
 def _provided(form: Form) -> Iterator[str]:
@@ -155,9 +158,7 @@ def _provided(form: Form) -> Iterator[str]:
         yield f"- Provided with each image: {text}"
 
 
-def _section(field: Field, form: Form) -> Iterator[str]:
-    yield f"## {field.title}"
-    yield ""
+def _of_field(field: Field, form: Form) -> Iterator[str]:
     names = [case.name for case in form.cases if field.cases(case)]
     examples = names[:_MAX_EXAMPLES]
     if form.submission == "algorithm":
@@ -202,9 +203,7 @@ def _example(field: Field, form: Form) -> Iterator[str]:
         yield f"- {what}: `{json.dumps(written if field.socket.stacked else written[0])}`"
 
 
-def _rules(challenge: Challenge, form: Form, tasks: Sequence[Task]) -> Iterator[str]:
-    yield "## What is missing"
-    yield ""
+def _rules(form: Form, tasks: Sequence[Task]) -> Iterator[str]:
     optional = [task.title for task in tasks if task.name in form.optional_tasks]
     if form.missing == "reject":
         yield "- Every image needs its result: an incomplete submission is rejected, with a list."
@@ -212,20 +211,11 @@ def _rules(challenge: Challenge, form: Form, tasks: Sequence[Task]) -> Iterator[
         yield "- An image without a result takes the worst value of each metric."
     if optional:
         yield f"- These tasks may be left out as a whole: {', '.join(optional)}."
-    if form.run_time is not None:
-        yield from _run_time(form.run_time)
     if form.submission == "archive":
         yield "- Letter case and the order of files, rows and columns do not matter; names of images do."
-    yield ""
-    yield "## Limits"
-    yield ""
-    yield f"- {limits_of(form.cases, fields_of(tasks)).in_words()}"
 
 
-def _run_time(run_time: RunTime) -> Iterator[str]:
-    yield ""
-    yield "## Run time"
-    yield ""
+def _of_run_time(run_time: RunTime) -> Iterator[str]:
     yield f"- Scored is the mean over the images; one without a result counts {run_time.limit_seconds:g} s."
     if run_time.target_seconds is not None:
         yield f"- More than {run_time.target_seconds:g} s for an image is slow."
@@ -237,12 +227,9 @@ def _jobs(form: Form, fields: Sequence[Field]) -> str:
     images = _count(len(form.cases))
     if not any(field.socket.stacked for field in fields):
         return f"once for each of {images}" if len(form.cases) > 1 else "once, on one image"
-    stacks = len(form.stacks)
-    return (
-        f"once for each of {stacks} stacks with {images} in all"
-        if stacks > 1
-        else f"once, on a stack of {images}"
-    )
+    if len(form.stacks) == 1:
+        return f"once, on a stack of {images}"
+    return f"once for each of {len(form.stacks)} stacks with {images} in all"
 
 
 def _and_so_on(examples: Sequence[str]) -> str:

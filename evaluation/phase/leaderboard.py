@@ -51,18 +51,13 @@ def read_leaderboard(path: Path, metrics: Collection[str]) -> tuple[TeamValues, 
             existing = {column: value for column, value in values.items() if not math.isnan(value)}
             if not row.cells[TEAM]:
                 row.faults.append(f"{row.place}: expected the name of a team, found nothing")
-            teams.append(TeamValues(row.cells[TEAM], existing, is_eligible(row)))
+            teams.append(TeamValues(row.cells[TEAM], existing, is_yes(row, ELIGIBLE)))
         table.faults.extend(
             f"{table.file}: duplicate team {team!r} ({count} rows)"
             for team, count in Counter(row.team for row in teams).items()
             if count > 1 and team
         )
     return tuple(teams)
-
-
-def is_eligible(row: TableRow) -> bool:
-    """Return the value of the column ``eligible``, see `is_yes`."""
-    return is_yes(row, ELIGIBLE)
 
 
 def is_yes(row: TableRow, column: str) -> bool:

@@ -71,9 +71,8 @@ def _nonce(folder: Path) -> str:
         raise_trouble_of(error, "read", folder / NONCE)
         raise PhaseError(f"{NONCE}: cannot be read ({type(error).__name__})") from None
     if len(kept) != _NONCE_DIGITS or not set(kept) <= set("0123456789abcdef"):
-        raise PhaseError(
-            f"{NONCE}: expected {_NONCE_DIGITS} hexadecimal digits, found {len(kept)} characters"
-        )
+        found = f"found {len(kept)} characters"
+        raise PhaseError(f"{NONCE}: expected {_NONCE_DIGITS} hexadecimal digits, {found}")
     return kept
 
 
@@ -93,9 +92,8 @@ def read_manifest(folder: Path) -> Manifest:
         raise PhaseError(f"{FILE_NAME}: not found in {folder}; {remedy}") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise_trouble_of(error, "read", folder / FILE_NAME)
-        raise PhaseError(
-            f"{FILE_NAME}: cannot be read ({type(error).__name__}); seal the phase again"
-        ) from None
+        name = type(error).__name__
+        raise PhaseError(f"{FILE_NAME}: cannot be read ({name}); seal the phase again") from None
     return Manifest(files, sha256_of(data))
 
 

@@ -1,10 +1,11 @@
 """A phase as it is scored: configuration, tasks, form and reference files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -22,7 +23,6 @@ from evaluation.core.field import CaseColumns, Field, Files, TableRows
 from evaluation.core.form import (
     INPUT_VALUE,
     INTERFACE,
-    CaseForm,
     CaseRow,
     Form,
     Interface,
@@ -50,8 +50,20 @@ from evaluation.phase.registry import chosen_rules, rules_of, within_interfaces
 from evaluation.phase.validation import InvalidTableError
 
 
+def _unknown(named: Mapping[str, Iterable[str]], known: Sequence[str], what: str) -> list[str]:
+    """Return a fault for each name, by key of `phase.toml`, that is none of the known ones."""
+    return [
+        f"{FILE_NAME}: {key}: {name!r} is not a {what} of this phase; known are {', '.join(known)}"
+        for key, names in named.items()
+        for name in names
+        if name not in known
+    ]
+
+
 def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Task, ...]) -> list[str]:
+    """Return a fault for each unknown metric, and for each that is shown and not to be published."""
     known = [*metrics_of(tasks), *(composite.name for composite in challenge.composites_of(tasks))]
+    patterns = [key for key in config.metric_detail if not any(fnmatchcase(name, key) for name in known)]
     named = {
         "score": [config.score] if config.score else [],
         "columns": config.columns or (),
@@ -59,46 +71,25 @@ def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Tas
         "titles": config.titles,
         "digits": config.digits,
         "interval_methods": config.interval_methods,
-        "metric_detail": config.metric_detail,
+        "metric_detail": patterns,
     }
     shown = {*platform_metrics(config, challenge, tasks), *unranked_metrics(config, challenge, tasks)}
     shown |= needed_metrics(config, challenge, tasks)
-    return [
-        f"{FILE_NAME}: {key}: {name!r} is not a metric of this phase; known are {', '.join(known)}"
-        for key, names in named.items()
-        for name in names
-        if not (any(fnmatchcase(each, name) for each in known) if key == "metric_detail" else name in known)
-    ] + [
+    return _unknown(named, known, "metric") + [
         f"{FILE_NAME}: metric_detail: the leaderboard shows {name}; expected detail, found 'none'"
         for name in sorted(shown)
         if detail_of(config, name) == "none"
     ]
 
 
-def _unknown_tasks(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
-    named = () if config.optional_tasks in (None, "all") else config.optional_tasks
-    known = [task.name for task in tasks]
-    return [
-        f"{FILE_NAME}: optional_tasks: {name!r} is not a task of this phase; known are {', '.join(known)}"
-        for name in named or ()
-        if name not in known
-    ]
-
-
 def _faults_of_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str]:
     """Return a fault for every socket of an unknown field, and for every field without a socket."""
     fields = fields_of(tasks)
-    known = [field.name for field in fields]
     named = {
         "sockets": config.sockets,
         **{f"interfaces.{name}.fields": table.fields or () for name, table in config.interfaces.items()},
     }
-    return [
-        f"{FILE_NAME}: {key}: {name!r} is not a field of this phase; known are {', '.join(known)}"
-        for key, names in named.items()
-        for name in names
-        if name not in known
-    ] + [
+    return _unknown(named, [field.name for field in fields], "field") + [
         f"{FILE_NAME}: submission: the platform has no socket for field {field.name!r}; expected 'archive'"
         for field in fields
         if config.submission == "algorithm" and not field.socket.is_image and field.kind.socket_kind is None
@@ -159,9 +150,8 @@ def _with_input_keys(cases: Cases, interfaces: Sequence[Interface], problems: li
         elif interface.by_value:
             columns[INPUT_VALUE] = key = value_key(text)
             if (other := lines.setdefault((interface.name, key), row.line)) != row.line:
-                problems.append(
-                    f"{place}, {INPUT_VALUE}: expected a value of its own, found that of line {other}"
-                )
+                found = f"found that of line {other}"
+                problems.append(f"{place}, {INPUT_VALUE}: expected a value of its own, {found}")
         forms.append(replace(form, columns=columns))
     return replace(cases, forms=tuple(forms))
 
@@ -232,6 +222,16 @@ def _pair_files(
     """
     paired: dict[str, dict[str, str]] = {}
     with_extension: dict[str, None] = {}
+    expected = {
+        field.name: {
+            location.path(case.name, extension): case
+            for case in cases.forms
+            if field.cases(case)
+            for extension in location.extensions
+        }
+        for field in references_of(tasks)
+        if isinstance(location := field.reference.location, Files)
+    }
     for field in references_of(tasks):
         location = field.reference.location
         cases_of_field = [case for case in cases.forms if field.cases(case)]
@@ -243,20 +243,17 @@ def _pair_files(
             continue
         if not isinstance(location, Files):
             continue
-        expected = {
-            location.path(case.name, extension): case
-            for case in cases_of_field
-            for extension in location.extensions
-        }
+        case_of = expected[field.name]
+        elsewhere = [paths for name, paths in expected.items() if name != field.name]
         paths = paired[field.name] = {}
         unmatched: dict[str, list[str]] = {}
         for path in manifest.files:
             folder, _, name = path.rpartition("/")
             if folder != location.folder:
                 continue
-            case = expected.get(path) or expected.get(_in_lower_case(path, location.extensions))
+            case = case_of.get(path) or case_of.get(_in_lower_case(path, location.extensions))
             if case is None:
-                if not _belongs_elsewhere(path, field.name, tasks, cases.forms):
+                if not any(path in other for other in elsewhere):
                     key = name_key(name)
                     key = key if key != name.casefold() else PurePosixPath(key).stem
                     unmatched.setdefault(key, []).append(path)
@@ -274,19 +271,14 @@ def _pair_files(
                 continue
             else:
                 also = ""
-            problems.append(
-                f"{location.path(case.name)}: is missing, expected the reference of case {case.name}{also}"
-            )
-        problems += [
-            f"{path}: matches no case of cases.csv" for paths_of in unmatched.values() for path in paths_of
-        ]
+            wanted = f"expected the reference of case {case.name}{also}"
+            problems.append(f"{location.path(case.name)}: is missing, {wanted}")
+        problems += [f"{path}: matches no case of cases.csv" for path in chain(*unmatched.values())]
     if with_extension:
         first, *more = with_extension
         found = f"{first!r}" + (f" and {len(more)} like it" if more else "")
-        remedy = "evaluation cases writes them so"
-        problems.append(
-            f"{CASES}, name: expected names without the extension of files, found {found} ({remedy})"
-        )
+        names = "names without the extension of files"
+        problems.append(f"{CASES}, name: expected {names}, found {found} (evaluation cases writes them so)")
     return paired
 
 
@@ -294,17 +286,6 @@ def _in_lower_case(path: str, extensions: Sequence[str]) -> str:
     """Return a path with the extension as it is listed, which may have another letter case."""
     found = next((one for one in extensions if path.lower().endswith(one)), "")
     return f"{path[: len(path) - len(found)]}{found}"
-
-
-def _belongs_elsewhere(path: str, name: str, tasks: tuple[Task, ...], cases: tuple[CaseForm, ...]) -> bool:
-    return any(
-        path == location.path(case.name, extension)
-        for field in references_of(tasks)
-        if field.name != name and isinstance(location := field.reference.location, Files)
-        for case in cases
-        if field.cases(case)
-        for extension in location.extensions
-    )
 
 
 # --- A phase as it is scored: configuration, tasks, form and reference files ---
@@ -395,11 +376,9 @@ def load_phase_to_verify(folder: Path, source: Source = "folder") -> Phase:
     The tables have been compared with the seal, but not the names and sizes of the other files: to list
     EDD2020's 10,000 files takes 0.045 s, 8 % of its evaluation, during which a reader lists the submission.
     """
-    if not folder.is_dir():
-        raise PhaseError(f"{folder}: is not a folder")
-    manifest = read_manifest(folder)
-    if has_sealed_tables(folder, manifest):
-        with suppress(PhaseError):
+    with suppress(PhaseError):
+        manifest = read_manifest(folder)
+        if has_sealed_tables(folder, manifest):
             return replace(_load(folder, manifest, source), seal_is_verified=False)
     return load_phase(folder, source=source)  # raises every fault
 
@@ -432,7 +411,8 @@ def _load(
     problems += _faults_of_interfaces(interfaces, tasks)
     tasks = within_interfaces(tasks, interfaces)
     problems += _unknown_metrics(config, challenge, tasks)
-    problems += _unknown_tasks(config, tasks)
+    optional = () if config.optional_tasks in (None, "all") else config.optional_tasks
+    problems += _unknown({"optional_tasks": optional or ()}, [task.name for task in tasks], "task")
     problems += _faults_of_sockets(config, tasks)
     try:
         wanted = _columns_in_use(config, challenge, options, tasks)

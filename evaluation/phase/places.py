@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from evaluation.core.challenge import Challenge, Options
 from evaluation.core.scheme import Board, Combination, Place, Rank, Scheme, Score, Term, Ties
 from evaluation.phase.leaderboard import TeamValues
+from evaluation.platform.result_file import LeaderboardPlace
 
 IntArray = NDArray[np.int64]
 Better = Literal["higher", "lower"]
@@ -47,22 +48,15 @@ def shared_ranks(ranks: IntArray, rule: Ties) -> tuple[IntArray, int]:
     if rule == "min":
         return ranks, 1
     rows, teams = ranks.shape
-    order = np.argsort(ranks, axis=1, kind="stable")
-    ordered = np.take_along_axis(ranks, order, axis=1)
-    starts = np.ones((rows, teams), dtype=bool)
-    starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    keys = ranks + (teams + 1) * np.arange(rows)[:, np.newaxis]
+    counts = np.bincount(keys.ravel(), minlength=rows * (teams + 1)).reshape(rows, teams + 1)
+    counts[:, NO_PLACE] = 0
     if rule == "dense":
-        shared = np.cumsum(starts & (ordered > NO_PLACE), axis=1)
-    else:
-        # The end of a group of equal ranks is where the next group starts.
-        ends = np.full((rows, teams), teams, dtype=np.int64)
-        ends[:, :-1] = np.where(starts[:, 1:], np.arange(1, teams), teams)
-        ends = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
-        highest = ends - np.count_nonzero(ranks == NO_PLACE, axis=1)[:, np.newaxis]
-        shared = highest if rule == "max" else ordered + highest
-    numerators = np.empty((rows, teams), dtype=np.int64)
-    np.put_along_axis(numerators, order, shared, axis=1)
-    return np.where(ranks > NO_PLACE, numerators, 0), 2 if rule == "average" else 1
+        return np.take_along_axis(np.cumsum(counts > 0, axis=1), ranks, axis=1), 1
+    # The last of the places that the teams of a rank would take one by one.
+    last = ranks + np.take_along_axis(counts, ranks, axis=1) - 1
+    shared = last if rule == "max" else ranks + last
+    return np.where(ranks > NO_PLACE, shared, 0), 2 if rule == "average" else 1
 
 
 def mid_ranks(values: ArrayLike) -> NDArray[np.float64]:
@@ -132,14 +126,11 @@ def place_teams(
     if not given:
         raise ValueError(f"expected values of one of {', '.join(scheme.metrics)}")
     ranks = {metric: np.zeros(next(iter(given.values())).shape, dtype=np.int64) for metric in scheme.metrics}
-    if not scheme.complete_only:
-        ranks |= {metric: competition_ranks(column, better[metric]) for metric, column in given.items()}
-    elif len(given) == len(scheme.metrics):
+    if scheme.complete_only:
         incomplete = np.logical_or.reduce([np.isnan(column) for column in given.values()])
-        ranks = {
-            metric: competition_ranks(np.where(incomplete, np.nan, column), better[metric])
-            for metric, column in given.items()
-        }
+        incomplete |= len(given) < len(scheme.metrics)
+        given = {metric: np.where(incomplete, np.nan, column) for metric, column in given.items()}
+    ranks |= {metric: competition_ranks(column, better[metric]) for metric, column in given.items()}
     boards: dict[str, BoardPlaces] = {}
     for board in scheme.boards:
         boards[board.name] = _board(board, ranks, boards, scheme.ties)
@@ -158,12 +149,7 @@ def combine_phases(
         _Term(overall[role].places, 1, overall[role].places > 0, weight)
         for role, weight in scheme.phases.items()
     ]
-    numerators, denominator = _combined(terms, "sum")
-    present = np.logical_and.reduce([term.present for term in terms])
-    places = ranks_of_keys(numerators, present)
-    for tie in ties:
-        places = _break_ties(places, tie.places, present)
-    return BoardPlaces(places, numerators, denominator)
+    return _placed(terms, "sum", [tie.places for tie in ties])
 
 
 @dataclass(frozen=True)
@@ -180,20 +166,21 @@ def _board(
     board: Board, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces], rule: Ties
 ) -> BoardPlaces:
     terms = [_column(term, ranks, earlier, rule) for term in board.terms]
+    columns = [_column(tie, ranks, earlier, rule) for tie in board.ties]
+    orders = [ranks_of_keys(column.numerators, column.present) for column in columns]
+    return _placed(terms, board.combination, orders)
+
+
+def _placed(terms: Sequence[_Term], combination: Combination, orders: Sequence[IntArray]) -> BoardPlaces:
+    """Return the places by a combination of terms; ``orders`` break its ties, teams without a rank last."""
+    numerators, denominator = _combined(terms, combination)
     present = np.logical_and.reduce([term.present for term in terms])
-    numerators, denominator = _combined(terms, board.combination)
     places = ranks_of_keys(numerators, present)
-    for tie in board.ties:
-        column = _column(tie, ranks, earlier, rule)
-        places = _break_ties(places, ranks_of_keys(column.numerators, column.present), present)
-    return BoardPlaces(places, numerators, denominator)
-
-
-def _break_ties(places: IntArray, order: IntArray, present: NDArray[np.bool_]) -> IntArray:
-    """Return places with ties broken by another ranking; teams without it come last."""
     teams = places.shape[1]
-    last = np.where(order == NO_PLACE, teams + 1, order)
-    return ranks_of_keys(places * (teams + 2) + last, present)
+    for order in orders:
+        last = np.where(order == NO_PLACE, teams + 1, order)
+        places = ranks_of_keys(places * (teams + 2) + last, present)
+    return BoardPlaces(places, numerators, denominator)
 
 
 def _column(
@@ -230,20 +217,11 @@ def _combined(terms: Sequence[_Term], combination: Combination) -> tuple[IntArra
 
 
 @dataclass(frozen=True)
-class PlaceAmongTeams:
-    """A place in one leaderboard, its exact score, and the number of teams with a place, itself included."""
-
-    place: int
-    score: Fraction
-    teams: int
-
-
-@dataclass(frozen=True)
 class SubmissionPlaces:
     """The ranks by metric and the places by leaderboard that one submission takes."""
 
     ranks: Mapping[str, int]
-    boards: Mapping[str, PlaceAmongTeams]
+    boards: Mapping[str, LeaderboardPlace]
 
 
 def place_among(
@@ -264,7 +242,7 @@ def place_among(
     for name, standing in leaderboards.boards.items():
         place, score = standing.place(itself), standing.score(itself)
         if place is not None and score is not None:
-            boards[name] = PlaceAmongTeams(place, score, int((standing.places > 0).sum()))
+            boards[name] = LeaderboardPlace(place, float(score), int((standing.places > 0).sum()))
     ranks = {
         metric: int(ranks[0, itself]) for metric, ranks in leaderboards.ranks.items() if ranks[0, itself]
     }

@@ -84,15 +84,10 @@ class OpenReference:
         """
         location = field.reference.location
         try:
-            if isinstance(location, Files):
-                paths = self._files.paths[field.name]
-                if field.reference.optional and case.name not in paths:
-                    return None
-                source: Source = FileSource(paths[case.name])
-            elif isinstance(location, TableRows):
-                source = self._rows(field.name, location)[case.name]
-            else:
-                source = cells_of(location, row)
+            is_optional = isinstance(location, Files) and field.reference.optional
+            if is_optional and case.name not in self._files.paths[field.name]:
+                return None
+            (source,) = self._sources(field, [case], [row])
             return field.reference.kind.read(source, case, self)
         except FormFault as fault:
             found = {one.file for one in fault.faults if one.kind is FaultKind.UNREADABLE}
@@ -110,9 +105,8 @@ class OpenReference:
         if name not in self._tables:
             self.read(location.files[0], _MAX_FILE_BYTES)  # compares it with the sealed digest
             try:
-                self._tables[name] = rows_of_cases(
-                    Path(self._files.folder), location, self._files.paths[name]
-                )
+                folder, cases = Path(self._files.folder), self._files.paths[name]
+                self._tables[name] = rows_of_cases(folder, location, cases)
             except PhaseError as error:
                 self._tables[name] = error
         found = self._tables[name]

@@ -33,10 +33,8 @@ _challenges: dict[str, Challenge] = {}
 def find_file(folder: Path) -> Path | None:
     """Return the file with the challenge of a phase folder, None where there is none."""
     absolute = folder.absolute()
-    for place in (absolute, absolute.parent):
-        if (place / CHALLENGE_FILE).is_file():
-            return place / CHALLENGE_FILE
-    return None
+    files = (place / CHALLENGE_FILE for place in (absolute, absolute.parent))
+    return next((file for file in files if file.is_file()), None)
 
 
 def files_at_home(file: Path) -> list[Path]:
@@ -71,11 +69,6 @@ def load_beside(folder: Path) -> None:
 def file_of(name: str) -> str | None:
     """Return the path of the file that defines a challenge that was loaded, None for any other."""
     return str(_files[name]) if name in _files else None
-
-
-def loaded(name: str) -> Challenge | None:
-    """Return a challenge that was loaded, None for any other."""
-    return _challenges.get(name)
 
 
 def _run(file: Path) -> Challenge:
@@ -167,7 +160,7 @@ def known_challenges() -> tuple[str, ...]:
 def challenge_named(name: str) -> Challenge:
     """Return a challenge by name, bundled or loaded. Raises `PhaseError` for an unknown name."""
     if name not in known_challenges():
-        if (at_home := loaded(name)) is not None:
+        if (at_home := _challenges.get(name)) is not None:
             return at_home
         raise PhaseError(
             f"challenge {name!r} is unknown; known are {', '.join(known_challenges())}, and your own is "
@@ -202,8 +195,22 @@ class Rules:
     def select_tasks(
         self, names: Iterable[str] | None, run_time: RunTime | None, interfaces: Sequence[Interface] = ()
     ) -> tuple[Task, ...]:
-        """Return the tasks of a phase, see `select_tasks` and `within_interfaces`."""
-        return within_interfaces(select_tasks(self.challenge, self.options, names, run_time), interfaces)
+        """Return the tasks of a phase: all, or those named, and the run time if it is scored.
+
+        Fields belong to the cases of their interfaces, see `within_interfaces`. Raises `PhaseError` for an
+        unknown name and for an empty selection.
+        """
+        tasks = {task.name: task for task in self.challenge.tasks(self.options)}
+        wanted = list(tasks if names is None else names)
+        if run_time is not None:
+            wanted = [name for name in wanted if name != RUN_TIME]
+        if unknown := [name for name in wanted if name not in tasks]:
+            raise PhaseError(f"tasks: unknown {', '.join(map(repr, unknown))} (known are {', '.join(tasks)})")
+        if not wanted:
+            raise PhaseError(f"tasks: expected at least one of {', '.join(tasks)}, found none")
+        selected = [task for name, task in tasks.items() if name in wanted]
+        scored = [] if run_time is None else [run_time_task(run_time)]
+        return within_interfaces((*selected, *scored), interfaces)
 
 
 def within_interfaces(tasks: tuple[Task, ...], interfaces: Sequence[Interface]) -> tuple[Task, ...]:
@@ -243,25 +250,6 @@ def rules_of(name: str, options: Mapping[str, Any]) -> Rules:
     return Rules(replace(challenge, form_columns=tuple(columns.values())), chosen)
 
 
-def select_tasks(
-    challenge: Challenge, options: object, names: Iterable[str] | None, run_time: RunTime | None
-) -> tuple[Task, ...]:
-    """Return the tasks of a phase: all of the challenge, or those named, and the run time if it is scored.
-
-    Raises `PhaseError` for an unknown name and for an empty selection.
-    """
-    tasks = {task.name: task for task in challenge.tasks(options)}
-    wanted = list(tasks if names is None else names)
-    if run_time is not None:
-        wanted = [name for name in wanted if name != RUN_TIME]
-    if unknown := [name for name in wanted if name not in tasks]:
-        raise PhaseError(f"tasks: unknown {', '.join(map(repr, unknown))} (known are {', '.join(tasks)})")
-    if not wanted:
-        raise PhaseError(f"tasks: expected at least one of {', '.join(tasks)}, found none")
-    selected = tuple(task for name, task in tasks.items() if name in wanted)
-    return selected if run_time is None else (*selected, run_time_task(run_time))
-
-
 def tasks_of_form(form: Form) -> tuple[Task, ...]:
     """Return the tasks of a form. Raises `PhaseError` for an unknown name."""
     return rules_of(form.challenge, form.options).select_tasks(form.tasks, form.run_time, form.interfaces)
@@ -299,8 +287,7 @@ def chosen_rules(config: PhaseConfig, folder: Path, file: str = FILE_NAME) -> Ru
     try:
         return rules_of(config.challenge, config.options)
     except InvalidTableError as error:
-        raise PhaseError(
-            *error.problems(file, challenge_named(config.challenge).options.key_prefix)
-        ) from None
+        prefix = challenge_named(config.challenge).options.key_prefix
+        raise PhaseError(*error.problems(file, prefix)) from None
     except PhaseError as error:
         raise PhaseError(*(f"{file}: {problem}" for problem in error.problems)) from None

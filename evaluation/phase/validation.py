@@ -39,32 +39,28 @@ def describe_validation(
     ``model`` is what was validated; with it, an unknown key is answered with those that exist.
     """
     schema = {} if model is None else model.model_json_schema()
-    problems = []
-    for fault in error.errors():
-        here, known_keys = _place(fault["loc"], schema)
-        key = prefix + here
-        context = fault.get("ctx", {})
-        if fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-            problems.append(f"{file}: unknown key {key}{suggestion(str(fault['loc'][-1]), known_keys)}")
-        elif fault["type"] == "missing":
-            problems.append(f"{file}: {key} is missing")
-        elif fault["type"] == "union_tag_invalid":
+    return [f"{file}: {_complaint(fault, prefix, schema)}" for fault in error.errors()]
+
+
+def _complaint(fault: Mapping[str, Any], prefix: str, schema: Schema) -> str:
+    here, known_keys = _place(fault["loc"], schema)
+    key = prefix + here
+    context = fault.get("ctx", {})
+    match fault["type"]:
+        case "extra_forbidden" | "unexpected_keyword_argument":
+            return f"unknown key {key}{suggestion(str(fault['loc'][-1]), known_keys)}"
+        case "missing":
+            return f"{key} is missing"
+        case "union_tag_invalid":
             known = [tag.strip("'") for tag in context["expected_tags"].split(", ")]
-            tag = context["tag"]
-            which = context["discriminator"].strip("'")
-            problems.append(
-                f"{file}: {key}: {tag!r} is no known {which}{suggestion(tag, known)}; "
-                f"known are {', '.join(known)}"
-            )
-        elif fault["type"] == "union_tag_not_found":
-            problems.append(f"{file}: {key}.{context['discriminator'].strip(chr(39))} is missing")
-        else:
-            message = fault["msg"].removeprefix("Value error, ")
-            message = message[0].lower() + message[1:]
-            problems.append(
-                f"{file}: {key}: {message} (got {fault['input']!r})" if key else f"{file}: {message}"
-            )
-    return problems
+            tag, which = context["tag"], context["discriminator"].strip("'")
+            near = suggestion(tag, known)
+            return f"{key}: {tag!r} is no known {which}{near}; known are {', '.join(known)}"
+        case "union_tag_not_found":
+            return f"{key}.{context['discriminator'].strip(chr(39))} is missing"
+    message = fault["msg"].removeprefix("Value error, ")
+    message = message[0].lower() + message[1:]
+    return f"{key}: {message} (got {fault['input']!r})" if key else message
 
 
 def suggestion(found: str, known: Iterable[str]) -> str:
@@ -80,7 +76,7 @@ def _place(location: Sequence[str | int], schema: Schema) -> tuple[str, tuple[st
     here: Sequence[Schema] = (schema,)
     known: tuple[str, ...] = ()
     for part in location:
-        tables = [_resolved(table, definitions) for table in here]
+        tables = [definitions.get(table.get("$ref", "").removeprefix("#/$defs/"), table) for table in here]
         known = tuple(dict.fromkeys(key for table in tables for key in table.get("properties", ())))
         tagged = [
             {"$ref": mapping[part]}
@@ -93,11 +89,6 @@ def _place(location: Sequence[str | int], schema: Schema) -> tuple[str, tuple[st
         parts.append(str(part))
         here = [inner for table in tables for inner in _inside(table, part)]
     return ".".join(parts), known
-
-
-def _resolved(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
-    reference = schema.get("$ref")
-    return definitions[reference.removeprefix("#/$defs/")] if reference else schema
 
 
 def _inside(table: Schema, part: str | int) -> list[Schema]:

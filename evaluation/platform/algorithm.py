@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -184,37 +184,89 @@ _ABSENT_NAMED = 3
 _SHARE_OF_MOST = 0.1
 
 
-@dataclass(frozen=True)
-class _Targets:
-    """The positions of the cases of each job, by the key of its interface and of the name of its input."""
+def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
+    """Return the index of an algorithm's jobs; a job's cases are those of its input image or stack.
 
-    positions: Mapping[str, tuple[int, ...]]
-    stacked: bool
+    If one field of a challenge is stacked, all of them are. A job whose cases cannot be told and an image
+    without a job count as one fault. The files that a job wrote are opened later, when its cases are scored.
+    Raises `PhaseError` for an inconsistent mapping of stacks.
+    """
+    fields = fields_of(tasks)
+    algorithm = _Algorithm(os.path.realpath(folder), form, fields)
+    entries = len(form.cases) * (len(fields) + 1)
+    jobs, strays = read_jobs(algorithm.root, _limit(entries * _JOB_ALLOWANCE), _max_values(form, fields))
+    for job in jobs:
+        try:
+            algorithm.add(job)
+        except FormFault as fault:
+            strays += fault.faults
+    present = participating(form, tasks, algorithm.sources)
+    faults = algorithm.faults
+    if form.missing == "reject" and (jobs or not strays):
+        faults += algorithm.missing({field.name for field in fields_of(present)})
+        strays = _with_absent(strays, algorithm.without_a_job(), algorithm.unit)
+    faults += strays
+    if not faults:
+        faults += fault_of_no_task(FILE_NAME, tasks, present)
+    names = tuple(task.name for task in present or tasks)
+    seconds = algorithm.run_seconds
+    return SubmissionIndex(algorithm.root, algorithm.sources, names, tuple(faults), run_seconds=seconds)
 
-    def key(self, name: str, interface: Interface | None = None) -> str:
-        if interface is not None:
-            return _key_within(interface, name_key(name))
-        return stack_key(name) if self.stacked else name_key(name)
 
-    @property
-    def what(self) -> str:
-        return "stack" if self.stacked else "image"
+def _max_values(form: Form, fields: Sequence[Field]) -> int:
+    """Return the maximum number of commas and opening brackets in the list of jobs, values included."""
+    values = (round(field.kind.max_json_values * _SHARE_OF_MOST) for field in fields)
+    in_a_job = sum(max(_VALUES_PER_ENTRY, most) for most in values)
+    return _SPARE_VALUES + len(form.cases) * (_VALUES_PER_ENTRY + in_a_job)
 
 
-def _key_within(interface: Interface, key: str) -> str:
-    return f"{interface.name}/{key}"  # neither names nor digests hold a slash
+def _limit(wanted: int) -> int:
+    return min(_MAX_FILE_BYTES, _MAX_VALUE_BYTES + wanted)
 
 
-class _Wanted:
-    """The fields of the phase, with the slugs of their sockets."""
+class _Algorithm:
+    """The jobs of a submission, matched to the cases of a form; ``unit`` is what a job is run on."""
 
-    def __init__(self, form: Form, fields: Sequence[Field]) -> None:
+    def __init__(self, root: str, form: Form, fields: Sequence[Field]) -> None:
+        self.root, self._form = root, form
+        self._is_stacked = any(field.socket.stacked for field in fields)
+        self.unit = "stack" if self._is_stacked else "image"
+        self._positions = self._positions_by_key()
         self._sockets = [(field, form.sockets.get(field.name, field.socket.slug)) for field in fields]
         self._cases = {field.name: list(map(field.cases, form.cases)) for field in fields}
         self._everywhere = all(map(all, self._cases.values()))
+        self._jobs: dict[str, Job] = {}
+        self._found: dict[str, dict[str, Source]] = {}
+        self.sources: Sources = [{} for _ in form.cases]
+        self.run_seconds: list[float | None] = [None] * len(form.cases)
+        self.faults: list[Fault] = []
 
-    def of(self, positions: Sequence[int]) -> list[tuple[Field, str]]:
-        """Return the fields of cases that share a job, and their slugs."""
+    def _positions_by_key(self) -> Mapping[str, tuple[int, ...]]:
+        """Return the positions of the cases of each job by the keys of interface and name of the input."""
+        form = self._form
+        if self._is_stacked:
+            return form.stacks
+        if not form.interfaces:
+            return {key: (position,) for key, position in form.names.items()}
+        interfaces = {interface.name: interface for interface in form.interfaces}
+        positions = {}
+        for position, case in enumerate(form.cases):
+            interface = interfaces[case.columns[INTERFACE]]
+            key = case.columns[INPUT_VALUE] if interface.by_value else name_key(case.name)
+            positions[_key_within(interface, key)] = (position,)
+        return positions
+
+    def _key(self, name: str, interface: Interface | None) -> str:
+        if interface is not None:
+            return _key_within(interface, name_key(name))
+        return stack_key(name) if self._is_stacked else name_key(name)
+
+    def _name(self, key: str) -> str:
+        case = self._form.cases[self._positions[key][0]]
+        return case.columns[STACK_NAME] if self._is_stacked else case.name
+
+    def _wanted(self, positions: Sequence[int]) -> list[tuple[Field, str]]:
+        """Return the fields of cases that share a job, and the slugs of their sockets."""
         if self._everywhere:
             return self._sockets
         return [
@@ -223,125 +275,93 @@ class _Wanted:
             if any(self._cases[field.name][position] for position in positions)
         ]
 
-    def by(self, position: int, sources: dict[str, Source]) -> dict[str, Source]:
-        """Return the sources of a job that a case has; cases of a job share equal results."""
-        if self._everywhere:
-            return sources
-        return {name: source for name, source in sources.items() if self._cases[name][position]}
-
-
-def index_algorithm(folder: Path, form: Form, tasks: Sequence[Task]) -> SubmissionIndex:
-    """Return the index of an algorithm's jobs; a job's cases are those of its input image or stack.
-
-    If one field of a challenge is stacked, all of them are. A job whose cases cannot be told and an image
-    without a job count as one fault. The files that a job wrote are opened later, when its cases are scored.
-    Raises `PhaseError` for an inconsistent mapping of stacks.
-    """
-    root = os.path.realpath(folder)
-    fields = fields_of(tasks)
-    targets = _targets(form, fields)
-    entries = len(form.cases) * (len(fields) + 1)
-    jobs, strays = read_jobs(root, _limit(entries * _JOB_ALLOWANCE), _max_values(form, fields))
-    faults: list[Fault] = []
-    sources: Sources = [{} for _ in form.cases]
-    job_of: dict[str, Job] = {}
-    found: dict[str, dict[str, Source]] = {}
-    run_seconds: list[float | None] = [None] * len(form.cases)
-    wanted = _Wanted(form, fields)
-    for job in jobs:
-        try:
-            key = _target(job, form, targets)
-            if (other := job_of.setdefault(key, job)) is not job:
-                expected = f"one job for {targets.what} {_name(form, targets, key)}"
-                second = f"a second one beside job {other.pk}"
-                raise FormFault(
-                    Fault(FaultKind.DUPLICATE, FILE_NAME, expected, second, field=f"job {job.pk}")
-                )
-        except FormFault as fault:
-            strays += fault.faults
-            continue
-        positions = targets.positions[key]
-        found[key] = _sources(job, root, wanted.of(positions), len(positions), faults)
+    def add(self, job: Job) -> None:
+        """Give the cases of a job the sources of its outputs. Raises `FormFault` if they cannot be told."""
+        key = self._target(job)
+        if (other := self._jobs.setdefault(key, job)) is not job:
+            expected = f"one job for {self.unit} {self._name(key)}"
+            second = f"a second one beside job {other.pk}"
+            raise FormFault(Fault(FaultKind.DUPLICATE, FILE_NAME, expected, second, field=f"job {job.pk}"))
+        positions = self._positions[key]
+        found = self._found[key] = self._sources_of(job, positions)
         for position in positions:
-            sources[position] = wanted.by(position, found[key])
-            run_seconds[position] = None if job.seconds is None else job.seconds / len(positions)
-    present = participating(form, tasks, sources)
-    if form.missing == "reject" and (jobs or not strays):
-        wanted = _Wanted(form, fields_of(present))
-        faults += _missing(wanted, targets, job_of, found, {fault.field for fault in faults})
-        absent = [_name(form, targets, key) for key in targets.positions if key not in job_of]
-        strays = _with_absent(strays, absent, targets.what)
-    faults += strays
-    if not faults:
-        faults += fault_of_no_task(FILE_NAME, tasks, present)
-    names = tuple(task.name for task in present or tasks)
-    return SubmissionIndex(root, sources, names, tuple(faults), run_seconds=run_seconds)
+            self.sources[position] = found  # shared by the cases of a job
+            if not self._everywhere:
+                cases = self._cases
+                self.sources[position] = {name: found[name] for name in found if cases[name][position]}
+            self.run_seconds[position] = None if job.seconds is None else job.seconds / len(positions)
+
+    def _target(self, job: Job) -> str:
+        """Return the key of the case of a job: of its input image, else of its input file, or of a value.
+
+        Jobs of one phase may have different sets of inputs. Among several input images, those with a socket
+        that the phase names count, else those named like a case.
+        """
+        interface = _interface(job, self._form) if self._form.interfaces else None
+        sockets = self._form.input_sockets
+        if interface is not None:
+            sockets = (interface.input_socket,) if interface.input_socket else interface.inputs
+        wanted = [item for item in job.inputs if not sockets or item.slug in sockets]
+        if interface is not None and interface.by_value:
+            key = _key_within(interface, value_key(wanted[0].value))
+            if key in self._positions:
+                return key
+            expected = f"the value of a case of interface {interface.name}"
+            raise _input_fault(job, FaultKind.UNKNOWN, expected, "another one", f"socket {wanted[0].slug}")
+        images = [(item, item.image) for item in wanted if item.image is not None]
+        named = images or [(item, item.file) for item in wanted if item.file is not None]
+        known = {key for _, name in named if (key := self._key(name, interface)) in self._positions}
+        if len(known) == 1:
+            return known.pop()
+        if len(named) == 1:
+            ((item, name),) = named
+            of = "this phase" if interface is None else f"interface {interface.name}"
+            expected = f"the name of {'a stack' if self._is_stacked else 'an image'} of {of}"
+            every = ", the name of the socket, which every job has" if name == item.socket_name else ""
+            raise _input_fault(job, FaultKind.UNKNOWN, expected, f"{name!r}{every}", f"socket {item.slug}")
+        expected = f"one input image or file of socket {' or '.join(sockets)}"
+        if not sockets:
+            expected = "one input image or file of a case (else the phase must name its input_socket)"
+        raise _input_fault(job, FaultKind.MALFORMED, expected, str(len(named)), "inputs")
+
+    def _sources_of(self, job: Job, positions: Sequence[int]) -> dict[str, Source]:
+        """Return the sources of a job's outputs by field; all cases of a stack share them."""
+        sources: dict[str, Source] = {}
+        for field, slug in self._wanted(positions):
+            if (output := job.outputs.get(slug)) is None:
+                continue
+            try:
+                source = _source(output, self.root, field, len(positions), _place(job, slug))
+            except FormFault as fault:
+                self.faults += fault.faults
+                continue
+            if source is not None:
+                sources[field.name] = source
+        return sources
+
+    def without_a_job(self) -> list[str]:
+        """Return the names of the images or stacks without a job."""
+        return [self._name(key) for key in self._positions if key not in self._jobs]
+
+    def missing(self, fields: Collection[str]) -> list[Fault]:
+        """Return a fault for every output of some fields that a job lacks and that has no fault yet."""
+        faulty = {fault.field for fault in self.faults}
+        places = [
+            _place(self._jobs[key], slug)
+            for key, positions in self._positions.items()
+            if key in self._jobs
+            for field, slug in self._wanted(positions)
+            if field.name in fields and field.name not in self._found[key]
+        ]
+        return [
+            Fault(FaultKind.MISSING, FILE_NAME, "an output", "none", field=place)
+            for place in places
+            if place not in faulty
+        ]
 
 
-def _max_values(form: Form, fields: Sequence[Field]) -> int:
-    """Return the maximum number of commas and opening brackets in the list of jobs, values included."""
-    in_a_job = [
-        max(_VALUES_PER_ENTRY, round(field.kind.max_json_values * _SHARE_OF_MOST)) for field in fields
-    ]
-    return _SPARE_VALUES + len(form.cases) * (_VALUES_PER_ENTRY + sum(in_a_job))
-
-
-def _limit(wanted: int) -> int:
-    return min(_MAX_FILE_BYTES, _MAX_VALUE_BYTES + wanted)
-
-
-def _targets(form: Form, fields: Sequence[Field]) -> _Targets:
-    if any(field.socket.stacked for field in fields):
-        return _Targets(form.stacks, stacked=True)
-    if form.interfaces:
-        interfaces = {interface.name: interface for interface in form.interfaces}
-        positions = {}
-        for position, case in enumerate(form.cases):
-            interface = interfaces[case.columns[INTERFACE]]
-            key = case.columns[INPUT_VALUE] if interface.by_value else name_key(case.name)
-            positions[_key_within(interface, key)] = (position,)
-        return _Targets(positions, stacked=False)
-    return _Targets({key: (position,) for key, position in form.names.items()}, stacked=False)
-
-
-def _name(form: Form, targets: _Targets, key: str) -> str:
-    case = form.cases[targets.positions[key][0]]
-    return case.columns[STACK_NAME] if targets.stacked else case.name
-
-
-def _target(job: Job, form: Form, targets: _Targets) -> str:
-    """Return the key of the case of a job: the name of its input image, else of its input file, or a value.
-
-    Jobs of one phase may have different sets of inputs. Among several input images, those with a socket that
-    the phase names count, else those named like a case.
-    """
-    interface = _interface(job, form) if form.interfaces else None
-    sockets = form.input_sockets
-    if interface is not None:
-        sockets = (interface.input_socket,) if interface.input_socket else interface.inputs
-    wanted = [item for item in job.inputs if not sockets or item.slug in sockets]
-    if interface is not None and interface.by_value:
-        key = _key_within(interface, value_key(wanted[0].value))
-        if key in targets.positions:
-            return key
-        expected = f"the value of a case of interface {interface.name}"
-        raise _input_fault(job, FaultKind.UNKNOWN, expected, "another one", f"socket {wanted[0].slug}")
-    named = [(item, item.image) for item in wanted if item.image is not None] or [
-        (item, item.file) for item in wanted if item.file is not None
-    ]
-    known = {key for _, name in named if (key := targets.key(name, interface)) in targets.positions}
-    if len(known) == 1:
-        return known.pop()
-    if len(named) == 1:
-        ((item, name),) = named
-        of = "this phase" if interface is None else f"interface {interface.name}"
-        expected = f"the name of {'a stack' if targets.stacked else 'an image'} of {of}"
-        every = ", the name of the socket, which every job has" if name == item.socket_name else ""
-        raise _input_fault(job, FaultKind.UNKNOWN, expected, f"{name!r}{every}", f"socket {item.slug}")
-    expected = f"one input image or file of socket {' or '.join(sockets)}"
-    if not sockets:
-        expected = "one input image or file of a case (else the phase must name its input_socket)"
-    raise _input_fault(job, FaultKind.MALFORMED, expected, str(len(named)), "inputs")
+def _key_within(interface: Interface, key: str) -> str:
+    return f"{interface.name}/{key}"  # neither names nor digests hold a slash
 
 
 def _interface(job: Job, form: Form) -> Interface:
@@ -361,25 +381,6 @@ def _input_fault(job: Job, kind: FaultKind, expected: str, found: str, place: st
 
 def _place(job: Job, slug: str) -> str:
     return f"job {job.pk}, socket {slug}"
-
-
-def _sources(
-    job: Job, root: str, wanted: Sequence[tuple[Field, str]], cases: int, faults: list[Fault]
-) -> dict[str, Source]:
-    """Return the sources of a job's outputs by field; all cases of a stack share them."""
-    sources: dict[str, Source] = {}
-    for field, slug in wanted:
-        output = job.outputs.get(slug)
-        if output is None:
-            continue
-        try:
-            source = _source(output, root, field, cases, _place(job, slug))
-        except FormFault as fault:
-            faults += fault.faults
-            continue
-        if source is not None:
-            sources[field.name] = source
-    return sources
 
 
 def _source(output: JobOutput, root: str, field: Field, cases: int, place: str) -> Source | None:
@@ -403,9 +404,8 @@ def _image(output: JobOutput, root: str, place: str) -> FileSource | None:
             return None
         raise FormFault(error.fault(output.path, place)) from None
     if len(names) > 1:
-        raise FormFault(
-            Fault(FaultKind.DUPLICATE, output.path, "one image", f"{len(names)} files", field=place)
-        )
+        found = f"{len(names)} files"
+        raise FormFault(Fault(FaultKind.DUPLICATE, output.path, "one image", found, field=place))
     return FileSource(f"{output.path}/{names[0]}") if names else None
 
 
@@ -424,28 +424,3 @@ def _with_absent(strays: Sequence[Fault], absent: Sequence[str], what: str) -> l
         Fault(FaultKind.MISSING, FILE_NAME, f"a job for {what} {name}", "none")
         for name in absent[len(strays) :]
     ]
-
-
-def _missing(
-    wanted: _Wanted,
-    targets: _Targets,
-    job_of: Mapping[str, Job],
-    found: Mapping[str, Mapping[str, Source]],
-    faulty: Collection[str | None],
-) -> list[Fault]:
-    """Return a fault for every output that a job lacks.
-
-    ``found`` holds the sources of each job's outputs by field, ``faulty`` the places of outputs with a fault
-    that is already listed.
-    """
-    missing = []
-    for key, positions in targets.positions.items():
-        if (job := job_of.get(key)) is None:
-            continue
-        places = [_place(job, slug) for field, slug in wanted.of(positions) if field.name not in found[key]]
-        missing += [
-            Fault(FaultKind.MISSING, FILE_NAME, "an output", "none", field=place)
-            for place in places
-            if place not in faulty
-        ]
-    return missing

@@ -1,8 +1,8 @@
 """Archive phases: a zip that the platform has unpacked into folders of files and tables."""
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from evaluation.core.challenge import Task, fields_of
@@ -20,7 +20,7 @@ from evaluation.core.field import (
 from evaluation.core.form import Form, name_key
 from evaluation.core.limits import max_rows
 from evaluation.io.files import Listing, ReadBuffer, list_files, strip_common_folder
-from evaluation.io.tables import ColumnSpec, Row, read_table
+from evaluation.io.tables import Row, read_table
 from evaluation.platform.index import Sources, SubmissionIndex, fault_of_no_task, participating
 
 # --- Tables of an archive, whose cells or rows are matched to cases ---
@@ -32,97 +32,6 @@ _SPARE_ROWS = 1000
 _MEAN_BYTES_OF_A_LIST = 256
 _SPARE_BYTES_OF_A_LIST = 1 << 20
 _MAX_UNKNOWN_ROWS = 10_000
-
-
-@dataclass(frozen=True)
-class SubmittedTable:
-    """The table of a field in the listing of a submission; ``alone``: a submission is this table only."""
-
-    field: Field
-    layout: TableColumns | TableRows
-    listing: Listing
-    form: Form
-    alone: bool
-
-    def index(self, sources: Sources, faults: list[Fault]) -> None:
-        """Match the rows to cases by name; a row that belongs to no case is a fault."""
-        found = tables_of(self.layout, self.listing, self.alone)
-        if not found:
-            return
-        path, *others = found
-        faults += [
-            Fault(FaultKind.DUPLICATE, other, "one table of this kind", f"a second one beside {path}")
-            for other in others
-        ]
-        if isinstance(self.layout, TableColumns):
-            self._index_single_rows(path, sources, faults)
-        else:
-            self._index_lists(path, sources, faults)
-
-    def _index_single_rows(self, path: str, sources: Sources, faults: list[Fault]) -> None:
-        limit = len(self.form.cases) + _SPARE_ROWS
-        rows = self._rows(path, limit, limit * _MAX_ROW_BYTES, faults)
-        lines: dict[int, int] = {}
-        for position, row in self._cases(path, rows, faults):
-            if position in lines:
-                expected = f"one row for {self.form.cases[position].name}"
-                found = f"a second one beside line {lines[position]}"
-                faults.append(Fault(FaultKind.DUPLICATE, path, expected, found, row.line, self.layout.key))
-            else:
-                lines[position] = row.line
-                source = CellsSource(row.cells[1:], path, row.line, self.layout.columns)
-                sources[position][self.field.name] = source
-
-    def _index_lists(self, path: str, sources: Sources, faults: list[Fault]) -> None:
-        """Collect the rows of every case; a case without any has an empty list if its kind has one."""
-        cases = [position for position, case in enumerate(self.form.cases) if self.field.cases(case)]
-        limit = max_rows(len(cases), self.field)
-        limit_bytes = _SPARE_BYTES_OF_A_LIST + limit * _MEAN_BYTES_OF_A_LIST
-        rows = self._rows(path, limit, limit_bytes, faults)
-        lists: dict[int, list[tuple[int, tuple[str, ...]]]] = {position: [] for position in cases}
-        for position, row in self._cases(path, rows, faults):
-            lists[position].append((row.line, row.cells[1:]))
-        for position, found in lists.items():
-            if not found and not self.field.kind.may_have_no_rows:
-                continue
-            sources[position][self.field.name] = RowsSource(tuple(found), path, self.layout.columns)
-
-    def _rows(self, path: str, limit: int, limit_bytes: int, faults: list[Fault]) -> tuple[Row, ...]:
-        columns = (ColumnSpec(self.layout.key), *(ColumnSpec(column) for column in self.layout.columns))
-        try:
-            data = ReadBuffer().read(self.listing.root, path, limit_bytes=limit_bytes)
-            table = read_table(data, columns, max_rows=limit)
-        except ReadError as error:
-            faults.append(error.fault(path))
-            return ()
-        faults += [problem.fault(path) for problem in table.problems]
-        return table.rows
-
-    def _cases(self, path: str, rows: Iterable[Row], faults: list[Fault]) -> Iterator[tuple[int, Row]]:
-        """Yield every row with the position of its case; too many rows of no case end the table."""
-        unknown = 0
-        for row in rows:
-            position = self.form.names.get(name_key(PurePosixPath(row.cells[0]).name))
-            if position is not None and self.field.cases(self.form.cases[position]):
-                yield position, row
-                continue
-            unknown += 1
-            if unknown > _MAX_UNKNOWN_ROWS:
-                expected = f"at most {_MAX_UNKNOWN_ROWS} rows of other images"
-                faults.append(Fault(FaultKind.TOO_LARGE, path, expected, "more", row.line, self.layout.key))
-                return
-            found = repr(shorten(row.cells[0]))
-            faults.append(
-                Fault(FaultKind.UNKNOWN, path, "an image of this phase", found, row.line, self.layout.key)
-            )
-
-
-def tables_of(layout: TableColumns | TableRows, listing: Listing, alone: bool) -> list[str]:
-    """Return the files that are tables of this layout; ``alone`` if a submission is one table."""
-    accepted = {file.casefold() for file in layout.files}
-    if alone:
-        accepted.add(BARE_TABLE)
-    return [path for path in listing.files if path.casefold() in accepted]
 
 
 # --- Hints on likely mistakes of participants, derived from the names of the submitted files ---
@@ -180,54 +89,26 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
     inner = strip_common_folder(_without_inputs_file(all_files), known)
     listing = _without_inputs_file(inner)
     notices = [_OVERWRITTEN] if len(listing.files) < len(all_files.files) else []
-    faults = list(listing.faults)
+    archive = _Archive(form, fields, listing)
+    faults, sources = archive.faults, archive.sources
     # A listing that stopped holds no files, so that none is known to be missing.
     stopped = any(fault.kind is FaultKind.TOO_LARGE for fault in faults)
-    lost = _lost_folder(fields, listing)
-    sources: Sources = [{} for _ in form.cases]
     for field in fields:
         if isinstance(field.archive, Files):
-            _index_files(field, field.archive, lost, listing, form, sources, faults)
+            archive.add_files(field, field.archive)
         else:
-            table = SubmittedTable(field, field.archive, listing, form, alone=in_one_table(fields))
-            table.index(sources, faults)
+            archive.add_table(field, field.archive)
     present = participating(form, tasks, sources)
     needed = fields_of(present) if form.missing == "reject" and not stopped else ()
-    if needed:
-        faults += _missing(present, form, listing, fields, sources, faults)
+    faults += archive.missing(needed)
     if not faults:
         faults += fault_of_no_task("submission", tasks, present)
     names = tuple(task.name for task in present or tasks)
     # A needed field that is missing is already a fault.
     if not stopped:
-        notices += _absent([field for field in fields if field not in needed], listing, sources)
-        notices += _unused(fields, listing, lost)
+        notices += archive.absent([field for field in fields if field not in needed])
+        notices += archive.unused()
     return SubmissionIndex(listing.root, sources, names, tuple(faults), tuple(notices))
-
-
-def _absent(fields: Sequence[Field], listing: Listing, sources: Sources) -> Iterator[str]:
-    """Yield a sentence about every field without any value."""
-    for field in fields:
-        if not any(field.name in case_sources for case_sources in sources):
-            hint = hint_of_absence(field.archive, listing.files)
-            yield f"nothing was found for: {field.title}" + (f" ({hint})" if hint else "")
-
-
-def _unused(fields: Sequence[Field], listing: Listing, lost: str) -> list[str]:
-    """Return a sentence about each of the first files that no field reads, and one about the others."""
-    read: set[str] = set()
-    prefixes = []
-    for field in fields:
-        if isinstance(field.archive, Files):
-            prefixes.append(f"{field.archive.folder.casefold()}/".removeprefix(lost))
-        else:
-            read.update(tables_of(field.archive, listing, in_one_table(fields)))
-    unused = [
-        path for path in listing.files if path not in read and not path.casefold().startswith(tuple(prefixes))
-    ]
-    named = [f"{printable(path)} is not part of the format and is not read" for path in unused[:_MOST_UNUSED]]
-    more = len(unused) - len(named)
-    return [*named, f"{more} further files are not part of the format"] if more else named
 
 
 def _without_inputs_file(listing: Listing) -> Listing:
@@ -236,52 +117,182 @@ def _without_inputs_file(listing: Listing) -> Listing:
     return replace(listing, files=tuple(path for path in listing.files if path != INPUTS_FILE))
 
 
-def _lost_folder(fields: Sequence[Field], listing: Listing) -> str:
-    """Return the common folder of all files of a format, with its slash, which the platform has stripped.
+class _Archive:
+    """The listing of a submission, whose files, cells and rows are matched to the cases of a form."""
 
-    If a phase asks only for ``disc/<image>.png``, its files arrive without the folder.
-    """
-    layouts = [field.archive for field in fields]
-    folders = [layout.folder.casefold() for layout in layouts if isinstance(layout, Files)]
-    if not folders or len(folders) < len(layouts):
-        return ""
-    common = posixpath.commonpath(folders)
-    if not common or any(path.casefold().startswith(f"{common}/") for path in listing.files):
-        return ""
-    return f"{common}/"
+    def __init__(self, form: Form, fields: Sequence[Field], listing: Listing) -> None:
+        self._form, self._fields, self._listing = form, fields, listing
+        self._is_one_table = in_one_table(fields)
+        self._lost = self._lost_folder()
+        self.sources: Sources = [{} for _ in form.cases]
+        self.faults = list(listing.faults)
 
+    def _lost_folder(self) -> str:
+        """Return the common folder of all files of a format, with its slash, which the platform has stripped.
 
-def _index_files(
-    field: Field,
-    layout: Files,
-    lost: str,
-    listing: Listing,
-    form: Form,
-    sources: Sources,
-    faults: list[Fault],
-) -> None:
-    """Match the files of a folder to cases by name; an unmatched file is a fault."""
-    prefix = f"{layout.folder.casefold()}/".removeprefix(lost)
-    for path in listing.files:
-        if not path.casefold().startswith(prefix):
-            continue
-        name = path[len(prefix) :]
-        stem = _stem(name, layout)
-        position = None if stem is None else form.names.get(name_key(stem))
-        if position is None or not field.cases(form.cases[position]):
-            expected = f"only images of this phase, as {layout.path('<image>')}"
-            if len(layout.extensions) > 1:
-                expected += f" ({', '.join(layout.extensions)})"
-            faults.append(
-                Fault(FaultKind.UNKNOWN, path, expected, "a file of another name", hint=hint_of_image(name))
-            )
-        elif (other := sources[position].get(field.name)) is not None:
-            found = f"a second one beside {getattr(other, 'path', '')}"
-            faults.append(
-                Fault(FaultKind.DUPLICATE, path, f"one file for {form.cases[position].name}", found)
-            )
+        If a phase asks only for ``disc/<image>.png``, its files arrive without the folder.
+        """
+        layouts = [field.archive for field in self._fields]
+        folders = [layout.folder.casefold() for layout in layouts if isinstance(layout, Files)]
+        if not folders or len(folders) < len(layouts):
+            return ""
+        common = posixpath.commonpath(folders)
+        if not common or any(path.casefold().startswith(f"{common}/") for path in self._listing.files):
+            return ""
+        return f"{common}/"
+
+    def _prefix(self, layout: Files) -> str:
+        return f"{layout.folder.casefold()}/".removeprefix(self._lost)
+
+    def _tables(self, layout: TableColumns | TableRows) -> list[str]:
+        """Return the files that are tables of a layout."""
+        accepted = {file.casefold() for file in layout.files}
+        if self._is_one_table:
+            accepted.add(BARE_TABLE)
+        return [path for path in self._listing.files if path.casefold() in accepted]
+
+    def add_files(self, field: Field, layout: Files) -> None:
+        """Match the files of a folder to cases by name; an unmatched file is a fault."""
+        prefix = self._prefix(layout)
+        for path in self._listing.files:
+            if not path.casefold().startswith(prefix):
+                continue
+            name = path[len(prefix) :]
+            stem = _stem(name, layout)
+            position = None if stem is None else self._form.names.get(name_key(stem))
+            if position is None or not field.cases(self._form.cases[position]):
+                expected = f"only images of this phase, as {layout.path('<image>')}"
+                if len(layout.extensions) > 1:
+                    expected += f" ({', '.join(layout.extensions)})"
+                found, hint = "a file of another name", hint_of_image(name)
+                self.faults.append(Fault(FaultKind.UNKNOWN, path, expected, found, hint=hint))
+            elif (other := self.sources[position].get(field.name)) is not None:
+                expected = f"one file for {self._form.cases[position].name}"
+                found = f"a second one beside {getattr(other, 'path', '')}"
+                self.faults.append(Fault(FaultKind.DUPLICATE, path, expected, found))
+            else:
+                self.sources[position][field.name] = FileSource(path)
+
+    def add_table(self, field: Field, layout: TableColumns | TableRows) -> None:
+        """Match the rows of a table to cases by name; a row that belongs to no case is a fault."""
+        found = self._tables(layout)
+        if not found:
+            return
+        path, *others = found
+        self.faults += [
+            Fault(FaultKind.DUPLICATE, other, "one table of this kind", f"a second one beside {path}")
+            for other in others
+        ]
+        if isinstance(layout, TableColumns):
+            self._add_single_rows(field, layout, path)
         else:
-            sources[position][field.name] = FileSource(path)
+            self._add_lists(field, layout, path)
+
+    def _add_single_rows(self, field: Field, layout: TableColumns, path: str) -> None:
+        limit = len(self._form.cases) + _SPARE_ROWS
+        lines: dict[int, int] = {}
+        for position, row in self._rows(field, layout, path, limit, limit * _MAX_ROW_BYTES):
+            if position in lines:
+                expected = f"one row for {self._form.cases[position].name}"
+                found = f"a second one beside line {lines[position]}"
+                self.faults.append(Fault(FaultKind.DUPLICATE, path, expected, found, row.line, layout.key))
+            else:
+                lines[position] = row.line
+                source = CellsSource(row.cells[1:], path, row.line, layout.columns)
+                self.sources[position][field.name] = source
+
+    def _add_lists(self, field: Field, layout: TableRows, path: str) -> None:
+        """Collect the rows of every case; a case without any has an empty list if its kind has one."""
+        cases = [position for position, case in enumerate(self._form.cases) if field.cases(case)]
+        limit = max_rows(len(cases), field)
+        limit_bytes = _SPARE_BYTES_OF_A_LIST + limit * _MEAN_BYTES_OF_A_LIST
+        lists: dict[int, list[tuple[int, tuple[str, ...]]]] = {position: [] for position in cases}
+        for position, row in self._rows(field, layout, path, limit, limit_bytes):
+            lists[position].append((row.line, row.cells[1:]))
+        for position, found in lists.items():
+            if found or field.kind.may_have_no_rows:
+                self.sources[position][field.name] = RowsSource(tuple(found), path, layout.columns)
+
+    def _rows(
+        self, field: Field, layout: TableColumns | TableRows, path: str, limit: int, limit_bytes: int
+    ) -> Iterator[tuple[int, Row]]:
+        """Yield every row with the position of its case; too many rows of no case end the table."""
+        try:
+            data = ReadBuffer().read(self._listing.root, path, limit_bytes=limit_bytes)
+            table = read_table(data, (layout.key, *layout.columns), max_rows=limit)
+        except ReadError as error:
+            self.faults.append(error.fault(path))
+            return
+        self.faults += [problem.fault(path) for problem in table.problems]
+        unknown = 0
+        for row in table.rows:
+            position = self._form.names.get(name_key(PurePosixPath(row.cells[0]).name))
+            if position is not None and field.cases(self._form.cases[position]):
+                yield position, row
+                continue
+            unknown += 1
+            if unknown > _MAX_UNKNOWN_ROWS:
+                expected = f"at most {_MAX_UNKNOWN_ROWS} rows of other images"
+                self.faults.append(Fault(FaultKind.TOO_LARGE, path, expected, "more", row.line, layout.key))
+                return
+            expected, found = "an image of this phase", repr(shorten(row.cells[0]))
+            self.faults.append(Fault(FaultKind.UNKNOWN, path, expected, found, row.line, layout.key))
+
+    def absent(self, fields: Sequence[Field]) -> Iterator[str]:
+        """Yield a sentence about every field without any value."""
+        for field in fields:
+            if not any(field.name in case_sources for case_sources in self.sources):
+                hint = hint_of_absence(field.archive, self._listing.files)
+                yield f"nothing was found for: {field.title}" + (f" ({hint})" if hint else "")
+
+    def unused(self) -> list[str]:
+        """Return a sentence about each of the first files that no field reads, and one about the others."""
+        layouts = [field.archive for field in self._fields]
+        prefixes = tuple(self._prefix(layout) for layout in layouts if isinstance(layout, Files))
+        read = {path for layout in layouts if not isinstance(layout, Files) for path in self._tables(layout)}
+        unused = [
+            path
+            for path in self._listing.files
+            if path not in read and not path.casefold().startswith(prefixes)
+        ]
+        named = [
+            f"{printable(path)} is not part of the format and is not read" for path in unused[:_MOST_UNUSED]
+        ]
+        more = len(unused) - len(named)
+        return [*named, f"{more} further files are not part of the format"] if more else named
+
+    def missing(self, fields: Sequence[Field]) -> list[Fault]:
+        """Return a fault for every case without a value of a field, or one for a field without any."""
+        unreadable = {fault.file for fault in self.faults}
+        missing = []
+        for field in fields:
+            cases = [case.name for case in self._form.cases if field.cases(case)]
+            absent = [
+                case.name
+                for case, sources in zip(self._form.cases, self.sources, strict=True)
+                if field.cases(case) and field.name not in sources
+            ]
+            layout = field.archive
+            if isinstance(layout, Files):
+                place, expected = f"{layout.folder}/", f"{len(cases)} files"
+            else:
+                place = next(iter(self._tables(layout)), layout.files[0])
+                expected = f"a table of {len(cases)} images"
+            if len(absent) == len(cases) and cases:
+                if isinstance(layout, Files) or place not in unreadable:
+                    hint = hint_of_absence(layout, self._listing.files)
+                    missing.append(Fault(FaultKind.MISSING, place, expected, "none", hint=hint))
+            elif isinstance(layout, Files):
+                missing += [
+                    Fault(FaultKind.MISSING, layout.path(name), "a file for this image", "none")
+                    for name in absent
+                ]
+            else:
+                missing += [
+                    Fault(FaultKind.MISSING, place, f"a row for {name}", "none", field=layout.key)
+                    for name in absent
+                ]
+        return missing
 
 
 def _stem(name: str, layout: Files) -> str | None:
@@ -291,42 +302,3 @@ def _stem(name: str, layout: Files) -> str | None:
         if folded.endswith(ending) and "/" not in name:
             return name[: len(name) - len(ending)]
     return None
-
-
-def _missing(
-    tasks: Sequence[Task],
-    form: Form,
-    listing: Listing,
-    fields: Sequence[Field],
-    sources: Sources,
-    faults: Sequence[Fault],
-) -> list[Fault]:
-    """Return a fault for every case without a value, or one for a field without any."""
-    unreadable = {fault.file for fault in faults}
-    missing = []
-    for field in fields_of(tasks):
-        cases = [position for position, case in enumerate(form.cases) if field.cases(case)]
-        absent = [position for position in cases if field.name not in sources[position]]
-        layout = field.archive
-        if isinstance(layout, Files):
-            place = f"{layout.folder}/"
-        else:
-            place = next(iter(tables_of(layout, listing, alone=in_one_table(fields))), layout.files[0])
-        if len(absent) == len(cases) and cases:
-            if isinstance(layout, Files) or place not in unreadable:
-                expected = (
-                    f"{len(cases)} files" if isinstance(layout, Files) else f"a table of {len(cases)} images"
-                )
-                hint = hint_of_absence(layout, listing.files)
-                missing.append(Fault(FaultKind.MISSING, place, expected, "none", hint=hint))
-        elif isinstance(layout, Files):
-            missing += [
-                Fault(FaultKind.MISSING, layout.path(form.cases[i].name), "a file for this image", "none")
-                for i in absent
-            ]
-        else:
-            missing += [
-                Fault(FaultKind.MISSING, place, f"a row for {form.cases[i].name}", "none", field=layout.key)
-                for i in absent
-            ]
-    return missing

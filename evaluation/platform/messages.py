@@ -6,6 +6,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TextIO
 
 from evaluation.core.fault import DECIMAL_POINT, Fault, FaultKind, Faults, printable
 
@@ -117,22 +118,20 @@ class Streams:
         with contextlib.suppress(OSError):
             for line in lines:
                 data = line.encode("utf-8", "backslashreplace")[:_MAX_LOG_LINE_BYTES]
-                if self._participant is None:
-                    sys.stdout.write(data.decode("utf-8", "ignore") + "\n")
-                else:
-                    _write(1, data.decode("utf-8", "ignore").encode("utf-8") + b"\n")
+                _write(data.decode("utf-8", "ignore"), sys.stdout, None if self._participant is None else 1)
 
     def tell_participant(self, line: str) -> None:
         """Write the line that participants see."""
         with contextlib.suppress(OSError):
-            data = line[:MAX_LINE_LENGTH].encode("utf-8", "backslashreplace") + b"\n"
-            if self._participant is None:
-                sys.stderr.write(data.decode("utf-8"))
-            else:
-                _write(self._participant, data)
+            text = line[:MAX_LINE_LENGTH].encode("utf-8", "backslashreplace").decode("utf-8")
+            _write(text, sys.stderr, self._participant)
 
 
-def _write(descriptor: int, data: bytes) -> None:
-    """Write all of the data without a buffer that would be flushed again at exit."""
+def _write(line: str, stream: TextIO, descriptor: int | None) -> None:
+    """Write a line to a descriptor if there is one, without a buffer that would be flushed again at exit."""
+    if descriptor is None:
+        stream.write(f"{line}\n")
+        return
+    data = f"{line}\n".encode()
     while data:
         data = data[os.write(descriptor, data) :]

@@ -7,7 +7,6 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from os.path import commonpath
 from pathlib import Path, PurePosixPath
 from typing import NoReturn
@@ -32,14 +31,6 @@ _PIECE_BYTES = 1 << 22
 _ENCRYPTED = 0x1
 
 
-@dataclass(frozen=True)
-class _Member:
-    """An entry of a zip and the path to which it is unpacked."""
-
-    info: zipfile.ZipInfo
-    path: str
-
-
 class ZipContent:
     """The files of a zip by their paths, and their bytes in pieces; to be read in a confined process.
 
@@ -51,15 +42,15 @@ class ZipContent:
         self._path, self._name = path, name
         with self._faults():
             self._archive = zipfile.ZipFile(path)
-            self._members = _members(self._archive.infolist(), name, max_bytes)
-        self.paths = [member.path for member in self._members]
+            self._files = _files(self._archive.infolist(), name, max_bytes)
+            self.paths = _without_common_folder([file.filename for file in self._files])
 
     def pieces(self) -> Iterator[list[tuple[int, bytes]]]:
         """Yield files by number with their next bytes, 4 MiB at a time; an empty file has a part too."""
         piece: list[tuple[int, bytes]] = []
         left = _PIECE_BYTES
-        for number, member in enumerate(self._members):
-            with self._faults(), self._archive.open(member.info) as source:
+        for number, file in enumerate(self._files):
+            with self._faults(), self._archive.open(file) as source:
                 data = source.read(left)
                 while True:
                     piece.append((number, data))
@@ -101,26 +92,27 @@ def raise_unpacking(error: Exception, name: str) -> NoReturn:
     raise FormFault(Fault(FaultKind.UNREADABLE, name, "a readable zip archive", found)) from None
 
 
-def _members(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> list[_Member]:
-    """Return the files of a zip without common leading folders. Raises `FormFault` for unsafe entries."""
+def _files(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> list[zipfile.ZipInfo]:
+    """Return the files of a zip. Raises `FormFault` for unsafe entries."""
     files = [entry for entry in entries if not entry.is_dir() and not _SKIPPED.search(entry.filename)]
     if not files:
         raise FormFault(Fault(FaultKind.MISSING, name, "a zip archive that holds files", "none"))
     if len(files) > MAX_ENTRIES:
-        raise FormFault(
-            Fault(FaultKind.TOO_LARGE, name, f"at most {MAX_ENTRIES} files", f"{len(files)} files")
-        )
+        found = f"{len(files)} files"
+        raise FormFault(Fault(FaultKind.TOO_LARGE, name, f"at most {MAX_ENTRIES} files", found))
     FormFault.raise_all([fault for entry in files if (fault := _unsafe(entry))])
     size = sum(entry.file_size for entry in files)
     if size > max_bytes:
-        raise FormFault(
-            Fault(FaultKind.TOO_LARGE, name, f"at most {max_bytes} bytes when unpacked", f"{size} bytes")
-        )
-    paths = [entry.filename for entry in files]
+        expected = f"at most {max_bytes} bytes when unpacked"
+        raise FormFault(Fault(FaultKind.TOO_LARGE, name, expected, f"{size} bytes"))
+    return files
+
+
+def _without_common_folder(paths: Sequence[str]) -> list[str]:
     # For a single file, its folder; else the longest folder that all files share.
     common = str(PurePosixPath(paths[0]).parent) if len(paths) == 1 else commonpath(paths)
     start = 0 if common in ("", ".") else len(common) + 1
-    return [_Member(entry, entry.filename[start:]) for entry in files]
+    return [path[start:] for path in paths]
 
 
 def _unsafe(entry: zipfile.ZipInfo) -> Fault | None:

@@ -246,9 +246,7 @@ def confine(folder: str) -> None:
 
 def _restrict_files(folder: str) -> None:
     version = landlock_version()
-    rights = 0
-    for since, added in _FILE_RIGHTS.items():
-        rights |= added if version >= since else 0
+    rights = sum(added for since, added in _FILE_RIGHTS.items() if version >= since)
     network = _TCP_RIGHTS if version >= _TCP_VERSION else 0
     scopes = _SCOPES if version >= _SCOPE_VERSION else 0
     ruleset_attributes = struct.pack("=QQQ", rights, network, scopes)

@@ -106,6 +106,7 @@ class Pool(Jobs):
 
     def __init__(self, setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None = None) -> None:
         self._setup = pickle.dumps(setup)
+        self._challenge = setup.challenge
         self._reader = None if reader is None else pickle.dumps(reader)
         self._settings = settings
         self._slots: list[_Slot] = []
@@ -164,9 +165,9 @@ class Pool(Jobs):
     def _start(self) -> _Slot:
         reader = None
         if self._reader is not None:
-            reader = processes.start_worker()
+            reader = processes.start_worker(self._challenge)
             reader.channel.send(processes.Message.JOB, [self._reader], self._settings.case_seconds)
-        worker = processes.start_worker(reader)
+        worker = processes.start_worker(self._challenge, reader)
         if reader is not None:
             reader.channel.close()  # from now on the worker's
         self._slots.append(_Slot(worker, reader))
@@ -177,9 +178,8 @@ class Pool(Jobs):
     def _give(self, slot: _Slot, waiting: deque[int], job: MakeJob) -> None:
         number = waiting.popleft()
         try:
-            slot.worker.channel.send(
-                processes.Message.JOB, [pickle.dumps(job(number))], self._settings.case_seconds
-            )
+            data = [pickle.dumps(job(number))]
+            slot.worker.channel.send(processes.Message.JOB, data, self._settings.case_seconds)
         except processes.ChannelError:
             waiting.appendleft(number)
             self._stop(slot)

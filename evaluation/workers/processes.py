@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from evaluation.core.trouble import LACKS, PROCESSES, MachineTrouble, raise_trouble_of
-from evaluation.workers.server import REFUSED, STARTED, STATUS
+from evaluation.workers.server import REFUSED, REQUEST_BYTES, STARTED, STATUS
 
 # --- Messages between two processes: a length, a kind, and bytes that nobody interprets here ---
 
@@ -129,7 +129,7 @@ class Server:
 
     def __init__(self, images: bool, challenge: str | None) -> None:
         """Start the server, which imports in parallel to this process. Raises `OSError`."""
-        wanted = [] if challenge is None else [f"evaluation.challenges.{challenge}"]
+        wanted = [_module_of(challenge)]
         later = [_OF_IMAGES] if images else []
         self._control, theirs = socket.socketpair()
         serve = f"serve({theirs.fileno()}, {_PRELOAD!r}, {wanted!r}, {later!r})"
@@ -140,21 +140,20 @@ class Server:
         environment = {**os.environ, **_KEEP_PAGES}
         try:
             # Without Ctrl-C, which would end the server with a traceback: the main process ends it.
-            self.process = os.posix_spawn(
-                sys.executable, [sys.executable, "-c", program], environment, setsigmask=[signal.SIGINT]
-            )
+            command = [sys.executable, "-c", program]
+            self.process = os.posix_spawn(command[0], command, environment, setsigmask=[signal.SIGINT])
         finally:
             theirs.close()
         self._statuses: dict[int, int] = {}
 
-    def start_worker(self, reader: Worker | None = None) -> Worker:
+    def start_worker(self, challenge: str | None, reader: Worker | None) -> Worker:
         """Return a new worker, which takes over this process's end of the channel to its ``reader``.
 
         Raises `ServerError`, `MachineTrouble` and `OSError`.
         """
         ours, theirs = socket.socketpair()
         try:
-            self._ask_for_worker(theirs, reader)
+            self._ask_for_worker(theirs, _module_of(challenge), reader)
             until = time.monotonic() + _START_SECONDS
             while True:
                 process, status = self._next_status(until)
@@ -167,12 +166,12 @@ class Server:
             ours.close()
             raise
 
-    def _ask_for_worker(self, theirs: socket.socket, reader: Worker | None) -> None:
+    def _ask_for_worker(self, theirs: socket.socket, module: str, reader: Worker | None) -> None:
         with theirs:
             sockets = [theirs.fileno()] + ([] if reader is None else [reader.channel.fileno()])
             try:
                 self._control.settimeout(_START_SECONDS)
-                socket.send_fds(self._control, [b"w"], sockets)
+                socket.send_fds(self._control, [module.encode()[:REQUEST_BYTES]], sockets)
             except OSError as error:
                 raise ServerError(str(error)) from None
 
@@ -209,6 +208,10 @@ class Server:
             os.waitpid(self.process, 0)
 
 
+def _module_of(challenge: str | None) -> str:
+    return f"evaluation.challenges.{challenge}" if challenge else "evaluation.challenges"
+
+
 _server: Server | None = None
 
 
@@ -225,14 +228,14 @@ def warm_up(images: bool = True, challenge: str | None = None) -> None:
         atexit.register(_server.kill)
 
 
-def start_worker(reader: Worker | None = None) -> Worker:
-    """Return a new worker, from a new server if none answers. Raises `MachineTrouble`."""
+def start_worker(challenge: str | None, reader: Worker | None = None) -> Worker:
+    """Return a new worker for a challenge, from a new server if none answers. Raises `MachineTrouble`."""
     global _server
     for _ in range(2):
         try:
             warm_up()
             assert _server is not None
-            return _server.start_worker(reader)
+            return _server.start_worker(challenge, reader)
         except OSError as error:  # of no more processes, if it is none that is known
             raise_trouble_of(error, "start", "a worker process")
             break

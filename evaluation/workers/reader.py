@@ -75,6 +75,11 @@ class ReaderSetup:
     home: str | None = None
     formats: tuple[str, ...] | None = None
 
+    @property
+    def challenge(self) -> str:
+        """The name of the challenge in the form."""
+        return self.form.challenge
+
     def open(self, ask_reader: AskReader | None) -> Handler:
         """Return the handler of a reader's jobs, with all that it ever imports."""
         if self.home is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from evaluation.core.challenge import fields_of
@@ -44,6 +44,7 @@ class ReadBatch:
     again: Mapping[int, Mapping[str, str]]
 
 
+@dataclass
 class BatchReading:
     """Reads batches, and collects their faults until there is no sense in reading on.
 
@@ -51,24 +52,17 @@ class BatchReading:
     Only a case that crashes its reader again is at fault; for the machine's trouble nobody is.
     """
 
-    def __init__(
-        self,
-        setup: ReaderSetup,
-        settings: PoolSettings,
-        room_bytes: int | None,
-        progress: Progress,
-        faults: Faults,
-        limits: SumLimits | None = None,
-    ) -> None:
-        self.faults = faults
-        self._limits, self.used = limits, NOTHING
-        self._setup, self._settings = setup, settings
-        self._room = room_bytes
-        self._progress = progress
-        self._problems: list[str] = []
-        self._done: list[ReadBatch] = []
-        self._count = 0
-        self._ended = False
+    setup: ReaderSetup
+    settings: PoolSettings
+    room_bytes: int | None
+    progress: Progress
+    faults: Faults
+    limits: SumLimits | None = None
+    used: Used = NOTHING
+    problems: list[str] = field(default_factory=list)
+    done: list[ReadBatch] = field(default_factory=list)
+    count: int = 0
+    ended: bool = False
 
     def run(self, batches: Sequence[Batch], pool: Jobs) -> tuple[tuple[ReadBatch, ...], tuple[int, ...]]:
         """Return the batches that were read, and the positions of the cases that were not.
@@ -80,16 +74,16 @@ class BatchReading:
             while left:
                 with pool:
                     died = self._read_until_one_dies(pool, left)
-                if self._ended or any(self._read_alone(left.pop(number)) for number in sorted(died)):
+                if self.ended or any(self._read_alone(left.pop(number)) for number in sorted(died)):
                     break
-                pool = open_pool(self._setup, self._settings)
+                pool = open_pool(self.setup, self.settings)
         except DeadlineExceeded:
-            if not (self.faults or self._settings.fill_at_deadline):
+            if not (self.faults or self.settings.fill_at_deadline):
                 raise
-        if self._problems and not self.faults:
-            raise PhaseError(*self._problems)
+        if self.problems and not self.faults:
+            raise PhaseError(*self.problems)
         unread = sorted(position for batch in left.values() for position in batch.positions)
-        return tuple(self._done), tuple(unread)
+        return tuple(self.done), tuple(unread)
 
     def _read_until_one_dies(self, pool: Jobs, left: dict[int, Batch]) -> list[int]:
         """Read batches until a reader dies, and remove those that were read from ``left``.
@@ -107,13 +101,13 @@ class BatchReading:
             batch = left.pop(number)
             self._take(batch, range(len(batch.positions)), *report)
             if self._is_enough():
-                self._ended = True
+                self.ended = True
                 break
         return died
 
     def _is_enough(self) -> bool:
         """Return whether to stop reading, and add a fault for each limit that is used up."""
-        limits, used = self._limits, self.used
+        limits, used = self.limits, self.used
         if limits is not None:
             too_much = (
                 (used.bytes > limits.bytes, f"at most {limits.bytes} bytes in all files"),
@@ -127,9 +121,9 @@ class BatchReading:
 
     def _read_alone(self, batch: Batch) -> bool:
         """Read the cases of a batch one by one; return whether one crashes, which is a fault of its files."""
-        alone = replace(self._settings, workers=1)
+        alone = replace(self.settings, workers=1)
         numbers = range(len(batch.positions))
-        with open_pool(self._setup, alone) as pool:
+        with open_pool(self.setup, alone) as pool:
             for number, answer in pool.run(numbers, lambda number: self._job(batch, only=(number,))):
                 report = self._report(batch, answer)
                 if isinstance(report, Died):
@@ -142,12 +136,12 @@ class BatchReading:
 
     def _job(self, batch: Batch, only: tuple[int, ...] | None = None, field: str | None = None) -> ReadJob:
         room = None
-        if self._room is not None and not self.faults:
-            kept = sum(len(done.values) for done in self._done)
-            room = (self._room - kept) // max(1, self._settings.workers)
+        if self.room_bytes is not None and not self.faults:
+            kept = sum(len(done.values) for done in self.done)
+            room = (self.room_bytes - kept) // max(1, self.settings.workers)
         left = None
-        if self._limits is not None:
-            left = Used(self._limits.bytes - self.used.bytes, self._limits.items - self.used.items)
+        if self.limits is not None:
+            left = Used(self.limits.bytes - self.used.bytes, self.limits.items - self.used.items)
         return ReadJob(batch.content, only, field, room, left=left)
 
     def _report(self, batch: Batch, answer: memoryview | Died) -> tuple[BatchReport, memoryview] | Died:
@@ -163,23 +157,23 @@ class BatchReading:
     def _take(self, batch: Batch, numbers: Iterable[int], report: BatchReport, values: memoryview) -> None:
         self.faults.add(report.faults, report.faults.more)
         self.used += report.used
-        self._problems += map(printable, report.problems)
+        self.problems += map(printable, report.problems)
         positions = {number: batch.positions[number] for number in numbers}
         if not self.faults:
-            self._done.append(ReadBatch(positions, batch.content, values, report.again))
-        self._count += len(positions)
-        self._progress(self._count)
+            self.done.append(ReadBatch(positions, batch.content, values, report.again))
+        self.count += len(positions)
+        self.progress(self.count)
 
     def _faults_of_files(self, batch: Batch, number: int, died: Died) -> Iterator[Fault]:
         """Yield the faults of a case that cannot be read, of those files alone that crash their reader.
 
         Raises `MachineTrouble` if one of them ends its reader by a lack of the machine's.
         """
-        alone = replace(self._settings, workers=1)
+        alone = replace(self.settings, workers=1)
         if died.trouble is not None:
             raise died.trouble
-        require_sound_readers(self._setup, alone)
-        with open_pool(self._setup, alone) as pool:
+        require_sound_readers(self.setup, alone)
+        with open_pool(self.setup, alone) as pool:
             files: dict[str, str] = {}
             for _, answer in pool.run([0], lambda _: FilesJob(batch.content, number)):
                 if not isinstance(report := self._report(batch, answer), Died):

@@ -108,11 +108,6 @@ class Used:
 NOTHING = Used()
 
 
-def _used(packed: Packed) -> Used:
-    count, items = list_of(packed, 2)
-    return Used(whole_number(count, _MAX_COUNT), whole_number(items, _MAX_COUNT))
-
-
 @dataclass(frozen=True)
 class BatchReport:
     """The report on the cases of a batch, by their number in it.
@@ -142,12 +137,13 @@ class BatchReport:
         (length,) = _LENGTH.unpack(data[: _LENGTH.size])
         end = _LENGTH.size + length
         faults, died, problems, again, used = list_of(decode(data[_LENGTH.size : end]), 5)
+        last = cases - 1
         report = cls(
             unpack_faults(faults),
-            {_number(key, cases): text_of(value) for key, value in map(_pair, list_of(died))},
+            {whole_number(key, last): text_of(value) for key, value in map(_pair, list_of(died))},
             tuple(map(text_of, list_of(problems))),
-            {_number(key, cases): _texts_by_name(value) for key, value in map(_pair, list_of(again))},
-            _used(used),
+            {whole_number(key, last): _texts_by_name(value) for key, value in map(_pair, list_of(again))},
+            Used(*(whole_number(number, _MAX_COUNT) for number in list_of(used, 2))),
         )
         return report, data[end:]
 
@@ -173,10 +169,6 @@ def _pair(packed: Packed) -> tuple[Packed, Packed]:
     return first, second
 
 
-def _number(packed: Packed, cases: int) -> int:
-    return whole_number(packed, cases - 1)
-
-
 def _texts_by_name(packed: Packed) -> dict[str, str]:
     if not isinstance(packed, dict):
         raise HandoverError("expected texts by name")
@@ -200,23 +192,16 @@ def unpack_faults(packed: Packed) -> Faults:
     """Return the faults that `pack_faults` packed. Raises `HandoverError`."""
     kept, more = _pair(packed)
     faults = Faults(map(_fault, list_of(kept)))
-    faults.add(
-        (), {_kind(kind): whole_number(count, _MAX_COUNT) for kind, count in map(_pair, list_of(more))}
-    )
+    counts = map(_pair, list_of(more))
+    faults.add((), {_kind(kind): whole_number(count, _MAX_COUNT) for kind, count in counts})
     return faults
 
 
 def _fault(packed: Packed) -> Fault:
     kind, file, expected, found, line, place, hint = list_of(packed, 7)
-    return Fault(
-        _kind(kind),
-        text_of(file),
-        text_of(expected),
-        text_of(found),
-        None if line is None else whole_number(line, _MAX_COUNT),
-        None if place is None else text_of(place),
-        None if hint is None else text_of(hint),
-    )
+    number = None if line is None else whole_number(line, _MAX_COUNT)
+    place, hint = (None if part is None else text_of(part) for part in (place, hint))
+    return Fault(_kind(kind), text_of(file), text_of(expected), text_of(found), number, place, hint)
 
 
 def _kind(packed: Packed) -> FaultKind:

@@ -133,9 +133,7 @@ def _checked(row: Row, task: Task, job: CaseJob) -> Row:
     wrong |= {name: repr(value) for name, value in row.items() if _is_no_number(name, value, task)}
     if wrong:
         place = f"case {job.case.name}: task {task.name!r}, column"
-        raise PhaseError(
-            *(f"{place} {name!r}: expected a number, found {found}" for name, found in wrong.items())
-        )
+        raise PhaseError(*(f"{place} {name!r}: expected a number, found {wrong[name]}" for name in wrong))
     return row
 
 
@@ -189,6 +187,11 @@ class ScorerSetup:
     reference: ReferenceFiles
     memory_bytes: int | None = None
     home: str | None = None
+
+    @property
+    def challenge(self) -> str:
+        """The name of the challenge in the form."""
+        return self.form.challenge
 
     def open(self, ask_reader: AskReader | None) -> Handler:
         """Return the handler of a scorer's jobs."""

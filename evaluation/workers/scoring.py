@@ -5,7 +5,7 @@ beside it, and a case that dies again takes the worst values.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from evaluation.core.challenge import fields_of
@@ -61,42 +61,36 @@ def score_nothing(
     return stage.run([_Part(dict(enumerate(positions))) for positions in parts])
 
 
+@dataclass
 class _Stage:
-    def __init__(
-        self,
-        jobs: Sequence[CaseJob],
-        setup: ScorerSetup,
-        reader: ReaderSetup | None,
-        settings: PoolSettings,
-        progress: Progress,
-    ) -> None:
-        self._jobs = jobs
-        self._setup, self._reader = setup, reader
-        self._settings = settings
-        self._progress = progress
-        self._outcomes: dict[int, Outcome] = {}
+    jobs: Sequence[CaseJob]
+    setup: ScorerSetup
+    reader: ReaderSetup | None
+    settings: PoolSettings
+    progress: Progress
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
 
     def run(self, parts: Sequence[_Part]) -> list[Outcome]:
         causes: dict[int, str] = {}
         try:
-            died = self._run(parts, self._settings, alone=False)
+            died = self._run(parts, self.settings, alone=False)
             alone = [
                 replace(part, positions={number: position})
                 for part in parts
                 for number, position in part.positions.items()
                 if position in died
             ]
-            causes = self._run(alone, replace(self._settings, workers=min(1, self._settings.workers)))
+            causes = self._run(alone, replace(self.settings, workers=min(1, self.settings.workers)))
         except DeadlineExceeded:
-            if not self._settings.fill_at_deadline:
-                raise DeadlineExceeded(tuple(self._jobs[i].case.name for i in self._unfinished())) from None
+            if not self.settings.fill_at_deadline:
+                raise DeadlineExceeded(tuple(self.jobs[i].case.name for i in self._unfinished())) from None
         causes = {position: causes.get(position, OUT_OF_TIME) for position in self._unfinished()}
         if causes:
             self._fill(causes)
-        return [self._outcomes[position] for position in range(len(self._jobs))]
+        return [self.outcomes[position] for position in range(len(self.jobs))]
 
     def _job(self, part: _Part) -> ScoreJob:
-        cases = {number: self._jobs[position] for number, position in part.positions.items()}
+        cases = {number: self.jobs[position] for number, position in part.positions.items()}
         if part.mode is not None:
             cases = {number: replace(job, mode=part.mode) for number, job in cases.items()}
         if (batch := part.read) is None:
@@ -104,7 +98,7 @@ class _Stage:
         return ScoreJob(cases, batch.values, batch.content if batch.again else b"", batch.again)
 
     def _unfinished(self) -> list[int]:
-        return [position for position in range(len(self._jobs)) if position not in self._outcomes]
+        return [position for position in range(len(self.jobs)) if position not in self.outcomes]
 
     def _run(self, parts: Sequence[_Part], settings: PoolSettings, alone: bool = True) -> dict[int, str]:
         """Keep the outcomes of parts and return the positions of the cases that died, with the causes.
@@ -112,7 +106,7 @@ class _Stage:
         Raises `MachineTrouble` if it lets a case die ``alone``.
         """
         died: dict[int, str] = {}
-        with open_pool(self._setup, settings, self._reader) as pool:
+        with open_pool(self.setup, settings, self.reader) as pool:
             for number, answer in pool.run(range(len(parts)), lambda i: self._job(parts[i])):
                 positions = parts[number].positions.values()
                 outcomes = self._outcomes_of(parts[number], answer)
@@ -122,8 +116,8 @@ class _Stage:
                             raise outcome.trouble
                         died[position] = outcome.reason
                     else:
-                        self._outcomes[position] = outcome
-                self._progress(len(self._outcomes))
+                        self.outcomes[position] = outcome
+                self.progress(len(self.outcomes))
         return died
 
     def _outcomes_of(self, part: _Part, answer: memoryview | Died) -> Sequence[Outcome]:
@@ -135,16 +129,16 @@ class _Stage:
         except Exception as error:
             if len(part.positions) > 1:
                 return [Died("its result cannot leave the worker")] * len(part.positions)
-            return [unportable(self._jobs[position], error) for position in part.positions.values()]
+            return [unportable(self.jobs[position], error) for position in part.positions.values()]
 
     def _fill(self, causes: Mapping[int, str]) -> None:
         """Give the cases that failed their worst values, with the cause of each. Raises `PhaseError`."""
         parts = [_Part({0: position}, mode="worst") for position in causes]
-        died = self._run(parts, replace(self._settings, deadline=None))
+        died = self._run(parts, replace(self.settings, deadline=None))
         for position, reason in died.items():
-            name = self._jobs[position].case.name
+            name = self.jobs[position].case.name
             raise PhaseError(f"case {name}: even its worst values could not be computed ({reason})")
         for position, cause in causes.items():
-            outcome = self._outcomes[position]
+            outcome = self.outcomes[position]
             if isinstance(outcome, Scored):
-                self._outcomes[position] = replace(outcome, failure=cause)
+                self.outcomes[position] = replace(outcome, failure=cause)

@@ -73,7 +73,10 @@ class SubmissionReader:
         return BatchReport().packed([{name: file_of(source) for name, source in sources.items()}])
 
     def _read(self, content: Content, job: ReadJob, tick: Tick) -> Answer:
-        reader = self._reader_of(content.root)
+        if self._cases is None or content.root != self._root:
+            self._root = content.root
+            self._cases = CaseReader(content.root, self._tasks, self._setup.form.missing)
+        reader = self._cases
         faults, problems = Faults(), list[str]()
         died: dict[int, str] = {}
         again: dict[int, Mapping[str, str]] = {}
@@ -136,12 +139,6 @@ class SubmissionReader:
         begin_file()
         limit_bytes = _QUICK_BYTES if job.left is None else min(_QUICK_BYTES, job.left.bytes)
         return reader.read_all(content.cases, content.sources, limit_bytes, begin_file)
-
-    def _reader_of(self, root: str) -> CaseReader:
-        if self._cases is None or root != self._root:
-            self._root = root
-            self._cases = CaseReader(root, self._tasks, self._setup.form.missing)
-        return self._cases
 
 
 def _digests_of(root: str, sources: Mapping[str, Source]) -> dict[str, str]:

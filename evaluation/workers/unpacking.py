@@ -91,38 +91,32 @@ class _UnpackSetup:
     name: str
     max_bytes: int
     memory_bytes: int | None
+    challenge: None = None
 
     def open(self, ask_reader: AskReader | None) -> Handler:
+        """Return a handler that answers with the paths of the zip, then its pieces, an empty one last."""
         importlib.import_module(_IMPORTED_LATE)
-        return _Unpacking(self)
+        contents = self._contents()
+
+        def answer(job: int, tick: Tick) -> Answer:
+            tick(_PIECE_SECONDS)
+            try:
+                return encode([pack_faults(Faults()), 0, next(contents, [])])
+            except FormFault as fault:
+                return encode([pack_faults(Faults(fault.faults)), 0, []])
+            except OSError as error:
+                return encode([pack_faults(Faults()), error.errno or 0, []])
+
+        return answer
+
+    def _contents(self) -> Iterator[list[Any]]:
+        content = ZipContent(Path(self.path), self.name, self.max_bytes)
+        yield content.paths
+        for piece in content.pieces():
+            yield [[number, np.frombuffer(data, np.uint8)] for number, data in piece]
 
     def confine(self) -> None:
         confine(self.path)
-
-
-class _Unpacking:
-    """Answers the first job with the paths of a zip, each further one with a piece; the last one is empty."""
-
-    def __init__(self, setup: _UnpackSetup) -> None:
-        self._setup = setup
-        self._pieces: Iterator[list[tuple[int, bytes]]] | None = None
-
-    def __call__(self, job: int, tick: Tick) -> Answer:
-        tick(_PIECE_SECONDS)
-        try:
-            return encode([pack_faults(Faults()), 0, self._content()])
-        except FormFault as fault:
-            return encode([pack_faults(Faults(fault.faults)), 0, []])
-        except OSError as error:
-            return encode([pack_faults(Faults()), error.errno or 0, []])
-
-    def _content(self) -> list[Any]:
-        if self._pieces is None:
-            content = ZipContent(Path(self._setup.path), self._setup.name, self._setup.max_bytes)
-            self._pieces = content.pieces()
-            return content.paths
-        piece = next(self._pieces, [])
-        return [[number, np.frombuffer(data, np.uint8)] for number, data in piece]
 
 
 def _content(answer: memoryview | Died, name: str) -> list[Any]:
@@ -148,11 +142,8 @@ def _paths(content: list[Any], name: str) -> list[str]:
     """Return the paths of the files of a zip. Raises `FormFault` where a reader forged one."""
     paths = [text_of(path) for path in content]
     parts = [part for path in paths for part in path.split("/")]
-    if (
-        len(paths) > MAX_ENTRIES
-        or not {"", ".", ".."}.isdisjoint(parts)
-        or any("\0" in path for path in paths)
-    ):
+    is_inside = {"", ".", ".."}.isdisjoint(parts) and not any("\0" in path for path in paths)
+    if len(paths) > MAX_ENTRIES or not is_inside:
         raise FormFault(Fault(FaultKind.FORBIDDEN, name, "paths inside the archive", "others"))
     return paths
 

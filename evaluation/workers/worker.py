@@ -37,6 +37,10 @@ class WorkerSetup(Protocol):
     def memory_bytes(self) -> int | None:
         """The memory limit of the process in bytes, None for no limit."""
 
+    @property
+    def challenge(self) -> str | None:
+        """The name of the challenge whose module the worker needs, None if it needs none."""
+
     def open(self, ask_reader: AskReader | None) -> Handler:
         """Return the handler of the jobs, in a worker or in this process."""
 

@@ -33,7 +33,7 @@ from evaluation.io.kinds.classes import FlagSet
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.points import PointInImage
 from evaluation.io.pixels import Size
-from evaluation.io.tables import ColumnSpec, is_number, read_table
+from evaluation.io.tables import is_number, read_table
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import open_volume, write_volume
 
@@ -41,7 +41,7 @@ _SIZE = Size(60, 40)
 _CASE = CaseForm("case", _SIZE.width, _SIZE.height)
 _BOXES = BoxFormat({"a": 0, "b": 1}, with_confidence=True)
 _OF_XML = BoxFormat({"a": 0, "b": 1}, with_confidence=False)
-_COLUMNS = (ColumnSpec("Name"), ColumnSpec("Value", ("Score",)))
+_COLUMNS = ("Name", "Value")
 _MOST = 50
 _VOXELS = np.arange(60, dtype=np.uint8).reshape(3, 4, 5)
 _KINDS: tuple[Kind, ...] = (
@@ -121,7 +121,7 @@ def formats() -> Mapping[str, Format]:
     }
     lines = b"a 0.5 1 2 3 4\nb 1e-3 0 0 16 12\n"
     xml = write_voc_boxes([[0, 1, 1, 2, 30, 4], [1, 1, 0, 0, 60, 40]], _OF_XML)
-    tables = (b"Name,Value\na,0.5\nb,1e-3\n", b'\xef\xbb\xbf"Name";"Score"\r\n"a";"1"\r\n')
+    tables = (b"Name,Value\na,0.5\nb,1e-3\n", b'\xef\xbb\xbf"Name";"Value"\r\n"a";"1"\r\n')
     sockets = {}
     for kind in _KINDS:
         value = kind.example(_CASE, np.random.default_rng(0))

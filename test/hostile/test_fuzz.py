@@ -21,7 +21,7 @@ from test.repository import REPOSITORY
 
 PHASES = sorted(path.parent.name for path in REPOSITORY.glob("ground-truth/*/phase.toml"))
 # Of each phase always the same few; EVALUATION_FUZZ_EXAMPLES=5000 looks for new ones.
-FEW = 25
+FEW = 15
 EXAMPLES = int(os.environ.get("EVALUATION_FUZZ_EXAMPLES", FEW))
 
 # What stands in cells and JSON values, good, odd and bad.

@@ -3,12 +3,14 @@
 Each run may use 200 s of processor time and 1 GB of memory in any of its processes. It is done twice: against
 the phase, and against one with other labels of the same form. A rejected submission must give the same bytes,
 and no scoring may have begun: then neither time nor memory can tell anything of a label.
-All kinds are run without workers; those that are most different once more as the container runs them.
+All kinds are run without workers; those that are most different once more with workers, as the container runs
+them.
 """
 
 import random
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +49,10 @@ def phase_pair(folder: Path, name: str, first_label: int) -> tuple[Path, Path]:
     for path in other.glob("masks/*"):
         Image.open(path).transpose(Image.Transpose.ROTATE_90).save(path)
     for phase in (real, other):
+        # Intervals see nothing of the files.
+        text = (phase / "phase.toml").read_text()
+        assert "\nseed" in text
+        (phase / "phase.toml").write_text(text.replace("\nseed", "\nresamples = 0\nseed", 1))
         seal(phase, scan(phase))
     return real, other
 
@@ -231,9 +237,11 @@ AS_IN_THE_CONTAINER = {
 
 
 @pytest.mark.parametrize("kind", [*FaultKind, None])
-def test_message_or_score_with_workers(kind: FaultKind | None, phases, scores, tmp_path):
+def test_message_or_score_with_workers(kind: FaultKind | None, forks, phases, scores, tmp_path):
+    """The command starts from nothing for an image that a worker cannot decode, as for good submissions."""
     name = AS_IN_THE_CONTAINER[kind]
-    done = assert_message_or_score(ROWS[name], name, in_processes, phases, scores, GOOD, tmp_path)
+    run = in_processes if kind is FaultKind.UNREADABLE else partial(forks, workers=2)
+    done = assert_message_or_score(ROWS[name], name, run, phases, scores, GOOD, tmp_path)
     assert kind is None or f" {kind} (first: " in done.stderr.decode()
 
 

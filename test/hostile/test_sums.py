@@ -9,7 +9,9 @@ import pytest
 from evaluation.organiser.samples import edd2020
 from evaluation.phase.manifest import scan, seal
 
-from .runs import in_processes
+from .test_submissions import forks
+
+__all__ = ["forks"]
 
 FILES = 300
 BOX = b"BE 0.5 1 1 9 9\n"
@@ -40,7 +42,7 @@ def written(tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize("name", CONTENTS)
-def test_sums_are_limited_and_nothing_is_scored(name, written, tmp_path):
+def test_sums_are_limited_and_nothing_is_scored(name, forks, written, tmp_path):
     content, told = CONTENTS[name]
     submission = Path(shutil.copytree(written / "submissions" / "good", tmp_path / "submission"))
     files = list((submission / "detection_bbox").iterdir())
@@ -49,7 +51,7 @@ def test_sums_are_limited_and_nothing_is_scored(name, written, tmp_path):
     for path in files[1:]:
         path.unlink()
         path.hardlink_to(files[0])  # half a gigabyte for the evaluation, two megabytes on the disk
-    (done,) = in_processes((written / "phase",), submission, tmp_path)
+    (done,) = forks((written / "phase",), submission, tmp_path, workers=2)
     if told is None:
         assert (done.status, done.stderr) == (0, b"")
         return

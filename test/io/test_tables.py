@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.tables import ColumnSpec, is_number, parse_number, read_table
+from evaluation.io.tables import is_number, parse_number, read_table
 
-COLUMNS = (ColumnSpec("FileName", ("ImageName",)), ColumnSpec("Glaucoma Risk"))
+COLUMNS = ("FileName", "Glaucoma Risk")
 V1, V2 = ("V0001.jpg", "0.9"), ("V0002.jpg", "-1e-3")
 
 
@@ -40,7 +40,7 @@ PLAIN = "FileName,Glaucoma Risk\nV0001.jpg,0.9\nV0002.jpg,-1e-3\n"
         (PLAIN.replace(",", "\t"), [2, 3]),
         (PLAIN.replace("\n", "\n\n"), [3, 5]),
         ("\n\n , \n" + PLAIN, [5, 6]),
-        (PLAIN.replace("FileName,Glaucoma Risk", ' imagename , "GLAUCOMA_risk"'), [2, 3]),
+        (PLAIN.replace("FileName,Glaucoma Risk", ' file_name , "GLAUCOMA_risk"'), [2, 3]),
         ("Glaucoma Risk,id,filename\n0.9,1,V0001.jpg\n-1e-3,2,V0002.jpg", [2, 3]),
         ("Name,Score\nV0001.jpg,0.9\nV0002.jpg,-1e-3", [2, 3]),
         ("V0001.jpg,0.9\nV0002.jpg,-1e-3", [1, 2]),
@@ -61,7 +61,7 @@ def test_reads_the_same_two_rows(text, lines):
         ("", [(FaultKind.UNREADABLE, None, "no row")], []),
         ("\n \n", [(FaultKind.UNREADABLE, None, "no row")], []),
         ("FileName,Risk\na,1", [(FaultKind.MISSING, 1, '"FileName", "Risk"')], []),
-        ("FileName,ImageName,Glaucoma Risk\na,a,1", [(FaultKind.DUPLICATE, 1, "2 times")], []),
+        ("FileName,filename,Glaucoma Risk\na,a,1", [(FaultKind.DUPLICATE, 1, "2 times")], []),
         (
             PLAIN + "V3\nV4,1\nV5,1,2\n",
             [(FaultKind.MALFORMED, 4, "1"), (FaultKind.MALFORMED, 6, "3")],
@@ -131,8 +131,8 @@ def test_cells_are_text_and_nothing_else():
 
 
 def test_one_column_alone():
-    assert [row.cells for row in read("0.5\n1\n", (ColumnSpec("Risk"),)).rows] == [("0.5",), ("1",)]
-    assert [row.cells for row in read("Score\n1\n", (ColumnSpec("Risk"),)).rows] == [("1",)]
+    assert [row.cells for row in read("0.5\n1\n", ("Risk",)).rows] == [("0.5",), ("1",)]
+    assert [row.cells for row in read("Score\n1\n", ("Risk",)).rows] == [("1",)]
 
 
 CELLS = st.text(

@@ -1,17 +1,23 @@
 """Challenges that are programmed at home, from the file to a score in isolated workers."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import evaluation
+from evaluation import library
 from evaluation.core.fault import PhaseError
+from evaluation.isolated import run_isolated
 from evaluation.organiser.starter.repository import write_sample
 from evaluation.phase import registry
 from evaluation.phase.registry import read_configuration
 from test.challenges.declared.phases import write_table
+from test.in_process import library_in_process, run_here
+
+__all__ = ["library_in_process"]
 
 CHALLENGE = '''\
 """Ages, scored by the largest error."""
@@ -44,6 +50,18 @@ CHALLENGE = Challenge(
 def nothing_is_loaded(monkeypatch):
     monkeypatch.setattr(registry, "_files", {})
     monkeypatch.setattr(registry, "_challenges", {})
+    monkeypatch.delitem(sys.modules, "years", raising=False)
+
+
+@pytest.fixture
+def isolated(monkeypatch):
+    """Let the library evaluate and check in processes of their own, as it does, but seal in this one."""
+
+    def run(function, arguments, progress=None):
+        place = run_here if "seal" in function else run_isolated
+        return place(function, arguments, progress)
+
+    monkeypatch.setattr(library, "run_isolated", run)
 
 
 def write_phase(folder: Path, name: str = "ages") -> Path:
@@ -61,7 +79,9 @@ def submission(folder: Path) -> Path:
 
 @pytest.mark.parametrize("place", ["phases/one/challenge.py", "phases/challenge.py"])
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_phase_is_scored_by_the_file_beside_or_above_it(tmp_path, place, workers):
+def test_a_phase_is_scored_by_the_file_beside_or_above_it(tmp_path, place, workers, request):
+    if workers:
+        request.getfixturevalue("isolated")
     phase = write_phase(tmp_path / "phases" / "one")
     (tmp_path / place).write_text(CHALLENGE, encoding="utf-8")
     evaluation.seal(phase)
@@ -104,7 +124,7 @@ def test_a_challenge_at_home_has_options(tmp_path):
     keys = (phase / "phase.toml").read_text(encoding="utf-8")
     (phase / "phase.toml").write_text(f"{keys}options = {{ factor = 2 }}\n", encoding="utf-8")
     evaluation.seal(phase)
-    result = evaluation.evaluate(phase, submission(tmp_path / "submission"))
+    result = evaluation.evaluate(phase, submission(tmp_path / "submission"), workers=0)
     assert result.to_dict()["aggregates"]["age"]["error"]["value"] == 4.0
     assert read_configuration(phase).options.form_options() == {"column": "age"}
     (phase / "phase.toml").write_text(f"{keys}options = {{ factr = 2, factor = -1 }}\n", encoding="utf-8")
@@ -119,6 +139,7 @@ def test_a_challenge_at_home_has_options(tmp_path):
         read_configuration(phase)
 
 
+@pytest.mark.usefixtures("isolated")
 def test_a_participant_checks_with_the_form_and_the_file(tmp_path):
     phase = write_phase(tmp_path / "phase")
     (phase / "challenge.py").write_text(CHALLENGE, encoding="utf-8")
@@ -132,10 +153,10 @@ def test_a_participant_checks_with_the_form_and_the_file(tmp_path):
     file = shutil.copy(phase / "challenge.py", form.parent / "rules.py")
     folder = submission(tmp_path / "submission")
     with pytest.raises(PhaseError, match="challenge 'ages' is unknown"):
-        evaluation.check(form, folder)
-    assert evaluation.check(form, folder, challenge=file).passed
+        evaluation.check(form, folder, workers=0)
+    assert evaluation.check(form, folder, challenge=file, workers=0).passed
     (folder / "ages.csv").write_text("case,age\na,31\nb,121\n", encoding="utf-8")
-    assert [str(fault) for fault in evaluation.check(form, folder, challenge=file).faults] == [
+    assert [str(fault) for fault in evaluation.check(form, folder, challenge=file, workers=0).faults] == [
         "ages.csv, line 3, age: expected a finite number from 0 to 120, found 121"
     ]
 
@@ -195,6 +216,7 @@ HELPED = CHALLENGE.replace(
 )
 
 
+@pytest.mark.usefixtures("isolated")
 def test_modules_beside_the_file_are_imported_each_home_its_own(tmp_path):
     for folder, factor in (("first", 1), ("second", 10)):
         home = write_phase(tmp_path / folder / "phase", f"ages_{folder}").parent

@@ -4,7 +4,7 @@ from evaluation.challenges import adam
 from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.phase.config import PhaseConfig
 from evaluation.phase.leaderboard import optional_tasks, platform_metrics, unranked_metrics
-from evaluation.phase.registry import select_tasks
+from evaluation.phase.registry import Rules
 
 SEGMENTATION = (
     "segmentation.dice_cup",
@@ -29,7 +29,7 @@ SEGMENTATION = (
 )  # fmt: skip
 def test_metrics_of_the_leaderboard(keys, metrics):
     config = PhaseConfig(challenge="refuge", name="r", title="", submission="archive", **keys)
-    tasks = select_tasks(CHALLENGE, RefugeOptions(), config.tasks, None)
+    tasks = Rules(CHALLENGE, RefugeOptions()).select_tasks(config.tasks, None)
     assert platform_metrics(config, CHALLENGE, tasks) == metrics
     needs_fovea = "fovea.distance" in metrics
     has_fovea = "fovea" in {task.name for task in tasks}
@@ -59,7 +59,7 @@ DISC = ("disc.dice", "disc.f1")
 )  # fmt: skip
 def test_where_every_task_is_optional_the_first_is_ranked(keys, ranked, shown, optional):
     config = PhaseConfig(challenge="adam", name="a", title="", submission="archive", **keys)
-    tasks = select_tasks(adam.CHALLENGE, adam.AdamOptions(), config.tasks, None)
+    tasks = Rules(adam.CHALLENGE, adam.AdamOptions()).select_tasks(config.tasks, None)
     assert platform_metrics(config, adam.CHALLENGE, tasks) == ranked
     assert unranked_metrics(config, adam.CHALLENGE, tasks) == shown
     assert optional_tasks(config, adam.CHALLENGE, tasks) == optional

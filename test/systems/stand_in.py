@@ -1,34 +1,31 @@
-"""Runs a command of the package as if on Windows or macOS, without the features that these lack.
+"""Runs commands of the package as if on Windows or macOS, without the features that these lack.
 
-python -m test.systems.stand_in win32|darwin COMMAND…
+python -m test.systems.stand_in win32|darwin
 
-Dependencies are imported before, since they support these systems themselves.
+Each line of its input is a request: a folder and a command, which a fork of it runs with its streams in files
+of the folder. It answers with the exit status. Dependencies are imported before, since they support these
+systems themselves; modules of the package are imported as on the other system.
 """
 
 from __future__ import annotations
 
 import builtins
+import gc
 import importlib
 import importlib.util
 import io
+import json
 import os
 import shutil
 import sys
 import tempfile
+import traceback
+from contextlib import suppress
 
-PACKAGES = {
-    "form": ("pydantic", "numpy"),
-    "check": (
-        "pydantic",
-        "numpy",
-        "PIL.PngImagePlugin",
-        "PIL.BmpImagePlugin",
-        "PIL.TiffImagePlugin",
-        "SimpleITK",
-    ),
-    "summary": ("rich.console", "rich.table"),
-    "rank": ("pydantic", "numpy", "pandas", "rich.console", "rich.table", "scipy.stats", "sklearn.metrics"),
-}
+PACKAGES = (
+    *("pydantic", "numpy", "PIL.PngImagePlugin", "PIL.BmpImagePlugin", "PIL.TiffImagePlugin", "SimpleITK"),
+    *("rich.console", "rich.table", "pandas", "scipy.stats", "sklearn.metrics"),
+)
 COMMON = ("multiprocessing.context", "subprocess", "tempfile", "platform")
 # No command may need these; features that do little on a system are taken away too.
 MODULES = ("resource", "fcntl", "pwd", "grp", "termios", "tty", "pty", "multiprocessing.forkserver")
@@ -59,9 +56,9 @@ SIGNAL_FUNCTIONS = (
 O_BINARY = 1 << 15
 
 
-def become(system: str, command: str) -> None:
+def become(system: str) -> None:
     """Make this process one of another system, as far as Python shows it."""
-    for name in (*COMMON, *PACKAGES[command]):
+    for name in (*COMMON, *PACKAGES):
         importlib.import_module(name)
     import multiprocessing
     import signal
@@ -133,9 +130,50 @@ def _open_as_windows_does() -> None:
     io.open = builtins.open = open_file
 
 
-if __name__ == "__main__":
-    become(sys.argv[1], sys.argv[2])
-    sys.argv[:] = ["evaluation", *sys.argv[2:]]
-    from evaluation.__main__ import run
+def serve(system: str) -> None:
+    """Become the system, and run each command in a fork."""
+    fork, opened = os.fork, os.open
+    become(system)
+    for request in sys.stdin:
+        gc.freeze()  # else each fork copies the pages of what it collects
+        answers, answer = os.pipe()
+        if (child := fork()) == 0:
+            status, before = 99, set(sys.modules)
+            folder, arguments = json.loads(request)
+            for name, descriptor in ((os.devnull, 0), ("stdout", 1), ("stderr", 2)):
+                os.dup2(opened(os.path.join(folder, name), os.O_RDWR | os.O_CREAT), descriptor)  # noqa: PTH118
+            sys.argv[:] = ["evaluation", *arguments]
+            try:
+                from evaluation.__main__ import run
 
-    sys.exit(run())
+                status = run()
+            except SystemExit as ended:
+                status = ended.code if isinstance(ended.code, int) else 98
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os.write(answer, "\n".join(name for name in sys.modules if name not in before).encode())
+                os._exit(status)
+        os.close(answer)
+        names = _everything(answers).decode().splitlines()
+        _, status = os.waitpid(child, 0)
+        # Those after it find these modules, which are imported as on the other system too.
+        for name in names:
+            with suppress(ImportError):  # a module that is made while another one is imported
+                importlib.import_module(name)
+        os.write(1, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+
+
+def _everything(descriptor: int) -> bytes:
+    """Read until the end, and close."""
+    data = b""
+    while part := os.read(descriptor, 1 << 16):
+        data += part
+    os.close(descriptor)
+    return data
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])

@@ -5,11 +5,13 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from evaluation.workers import processes
+from evaluation.workers.pool import open_pool
 from test.repository import REPOSITORY
 
 from .sessions import session
@@ -80,3 +82,38 @@ def test_killed_server_is_replaced():
     processes.warm_up()
     os.kill(processes._server.process, signal.SIGKILL)
     assert values(run([case(number) for number in range(4)], settings_of(10.0))) == [1.0] * 4
+
+
+@dataclass(frozen=True)
+class SetupThatLooks:
+    """Workers of a challenge, which answer whether its module was there before they began."""
+
+    challenge: str | None
+    memory_bytes: int | None = None
+
+    def open(self, ask_reader):
+        found = f"evaluation.challenges.{self.challenge}" in sys.modules
+        return lambda job, tick: [str(found).encode()]
+
+    def confine(self):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("challenge", "found"),
+    [
+        ("edd2020", True),
+        ("refuge", True),
+        (None, False),
+        ("at home", False),
+        ("ä" * 200, False),
+        ("..", False),
+    ],
+)
+def test_the_module_of_a_challenge_is_imported_once_for_all_workers(challenge, found):
+    """A challenge that has none, of whatever name, hinders no worker."""
+    with open_pool(SetupThatLooks(challenge), settings_of(10.0)) as pool:
+        answers = sorted(
+            (number, bytes(answer)) for number, answer in pool.run(range(2), lambda number: number)
+        )
+    assert answers == [(number, str(found).encode()) for number in range(2)]

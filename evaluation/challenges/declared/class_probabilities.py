@@ -3,16 +3,14 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from evaluation.challenges.declared.classes import ClassProbabilitiesField
 from evaluation.challenges.declared.scalars import NumberField
 from evaluation.challenges.declared.scores import check_probability
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable
 from evaluation.core.aggregates import calibration_metric, macro_auc_of
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Values
-from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 
@@ -38,17 +36,16 @@ class _ProbabilityScore(MetricTable, ABC):
         scale = self.scale(several)
         worst = scale * self.loss([0.0, 1.0], 0)  # all probability on a wrong class
 
-        def row(comparison: FieldComparison) -> Row:
-            true, submitted = comparison.reference, comparison.submitted
+        def row(submitted: Any, true: float) -> Row:
             if math.isnan(true):
                 return {name: math.nan}
+            if submitted is None:
+                return {name: worst}
             shares = submitted if several else (1.0 - submitted, submitted)
             return {name: scale * self.loss(shares, int(true))}
 
-        def worst_row(case: CaseForm, references: Values) -> Row:
-            return {name: math.nan if math.isnan(references[field_name]) else worst}
-
-        return Measure((Metric(name, self.title_of(name), mean_of(name), 0, worst),), row, worst_row)
+        metric = Metric(name, self.title_of(name), mean_of(name), 0, worst)
+        return Measure.of_values(metric, field_name, row, missing=None)
 
 
 class BrierScore(_ProbabilityScore):
@@ -113,11 +110,8 @@ class _ClassCalibration(MetricTable, ABC):
                 cells |= dict.fromkeys([label for _, label in columns], math.nan)
             return {**cells, true: reference}
 
-        return Measure(
-            (calibration_metric(name, self.title_of(name), columns, true, self.bins),),
-            lambda comparison: row(comparison.submitted, comparison.reference),
-            lambda case, references: row([math.nan] * classes, references[field_name]),
-        )
+        metric = calibration_metric(name, self.title_of(name), columns, true, self.bins)
+        return Measure.of_values(metric, field_name, row, missing=[math.nan] * classes)
 
 
 class TopLabelCalibrationError(_ClassCalibration):
@@ -172,11 +166,8 @@ class MacroAreaUnderCurve(MetricTable):
         columns = tuple(f"{field_name}_probability_{index}" for index in range(len(table.classes)))
         true = f"{field_name}_true"
 
-        def row(comparison: FieldComparison) -> Row:
-            return {**dict(zip(columns, comparison.submitted, strict=True)), true: comparison.reference}
-
-        def worst_row(case: CaseForm, references: Values) -> Row:
-            return {**dict.fromkeys(columns, math.nan), true: references[field_name]}
+        def row(shares: Sequence[float], reference: float) -> Row:
+            return {**dict(zip(columns, shares, strict=True)), true: reference}
 
         metric = Metric(name, self.title_of(name), macro_auc_of(columns, true), 1, 0)
-        return Measure((metric,), row, worst_row)
+        return Measure.of_values(metric, field_name, row, missing=[math.nan] * len(columns))

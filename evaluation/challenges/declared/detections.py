@@ -300,14 +300,9 @@ class SingleFieldTable(SpaceTable):
         """Return the field of that name."""
         kind = self.value_kind(submitted=True)
         columns = self.reference_columns or [f"{name}_{column}" for column in kind.columns]
-        return Field(
-            name=name,
-            title=self.title_of(name),
-            kind=kind,
-            archive=self.columns_of(tuple(self.columns or kind.columns)),
-            socket=self.socket_of(name),
-            reference=Reference(self.value_kind(submitted=False), CaseColumns(tuple(columns))),
-        )
+        archive = self.columns_of(tuple(self.columns or kind.columns))
+        reference = Reference(self.value_kind(submitted=False), CaseColumns(tuple(columns)))
+        return self.declared_field(name, kind, archive, reference)
 
 
 class ListFieldTable(SpaceTable):
@@ -325,14 +320,8 @@ class ListFieldTable(SpaceTable):
     def field(self, name: str) -> Field:
         """Return the field of that name."""
         kind = self.value_kind(submitted=True)
-        return Field(
-            name=name,
-            title=self.title_of(name),
-            kind=kind,
-            archive=TableRows((self.table,), self.key_column, tuple(self.columns or kind.columns)),
-            socket=self.socket_of(name),
-            reference=self.reference_rows(self.reference or f"{name}.csv"),
-        )
+        archive = TableRows((self.table,), self.key_column, tuple(self.columns or kind.columns))
+        return self.declared_field(name, kind, archive, self.reference_rows(self.reference or f"{name}.csv"))
 
     def reference_rows(self, file: str) -> Reference:
         """Return the reference objects in a file of the phase folder."""

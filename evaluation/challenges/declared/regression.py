@@ -7,11 +7,9 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 from evaluation.challenges.declared.scalars import NumberField, value_columns
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, Positive
+from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, Positive
 from evaluation.core import aggregates
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Values
-from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, Metric, mean_of
 from evaluation.metrics import regression
@@ -32,7 +30,7 @@ class ErrorMetric(MetricTable, ABC):
     )
     kinds = (NumberField,)
 
-    def difference(self, table: FieldTable) -> tuple[Callable[[FieldComparison], float], float, str]:
+    def difference(self, table: FieldTable) -> tuple[Callable[[float, float], float], float, str]:
         """Return the function for predicted − true, within ± the largest error, this error, and the unit.
 
         Raises ValueError for a field with a class as reference, and without a largest error.
@@ -44,11 +42,7 @@ class ErrorMetric(MetricTable, ABC):
                 "worst: expected the error of a case without a result, since the field has no bounds"
             )
 
-        def difference(comparison: FieldComparison) -> float:
-            error: float = comparison.submitted - comparison.reference
-            return min(max(error, -largest), largest)
-
-        return difference, largest, number.unit
+        return lambda made, true: min(max(made - true, -largest), largest), largest, number.unit
 
 
 class MeanAbsoluteError(ErrorMetric):
@@ -66,7 +60,9 @@ class MeanAbsoluteError(ErrorMetric):
         """Return the mean of the absolute differences. Raises ValueError without a worst error."""
         difference, worst, unit = self.difference(table)
         metric = Metric(name, self.title_of(name), _mean_error(name), best=0, worst=worst, unit=unit)
-        return Measure((metric,), lambda comparison: {name: abs(difference(comparison))})
+        return Measure.of_values(
+            metric, field_name, lambda made, true: {name: abs(difference(made, true))}, missing=math.inf
+        )
 
 
 class RootMeanSquaredError(ErrorMetric):
@@ -84,10 +80,9 @@ class RootMeanSquaredError(ErrorMetric):
         """Return the root of the mean of the squares. Raises ValueError without a worst error."""
         difference, worst, unit = self.difference(table)
         column, aggregate = f"{name}_error", aggregates.root_mean_square_of(f"{name}_error")
-        return Measure(
-            (Metric(name, self.title_of(name), aggregate, best=0, worst=worst, unit=unit),),
-            row=lambda comparison: {column: difference(comparison)},
-            worst=lambda case, references: {column: worst},
+        metric = Metric(name, self.title_of(name), aggregate, best=0, worst=worst, unit=unit)
+        return Measure.of_values(
+            metric, field_name, lambda made, true: {column: difference(made, true)}, missing=math.inf
         )
 
 
@@ -104,18 +99,15 @@ class NormalisedAbsoluteError(ErrorMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the ratio of the sums. Raises ValueError without a worst error."""
-        difference, worst, _ = self.difference(table)
+        difference, _, _ = self.difference(table)
         error, size = f"{name}_error", f"{name}_size"
 
-        def row(comparison: FieldComparison) -> Row:
-            return {error: abs(difference(comparison)), size: abs(comparison.reference)}
-
-        def worst_row(case: CaseForm, references: Values) -> Row:
-            return {error: worst, size: abs(references[field_name])}
+        def row(made: float, true: float) -> Row:
+            return {error: abs(difference(made, true)), size: abs(true)}
 
         aggregate = aggregates.ratio_of_sums(error, size, is_share=False)
         metric = Metric(name, self.title_of(name), aggregate, best=0, worst=math.inf)
-        return Measure((metric,), row, worst_row)
+        return Measure.of_values(metric, field_name, row, missing=math.inf)
 
 
 class Bias(ErrorMetric):
@@ -149,7 +141,10 @@ class Bias(ErrorMetric):
             for end in ("lower", "upper")
         )
         mean = Metric(name, title, _mean_error(name), best=-worst, worst=worst, ordered=False, unit=unit)
-        return Measure((mean, *limits), lambda comparison: {name: difference(comparison)})
+        return Measure(
+            (mean, *limits),
+            lambda comparison: {name: difference(comparison.submitted, comparison.reference)},
+        )
 
 
 class AgreementMetric(MetricTable, ABC):
@@ -164,10 +159,9 @@ class AgreementMetric(MetricTable, ABC):
         _measured(table)
         predicted, true = value_columns(field_name)
         aggregate = aggregates.agreement_of(predicted, true, type(self).agreement, self.absolute)
-        return Measure(
-            (Metric(name, self.title_of(name), aggregate, best=1, worst=-1),),
-            row=lambda comparison: {predicted: comparison.submitted, true: comparison.reference},
-            worst=lambda case, references: {predicted: math.nan, true: references[field_name]},
+        metric = Metric(name, self.title_of(name), aggregate, best=1, worst=-1)
+        return Measure.of_values(
+            metric, field_name, lambda made, wanted: {predicted: made, true: wanted}, missing=math.nan
         )
 
 

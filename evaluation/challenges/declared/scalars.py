@@ -7,7 +7,6 @@ from typing import Literal
 from pydantic import FiniteFloat, model_validator
 
 from evaluation.challenges.declared.tables import (
-    FieldComparison,
     FieldTable,
     Measure,
     MetricTable,
@@ -16,9 +15,9 @@ from evaluation.challenges.declared.tables import (
 )
 from evaluation.core.aggregates import concordance_of
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import FormColumn, Values
+from evaluation.core.challenge import FormColumn
 from evaluation.core.field import CaseColumns, Field, Kind, Reference
-from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
+from evaluation.core.form import STACK_INDEX, STACK_NAME
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.classes import Flags, FlagSet
@@ -51,14 +50,8 @@ class ScalarFieldTable(RowFieldTable, ABC):
         reference_columns: tuple[str, ...],
     ) -> Field:
         """Return the field of that name: its kind and columns, submitted and in `cases.csv`."""
-        return Field(
-            name=name,
-            title=self.title_of(name),
-            kind=kind,
-            archive=self.columns_of(columns),
-            socket=self.socket_of(name, self.stacked),
-            reference=Reference(reference, CaseColumns(reference_columns)),
-        )
+        location = Reference(reference, CaseColumns(reference_columns))
+        return self.declared_field(name, kind, self.columns_of(columns), location, self.stacked)
 
     def form_columns(self) -> tuple[FormColumn, ...]:
         """Return the columns of stacks."""
@@ -205,18 +198,13 @@ class HammingDistance(MetricTable):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean of the distances."""
+        assert isinstance(table, FlagsField)
 
-        def distance(flags: Flags, known: Flags) -> Row:
+        def columns(flags: Flags, known: Flags) -> Row:
             return {name: modified_hamming_distance(label_errors(flags, known))}
 
-        def row(comparison: FieldComparison) -> Row:
-            return distance(comparison.submitted, comparison.reference)
-
-        def worst_row(case: CaseForm, references: Values) -> Row:
-            known = references[field_name]
-            return {name: math.nan if all(flag is None for flag in known) else 1.0}
-
-        return Measure((Metric(name, self.title_of(name), mean_of(name), best=0, worst=1),), row, worst_row)
+        metric = Metric(name, self.title_of(name), mean_of(name), best=0, worst=1)
+        return Measure.of_values(metric, field_name, columns, missing=(None,) * len(table.names))
 
 
 class SurvivalField(ScalarFieldTable):
@@ -284,11 +272,6 @@ class ConcordanceIndex(MetricTable):
         def columns(number: float, observed: ObservedTime) -> Row:
             return {predicted: number, time: observed.time, event: float(observed.event)}
 
-        def row(comparison: FieldComparison) -> Row:
-            return columns(comparison.submitted, comparison.reference)
-
-        def worst_row(case: CaseForm, references: Values) -> Row:
-            return columns(math.nan, references[field_name])
-
         aggregate = concordance_of(predicted, time, event, table.risk)
-        return Measure((Metric(name, self.title_of(name), aggregate, best=1, worst=0),), row, worst_row)
+        metric = Metric(name, self.title_of(name), aggregate, best=1, worst=0)
+        return Measure.of_values(metric, field_name, columns, missing=math.nan)

@@ -31,14 +31,11 @@ class ScoreMetric(MetricTable, ABC):
         score, label = score_columns(field_name)
         check_classes(table)
 
-        def row(comparison: FieldComparison) -> Row:
-            return {score: comparison.submitted, label: comparison.reference}
+        def row(number: float | None, present: float) -> Row:
+            return {score: _FARTHEST.get(present, math.nan) if number is None else number, label: present}
 
-        def worst_row(case: CaseForm, references: Values) -> Row:
-            present = references[field_name]
-            return {score: _FARTHEST.get(present, math.nan), label: present}
-
-        return Measure((Metric(name, self.title_of(name), aggregate, best, worst),), row, worst_row)
+        metric = Metric(name, self.title_of(name), aggregate, best, worst)
+        return Measure.of_values(metric, field_name, row, missing=None)
 
 
 class AreaUnderCurve(ScoreMetric):

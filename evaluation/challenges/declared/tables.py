@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
-from evaluation.core.field import Field, Files, HiddenField, Kind, Reference, Socket, TableColumns
+from evaluation.core.field import Field, Files, HiddenField, Kind, Reference, Socket, TableColumns, TableRows
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key, KeyTable
 from evaluation.core.metric import Metric
@@ -46,11 +46,19 @@ class FieldTable(KeyTable, ABC):
         """Return the columns of `cases.csv` that participants know because of this field; by default none."""
         return ()
 
-    def socket_of(self, name: str, stacked: bool = False) -> Socket:
-        """Return the output socket of the field of that name."""
+    def declared_field(
+        self,
+        name: str,
+        kind: Kind,
+        archive: Files | TableColumns | TableRows,
+        reference: Reference,
+        stacked: bool = False,
+    ) -> Field:
+        """Return the field of that name, with its title and its output socket."""
         slug = self.socket or name.replace("_", "-")
         default = f"images/{slug}" if self.is_image else f"{slug}.json"
-        return Socket(slug, self.output or default, stacked)
+        socket = Socket(slug, self.output or default, stacked)
+        return Field(name, self.title_of(name), kind, archive, socket, reference)
 
     def title_of(self, name: str) -> str:
         """Return the title of the field of that name."""
@@ -90,14 +98,9 @@ class FileFieldTable(FieldTable):
         extensions = tuple(self.extensions or readable)
         folder = self.folder or name
         suffix = self.suffix if self.reference_suffix is None else self.reference_suffix
-        return Field(
-            name=name,
-            title=self.title_of(name),
-            kind=kind,
-            archive=Files(folder, extensions, self.suffix),
-            socket=self.socket_of(name),
-            reference=Reference(reference, Files(self.reference_folder or folder, readable, suffix)),
-        )
+        location = Files(self.reference_folder or folder, readable, suffix)
+        archive = Files(folder, extensions, self.suffix)
+        return self.declared_field(name, kind, archive, Reference(reference, location))
 
 
 class RowFieldTable(FieldTable):
@@ -185,6 +188,17 @@ class Measure:
     row: Callable[[FieldComparison], Row]
     worst: Callable[[CaseForm, Values], Row] = no_columns
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
+
+    @classmethod
+    def of_values(
+        cls, metric: Metric, field_name: str, columns: Callable[[Any, Any], Row], missing: Any
+    ) -> "Measure":
+        """Return the measure of ``columns`` of submitted and true value; ``missing`` stands for no result."""
+        return cls(
+            (metric,),
+            lambda comparison: columns(comparison.submitted, comparison.reference),
+            lambda case, references: columns(missing, references[field_name]),
+        )
 
 
 class MetricTable(KeyTable, ABC):

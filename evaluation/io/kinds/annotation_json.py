@@ -1,6 +1,5 @@
 """The platform's JSON of annotated points and boxes, held to its published schema: no further keys."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -93,14 +92,10 @@ def written_annotation(
     return entry if probability is None else {**entry, "probability": float(probability)}
 
 
-def written_alone(entry: Mapping[str, Any], of: AnnotationType) -> dict[str, Any]:
-    """Return the value of a socket of one annotation."""
-    return {"type": of.one, **entry, "version": dict(_VERSION)}
-
-
-def written_list(entries: Sequence[Mapping[str, Any]], of: AnnotationType) -> dict[str, Any]:
-    """Return the value of a socket of many annotations."""
-    return {"type": of.many, of.list_key: list(entries), "version": dict(_VERSION)}
+def written(entries: Sequence[Mapping[str, Any]], of: AnnotationType, single: bool = False) -> dict[str, Any]:
+    """Return the value of a socket of many annotations, or with ``single`` of the one."""
+    content = {"type": of.one, **entries[0]} if single else {"type": of.many, of.list_key: list(entries)}
+    return {**content, "version": dict(_VERSION)}
 
 
 def _annotation(source: JsonSource, value: Mapping[str, Any], of: AnnotationType) -> Annotation:
@@ -164,15 +159,10 @@ def _require_keys(source: JsonSource, name: str, required: Sequence[str], option
 
 
 def _is_version(value: object) -> bool:
-    if not isinstance(value, dict) or set(value) != set(_VERSION):
+    """Return whether a value holds the two whole numbers of a version; 1.0 is whole, true is no number."""
+    if not isinstance(value, dict) or value.keys() != _VERSION.keys():
         return False
-    return all(_is_whole(number) and number >= 0 for number in value.values())
-
-
-def _is_whole(number: object) -> bool:
-    if isinstance(number, float):
-        return math.isfinite(number) and number.is_integer()
-    return isinstance(number, int) and not isinstance(number, bool)
+    return all(type(number) in (int, float) and number >= 0 and number % 1 == 0 for number in value.values())
 
 
 def _within(source: JsonSource, place: str) -> JsonSource:
@@ -240,11 +230,6 @@ def written_box(corners: Corners, name: str | None, probability: float | None) -
     x1, y1, x2, y2 = corners
     around = [(x1, y1, 0.0), (x2, y1, 0.0), (x2, y2, 0.0), (x1, y2, 0.0)]
     return written_annotation(around, BOXES, name, probability)
-
-
-def written_boxes(entries: list[dict[str, object]], single: bool = False) -> dict[str, object]:
-    """Return the value of a socket."""
-    return written_alone(entries[0], BOXES) if single else written_list(entries, BOXES)
 
 
 def _axis_parallel(corners: tuple[Triple, ...]) -> Corners | None:

@@ -19,8 +19,8 @@ from evaluation.io.kinds.annotation_json import (
     MAX_FAULTS,
     boxes_of_json,
     within_image,
+    written,
     written_box,
-    written_boxes,
 )
 from evaluation.io.kinds.number import number_of_cell
 from evaluation.io.pixels import Size
@@ -90,14 +90,10 @@ class BoxList(field.ColumnKind):
             data = files.read(source.path, self._max_bytes, may_be_empty=True)
         except ReadError as error:
             raise FormFault(error.fault(source.path)) from None
-        lines = self._read_lines(data, _size_of(case))
+        read = box_files.read_voc_boxes if self.layout == "voc_xml" else box_files.read_box_lines
+        lines = read(data, self._format, _size_of(case), self.max_boxes)
         FormFault.raise_all([problem.fault(source.path) for problem in lines.problems])
         return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.outside)
-
-    def _read_lines(self, data: memoryview, size: Size) -> box_files.BoxLines:
-        if self.layout == "voc_xml":
-            return box_files.read_voc_boxes(data, self._format, size, self.max_boxes)
-        return box_files.read_box_lines(data, self._format, size, self.max_boxes)
 
     def _of_json(self, source: field.JsonSource, case: CaseForm) -> Boxes:
         rows: list[tuple[float, ...]] = []
@@ -196,13 +192,7 @@ class BoxList(field.ColumnKind):
 
     def write_json(self, value: Boxes) -> dict[str, object]:
         """Return the platform's `Multiple 2D bounding boxes`."""
-        name, probability = self._attributes.name, self._attributes.probability
-        return written_boxes(
-            [
-                written_box((x1, y1, x2, y2), name(label), probability(confidence))
-                for label, confidence, x1, y1, x2, y2 in value.rows.tolist()
-            ]
-        )
+        return _json_of(value, self._attributes)
 
     def describe_json(self) -> str:
         """Return the platform's type and its content."""
@@ -238,6 +228,14 @@ def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
         "missing": int(predicted is None),
         "outside": boxes.outside,
     }
+
+
+def _json_of(value: Boxes, attributes: objects.Attributes, single: bool = False) -> dict[str, object]:
+    entries = [
+        written_box((x1, y1, x2, y2), attributes.name(label), attributes.probability(share))
+        for label, share, x1, y1, x2, y2 in value.rows.tolist()
+    ]
+    return written(entries, BOXES, single)
 
 
 # Axis-parallel boxes in an image or volume: rows of a table, or in two dimensions the platform's JSON.
@@ -387,11 +385,7 @@ class BoxesInSpace(field.Kind):
 
     def write_json(self, value: Boxes) -> dict[str, object]:
         """Return the platform's `2D bounding box` or `Multiple 2D bounding boxes`."""
-        entries = [
-            written_box((x1, y1, x2, y2), self.attributes.name(label), self.attributes.probability(share))
-            for label, share, x1, y1, x2, y2 in value.rows.tolist()
-        ]
-        return written_boxes(entries, self.single)
+        return _json_of(value, self.attributes, self.single)
 
     def describe(self) -> str:
         """Return the content of a row."""

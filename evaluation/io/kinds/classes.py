@@ -1,7 +1,7 @@
 """One class of several, the probabilities of several classes, and sets of named flags."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -23,7 +23,7 @@ from evaluation.core.field import (
 from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, number_within, whole_number
 from evaluation.io.json_files import json_kind
-from evaluation.io.kinds.number import number_of_cell, number_of_json, shortest
+from evaluation.io.kinds.number import all_numbers, number_of_cell, number_of_json, shortest
 
 # --- One class of several, from table cells or JSON ---
 
@@ -231,7 +231,7 @@ class ClassProbabilities(Kind):
             one = CellsSource((cell,), source.file, source.line, (column,))
             return _in_range(one, number_of_cell(one, 0, _NUMBER), _NUMBER)
 
-        return _every(read, len(self.classes))
+        return all_numbers(read, len(self.classes))
 
     def _of_json(self, source: JsonSource) -> Probabilities:
         value = source.value
@@ -246,7 +246,7 @@ class ClassProbabilities(Kind):
             expected = f"{_NUMBER} for {self.classes[position]!r}"
             return _in_range(source, number_of_json(source, value[position], expected), expected)
 
-        return _every(read, len(self.classes))
+        return all_numbers(read, len(self.classes))
 
     def _faults_of_keys(self, source: JsonSource, value: dict[str, object]) -> list[Fault]:
         faults: list[Fault] = []
@@ -312,19 +312,6 @@ class ClassProbabilities(Kind):
 
     def _sum(self) -> str:
         return "" if self.tolerance is None else f"; their sum is 1 (within {self.tolerance:g})"
-
-
-def _every(read: Callable[[int], float], count: int) -> Probabilities:
-    """Return all values. Raises `FormFault` with the faults of all of them."""
-    faults: list[Fault] = []
-    values: list[float] = []
-    for position in range(count):
-        try:
-            values.append(read(position))
-        except FormFault as fault:
-            faults += fault.faults
-    FormFault.raise_all(faults)
-    return tuple(values)
 
 
 def _in_range(source: Source, value: float, expected: str) -> float:

@@ -141,6 +141,10 @@ class MapKind(Kind):
         """Return the number of pixels or voxels."""
         return math.prod(volumes.case_geometry(case, self.dimensions).shape)
 
+    def pack(self, value: Any) -> Packed:
+        """Return the corner and values of a map."""
+        return pack_volume(value.crop)
+
     @abstractmethod
     def volume(self, value: Any, case: CaseForm) -> Volume:
         """Return the values of the whole image, ready to be written."""
@@ -176,18 +180,14 @@ class LabelMap(MapKind):
 
     def _crops(self, planes: Iterator[volumes.Plane], path: str) -> Iterator[Crop]:
         for z, plane in enumerate(planes, start=1):
+            part = plane.crop if self.background == 0 else Crop(plane.values)
             try:
-                yield self._cropped(plane)
+                found = crop(self.listed.positions(part.values), 0)
             except ReadError as error:
                 place = f" in plane {z}" if self.dimensions == 3 else ""
-                found = ReadError(error.kind, error.expected, f"{error.found}{place}", hint=error.hint)
-                raise FormFault(found.fault(path)) from None
-
-    def _cropped(self, plane: volumes.Plane) -> Crop:
-        """Return the positions of a plane, a copy. Raises `ReadError`."""
-        part = plane.crop if self.background == 0 else Crop(plane.values)
-        found = crop(self.listed.positions(part.values), 0)
-        return Crop(found.values.copy(), part.top + found.top, part.left + found.left)
+                unlisted = ReadError(error.kind, error.expected, f"{error.found}{place}", hint=error.hint)
+                raise FormFault(unlisted.fault(path)) from None
+            yield Crop(found.values.copy(), part.top + found.top, part.left + found.left)
 
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> LabelMapValue:
         geometry = volumes.case_geometry(case, self.dimensions)
@@ -213,24 +213,12 @@ class LabelMap(MapKind):
         """Return a map with an ellipse or ellipsoid of each label."""
         shape = volumes.case_geometry(case, self.dimensions).shape
         planes = np.zeros(shape, np.uint8)
+        sizes = np.reshape(shape, (3, 1, 1, 1))
         for position in range(1, len(self.labels) + 1):
-            axes = zip(
-                np.indices(shape),
-                random.uniform(0.3, 0.7, 3),
-                random.uniform(0.15, 0.25, 3),
-                shape,
-                strict=True,
-            )
-            inside = sum(
-                ((index - middle * (size - 1)) / max(radius * size, 0.5)) ** 2
-                for index, middle, radius, size in axes
-            )
-            planes[inside <= 1] = position
+            middles = random.uniform(0.3, 0.7, sizes.shape) * (sizes - 1)
+            radii = np.maximum(random.uniform(0.15, 0.25, sizes.shape) * sizes, 0.5)
+            planes[(((np.indices(shape) - middles) / radii) ** 2).sum(axis=0) <= 1] = position
         return self._value(stack_of((crop(plane, 0) for plane in planes), np.uint8), case)
-
-    def pack(self, value: LabelMapValue) -> Packed:
-        """Return the corner and positions."""
-        return pack_volume(value.crop)
 
     def unpack(self, packed: Packed, case: CaseForm) -> LabelMapValue:
         """Return the map, its positions checked. Raises `HandoverError`."""

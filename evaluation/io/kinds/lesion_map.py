@@ -90,16 +90,9 @@ class LesionMap(MapKind):
         middles = order[(np.concatenate([[0], ends[:-1]]) + ends) // 2] if count else order
         spacing, origin, axes = _matrices(grid)
         centres = (voxels[middles] + mask.corner)[:, ::-1] * spacing @ axes.T + origin
-        ones = np.ones(count)
-        return LesionPoints(
-            centres[:, : self.space.axes],
-            np.zeros(count, np.int64),
-            ones,
-            np.full(count, np.nan),
-            lesions,
-            mask,
-            grid,
-        )
+        positions, unknown = centres[:, : self.space.axes], np.full(count, np.nan)
+        classes, probabilities = np.zeros(count, np.int64), np.ones(count)
+        return LesionPoints(positions, classes, probabilities, unknown, lesions, mask, grid)
 
     def _grid(self, case: CaseForm) -> Geometry:
         if self.space.unit == "pixels":

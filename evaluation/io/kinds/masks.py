@@ -161,9 +161,8 @@ class MultilabelMask(Kind):
             if depth != len(self.classes):
                 raise ReadError(FaultKind.WRONG_VALUE, f"{len(self.classes)} channels", str(depth))
             if volume.header.dtype != np.uint8:
-                raise ReadError(
-                    FaultKind.WRONG_VALUE, "8 bits per channel (MET_UCHAR)", str(volume.header.dtype)
-                )
+                expected, found = "8 bits per channel (MET_UCHAR)", str(volume.header.dtype)
+                raise ReadError(FaultKind.WRONG_VALUE, expected, found)
             return np.stack([plane.values.copy() for plane in volume.planes()])
 
     def rehearse(self, reference: tuple[Crop, ...], case: CaseForm, variant: Variant) -> tuple[Crop, ...]:

@@ -1,7 +1,7 @@
 """Numbers: measurements, 0/1 labels, scores of two classes, and times to an event."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -180,6 +180,19 @@ def number_of_json(source: field.JsonSource, value: object, expected: str) -> fl
     return number
 
 
+def all_numbers(read: Callable[[int], float], count: int) -> tuple[float, ...]:
+    """Return ``read`` of 0, 1 and so on. Raises `FormFault` with the faults of all of them."""
+    faults: list[Fault] = []
+    values: list[float] = []
+    for position in range(count):
+        try:
+            values.append(read(position))
+        except FormFault as fault:
+            faults += fault.faults
+    FormFault.raise_all(faults)
+    return tuple(values)
+
+
 def shortest(value: float) -> str:
     """Return the shortest text that reads back as this number; 1.0000000000000002 is not shown as 1."""
     return repr(value).removesuffix(".0")
@@ -256,25 +269,15 @@ class TimeToEvent(field.Kind):
         """Return the time and the event. Raises `FormFault` with every fault."""
         if not isinstance(source, field.CellsSource):
             raise TypeError(f"no time to an event can be read from {type(source).__name__}")
-        time_cell, event_cell = (
-            field.CellsSource((cell,), source.file, source.line, (column,))
-            for cell, column in zip(source.cells, source.columns, strict=True)
-        )
-        expected = Number(minimum=0.0, unit=self.unit).describe()
-        faults: list[Fault] = []
-        time, event = 0.0, 0
-        try:
-            time = number_of_cell(time_cell, 0, expected)
-            if time < 0:
-                raise field.fault_at(time_cell, expected, shortest(time))
-        except FormFault as fault:
-            faults += fault.faults
-        try:
-            event = Label().read(event_cell, case, files)
-        except FormFault as fault:
-            faults += fault.faults
-        FormFault.raise_all(faults)
-        return ObservedTime(time, event)
+        kinds = (Number(minimum=0.0, unit=self.unit), Label())
+
+        def read(position: int) -> float:
+            cells, columns = (source.cells[position],), (source.columns[position],)
+            cell = field.CellsSource(cells, source.file, source.line, columns)
+            return kinds[position].read(cell, case, files)
+
+        time, event = all_numbers(read, 2)
+        return ObservedTime(time, int(event))
 
     def unpack(self, packed: Packed, case: CaseForm) -> ObservedTime:
         """Return the time and the event. Raises `HandoverError`."""
@@ -315,15 +318,11 @@ class SurvivalPrediction(Number):
             return self._at(0.0)
         time, event = reference
         later = time if event else time * (1 + _SHIFT) + _SHIFT
-        if (
-            not self.risk
-            and variant is not field.Variant.INVERTED
-            and self.minimum <= 0
-            and math.isinf(self.maximum)
-        ):
+        inverted = variant is field.Variant.INVERTED
+        if not (self.risk or inverted) and self.minimum <= 0 and math.isinf(self.maximum):
             return later
         share = math.log1p(later) / _LARGEST_LOGARITHM
-        return self._at(1 - share if self.risk is not (variant is field.Variant.INVERTED) else share)
+        return self._at(1 - share if self.risk is not inverted else share)
 
     def _at(self, share: float) -> float:
         """Return the number at a share of the range; without a bound the range is 1 long."""

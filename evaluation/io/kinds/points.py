@@ -28,11 +28,10 @@ from evaluation.io.kinds.annotation_json import (
     Annotation,
     read_annotation,
     read_annotations,
-    written_alone,
+    written,
     written_annotation,
-    written_list,
 )
-from evaluation.io.kinds.number import number_of_cell, number_of_json
+from evaluation.io.kinds.number import all_numbers, number_of_cell, number_of_json
 from evaluation.metrics.points import euclidean_distance
 
 # --- A point in an image, in pixels ---
@@ -69,24 +68,20 @@ class PointInImage(Kind):
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Point:
         """Return the point at a source. Raises `FormFault` with the faults of both coordinates."""
-        expected = "a finite number"
         if isinstance(source, JsonSource) and not (
             isinstance(source.value, list) and len(source.value) in (2, 3)  # the platform's own have three
         ):
             raise fault_at(source, "a list [x, y]", json_kind(source.value), FaultKind.MALFORMED)
-        values: list[float] = []
-        faults: list[Fault] = []
-        for position, limit in enumerate((case.width, case.height)):
-            try:
-                value = _coordinate(source, position, expected)
-                if not 0 <= value <= limit:
-                    axis = "xy"[position]
-                    raise fault_at(source, f"{axis} from 0 to {limit}", f"{axis} = {value:.12g}")
-                values.append(value)
-            except FormFault as fault:
-                faults += fault.faults
-        FormFault.raise_all(faults)
-        return Point(values[0], values[1], case.width)
+
+        def coordinate(position: int) -> float:
+            axis, limit = "xy"[position], (case.width, case.height)[position]
+            value = _coordinate(source, position, "a finite number")
+            if not 0 <= value <= limit:
+                raise fault_at(source, f"{axis} from 0 to {limit}", f"{axis} = {value:.12g}")
+            return value
+
+        x, y = all_numbers(coordinate, 2)
+        return Point(x, y, case.width)
 
     def pack(self, value: Point) -> Packed:
         """Return x and y."""
@@ -226,7 +221,14 @@ class Points(Kind):
             raise TypeError(f"no points can be read from {type(source).__name__}")
 
     def _of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
-        position = position_of_cells(row, self.space, case, faults)
+        position: list[float] = []
+        for number in range(self.space.axes):
+            try:
+                position.append(number_of_cell(row, number, "a finite number"))
+            except FormFault as fault:
+                faults += fault.faults
+                position.append(0.0)
+        faults += self.space.faults(row, position, case)
         label, probability = self.attributes.of_cells(row, self.space.axes, faults)
         return (*position, label, probability, self._diameter(row, faults))
 
@@ -310,15 +312,14 @@ class Points(Kind):
 
     def write_json(self, value: PointSet) -> dict[str, object]:
         """Return the platform's `Point` or `Multiple points`."""
+        triples = np.zeros((len(value), _AXES_IN_JSON))
+        triples[:, : self.space.axes] = value.positions
+        name, probability = self.attributes.name, self.attributes.probability
         entries = [
-            written_annotation(
-                [triple_of(position)], POINTS, self.attributes.name(label), self.attributes.probability(share)
-            )
-            for position, label, share in zip(
-                value.positions, value.classes, value.probabilities, strict=True
-            )
+            written_annotation([triple], POINTS, name(label), probability(share))
+            for triple, label, share in zip(triples.tolist(), value.classes, value.probabilities, strict=True)
         ]
-        return written_alone(entries[0], POINTS) if self.single else written_list(entries, POINTS)
+        return written(entries, POINTS, self.single)
 
     def describe(self) -> str:
         """Return the content of a row."""
@@ -329,21 +330,6 @@ class Points(Kind):
         """Return the platform's type and its content."""
         attributes = self.attributes.in_words_of_json()
         return f"the type `{self.socket_kind}`; {self.space.in_words_of_json()}{attributes}"
-
-
-def position_of_cells(
-    row: CellsSource, space: objects.Space, case: CaseForm, faults: list[Fault]
-) -> tuple[float, ...]:
-    """Return the coordinates in the first cells of a row; the faults of each are added."""
-    position: list[float] = []
-    for number in range(space.axes):
-        try:
-            position.append(number_of_cell(row, number, "a finite number"))
-        except FormFault as fault:
-            faults += fault.faults
-            position.append(0.0)
-    faults += space.faults(row, position, case)
-    return tuple(position)
 
 
 def moved_points(reference: PointSet, space: objects.Space, case: CaseForm, variant: Variant) -> PointSet:
@@ -357,11 +343,6 @@ def moved_points(reference: PointSet, space: objects.Space, case: CaseForm, vari
         positions = np.array([space.farthest(position, case) for position in positions.tolist()])
     ones, unknown = np.ones(len(positions)), np.full(len(positions), np.nan)
     return PointSet(positions, reference.classes, ones, unknown)
-
-
-def triple_of(position: NDArray[np.float64]) -> list[float]:
-    """Return three coordinates; z is 0 in two dimensions."""
-    return [*position.tolist(), 0.0][:_AXES_IN_JSON]
 
 
 # --- Keypoints: named points such as landmarks, each exactly once per case ---

@@ -66,10 +66,6 @@ class ProbabilityMap(MapKind):
         mask = rehearsed_mask(reference, self.foreground, variant)
         return self._value(stack_of(map(_cropped, mask), np.float32), case)
 
-    def pack(self, value: ProbabilityMapValue) -> Packed:
-        """Return the corner and probabilities."""
-        return pack_volume(value.crop)
-
     def unpack(self, packed: Packed, case: CaseForm) -> ProbabilityMapValue:
         """Return the map, its probabilities checked. Raises `HandoverError`."""
         cropped = unpack_volume(packed, "<f4", case_geometry(case, self.dimensions).shape)
@@ -204,11 +200,9 @@ class DetectionMap(MapKind):
         several = np.flatnonzero(highest[1:] != lowest[1:]) + 1
         if len(several):
             first = several[0]
-            raise fault_at(
-                FileSource(path),
-                "one value in each connected component (diagonal neighbours are connected)",
-                f"{lowest[first]:.6g} to {highest[first]:.6g} in one of {len(several)} components",
-            )
+            expected = "one value in each connected component (diagonal neighbours are connected)"
+            extremes = f"{lowest[first]:.6g} to {highest[first]:.6g}"
+            raise fault_at(FileSource(path), expected, f"{extremes} in one of {len(several)} components")
         return DetectionMapValue(labelled, found.corner, highest[1:].astype(np.float64), shape)
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> DetectionMapValue:

@@ -29,17 +29,25 @@ class Volume:
     geometry: Geometry
 
 
-@dataclass(frozen=True)
-class ConfidenceVolume(Kind):
-    """A confidence in [0, 1] for every voxel, or a binary mask; float64 is read as float32."""
+class VolumeKind(Kind):
+    """A volume in a file, written from a `Volume`."""
 
     needs_size: ClassVar[bool] = True
+
+    def write_file(self, value: Volume, extension: str) -> bytes:
+        """Return the bytes of a `Volume`."""
+        return write_volume(value.values, value.geometry, extension)
+
+
+@dataclass(frozen=True)
+class ConfidenceVolume(VolumeKind):
+    """A confidence in [0, 1] for every voxel, or a binary mask; float64 is read as float32."""
 
     slab_bytes: int = SLAB_BYTES
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
         """Return the B-scans of a volume, each cropped to its content. Raises `FormFault`."""
-        stored = StoredVolume(path_of(source), case, files, 0.0, 1.0, False, self.slab_bytes)
+        stored = ReferenceVolume(0.0, 1.0, False, self.slab_bytes).read(source, case, files)
         return tuple(Crop(_compact(plane.values), plane.top, plane.left) for plane in stored.planes())
 
     def pack(self, value: tuple[Crop, ...]) -> Packed:
@@ -80,10 +88,6 @@ class ConfidenceVolume(Kind):
         """Return the number of voxels."""
         return math.prod(geometry_of(case).shape)
 
-    def write_file(self, value: Volume, extension: str) -> bytes:
-        """Return the bytes of a `Volume`."""
-        return write_volume(value.values, value.geometry, extension)
-
     def describe(self) -> str:
         """Return the description for participants."""
         return (
@@ -93,10 +97,8 @@ class ConfidenceVolume(Kind):
 
 
 @dataclass(frozen=True)
-class ReferenceVolume(Kind):
+class ReferenceVolume(VolumeKind):
     """Values 0 or from ``minimum`` to ``maximum``; with ``whole`` only whole numbers."""
-
-    needs_size: ClassVar[bool] = True
 
     minimum: float
     maximum: float
@@ -105,30 +107,27 @@ class ReferenceVolume(Kind):
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> "StoredVolume":
         """Return the volume without reading it."""
-        return StoredVolume(
-            path_of(source), case, files, self.minimum, self.maximum, self.whole, self.slab_bytes
-        )
-
-    def write_file(self, value: Volume, extension: str) -> bytes:
-        """Return the bytes of a `Volume`."""
-        return write_volume(value.values, value.geometry, extension)
+        return StoredVolume(self, path_of(source), case, files)
 
     def describe(self) -> str:
         """Return which values may occur."""
-        return f"a volume of {_values(self.minimum, self.maximum, self.whole)}"
+        return f"a volume of {self.values()}"
+
+    def values(self) -> str:
+        """Return which values may occur, without the volume."""
+        if self.whole:
+            return f"whole numbers from 0 to {self.maximum:g}"
+        return f"values {'0 or ' * bool(self.minimum)}from {self.minimum:g} to {self.maximum:g}"
 
 
 @dataclass(frozen=True)
 class StoredVolume:
-    """A volume in a file that is decoded at every call of `planes`."""
+    """A volume in a file that is decoded at every call of `planes`; ``kind`` tells its values."""
 
+    kind: ReferenceVolume
     path: str
     case: CaseForm
     files: FileAccess
-    minimum: float
-    maximum: float
-    whole: bool
-    slab_bytes: int
 
     def planes(self) -> Iterator[Crop]:
         """Yield the planes in order, cropped to their content, each valid until the next is read.
@@ -136,7 +135,7 @@ class StoredVolume:
         The header is compared with the case's form before the first plane, and the values of every plane are
         checked. Raises `FormFault`.
         """
-        planes = case_planes(self.path, self.case, self.files, 3, self.slab_bytes, planes="B-scans")
+        planes = case_planes(self.path, self.case, self.files, 3, self.kind.slab_bytes, planes="B-scans")
         for z, plane in enumerate(planes):
             cropped = plane.crop
             if cropped.values.size:
@@ -145,27 +144,15 @@ class StoredVolume:
 
     def _check_values(self, values: NDArray[Any], z: int) -> None:
         """Check that all values are allowed; NaN is not."""
-        bad = None
-        for extreme in (values.min(), values.max()):
-            if not (0 <= extreme <= self.maximum):
-                bad = extreme
-                break
-        if bad is None and self.minimum > 0:
-            between = values[(values > 0) & (values < self.minimum)]
-            bad = between[0] if len(between) else None
-        if bad is None and self.whole and values.dtype.kind == "f":
-            broken = values[values != np.floor(values)]
-            bad = broken[0] if len(broken) else None
+        minimum, maximum = self.kind.minimum, self.kind.maximum
+        bad = next((extreme for extreme in (values.min(), values.max()) if not 0 <= extreme <= maximum), None)
+        if bad is None and minimum > 0:
+            bad = next(iter(values[(values > 0) & (values < minimum)]), None)
+        if bad is None and self.kind.whole and values.dtype.kind == "f":
+            bad = next(iter(values[values != np.floor(values)]), None)
         if bad is not None:
-            source = FileSource(self.path)
-            expected = _values(self.minimum, self.maximum, self.whole)
-            raise fault_at(source, expected, f"{float(bad):.6g} in B-scan {z + 1}")
-
-
-def _values(minimum: float, maximum: float, whole: bool) -> str:
-    if whole:
-        return f"whole numbers from 0 to {maximum:g}"
-    return f"values 0 or from {minimum:g} to {maximum:g}" if minimum else f"values from 0 to {maximum:g}"
+            found = f"{float(bad):.6g} in B-scan {z + 1}"
+            raise fault_at(FileSource(self.path), self.kind.values(), found)
 
 
 def _cropped(plane: NDArray[Any]) -> Crop:

@@ -40,7 +40,7 @@ from evaluation.organiser.ranking.rank_statistics import spearman
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, algorithm_writer
 from evaluation.phase.cases import OrganiserTable, organiser_table
-from evaluation.phase.leaderboard import TEAM, is_eligible
+from evaluation.phase.leaderboard import ELIGIBLE, TEAM, is_yes
 from evaluation.phase.phase import Phase
 from evaluation.summary import resampling_of
 
@@ -343,7 +343,7 @@ def _gains(
         upwards = 1 if metrics[name].better == "higher" else -1
         pairs = {
             pair.second if pair.first == ensemble else pair.first: pair
-            for pair in compare(name, metrics[name], of_all, cases, None, choice).pairs
+            for pair in compare(name, metrics[name], of_all, cases, {}, choice).pairs
             if ensemble in (pair.first, pair.second)
         }
         adjusted = dict(zip(pairs, holm([pair.p_value for pair in pairs.values()]), strict=True))
@@ -440,7 +440,7 @@ def best_of_board(path: Path, folders: Mapping[str, Path], count: int, board: st
         submissions: dict[str, str] = {}
         for row in table.rows:
             place = row.number(column)
-            if is_eligible(row) and not math.isnan(place):
+            if is_yes(row, ELIGIBLE) and not math.isnan(place):
                 places[row.cells[TEAM]] = place
                 submissions[row.cells[TEAM]] = row.cells.get(_SUBMISSION, "")
     order = sorted(places, key=lambda team: (places[team], team))

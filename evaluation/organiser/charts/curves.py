@@ -37,7 +37,6 @@ def precision_recall_chart(
     curves: Sequence[vl.NamedCurve],
     bands: Sequence[vl.NamedBand] = (),
     prevalence: float | None = None,
-    follows: str = "",
     hit: str = "",
 ) -> vl.Chart:
     """Return the chart of curves with recall along x and precision along y, both 0 … 1.
@@ -50,16 +49,12 @@ def precision_recall_chart(
         vl.NamedCurve(one.name, np.insert(one.x, 0, 0.0), one.y[[0, *range(one.y.size)]]) for one in curves
     ]
     x, y = vl.share("recall", "recall (sensitivity)"), vl.share("precision", "precision")
-    described = (
-        "Precision against recall at every threshold, in the steps whose area is the average precision."
-    )
-    chance = None
+    told = ["Precision against recall at every threshold, in the steps whose area is the average precision."]
     if prevalence is not None:
-        chance = {"precision": prevalence}
-        described += " The dashed line is the share of positives, the precision of chance."
-    described += " A band holds 95 % of the bootstrap's precisions at each recall." if bands else ""
-    described += f" {hit}" if hit else ""
-    return _stepped(name, title, described, begun, bands, (x, y), "step-before", chance, follows=follows)
+        told.append("The dashed line is the share of positives, the precision of chance.")
+    told += ["A band holds 95 % of the bootstrap's precisions at each recall."] if bands else []
+    told += [hit] if hit else []
+    return _stepped(name, title, " ".join(told), begun, bands, (x, y), "step-before", prevalence)
 
 
 _RATES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
@@ -72,8 +67,6 @@ def froc_chart(
     title: str,
     curves: Sequence[vl.NamedCurve],
     hit: str,
-    follows: str = "",
-    *,
     bands: Sequence[vl.NamedBand] = (),
     marks: Mapping[str, vl.MarkStyle] | None = None,
 ) -> vl.Chart:
@@ -90,9 +83,7 @@ def froc_chart(
     described = "Share of the objects found against false positives per case as the confidence falls."
     described += " A band holds 95 % of the curves of the bootstrap." if bands else ""
     axes = (x, vl.share("sensitivity", "sensitivity"))
-    return _stepped(
-        name, title, f"{described} {hit}", curves, bands, axes, "step-after", None, marks, follows
-    )
+    return _stepped(name, title, f"{described} {hit}", curves, bands, axes, "step-after", marks=marks)
 
 
 def _stepped(
@@ -103,17 +94,16 @@ def _stepped(
     bands: Sequence[vl.NamedBand],
     axes: tuple[vl.Record, vl.Record],
     interpolate: str,
-    chance: vl.Record | None,
+    chance: float | None = None,
     marks: Mapping[str, vl.MarkStyle] | None = None,
-    follows: str = "",
 ) -> vl.Chart:
     """Return the chart of curves in steps; ``chance``: the place of a horizontal line, if any."""
     x, y = axes
     marks = marks or vl.marks_of(curve.name for curve in curves)
     data: dict[str, Sequence[vl.Record]] = {"curves": _curve_rows(curves, x["field"], y["field"])}
     layers: list[vl.Record] = []
-    if chance:
-        data["chance"] = [chance]
+    if chance is not None:
+        data["chance"] = [{y["field"]: chance}]
         layers.append(vl.layer("chance", {"type": "rule", "color": vl.GREY, "strokeDash": [3, 3]}, y=y))
     if bands:
         data["band"] = vl.band_rows(bands, x["field"], marks)
@@ -121,7 +111,7 @@ def _stepped(
     line = {"type": "line", "interpolate": interpolate}
     drawn = vl.lines_by_name(marks, legend=len(curves) > 1)
     layers.append(vl.layer("curves", line, x=x, y=y, **drawn, strokeWidth=_WIDTH))
-    return vl.Chart(name, title, described, data, {"layer": layers, "height": 340}, follows)
+    return vl.Chart(name, title, described, data, {"layer": layers, "height": 340})
 
 
 # --- Decision curve: the net benefit of acting on a probability, against acting on all or on none ---
@@ -153,10 +143,10 @@ def decision_curve_chart(name: str, title: str, probability: Floats, positive: F
     prevalence = float(positive.mean())
     lowest = -0.25 * max(prevalence, 0.04)
     rows = [
-        {"strategy": strategy, "threshold": threshold, "net_benefit": benefit}
+        row
         for strategy, values in curves.items()
-        for threshold, benefit in zip(thresholds.tolist(), values.tolist(), strict=True)
-        if benefit >= lowest
+        for row in vl.rows_of({"threshold": thresholds, "net_benefit": values}, strategy=strategy)
+        if row["net_benefit"] >= lowest
     ]
     by_strategy = vl.nominal("strategy", title=None)
     encoding = {
@@ -167,8 +157,8 @@ def decision_curve_chart(name: str, title: str, probability: Floats, positive: F
     }
     described = (
         "Net benefit of calling a case positive from a threshold on, beside calling all or none positive "
+        "(Vickers and Elkin 2006). The submission helps where its line is the highest."
     )
-    described += "(Vickers and Elkin 2006). The submission helps where its line is the highest."
     figure = vl.layer("curves", {"type": "line"}, **encoding) | {"height": 340}
     return vl.Chart(name, title, described, {"curves": rows}, figure)
 
@@ -290,12 +280,9 @@ def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> vl.Nam
     recalls = np.arange(1, _GRID + 1) / _GRID
     rows = []
     for recall, precision in curves:
-        at_recalls = np.full((len(recall), recalls.size), np.nan)
-        for row, (found, made) in enumerate(zip(recall, precision, strict=True)):
-            position = np.searchsorted(found, recalls - 1e-9)
-            reached = position < found.size
-            at_recalls[row, reached] = made[position[reached]]
-        rows.append(at_recalls)
+        for found, made in zip(recall, precision, strict=True):
+            # A recall that is never reached has no precision.
+            rows.append(np.append(made, np.nan)[np.searchsorted(found, recalls - 1e-9)])
     values = np.vstack(rows)
     known = ~np.isnan(values).all(axis=0)
     lower, upper = np.nanquantile(values[:, known], _LEVEL, axis=0)
@@ -416,19 +403,20 @@ def survival_chart(
 
     unit: of the times, empty if unknown.
     """
-    lines = [*(vl.NamedCurve(group, one.time, one.alive) for group, one in curves.items())]
-    lines += [] if predicted is None else [predicted]
-    by_alphabet = vl.marks_of(line.name for line in lines)
-    marks = {line.name: by_alphabet[line.name] for line in lines}
+    lines = {group: {"time": one.time, "share": one.alive} for group, one in curves.items()}
+    lines |= {} if predicted is None else {predicted.name: {"time": predicted.x, "share": predicted.y}}
+    by_alphabet = vl.marks_of(lines)
+    marks = {name: by_alphabet[name] for name in lines}
     x = vl.quantity("time", f"time in {unit}" if unit else "time")
     y = vl.share("share", "share without the event")
     bands = [vl.NamedBand(group, one.time, one.lower, one.upper) for group, one in curves.items()]
-    drawn_lines, censored = list[vl.Record](), list[vl.Record]()
-    for line in lines:
-        drawn_lines += vl.rows_of({"time": line.x, "share": line.y}, name=line.name)
-    for group, one in curves.items():
-        rows = vl.rows_of({"time": one.time, "share": one.alive, "cases": one.censored}, name=group)
-        censored += [row for row in rows if row["cases"]]
+    drawn_lines = [row for name, line in lines.items() for row in vl.rows_of(line, name=name)]
+    censored = [
+        row
+        for group, one in curves.items()
+        for row in vl.rows_of({**lines[group], "cases": one.censored}, name=group)
+        if row["cases"]
+    ]
     data = {"band": vl.band_rows(bands, "time", marks), "curves": drawn_lines, "censored": censored}
     band = vl.band_layer(x, vl.share("lower", "share without the event"), len(bands))
     drawn = vl.lines_by_name(marks, legend=len(lines) > 1)

@@ -178,11 +178,14 @@ def significance_chart(
     name: str, title: str, description: str, pairs: Sequence[TestedPair], teams: Sequence[str], follows: str
 ) -> vl.Chart:
     """Return the map of all pairs; rows and columns are the teams in the order given."""
-    both = [*pairs, *map(_turned, pairs)]
+    turned = (
+        TestedPair(one.column, one.row, _OPPOSITE.get(one.verdict, one.verdict), -one.difference, one.p_value)
+        for one in pairs
+    )
     position = {team: number for number, team in enumerate(teams)}
     cells = [
         {**vars(pair), "sign": _SIGNS[pair.verdict][0]}
-        for pair in sorted(both, key=lambda pair: (position[pair.row], position[pair.column]))
+        for pair in sorted([*pairs, *turned], key=lambda pair: (position[pair.row], position[pair.column]))
     ]
     colour = vl.nominal(
         "verdict",
@@ -208,8 +211,3 @@ def significance_chart(
         "usermeta": least_width(len(teams)),
     }
     return vl.Chart(name, title, description, {"pairs": cells}, specification, follows)
-
-
-def _turned(pair: TestedPair) -> TestedPair:
-    verdict = _OPPOSITE.get(pair.verdict, pair.verdict)
-    return TestedPair(pair.column, pair.row, verdict, -pair.difference, pair.p_value)

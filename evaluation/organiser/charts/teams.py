@@ -18,10 +18,20 @@ ROW_HEIGHT = 26
 """Height of the line of a team, in pixels."""
 
 
-def by_team(scale: dict[str, Any], *, legend: bool = False) -> dict[str, Any]:
-    """Return the encoding of a scale of marks by the column "team"."""
-    encoding: dict[str, Any] = vl.nominal("team", title=None, scale=scale)
-    return encoding if legend else {**encoding, "legend": None}
+_POINT = {"type": "point", "filled": True, "size": 90, "opacity": 1}
+_INTERVAL = {"type": "rule", "strokeWidth": 2}
+_COMPARED = {"color": vl.GREY, "strokeDash": [4, 3], "tooltip": None}
+
+
+def _by_team(marks: TeamMarks, part: vl.MarkPart, *, legend: bool = False) -> dict[str, Any]:
+    """Return the encoding of the colours, shapes or dashes of teams by the column "team"."""
+    hidden = {} if legend else {"legend": None}
+    return vl.nominal("team", title=None, scale=vl.scale_of(marks, part), **hidden)
+
+
+def _teams_down(teams: Sequence["TeamValue | ValueChange"]) -> dict[str, Any]:
+    """Return the encoding of teams from top to bottom in the order given."""
+    return {**vl.names_down("team"), "scale": {"domain": [one.team for one in teams]}}
 
 
 # --- Dot plot of one value by team, with its interval: places of a ranking, or a metric ---
@@ -55,30 +65,23 @@ def team_values_chart(
     """
     domain = None if places is None else (0.5, places + 0.5)
     whole = {} if places is None else {"axis": {"values": list(range(1, places + 1)), "format": "d"}}
-    y = {**vl.names_down("team"), "scale": {"domain": [one.team for one in values]}}
+    x, lower = (vl.quantity(field, axis_title, domain, **whole) for field in ("value", "lower"))
     told = vl.tooltip("team", numbers=("value", "lower", "upper"))
     data: dict[str, Sequence[vl.Record]] = {"teams": [vars(one) for one in values]}
-    shared = {"y": y, "color": by_team(vl.scale_of(marks, "colour"))}
+    shared = {"y": _teams_down(values), "color": _by_team(marks, "colour")}
     layers: list[vl.Record] = []
     if line is not None:
         data["line"] = [{"value": line}]
-        dashed = {"type": "rule", "color": vl.GREY, "strokeDash": [4, 3], "tooltip": None}
-        layers.append(vl.layer("line", dashed, x=vl.quantity("value", axis_title, domain, **whole)))
+        layers.append(vl.layer("line", {"type": "rule", **_COMPARED}, x=x))
     if intervals := [vars(one) for one in values if one.lower is not None]:
         data["intervals"] = intervals
         # Below the points, so that these get the tooltip.
-        between = {"x": vl.quantity("lower", axis_title, domain, **whole), "x2": {"field": "upper"}}
         layers.append(
-            vl.layer("intervals", {"type": "rule", "strokeWidth": 2}, **between, **shared, tooltip=told)
+            vl.layer("intervals", _INTERVAL, x=lower, x2={"field": "upper"}, **shared, tooltip=told)
         )
-    mark = {"type": "point", "filled": True, "size": 90, "opacity": 1}
-    x = vl.quantity("value", axis_title, domain, **whole)
-    layers.append(
-        vl.layer("teams", mark, x=x, **shared, shape=by_team(vl.scale_of(marks, "shape")), tooltip=told)
-    )
-    return vl.Chart(
-        name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(values)}, follows
-    )
+    layers.append(vl.layer("teams", _POINT, x=x, **shared, shape=_by_team(marks, "shape"), tooltip=told))
+    figure = {"layer": layers, "height": ROW_HEIGHT * len(values)}
+    return vl.Chart(name, title, description, data, figure, follows)
 
 
 # --- Values against times by team, with the front of those that no other team beats in both ---
@@ -98,31 +101,21 @@ def times_chart(
 
     ``front``: the teams through which the line of the front goes, with their names.
     """
-    rows = sorted(
-        (vars(one) | {"seconds": seconds[one.team]} for one in values), key=lambda row: row["seconds"]
-    )
-    data: dict[str, Sequence[vl.Record]] = {
-        "front": [row for row in rows if row["team"] in front],
-        "teams": rows,
-    }
+    rows = [vars(one) | {"seconds": seconds[one.team]} for one in values]
+    rows.sort(key=lambda row: row["seconds"])
+    on_front = [row for row in rows if row["team"] in front]
+    data: dict[str, Sequence[vl.Record]] = {"front": on_front, "teams": rows}
     x = {**vl.quantity("seconds", "seconds per case"), "scale": {"type": "log", "zero": False}}
-    colour = by_team(vl.scale_of(marks, "colour"), legend=True)
-    shape = by_team(vl.scale_of(marks, "shape"), legend=True)
+    y = vl.quantity("value", axis_title)
+    colour, shape = _by_team(marks, "colour", legend=True), _by_team(marks, "shape", legend=True)
     told = vl.tooltip("team", numbers=("value", "lower", "upper", "seconds"))
-    line = {
-        "type": "line",
-        "interpolate": "step-after",
-        "color": vl.GREY,
-        "strokeDash": [4, 3],
-        "tooltip": None,
-    }
-    layers: list[vl.Record] = [vl.layer("front", line, x=x, y=vl.quantity("value", axis_title))]
+    line = {"type": "line", "interpolate": "step-after", **_COMPARED}
+    layers: list[vl.Record] = [vl.layer("front", line, x=x, y=y)]
     if intervals := [row for row in rows if row["lower"] is not None]:
         data["intervals"] = intervals
         between = {"y": vl.quantity("lower", axis_title), "y2": {"field": "upper"}}
-        layers.append(vl.layer("intervals", {"type": "rule", "strokeWidth": 2}, x=x, **between, color=colour))
-    y, mark = vl.quantity("value", axis_title), {"type": "point", "filled": True, "size": 90, "opacity": 1}
-    layers.append(vl.layer("teams", mark, x=x, y=y, color=colour, shape=shape, tooltip=told))
+        layers.append(vl.layer("intervals", _INTERVAL, x=x, **between, color=colour))
+    layers.append(vl.layer("teams", _POINT, x=x, y=y, color=colour, shape=shape, tooltip=told))
     return vl.Chart(name, title, description, data, {"layer": layers, "height": 300})
 
 
@@ -145,19 +138,14 @@ def value_changes_chart(
 
     A hollow circle is the value before, a full one the value now.
     """
-    y = {**vl.names_down("team"), "scale": {"domain": [one.team for one in changes]}}
-    both = [vars(one) for one in changes if one.before is not None and one.now is not None]
-    shared = {
-        "y": y,
-        "color": by_team(vl.scale_of(marks, "colour")),
-        "tooltip": vl.tooltip("team", numbers=("before", "now")),
-    }
+    told = vl.tooltip("team", numbers=("before", "now"))
+    shared = {"y": _teams_down(changes), "color": _by_team(marks, "colour"), "tooltip": told}
     layers: list[vl.Record] = []
     data: dict[str, Sequence[vl.Record]] = {}
-    if both:
+    if both := [vars(one) for one in changes if one.before is not None and one.now is not None]:
         data["lines"] = both
         between = {"x": vl.quantity("before", axis_title), "x2": {"field": "now"}}
-        layers.append(vl.layer("lines", {"type": "rule", "strokeWidth": 2}, **between, **shared))
+        layers.append(vl.layer("lines", _INTERVAL, **between, **shared))
     for when, filled in (("before", False), ("now", True)):
         data[when] = [vars(one) for one in changes if getattr(one, when) is not None]
         mark = {"type": "point", "shape": "circle", "size": 80, "filled": filled, "opacity": 1}
@@ -194,7 +182,6 @@ def subgroup_means_chart(
     ]
     lines = [{"team": one.team, "first": one.first, "second": one.second} for one in means]
     line = {"type": "rule", "color": vl.GREY, "strokeWidth": 2, "tooltip": None}
-    point = {"type": "point", "filled": True, "size": 90, "opacity": 1}
     colour, shape = (
         vl.nominal("group", title=None, scale={"domain": list(groups), "range": ends})
         for ends in ([vl.BLUE, vl.OCHRE], ["circle", "diamond"])
@@ -203,12 +190,12 @@ def subgroup_means_chart(
     x = vl.quantity("value", axis_title)
     layers = [
         vl.layer("lines", line, x=vl.quantity("first", axis_title), x2={"field": "second"}),
-        vl.layer("means", point, x=x, color=colour, shape=shape, tooltip=told),
+        vl.layer("means", _POINT, x=x, color=colour, shape=shape, tooltip=told),
     ]
     described = (
         "The mean over the cases of each subgroup. The p-value that is shown for a point is that of the "
+        "rank-sum test within the team, not corrected for the number of teams."
     )
-    described += "rank-sum test within the team, not corrected for the number of teams."
     figure = {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(means)}
     return vl.Chart(name, title, described, {"means": points, "lines": lines}, figure, follows)
 
@@ -232,9 +219,10 @@ def place_lines_chart(
     ]
     last = max(row["place"] for row in rows)
     schemes = list(places)
-    angle = -40 if len(schemes) > _MOST_LEVEL else 0
+    wide = len(schemes) > _MOST_LEVEL
+    angle = -40 if wide else 0
     labels: dict[str, Any] = {"title": None, "labelAngle": angle, "labelLimit": 250, "labelOverlap": False}
-    labels |= {} if angle else {"labelExpr": vl.wrapped_label(14)}
+    labels |= {} if wide else {"labelExpr": vl.wrapped_label(14)}
     # Room for the names at both ends, in steps between two schemes.
     room = {"type": "point", "padding": max(0.3, 0.3 * (len(schemes) - 1))}
     scale = {"domain": [0.5, last + 0.5], "reverse": True, "nice": False}
@@ -243,12 +231,11 @@ def place_lines_chart(
         "x": vl.category("scheme", axis=labels, scale={**room, "domain": schemes}),
         "y": vl.quantitative("place", title="place", scale=scale, axis=ticks),
     }
-    drawn = {"color": by_team(vl.scale_of(marks, "colour")), "tooltip": vl.tooltip("team", "scheme", "place")}
-    point = {"type": "point", "filled": True, "size": 55, "opacity": 1}
+    drawn = {"color": _by_team(marks, "colour"), "tooltip": vl.tooltip("team", "scheme", "place")}
     line = {"type": "line", "opacity": 0.8}
     layers = [
-        vl.layer("places", line, **drawn, strokeDash=by_team(vl.scale_of(marks, "dash"))),
-        vl.layer("places", point, **drawn, shape=by_team(vl.scale_of(marks, "shape"))),
+        vl.layer("places", line, **drawn, strokeDash=_by_team(marks, "dash")),
+        vl.layer("places", {**_POINT, "size": 55}, **drawn, shape=_by_team(marks, "shape")),
     ]
     data: dict[str, Sequence[vl.Record]] = {"places": rows}
     for table, scheme, text in (
@@ -264,7 +251,6 @@ def place_lines_chart(
         layers.append(vl.layer(table, mark, text=vl.nominal("names"), tooltip=vl.nominal("names")))
     least = {"leastWidth": 110 * len(schemes) if len(schemes) > 3 else 0}
     specification = {"encoding": encoding, "layer": layers, "height": max(220, 20 * last), "usermeta": least}
-    wide = len(schemes) > _MOST_LEVEL
     return vl.Chart(name, title, description, data, specification, follows, wide=wide)
 
 
@@ -311,7 +297,7 @@ def podium_chart(
     y = vl.quantity("value", axis_title)
     rule = {"type": "rule", "color": vl.GREY, "opacity": 0.4, "tooltip": None}
     separators = vl.layer("separators", rule, x=x)
-    encoding: vl.Record = {"x": x, "y": y, "color": by_team(vl.scale_of(marks, "colour"), legend=True)}
+    encoding: vl.Record = {"x": x, "y": y, "color": _by_team(marks, "colour", legend=True)}
     if few:
         line = {"type": "line", "strokeWidth": 1, "tooltip": None}
         by_case = {"detail": vl.nominal("case"), "order": vl.quantitative("position")}
@@ -322,7 +308,7 @@ def podium_chart(
             "values",
             {"type": "point", "filled": True, "cursor": "pointer", "opacity": 0.9},
             **encoding,
-            shape=by_team(vl.scale_of(marks, "shape"), legend=True),
+            shape=_by_team(marks, "shape", legend=True),
             size=vl.if_selected("case", 160, {"value": round(max(8, min(40, 40_000 / values.size)))}),
             tooltip=vl.tooltip("case", "team", "rank", numbers=("value",)),
         )
@@ -397,9 +383,7 @@ def blob_chart(
         for one in places
         for place, share in sorted(one.shares.items())
     ]
-    spans = [
-        {"team": one.team, "lower": one.lower, "median": one.median, "upper": one.upper} for one in places
-    ]
+    spans = [{name: value for name, value in vars(one).items() if name != "shares"} for one in places]
     ticks = {"values": list(range(1, last + 1)), "format": "d"}
     lower, place, median = (
         vl.quantity(name, "place", (0.5, last + 0.5), axis=ticks) for name in ("lower", "place", "median")
@@ -408,7 +392,7 @@ def blob_chart(
     cross = {"type": "point", "shape": "cross", "filled": True, "style": vl.INK, "size": 80, "opacity": 1}
     scale, legend = {"domain": [0, 1], "range": [0, 480]}, {"values": [0.1, 0.5, 1], "format": "%"}
     size = vl.quantitative("share", title="share of the resamples", scale=scale, legend=legend)
-    drawn = {"color": by_team(vl.scale_of(marks, "colour")), "size": size}
+    drawn = {"color": _by_team(marks, "colour"), "size": size}
     of_blob = vl.tooltip("team", "place", numbers=("share",))
     layers = [
         vl.layer("spans", {"type": "rule", "strokeWidth": 1.5}, x=lower, x2={"field": "upper"}, tooltip=told),
@@ -417,8 +401,8 @@ def blob_chart(
     ]
     described = (
         "The area of a blob is the share of the resamples in which the team takes the place; a cross is "
+        "the median, a line the 95 % interval."
     )
-    described += "the median, a line the 95 % interval."
     data: dict[str, Sequence[vl.Record]] = {"blobs": blobs, "spans": spans}
     figure = {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(places)}
     return vl.Chart(name, title, described, data, {**figure, "usermeta": {"leastWidth": 420}}, follows)
@@ -500,9 +484,8 @@ def dendrogram_chart(
         vl.layer("leaves", text, y=y, text=vl.nominal("leaf")),
     ]
     data: dict[str, Sequence[vl.Record]] = {"lines": lines, "leaves": names}
-    return vl.Chart(
-        name, title, description, data, {"layer": layers, "height": 60 + 40 * len(leaves)}, follows
-    )
+    figure = {"layer": layers, "height": 60 + 40 * len(leaves)}
+    return vl.Chart(name, title, description, data, figure, follows)
 
 
 # --- Bars of the cases whose removal moves the most teams ---
@@ -530,7 +513,7 @@ def influence_chart(name: str, title: str, influences: Sequence[CaseInfluence]) 
     specification = vl.layer("cases", {"type": "bar", "cursor": "pointer"}, **encoding)
     described = (
         "Each case is left out once, and the teams are ranked again. Without a case that is not shown, "
+        "fewer teams move."
     )
-    described += "fewer teams move."
     data, figure = {"cases": list(map(vars, influences))}, specification | {"height": 20 * len(influences)}
     return vl.Chart(name, title, described, data, figure, single_cases=True)

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,6 @@ def distribution_chart(
     title: str,
     distributions: Sequence[Distribution],
     axis_title: str,
-    domain: tuple[float, float] | None = None,
     follows: str = "",
     *,
     marks: Mapping[str, vl.MarkStyle] | None = None,
@@ -62,16 +62,16 @@ def distribution_chart(
             middles, held = (edges[:-1] + edges[1:]) / 2, counts > 0
             bins += vl.rows_of({"value": middles[held], "cases": counts[held]}, name=one.name)
         else:
-            names = [case for case, enters in zip(one.cases, entering.tolist(), strict=True) if enters]
-            for case, value, offset in zip(names, values.tolist(), _offsets(values), strict=True):
-                points.append({"name": one.name, "case": case, "value": value, "offset": offset})
+            of_case = zip(compress(one.cases, entering), values.tolist(), _offsets(values), strict=True)
+            points += [
+                {"name": one.name, "case": case, "value": value, "offset": offset}
+                for case, value, offset in of_case
+            ]
     of_name = vl.nominal("name", scale=vl.scale_of(marks or {}, "colour"), legend=None)
-    y = vl.names_down("name")
-    x = vl.quantity("value", axis_title, domain)
     numbers = ("median", "first_quartile", "third_quartile", "mean")
     told = [vl.quantitative("cases"), *vl.tooltip("name", numbers=numbers)]
-    low_end, first_quartile, middle = (
-        vl.quantity(name, axis_title, domain) for name in ("low", "first_quartile", "median")
+    x, low_end, first_quartile, middle = (
+        vl.quantity(field, axis_title) for field in ("value", "low", "first_quartile", "median")
     )
     bar = {"type": "bar", "size": 14, "color": vl.GREY, "opacity": 0.35}
     layers: list[vl.Record] = [
@@ -102,23 +102,21 @@ def distribution_chart(
     layers.append(vl.layer("boxes", tick, x=middle, tooltip=told))
     described = (
         "Boxes hold the middle half of the cases, the mark in them is the median, and lines end at the "
+        "last case within 1.5 times the box."
     )
-    described += "last case within 1.5 times the box."
-    figure = {"encoding": {"y": y}, "layer": layers, "height": 50 * max(1, len(boxes))}
+    y, height = vl.names_down("name"), 50 * max(1, len(boxes))
+    figure = {"encoding": {"y": y}, "layer": layers, "height": height}
     return vl.Chart(name, title, described, data, figure, follows, single_cases=bool(points))
 
 
 def _offsets(values: NDArray[np.float64]) -> list[float]:
     """Return where across its line each point is drawn, −0.5 … 0.5: the middle for one without neighbours."""
     ordered, near = np.sort(values), 0.02 * float(np.ptp(values))
-    first, last = (np.searchsorted(ordered, values + sign * near, side) for sign, side in _SIDES)
+    first, last = np.searchsorted(ordered, values - near), np.searchsorted(ordered, values + near, "right")
     spread = np.minimum(1.0, (last - first - 1) / 4)
     golden = 0.6180339887498949
     found: list[float] = np.round(spread * ((np.arange(values.size) * golden) % 1 - 0.5), 3).tolist()
     return found
-
-
-_SIDES: tuple[tuple[int, Literal["left", "right"]], ...] = ((-1, "left"), (1, "right"))
 
 
 # --- Histogram of a value over the cases ---
@@ -143,18 +141,16 @@ def histogram_chart(
 _MOST = 400
 
 
-def cumulative_chart(
-    name: str, title: str, errors: NDArray[np.float64], axis_title: str, follows: str = ""
-) -> vl.Chart:
+def cumulative_chart(name: str, title: str, errors: NDArray[np.float64], axis_title: str) -> vl.Chart:
     """Return the chart of errors of shape (cases,), NaN left out; at least one."""
     values = np.sort(errors[~np.isnan(errors)])
+    quantiles = np.quantile(values, (0.5, 0.9)).tolist()
+    marks = [{"share": at, "error": error} for at, error in zip((0.5, 0.9), quantiles, strict=True)]
     shares = np.arange(1, values.size + 1) / values.size
     if values.size > _MOST:
         chosen = np.unique(np.linspace(0, values.size - 1, _MOST).round().astype(np.int64))
         values, shares = values[chosen], shares[chosen]
     rows = [{"error": 0.0, "share": 0.0}, *vl.rows_of({"error": values, "share": shares})]
-    quantiles = np.quantile(errors[~np.isnan(errors)], (0.5, 0.9)).tolist()
-    marks = [{"share": at, "error": error} for at, error in zip((0.5, 0.9), quantiles, strict=True)]
     x, y = vl.quantity("error", axis_title), vl.share("share", "share of the cases")
     layers = [
         vl.layer("quantiles", {"type": "rule", "color": vl.GREY, "strokeDash": [3, 3]}, x=x),
@@ -162,9 +158,8 @@ def cumulative_chart(
     ]
     described = "Share of the cases whose error is at most that large; dashed lines: the error of half and of"
     described += f" nine tenths of the cases ({quantiles[0]:.3g} and {quantiles[1]:.3g})."
-    return vl.Chart(
-        name, title, described, {"curve": rows, "quantiles": marks}, {"layer": layers, "height": 300}, follows
-    )
+    figure = {"layer": layers, "height": 300}
+    return vl.Chart(name, title, described, {"curve": rows, "quantiles": marks}, figure)
 
 
 # --- Violins: distributions of one value, such as Kendall's τ of resamples, side by side ---
@@ -220,31 +215,26 @@ def violin_chart(
         quartiles = {"first_quartile": lower, "median": median, "third_quartile": upper}
         at = {"position": position, "label_at": position - 0.44}
         boxes.append({"name": sample.name, **at, **quartiles, "mean": mean})
-    domain = (low, 1.0)
-    height = (len(samples) - 0.4, -0.6)
-    y: vl.Record = {"axis": None, "scale": {"domain": sorted(height), "reverse": True, "nice": False}}
-    outlined = {
-        "x": vl.quantity("value", axis_title, domain),
-        "y": vl.quantitative("from", **y),
-        "y2": {"field": "to"},
-        "detail": vl.nominal("name"),
-    }
-    between = {"x": vl.quantity("first_quartile", axis_title, domain), "x2": {"field": "third_quartile"}}
+    scale = {"domain": [-0.6, len(samples) - 0.4], "reverse": True, "nice": False}
+    y: vl.Record = {"axis": None, "scale": scale}
+    x, first_quartile, middle = (
+        vl.quantity(field, axis_title, (low, 1.0)) for field in ("value", "first_quartile", "median")
+    )
+    along = {"x": x, "y": vl.quantitative("from", **y), "y2": {"field": "to"}}
+    between = {"x": first_quartile, "x2": {"field": "third_quartile"}}
     told = vl.tooltip("name", numbers=("first_quartile", "median", "third_quartile", "mean"))
     row = {"y": vl.quantitative("position", **y), "tooltip": told}
     area = {"type": "area", "orient": "vertical", "opacity": 0.35, "color": vl.BLUE, "tooltip": None}
     dot = {"type": "point", "filled": True, "color": vl.VERMILION, "size": 70, "opacity": 1}
     label = {"type": "text", "align": "left", "x": 6, "baseline": "middle", "limit": 220}
     layers: list[vl.Record] = [
-        vl.layer("outlines", area, **outlined),
+        vl.layer("outlines", area, **along, detail=vl.nominal("name")),
         vl.layer("boxes", {"type": "rule", "strokeWidth": 5, "color": vl.GREY}, **between, **row),
-        vl.layer("boxes", dot, x=vl.quantity("median", axis_title, domain), **row),
+        vl.layer("boxes", dot, x=middle, **row),
         vl.layer("boxes", label, y=vl.quantitative("label_at", **y), text=vl.nominal("name")),
     ]
-    data = {"outlines": outlines, "boxes": boxes}
-    return vl.Chart(
-        name, title, description, data, {"layer": layers, "height": 40 + 70 * len(samples)}, follows
-    )
+    data, figure = {"outlines": outlines, "boxes": boxes}, {"layer": layers, "height": 40 + 70 * len(samples)}
+    return vl.Chart(name, title, description, data, figure, follows)
 
 
 # --- One value of every case against another ---
@@ -319,27 +309,21 @@ def scatter_chart(
     return vl.Chart(name, title, description, tables, specification, follows, single_cases=True)
 
 
-def _along(field: str, axis: Axis) -> vl.Record:
-    encoding = vl.quantity(field, axis.title, axis.domain)
-    if axis.logarithmic:
-        encoding["scale"] = {"type": "log"}
-    return encoding
+def _along(field: str, axis: Axis) -> dict[str, Any]:
+    logarithmic = {"scale": {"type": "log"}} if axis.logarithmic else {}
+    return vl.quantity(field, axis.title, axis.domain) | logarithmic
 
 
 def _cells(points: Sequence[CasePoint]) -> list[vl.Record]:
     """Return the numbers of points of each group in the cells of a grid, at the middle of their points."""
     rows: list[vl.Record] = []
-    x = np.array([point.x for point in points])
-    y = np.array([point.y for point in points])
-    group = np.array([point.group for point in points])
-    columns, lines = (_cell(values) for values in (x, y))
+    x, y, group = (np.array([getattr(point, field) for point in points]) for field in ("x", "y", "group"))
+    cells = _cell(x) * _CELLS + _cell(y)
     for one in sorted(set(group.tolist())):
-        chosen = group == one
-        cell, count = np.unique(columns[chosen] * _CELLS + lines[chosen], return_counts=True)
-        for number, cases in zip(cell.tolist(), count.tolist(), strict=True):
-            members = chosen & (columns * _CELLS + lines == number)
+        for cell in np.unique(cells[group == one]):
+            members = (group == one) & (cells == cell)
             at = {"x": float(x[members].mean()), "y": float(y[members].mean())}
-            rows.append({**at, "group": one, "cases": cases})
+            rows.append({**at, "group": one, "cases": int(members.sum())})
     return rows
 
 
@@ -361,9 +345,7 @@ class Pair:
     reference: float
 
 
-def bland_altman_chart(
-    name: str, title: str, pairs: Sequence[Pair], unit: str, follows: str = ""
-) -> vl.Chart:
+def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> vl.Chart:
     """Return the chart of at least two pairs; ``unit`` is empty for a number without one.
 
     The limits of agreement are the mean difference ± 1.96 standard deviations (ddof = 1). Source: Bland and
@@ -390,10 +372,10 @@ def bland_altman_chart(
     ]
     described = (
         "Difference of prediction and reference against their mean; dashed lines are the mean difference "
+        "and the limits that hold 95 % of the differences (Bland and Altman 1986)."
     )
-    described += "and the limits that hold 95 % of the differences (Bland and Altman 1986)."
     x_axis = Axis(f"mean of prediction and reference{in_unit}")
-    return scatter_chart(name, title, described, points, x_axis, y_axis, layers, {"lines": lines}, follows)
+    return scatter_chart(name, title, described, points, x_axis, y_axis, layers, {"lines": lines})
 
 
 def identity_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> vl.Chart:
@@ -402,18 +384,17 @@ def identity_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> v
     ends = (min(numbers), max(numbers))
     in_unit = f" in {unit}" if unit else ""
     x_axis, y_axis = Axis(f"reference{in_unit}", ends), Axis(f"prediction{in_unit}", ends)
-    x, y = vl.quantity("x", x_axis.title, ends), vl.quantity("y", y_axis.title, ends)
     points = [CasePoint(pair.case, pair.reference, pair.predicted) for pair in pairs]
     described = "Predicted against true value of every case; right ones lie on the dashed line."
     data: dict[str, Sequence[vl.Record]] = {"equal": [{"x": end, "y": end} for end in ends]}
-    layers = [vl.layer("equal", vl.DASHED, x=x, y=y)]
+    layers = [vl.layer("equal", vl.DASHED, x=_along("x", x_axis), y=_along("y", y_axis))]
     return scatter_chart(name, title, described, points, x_axis, y_axis, layers, data, square=True)
 
 
 # --- Error cloud of a landmark: where predictions lie relative to the true position ---
 
 
-def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint], follows: str = "") -> vl.Chart:
+def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint]) -> vl.Chart:
     """Return the chart of at least one error; rings hold half and nine tenths of the cases.
 
     errors: prediction − reference of a case, in pixels; y points down as in the image.
@@ -423,7 +404,7 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint], follow
     reach = 1.05 * max(float(distances.max()), 1e-6)
     limits = (-reach, reach)
     x_axis, y_axis = Axis("to the right, px", limits), Axis("downwards, px", limits)
-    x, y = vl.quantity("x", x_axis.title, limits), vl.quantity("y", y_axis.title, limits)
+    x, y = _along("x", x_axis), _along("y", y_axis)
     rings = [
         {"ring": label, "step": step, "x": radius * math.cos(angle), "y": radius * math.sin(angle)}
         for label, radius in radii.items()
@@ -431,7 +412,7 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint], follow
     ]
     line = {"type": "line", "color": vl.GREY, "tooltip": None}
     cross = {"type": "point", "shape": "cross", "color": vl.GREY, "size": 120, "tooltip": None}
-    down = {**y, "scale": {"domain": list(limits), "reverse": True}}
+    down = y | {"scale": {"domain": limits, "reverse": True}}
     by_step = {"detail": vl.nominal("ring"), "order": vl.quantitative("step")}
     layers = [vl.layer("rings", line, x=x, y=down, **by_step), vl.layer("origin", cross, x=x, y=y)]
     described = (
@@ -439,4 +420,4 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint], follow
         f"the cross, nine tenths within {radii['90 %']:.3g} px (rings)."
     )
     data: dict[str, Sequence[vl.Record]] = {"rings": rings, "origin": [{"x": 0, "y": 0}]}
-    return scatter_chart(name, title, described, errors, x_axis, y_axis, layers, data, follows, square=True)
+    return scatter_chart(name, title, described, errors, x_axis, y_axis, layers, data, square=True)

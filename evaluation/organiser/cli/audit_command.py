@@ -5,11 +5,11 @@ import math
 from collections.abc import Sequence
 from itertools import groupby
 
-from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from evaluation.cli.common import tell
-from evaluation.cli.console import TableConsole
+from evaluation.cli.console import TableConsole, text_table
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.attack import attack
 from evaluation.organiser.audit import (
@@ -28,7 +28,6 @@ from evaluation.platform import machine
 _DIGITS = (3, 2)
 _MAX_COUNTED = 10**9
 _SUBMISSIONS = 100
-
 
 WORDS = {"submissions": _SUBMISSIONS}
 
@@ -59,50 +58,34 @@ def _size(text: str) -> tuple[str, LabelCount]:
     return task, LabelCount(int(positives), int(cases))
 
 
-def _console() -> Console:
-
-    return TableConsole(120, markup=False)
-
-
 def _print(phase: Phase, disclosure: Disclosure) -> None:
-
-    console = _console()
-    title = f"{phase.config.name}: bits about the reference that one submission reveals, at most"
-    table = Table("metric", title=title, title_justify="left")
-    for heading in ("its values", "its bits", "further numbers", "all bits", *map(_at, _DIGITS)):
-        table.add_column(heading, justify="right")
+    console = TableConsole(120)
+    rows = []
     for metric, group in groupby(disclosure.figures, lambda figure: figure.metric):
         value, *further = figures = list(group)
         values = value.values()
-        table.add_row(
-            metric,
-            f"{values:,}" if values < _MAX_COUNTED else "12 digits",
-            f"{value.bits():.1f}",
-            str(sum(figure.numbers for figure in further)),
-            *(f"{bits_of(figures, digits):.1f}" for digits in (None, *_DIGITS)),
-        )
-    console.print(table)
+        row = metric, f"{values:,}" if values < _MAX_COUNTED else "12 digits", f"{value.bits():.1f}"
+        bits = (f"{bits_of(figures, digits):.1f}" for digits in (None, *_DIGITS))
+        rows.append((*row, str(sum(figure.numbers for figure in further)), *bits))
+    title = f"{phase.config.name}: bits about the reference that one submission reveals, at most"
+    numbers = "its values", "its bits", "further numbers", "all bits", *map(_at, _DIGITS)
+    console.print(text_table(title, ("metric",), numbers, rows))
     if disclosure.labels:
         console.print(_table_of_labels(disclosure))
-    console.print(_answer(phase, disclosure))
+    console.print(escape(_answer(phase, disclosure)))
 
 
 def _table_of_labels(disclosure: Disclosure) -> Table:
-
-    title = "Hidden labels, and the fewest submissions that could tell all of them"
-    table = Table("labels", title=title, title_justify="left")
-    for heading in ("of each class", "bits", "bits of one submission", "submissions", "by all figures"):
-        table.add_column(heading, justify="right")
+    rows = []
     for labels in disclosure.labels:
         figures = disclosure.made_of(labels)
-        table.add_row(
-            labels.name,
-            " + ".join(map(str, sorted(labels.counts))),
-            f"{labels.bits:.1f}",
-            f"{bits_of(figures):.1f}",
-            " / ".join(_needed(labels, figures, digits) for digits in (None, *_DIGITS)),
-            _needed(labels, disclosure.figures, None),
-        )
+        needed = " / ".join(_needed(labels, figures, digits) for digits in (None, *_DIGITS))
+        row = labels.name, " + ".join(map(str, sorted(labels.counts))), f"{labels.bits:.1f}"
+        by_all = _needed(labels, disclosure.figures, None)
+        rows.append((*row, f"{bits_of(figures):.1f}", needed, by_all))
+    title = "Hidden labels, and the fewest submissions that could tell all of them"
+    numbers = "of each class", "bits", "bits of one submission", "submissions", "by all figures"
+    table = text_table(title, ("labels",), numbers, rows)
     table.caption = "submissions: as published / with " + " / with ".join(map(_at, _DIGITS))
     return table
 
@@ -127,28 +110,18 @@ def _answer(phase: Phase, disclosure: Disclosure) -> str:
 
 
 def _print_attacks(phase: Phase, allowed: int) -> None:
-
-    title = (
-        f"{phase.config.name}: labels that attacks recover from metrics.json, {allowed} submissions at most"
-    )
-    table = Table("labels", "attack", title=title, title_justify="left")
-    for heading in ("submissions", "recovered", "right", "bound", "by what it uses"):
-        table.add_column(heading, justify="right")
-    results = attack(phase, machine.worker_count(), allowed)
-    for found in results:
-        table.add_row(
-            found.labels,
-            found.method,
-            str(found.submissions),
-            f"{found.recovered} of {found.cases}",
-            str(found.correct),
-            *("–" if math.isinf(bound) else f"{bound:g}" for bound in (found.bound, found.bound_of_used)),
-        )
-    console = _console()
-    if results:
-        console.print(table)
-    else:
-        console.print(f"{phase.config.name}: none of the attacks applies to what this phase publishes.\n")
+    console, name = TableConsole(120), phase.config.name
+    rows = []
+    for found in attack(phase, machine.worker_count(), allowed):
+        bounds = ("–" if math.isinf(one) else f"{one:g}" for one in (found.bound, found.bound_of_used))
+        share = f"{found.recovered} of {found.cases}"
+        rows.append((found.labels, found.method, str(found.submissions), share, str(found.correct), *bounds))
+    if not rows:
+        console.print(escape(f"{name}: none of the attacks applies to what this phase publishes.\n"))
+        return
+    title = f"{name}: labels that attacks recover from metrics.json, {allowed} submissions at most"
+    numbers = "submissions", "recovered", "right", "bound", "by what it uses"
+    console.print(text_table(title, ("labels", "attack"), numbers, rows))
 
 
 def _at(digits: int | None) -> str:

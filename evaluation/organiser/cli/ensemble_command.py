@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.organiser.annotators.ensemble import IN_WORDS, write_agreement, write_ensemble
     from evaluation.phase.manifest import scan
     from evaluation.phase.phase import load_phase
-    from evaluation.phase.registry import select_tasks, within_interfaces
+    from evaluation.phase.registry import Rules
 
     if not arguments.ground_truth.is_dir():
         raise PhaseError(f"{arguments.ground_truth}: is not a folder")
@@ -37,8 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = (
         arguments.tasks.split(",") if arguments.tasks else [task.name for task in phase.tasks if task.fields]
     )
-    selected = select_tasks(phase.challenge, phase.options, names, None)
-    tasks = within_interfaces(selected, phase.form.interfaces)
+    tasks = Rules(phase.challenge, phase.options).select_tasks(names, None, phase.form.interfaces)
     form = replace(phase.form, tasks=tuple(task.name for task in tasks), run_time=None)
     with progress_bar("cases", len(form.cases)) as progress:
         written = write_ensemble(form, tasks, members, arguments.output, rules_of(arguments), progress)

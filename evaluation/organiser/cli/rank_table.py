@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from evaluation.cli.console import TableConsole
+from evaluation.cli.console import TableConsole, text_table
 from evaluation.organiser.output import p_text
 from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.across import AcrossRankings
@@ -38,19 +38,12 @@ def pair_tables(phase: leaderboard_file.PhaseLeaderboard) -> Iterator[Table]:
 
 
 def _pairs(title: str, shown: Sequence[Comparison]) -> Table:
-    table = Table("better", "worse", title=escape(title), title_justify="left")
-    for heading in ("difference", "p", "p after Holm"):
-        table.add_column(heading, justify="right")
-    table.add_column("test")
+    rows = []
     for pair in shown:
-        table.add_row(
-            escape(pair.first),
-            escape(pair.second),
-            f"{pair.difference:.4g}",
-            p_text(pair.p_value),
-            p_text(pair.p_holm) + (" *" if pair.significant else ""),
-            escape(pair.method),
-        )
+        p_values = p_text(pair.p_value), p_text(pair.p_holm) + (" *" if pair.significant else "")
+        rows.append((pair.first, pair.second, f"{pair.difference:.4g}", *p_values, pair.method))
+    numbers = "difference", "p", "p after Holm"
+    table = text_table(title, ("better", "worse"), numbers, rows, notes=("test",))
     table.caption, table.caption_justify = "* significant", "left"
     return table
 
@@ -63,20 +56,13 @@ def subgroup_table(phase: leaderboard_file.PhaseLeaderboard) -> Table:
         ranked = {name for name, metric in phase.metrics.items() if metric.in_ranking}
         tests = tuple(test for test in tests if test.metric in ranked)[:_MOST_ROWS]
         title += f", {len(tests)} of {len(phase.subgroup_tests)} (all are in subgroup-tests.csv)"
-    table = Table("team", "metric", "column", "subgroups", title=escape(title), title_justify="left")
-    for heading in ("mean of the first", "of the second", "p"):
-        table.add_column(heading, justify="right")
+    rows = []
     for test in tests:
-        table.add_row(
-            escape(test.team),
-            escape(phase.metrics[test.metric].title),
-            escape(test.column),
-            escape(f"{test.first}, {test.second}"),
-            f"{test.first_mean:.4f}",
-            f"{test.second_mean:.4f}",
-            p_text(test.p_value),
-        )
-    return table
+        groups = phase.metrics[test.metric].title, test.column, f"{test.first}, {test.second}"
+        means = f"{test.first_mean:.4f}", f"{test.second_mean:.4f}"
+        rows.append((test.team, *groups, *means, p_text(test.p_value)))
+    numbers = "mean of the first", "of the second", "p"
+    return text_table(title, ("team", "metric", "column", "subgroups"), numbers, rows)
 
 
 _MAX_METRICS = 6
@@ -125,22 +111,16 @@ def print_leaderboard(board: leaderboard_file.Leaderboard) -> None:
 
 
 def _robustness(phase: leaderboard_file.PhaseLeaderboard) -> Table:
-    table = Table(
-        "board", "what differs", "change", title="Places if one thing differed", title_justify="left"
-    )
-    table.add_column("τ-b", justify="right")
-    teams = [team.team for team in phase.teams if any(board.place for board in team.boards.values())]
-    for team in teams[:_MAX_TEAMS]:
-        table.add_column(escape(team), justify="right")
-    for variation in phase.robustness:
-        table.add_row(
-            escape(variation.board),
-            variation.kind,
-            escape(variation.change),
-            "" if variation.tau_b is None else f"{variation.tau_b:.2f}",
-            *(_text(variation.places.get(team)) for team in teams[:_MAX_TEAMS]),
+    placed = [team.team for team in phase.teams if any(board.place for board in team.boards.values())]
+    teams = placed[:_MAX_TEAMS]
+    rows = []
+    for one in phase.robustness:
+        tau_b = "" if one.tau_b is None else f"{one.tau_b:.2f}"
+        rows.append(
+            (one.board, one.kind, one.change, tau_b, *(_text(one.places.get(team)) for team in teams))
         )
-    return table
+    title, texts = "Places if one thing differed", ("board", "what differs", "change")
+    return text_table(title, texts, ("τ-b", *teams), rows)
 
 
 def _print_across(console: Console, across: AcrossRankings) -> None:
@@ -170,26 +150,18 @@ def _rule(phase: leaderboard_file.PhaseLeaderboard) -> str:
 
 def _places(phase: leaderboard_file.PhaseLeaderboard) -> Table:
     role = f"{phase.role}: " if phase.role else ""
-    table = Table(title=escape(f"{role}{phase.phase}, {len(phase.teams)} teams"), title_justify="left")
     boards = list(phase.teams[0].boards)
     if (overall := phase.scheme["overall"]) in boards:
         boards = [overall, *(name for name in boards if name != overall)]
-    table.add_column("team")
-    for name in boards:
-        table.add_column(name, justify="right")
-    table.add_column("note")
-    for team in phase.teams:
-        table.add_row(escape(team.team), *(_board(team.boards[name]) for name in boards), escape(_note(team)))
-    return table
+    rows = [(team.team, *(_board(team.boards[name]) for name in boards), _note(team)) for team in phase.teams]
+    title = f"{role}{phase.phase}, {len(phase.teams)} teams"
+    return text_table(title, ("team",), boards, rows, notes=("note",))
 
 
 def _metrics(phase: leaderboard_file.PhaseLeaderboard, names: list[str]) -> Table:
-    table = Table("team")
-    for name in names:
-        table.add_column(escape(phase.metrics[name].title), justify="right")
-    for team in phase.teams:
-        table.add_row(escape(team.team), *(_metric(team.metrics.get(name)) for name in names))
-    return table
+    titles = [phase.metrics[name].title for name in names]
+    rows = [(team.team, *(_metric(team.metrics.get(name)) for name in names)) for team in phase.teams]
+    return text_table(None, ("team",), titles, rows)
 
 
 def _legend(phase: leaderboard_file.PhaseLeaderboard) -> list[str]:

@@ -5,7 +5,7 @@ import math
 import sys
 
 from evaluation.cli.common import progress_bar
-from evaluation.cli.console import TableConsole
+from evaluation.cli.console import TableConsole, text_table
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.rehearsal import MOST_CASES, MOST_PIXELS, Rehearsal, rehearse
 from evaluation.phase.named import named_phase
@@ -30,14 +30,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(rehearsal: Rehearsal, title: str) -> None:
-    from rich.table import Table
-
     named = dict.fromkeys(name for figures in rehearsal.figures.values() for name in figures)
     submissions = [name for name in named if "half" not in name]
-    table = Table("metric", title=title, title_justify="left")
-    for submission in submissions:
-        table.add_column(submission, justify="right")
+    rows = []
     for name, figures in rehearsal.figures.items():
         cells = [figures.get(submission, math.nan) for submission in submissions]
-        table.add_row(name, *("" if math.isnan(cell) else f"{cell:.4f}" for cell in cells))
-    TableConsole(140, highlight=True).print(table)
+        rows.append([name, *("" if math.isnan(cell) else f"{cell:.4f}" for cell in cells)])
+    TableConsole(140, highlight=True).print(text_table(title, ("metric",), submissions, rows))

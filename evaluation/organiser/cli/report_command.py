@@ -16,20 +16,30 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the kinds of reports and their arguments."""
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-    for name, content in (
-        ("submission", "the results of one submission as one HTML file"),
-        ("leaderboard", "a leaderboard as one HTML file with figures, tables and methods"),
-        ("changes", "what has changed since earlier results as one HTML file"),
-        ("benchmark", "what `fuse cysts` measured as one HTML file with figures and tables"),
+    for name, write, content in (
+        ("submission", _submission, "the results of one submission as one HTML file"),
+        (
+            "leaderboard",
+            _leaderboard,
+            "a leaderboard as one HTML file with figures, tables and methods",
+        ),
+        ("changes", _changes, "what has changed since earlier results as one HTML file"),
+        (
+            "benchmark",
+            _benchmark,
+            "what `fuse cysts` measured as one HTML file with figures and tables",
+        ),
     ):
         summary = f"Write {content}, for the organiser."
         added = kinds.add_parser(name, help=summary, description=summary)
         declare(added, __package__, f"report-{name}")
+        added.set_defaults(write=write)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report. Raises `PhaseError`, and `ModuleNotFoundError` without the extra."""
-    return _WRITERS[arguments.kind](arguments)
+    status: int = arguments.write(arguments)
+    return status
 
 
 def _write_report(report: Report, arguments: argparse.Namespace) -> int:
@@ -40,7 +50,7 @@ def _write_report(report: Report, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _write_submission(arguments: argparse.Namespace) -> int:
+def _submission(arguments: argparse.Namespace) -> int:
     from evaluation.library import SubmissionRejected
     from evaluation.organiser.report_library import report_submission
 
@@ -62,7 +72,7 @@ def _write_submission(arguments: argparse.Namespace) -> int:
     return _write_report(report, arguments)
 
 
-def _write_leaderboard(arguments: argparse.Namespace) -> int:
+def _leaderboard(arguments: argparse.Namespace) -> int:
     from evaluation.organiser.report_library import report_leaderboard
 
     report = report_leaderboard(
@@ -76,7 +86,7 @@ def _write_leaderboard(arguments: argparse.Namespace) -> int:
     return _write_report(report, arguments)
 
 
-def _write_changes(arguments: argparse.Namespace) -> int:
+def _changes(arguments: argparse.Namespace) -> int:
     from evaluation.organiser.report.board.changes_page import changes_page
     from evaluation.organiser.report.board.reading import read_changes
     from evaluation.organiser.report_library import Report
@@ -84,8 +94,8 @@ def _write_changes(arguments: argparse.Namespace) -> int:
     return _write_report(Report(changes_page(read_changes(arguments.changes))), arguments)
 
 
-def _write_benchmark(arguments: argparse.Namespace) -> int:
-    from evaluation.organiser.report.benchmark_page import Pictures, benchmark_page, read_tables
+def _benchmark(arguments: argparse.Namespace) -> int:
+    from evaluation.organiser.report.benchmark_page import benchmark_page, read_tables
     from evaluation.organiser.report.benchmark_pictures import (
         b_scan_gallery,
         chosen_b_scans,
@@ -96,19 +106,12 @@ def _write_benchmark(arguments: argparse.Namespace) -> int:
 
     tables = read_tables(arguments.tables)
     annotations, phase = arguments.annotations, arguments.phase
-    pictures = Pictures()
+    pictures = {}
     if annotations is not None:
         shown = chosen_b_scans(annotations, arguments.tables)
-        parts = None if phase is None else part_gallery(annotations, arguments.tables, phase)
-        pictures = Pictures(run_gallery(shown), b_scan_gallery(shown, arguments.tables), parts)
+        pictures = {"accuracy": run_gallery(shown), "combinations": b_scan_gallery(shown, arguments.tables)}
+        if phase is not None:
+            pictures["work"] = part_gallery(annotations, arguments.tables, phase)
     elif phase is not None:
         raise PhaseError("--phase: expected only together with --annotations")
     return _write_report(Report(benchmark_page(tables, pictures)), arguments)
-
-
-_WRITERS = {
-    "submission": _write_submission,
-    "leaderboard": _write_leaderboard,
-    "changes": _write_changes,
-    "benchmark": _write_benchmark,
-}

@@ -53,13 +53,10 @@ def markdown(text: object) -> str:
 
 def latex(text: object) -> str:
     r"""Return a text as LaTeX shows it as it is; a sign that its fonts may lack as ``\unicodechar``."""
-    return "".join(map(_latex, str(text)))
-
-
-def _latex(sign: str) -> str:
-    known = escaped(sign)
-    return (
+    signs = ((sign, escaped(sign)) for sign in str(text))
+    return "".join(
         known if ord(sign) < 256 or known != sign or sign in _KNOWN else rf"\unicodechar{{{ord(sign):04X}}}"
+        for sign, known in signs
     )
 
 
@@ -151,14 +148,9 @@ class Document:
     study: Study
 
     @cached_property
-    def facts(self) -> dict[str, list[Fact]]:
-        """The facts of the files by item."""
-        return facts_of(self.study)
-
-    @cached_property
     def items(self) -> tuple[AnsweredItem, ...]:
         """The items of BIAS, in their order."""
-        return answered(items_of("bias.toml"), self.facts, self.study.answers.bias, "bias")
+        return answered(items_of("bias.toml"), facts_of(self.study), self.study.answers.bias, "bias")
 
     @cached_property
     def exhibits(self) -> list[Exhibit]:

@@ -12,8 +12,8 @@ from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
 from evaluation.organiser.report.analyses import figures_table
 from evaluation.organiser.report.board.leaderboard import leaderboard_page
 from evaluation.organiser.report.board.methods import data_section
-from evaluation.organiser.report.board.reading import ReportedPhase, read_figures, read_rows
-from evaluation.organiser.report.page import Cell, Column, SortableCaseTable, Table, identifier
+from evaluation.organiser.report.board.reading import ReportedPhase, read_figures, read_rows, words_of
+from evaluation.organiser.report.page import Cell, SortableCaseTable, Table, identifier
 
 Part = Literal["data", "results"]
 _HARDEST = 10
@@ -41,12 +41,9 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
     for block in data_section(study.description).blocks:
         if isinstance(block, Chart) and block.name.startswith("features-"):
             sets = study.description.features.sets if study.description.features else ()
-            counts = "; ".join(f"{one.set}: n = {one.cases}" for one in sets)
-            caption = _sentences(block.title, block.description, counts)
-            found.append(Exhibit(block.name, "data", caption, block))
+            found.append(_exhibit("data", block, "; ".join(f"{one.set}: n = {one.cases}" for one in sets)))
         elif isinstance(block, Table):
-            caption = _sentences(block.title, block.note, cases)
-            found.append(Exhibit(block.name, "data", caption, block))
+            found.append(_exhibit("data", block, cases))
     page = leaderboard_page(study.board, study.parts, gains=study.gains)
     wanted = {name for one in study.reported for name in _figures(one, study.gains)}
     for section in page.sections:
@@ -57,15 +54,19 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
         resampled = " ".join(_resampled(study, one.board) for one in own or study.reported)
         for block in section.blocks:
             if isinstance(block, Table) and not isinstance(block, SortableCaseTable):
-                caption = _sentences(block.title, block.note, resampled)
-                found.append(Exhibit(block.name, "results", caption, block))
-            elif isinstance(block, Chart) and (name := block.name) in wanted:
-                chart = block
-                caption = _sentences(chart.title, chart.description, resampled)
-                found.append(Exhibit(name, "results", caption, chart, "hardest" in name or "roc" in name))
+                found.append(_exhibit("results", block, resampled))
+            elif isinstance(block, Chart) and block.name in wanted:
+                single = "hardest" in block.name or "roc" in block.name
+                found.append(_exhibit("results", block, resampled, single_cases=single))
     for one in study.reported:
         found += _further(study, one, _resampled(study, one.board))
     return found
+
+
+def _exhibit(part: Part, block: Table | Chart, *more: str, single_cases: bool = False) -> Exhibit:
+    """Return a table or chart with its title, what it says of itself, and more sentences as caption."""
+    told = block.note if isinstance(block, Table) else block.description
+    return Exhibit(block.name, part, _sentences(block.title, told, *more), block, single_cases)
 
 
 def _sentences(*texts: str) -> str:
@@ -105,23 +106,21 @@ def _further(study: Study, phase: ReportedPhase, resampled: str) -> Iterator[Exh
     hardest = [one for one in phase.organiser.difficulties if one.place <= _HARDEST]
     ranked = [one for one in hardest if one.metric in phase.ranked_metrics]
     if ranked:
-        rows = tuple((phase.title_of(o.metric), o.measure, o.place, o.case, o.value) for o in ranked)
+        rows = ((phase.title_of(o.metric), o.measure, o.place, o.case, o.value) for o in ranked)
         title = f"The {_HARDEST} hardest cases of each metric"
         titles = ("metric", "measure", "place", "case", ("value", 4))
         table = Table.of(phase.identifier("hardest"), title, titles, rows)
-        caption = _sentences(title, "Place 1 is the hardest", "Value: mean over the ranked teams", resampled)
-        yield Exhibit(table.name, "results", caption, table, single_cases=True)
-    taus = tuple(
-        (board.replace("_", " "), len(one.taus), one.median, one.lower, one.upper)
-        for board, one in phase.board.agreement.items()
-    )
-    if taus:
-        columns = ("leaderboard", "resamples", ("median", 3), ("lower", 3), ("upper", 3))
-        table = Table.of(
-            phase.identifier("agreement-resamples"), "Agreement with resampled rankings", columns, taus
+        told = "Place 1 is the hardest", "Value: mean over the ranked teams", resampled
+        yield _exhibit("results", table, *told, single_cases=True)
+    if phase.board.agreement:
+        taus = (
+            (words_of(board), len(one.taus), one.median, one.lower, one.upper)
+            for board, one in phase.board.agreement.items()
         )
-        caption = _sentences(table.title, "Kendall's τ-b and its 95 % interval", resampled)
-        yield Exhibit(table.name, "results", caption, table)
+        columns = ("leaderboard", "resamples", ("median", 3), ("lower", 3), ("upper", 3))
+        name, title = phase.identifier("agreement-resamples"), "Agreement with resampled rankings"
+        table = Table.of(name, title, columns, taus)
+        yield _exhibit("results", table, "Kendall's τ-b and its 95 % interval", resampled)
     analysed = read_figures(study.folders, phase.board.phase)
     for analysis in analyses_of(study.phase_of(phase)):
         metrics = [metric.title for metric in analysis.metrics]
@@ -141,16 +140,15 @@ def _further(study: Study, phase: ReportedPhase, resampled: str) -> Iterator[Exh
         rows_of_file = [] if path is None else [row for row in read_rows(path) if row.get("phase") in own]
         if rows_of_file:
             table = _table(phase, identifier("file", listed["name"], suffix), listed["title"], rows_of_file)
-            caption = _sentences(table.title, listed["note"], resampled)
-            yield Exhibit(table.name, listed.get("part", "results"), caption, table)
+            yield _exhibit(listed.get("part", "results"), table, listed["note"], resampled)
 
 
 def _table(phase: ReportedPhase, name: str, title: str, rows: Sequence[Mapping[str, str]]) -> Table:
     """Return the rows of a file as a table: few digits, no column without any text, titles of metrics."""
     kept = [column for column in rows[0] if column != "phase" and any(row[column] for row in rows)]
-    columns = tuple(Column(column.replace("_", " ")) for column in kept)
     named = [dict(row, metric=phase.title_of(row["metric"])) if "metric" in row else row for row in rows]
-    return Table(name, title, columns, tuple(tuple(_cell(row[column]) for column in kept) for row in named))
+    cells = ((_cell(row[column]) for column in kept) for row in named)
+    return Table.of(name, title, map(words_of, kept), cells)
 
 
 def _cell(text: str) -> Cell:

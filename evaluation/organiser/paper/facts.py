@@ -22,7 +22,6 @@ from evaluation.organiser.annotators.ensemble import IN_WORDS, EnsembleGain
 from evaluation.organiser.audit import Disclosure, audit, in_words
 from evaluation.organiser.describe import Description, describe
 from evaluation.organiser.paper.questions import Answers, Fact, environment_of, packaged
-from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.report.board.leaderboard import reported_phases
 from evaluation.organiser.report.board.methods import methods_paragraphs
@@ -84,14 +83,14 @@ def read_study(
     board, parts = leaderboard_in(folders[0])
     digests = [phase.manifest.digest for phase in phases]
     names = ", ".join(f"{one.config.name} ({one.manifest.digest[:12]}…)" for one in phases)
-    if lost := [one for one in board.phases if one.manifest not in digests]:
-        raise PhaseError(
-            *(
-                f"{folders[0]}: holds results of {one.phase} with the seal {one.manifest[:12]}…; "
-                f"expected this phase among those given, found {names}"
-                for one in lost
-            )
-        )
+    PhaseError.raise_all(
+        [
+            f"{folders[0]}: holds results of {one.phase} with the seal {one.manifest[:12]}…; "
+            f"expected this phase among those given, found {names}"
+            for one in board.phases
+            if one.manifest not in digests
+        ]
+    )
     description = describe(list(phases), features=features)
     disclosures = {
         phase.config.name: audit(phase, workers)
@@ -119,6 +118,8 @@ def facts_of(study: Study) -> dict[str, list[Fact]]:
             source = f"leaderboard.json: metrics.{name}.comparisons"
             sentences = [Fact(text, source) for text in tested_sentences(one, name)]
             found.setdefault("metric_values", []).extend(sentences)
+    results = (path for folder in study.folders for path in sorted(folder.glob(f"*/{METRICS_FILE}")))
+    lost = ((path.parent.name, read_json(path).get("cases", {}).get("worst", 0)) for path in results)
     path = study.report("report.json")
     fused = None if path is None else read_json(path)
     written_facts = facts_in(
@@ -128,22 +129,18 @@ def facts_of(study: Study) -> dict[str, list[Fact]]:
         chosen=IN_WORDS,
         fused=fused if fused and "agreement" in fused else None,
         classes={row.quantity.name for row in study.description.classes},
-        lost=[(name, worst) for name, worst in _worst(study) if worst],
+        lost=[(name, worst) for name, worst in lost if worst],
         fields_of=fields_of,
     )
     return {item: found.get(item, []) + written_facts.get(item, []) for item in {**found, **written_facts}}
 
 
-def _worst(study: Study) -> Iterator[tuple[str, int]]:
-    for path in (path for folder in study.folders for path in sorted(folder.glob(f"*/{METRICS_FILE}"))):
-        yield path.parent.name, read_json(path).get("cases", {}).get("worst", 0)
-
-
 def _methods(phase: ReportedPhase, study: Study) -> Iterator[tuple[str, str]]:
     """Yield the paragraphs of a report on the methods of a phase, each with the item that it answers."""
-    ranking, *others = (
-        _with_keys(text) for text in methods_paragraphs(phase) if "References: " not in text[:12]
-    )
+    paragraphs = [text for text in methods_paragraphs(phase) if "References: " not in text[:12]]
+    for name, key in TEXTS["citations"].items():
+        paragraphs = [text.replace(f"({name})", f"[@{key}]") for text in paragraphs]
+    ranking, *others = paragraphs
     yield "ranking_method", ranking
     prefix = f"{phase.board.phase}: " if len(study.reported) > 1 else ""
     for text in others:
@@ -183,13 +180,6 @@ def card_facts(phase: Phase) -> Iterator[Fact]:
     for task in phase.tasks:
         for metric in task.metrics:
             yield metric_fact(phase, task.name, metric)
-
-
-def _with_keys(text: str) -> str:
-    """Return a sentence of a report with its sources by their keys."""
-    for name, key in TEXTS["citations"].items():
-        text = text.replace(f"({name})", f"[@{key}]")
-    return text
 
 
 TEXTS = tomllib.loads(packaged("methods.toml"))
@@ -250,11 +240,8 @@ def tested_sentences(phase: ReportedPhase, name: str) -> Iterator[str]:
     ends = "" if value.lower is None else f" (95 % interval {value.lower:.4g} to {value.upper:.4g})"
     best = f"the best value was {value.value:.4g}{ends}, by {_and_more(first)}"
     yield f"{title} in {phase.board.phase}: {best}."
-    pairs = (
-        {one.second: one for one in metric.comparisons.pairs if one.first == ordered[0].team}
-        if (metric.comparisons)
-        else dict[str, Comparison]()
-    )
+    compared = metric.comparisons.pairs if metric.comparisons else ()
+    pairs = {one.second: one for one in compared if one.first == ordered[0].team}
     others = [team.team for team in ordered[1:]]
     worse = [team for team in others if team in pairs and pairs[team].second_is_worse]
     equal = [team for team in others if team in pairs and pairs[team].second_is_worse is False]

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from evaluation.core.scheme import Scheme, SchemeTable
-from evaluation.organiser.ranking.comparisons import SIGNIFICANT, Comparison, Comparisons
+from evaluation.organiser.ranking.comparisons import SIGNIFICANT, Comparisons
 from evaluation.organiser.ranking.leaderboard import RankedPhase, rank_phases
 from evaluation.organiser.ranking.leaderboard_file import (
     BoardOfTeam,
     Leaderboard,
     MetricOfPhase,
+    MetricOfTeam,
     OrganiserPart,
     PhaseLeaderboard,
     Team,
@@ -67,16 +68,13 @@ def _phase(board: PhaseLeaderboard, scheme: Scheme) -> RankedPhase:
 
 def _standing(board: PhaseLeaderboard, scheme: Scheme, teams: Sequence[Team]) -> Leaderboards:
     by_cases = scheme.method.name != "mean-then-rank"
-    values = {
-        name: [
-            [np.nan if (one := team.metrics.get(name)) is None else one.rank if by_cases else one.value]
-            for team in teams
-        ]
-        for name in scheme.metrics
-        if name in board.metrics
-    }
-    better: dict[str, Better] = {name: "lower" if by_cases else board.metrics[name].better for name in values}
-    columns = {name: np.array(column, dtype=np.float64).T for name, column in values.items()}
+    known = [name for name in scheme.metrics if name in board.metrics]
+    better: dict[str, Better] = {name: "lower" if by_cases else board.metrics[name].better for name in known}
+    columns = {}
+    for name in known:
+        of_teams = [team.metrics.get(name, MetricOfTeam(np.nan)) for team in teams]
+        row = [one.rank if by_cases else one.value for one in of_teams]
+        columns[name] = np.array([row], dtype=np.float64)
     return place_teams(scheme, columns, better)
 
 
@@ -129,21 +127,18 @@ def _tested(board: PhaseLeaderboard, name: str, metric: MetricOfPhase) -> Metric
     values = {team.team: team.metrics[name].value for team in board.teams if name in team.metrics}
     corrected = holm([pair.p_value for pair in metric.comparisons.pairs])
     pairs = {
-        (pair.first, pair.second): _pair(pair, values[pair.first], values[pair.second], p_value)
-        for pair, p_value in zip(metric.comparisons.pairs, corrected, strict=True)
+        (pair.first, pair.second): replace(
+            pair,
+            difference=float(published_difference(values[pair.first], values[pair.second])),
+            p_holm=p_holm,
+            significant=None if p_holm is None else p_holm < SIGNIFICANT,
+        )
+        for pair, p_holm in zip(metric.comparisons.pairs, corrected, strict=True)
     }
-    order = list(dict.fromkeys([*(pair[0] for pair in pairs), *(pair[1] for pair in pairs)]))
-    numbers = range(len(order))
-    tiers = significance_tiers(numbers, lambda a, b: pairs[order[a], order[b]].second_is_worse)
-    named = None if tiers is None else tuple(tuple(order[i] for i in tier) for tier in tiers)
-    kept = metric.comparisons.tiers if not pairs else named
+    order = list(dict.fromkeys([*(first for first, _ in pairs), *(second for _, second in pairs)]))
+    tiers = significance_tiers(order, lambda a, b: pairs[a, b].second_is_worse)
+    kept = tiers if pairs else metric.comparisons.tiers
     return replace(metric, comparisons=Comparisons(tuple(pairs.values()), kept))
-
-
-def _pair(pair: Comparison, first: float, second: float, p_holm: float | None) -> Comparison:
-    significant = None if p_holm is None else p_holm < SIGNIFICANT
-    difference = float(published_difference(first, second))
-    return replace(pair, difference=difference, p_holm=p_holm, significant=significant)
 
 
 def _variation(one: Variation, teams: Sequence[Team]) -> Variation:

@@ -60,37 +60,24 @@ def _kemeny(against: NDArray[np.int64], preferred: NDArray[np.intp]) -> Consensu
     teams = len(against)
     everyone = (1 << teams) - 1
     costs = against.tolist()
-    # first[i][rest]: the cost of placing i before all teams of the set.
-    first = [[0] * (everyone + 1) for _ in range(teams)]
-    for i in range(teams):
-        for rest in range(1, everyone + 1):
-            lowest = (rest & -rest).bit_length() - 1
-            first[i][rest] = first[i][rest & (rest - 1)] + costs[i][lowest]
-    members = [[i for i in range(teams) if rest >> i & 1] for rest in range(everyone + 1)]
     after, orders = [0] * (everyone + 1), [1] * (everyone + 1)
-
-    def cost(team: int, rest: int) -> int:
-        """Return the least cost of a set of which a team is placed first."""
-        left = rest ^ (1 << team)
-        return first[team][left] + after[left]
-
+    # first[rest]: the teams that a best order of the set begins with.
+    first: list[list[int]] = [[]]
     for rest in range(1, everyone + 1):
-        options = {i: cost(i, rest) for i in members[rest]}
-        after[rest] = min(options.values())
-        orders[rest] = sum(orders[rest ^ (1 << i)] for i in options if options[i] == after[rest])
+        members = [team for team in range(teams) if rest >> team & 1]
+        least = {i: after[rest ^ (1 << i)] + sum(costs[i][j] for j in members) for i in members}
+        after[rest] = min(least.values())
+        first.append([team for team, cost in least.items() if cost == after[rest]])
+        orders[rest] = sum(orders[rest ^ (1 << team)] for team in first[rest])
     best, worst = [teams] * teams, [1] * teams
     reached = {everyone}
     for place in range(1, teams + 1):
-        following = set()
-        for rest in reached:
-            for i in members[rest]:
-                if cost(i, rest) == after[rest]:
-                    best[i], worst[i] = min(best[i], place), max(worst[i], place)
-                    following.add(rest ^ (1 << i))
-        reached = following
+        for team in {team for rest in reached for team in first[rest]}:
+            best[team], worst[team] = min(best[team], place), max(worst[team], place)
+        reached = {rest ^ (1 << team) for rest in reached for team in first[rest]}
     places, rest = [0] * teams, everyone
     for place in range(1, teams + 1):
-        chosen = next(i for i in preferred.tolist() if rest >> i & 1 and cost(i, rest) == after[rest])
+        chosen = next(team for team in preferred.tolist() if team in first[rest])
         places[chosen], rest = place, rest ^ (1 << chosen)
     return Consensus("Kemeny", tuple(places), tuple(best), tuple(worst), orders[everyone], after[everyone])
 

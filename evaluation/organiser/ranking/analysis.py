@@ -10,6 +10,7 @@ import numpy as np
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Scheme
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.froc import FrocTable
 from evaluation.organiser.ranking.annotator_scores import Scores
 from evaluation.organiser.ranking.annotators import (
@@ -77,27 +78,20 @@ from evaluation.platform.result_file import as_written_values
 
 def _case_values(metrics: Mapping[str, Metric], cases: TeamCases) -> dict[str, CaseValues]:
     """Return the values by case of every metric that is a mean of them."""
-    found = {}
-    for name, metric in metrics.items():
-        column, tables = metric.aggregate.spread_column, cases.task_tables(name.partition(".")[0])
-        if column is None or not tables:
-            continue
-        of_teams: dict[str, tuple[float | None, ...]] = {}
-        for position, table in tables.items():
-            values = table[column].tolist()
-            of_teams[cases.teams[position]] = tuple(one if math.isfinite(one) else None for one in values)
-        found[name] = CaseValues(next(iter(tables.values())).names, of_teams)
+    found: dict[str, CaseValues] = {}
+    for name, metric, team, table in cases.each_table(metrics):
+        if column := metric.aggregate.spread_column:
+            values = (one if math.isfinite(one) else None for one in table[column].tolist())
+            found.setdefault(name, CaseValues(table.names, {})).teams[team] = tuple(values)
     return found
 
 
 def _curves(metrics: Mapping[str, Metric], cases: TeamCases) -> dict[str, dict[str, CurvePoints]]:
     """Return the ROC curves of every metric that is an area under one, by metric and team."""
     found: dict[str, dict[str, CurvePoints]] = {}
-    for name, metric in metrics.items():
-        curve = metric.aggregate.curve
-        if curve and curve.is_area:
-            for position, table in cases.task_tables(name.partition(".")[0]).items():
-                found.setdefault(name, {})[cases.teams[position]] = CurvePoints(*roc_curve(table, curve))
+    for name, metric, team, table in cases.each_table(metrics):
+        if (curve := metric.aggregate.curve) and curve.is_area:
+            found.setdefault(name, {})[team] = CurvePoints(*roc_curve(table, curve))
     return found
 
 
@@ -121,14 +115,13 @@ def _free_response_curves(
 ) -> dict[str, dict[str, FrocPoints]]:
     """Return the curves of every metric of detections, none without any object in the reference."""
     found: dict[str, dict[str, FrocPoints]] = {}
-    for name, metric in metrics.items():
+    for name, metric, team, table in cases.each_table(metrics):
         detections = metric.aggregate.detections
-        for position, table in cases.task_tables(name.partition(".")[0]).items() if detections else ():
-            if detections and (candidates := detections.candidates(table)).references.any():
-                curve = FrocTable(candidates).curve(np.ones(len(table)))
-                found.setdefault(name, {})[cases.teams[position]] = FrocPoints(
-                    tuple(curve.false_positives_per_case.tolist()), tuple(curve.sensitivity.tolist())
-                )
+        if detections and (candidates := detections.candidates(table)).references.any():
+            curve = FrocTable(candidates).curve(np.ones(len(table)))
+            found.setdefault(name, {})[team] = FrocPoints(
+                tuple(curve.false_positives_per_case.tolist()), tuple(curve.sensitivity.tolist())
+            )
     return found
 
 
@@ -349,9 +342,14 @@ class Analysis:
         found = {}
         for name, metric in self._metrics.of_scheme().items():
             values = {s.team: s.values[name] for s in self._chosen if name in s.values}
-            resampled = self.resampled.values.get(name)
+            resampled = self._resampled_by_team(name)
             found[name] = compare_unranked(name, metric, values, self._all, resampled, self._tests, against)
         return found
+
+    def _resampled_by_team(self, name: str) -> dict[str, Floats]:
+        """Return the bootstrap values of a metric, shape (resamples,); none of a metric without any."""
+        values = self.resampled.values.get(name)
+        return {} if values is None else dict(zip(self._all.teams, values.T, strict=True))
 
     def _compare(self) -> dict[str, Comparisons]:
         tests = self._choices.tests
@@ -362,13 +360,11 @@ class Analysis:
                 f"pairs of teams are not compared: more than {_MAX_TESTED} teams (ask for it with --tests)"
             )
             return {}
-        ranked = [self._all.teams.index(team) for team in self._cases.teams]
         found = {}
         for name, metric in self._metrics.of_scheme().items():
             values = {s.team: s.values[name] for s in self._ranked if name in s.values}
-            resampled = self.resampled.values.get(name)
-            of_ranked = None if resampled is None else resampled[:, ranked]
-            found[name] = compare(name, metric, values, self._cases, of_ranked, self._tests)
+            resampled = self._resampled_by_team(name)
+            found[name] = compare(name, metric, values, self._cases, resampled, self._tests)
             pairs, permutations = found[name].pairs, self._tests.permutations
             is_random = any(pair.method == "randomisation" for pair in pairs)
             if is_random and len(pairs) / (permutations + 1) >= SIGNIFICANT:

@@ -41,11 +41,11 @@ def rank_confidence_sets(
     sign = 1.0 if better == "higher" else -1.0
     estimates, columns = sign * np.asarray(values, dtype=np.float64), np.asarray(resampled) * sign
     teams = estimates.size
-    first, second = np.triu_indices(teams, 1)
+    first, second = np.nonzero(~np.eye(teams, dtype=np.bool_))
     if not first.size:
         return np.ones((teams, 2), dtype=np.int64)
     differences = estimates[first] - estimates[second]
-    covariance = np.atleast_2d(np.cov(columns, rowvar=False))
+    covariance = np.cov(columns, rowvar=False)
     both = np.diag(covariance)[first] + np.diag(covariance)[second]
     variance = both - 2 * covariance[first, second]
     # Equal columns leave only rounding errors.
@@ -53,46 +53,34 @@ def rank_confidence_sets(
     # Without any variance an unequal pair is decided and an equal one never is.
     with np.errstate(divide="ignore", invalid="ignore"):
         studentised = np.where(errors > 0, differences / errors, np.sign(differences) * np.inf)
-    studentised = np.nan_to_num(studentised, nan=0.0, posinf=np.inf, neginf=-np.inf)
-    forward, backward = np.zeros((2, first.size), dtype=bool)
     deviations = np.ascontiguousarray((columns - estimates).T)
+    decided = np.zeros(first.size, dtype=np.bool_)
     while True:
-        limit = _critical_value(deviations, (first, second), errors, (forward, backward), level)
-        decided = forward | (studentised > limit), backward | (-studentised > limit)
-        if (decided[0] == forward).all() and (decided[1] == backward).all():
+        left = np.flatnonzero(~decided & (errors > 0))
+        largest = _largest_deviations(deviations, first[left], second[left], errors[left])
+        limit = float(np.quantile(largest, level, method="inverted_cdf")) if left.size else 0.0
+        further = ~decided & (studentised > limit)
+        if not further.any():
             break
-        forward, backward = decided
-    better_teams, worse_teams = np.zeros((2, teams), dtype=np.int64)
-    np.add.at(better_teams, second[forward], 1)
-    np.add.at(worse_teams, first[forward], 1)
-    np.add.at(better_teams, first[backward], 1)
-    np.add.at(worse_teams, second[backward], 1)
+        decided |= further
+    better_teams = np.bincount(second[decided], minlength=teams)
+    worse_teams = np.bincount(first[decided], minlength=teams)
     return np.stack([1 + better_teams, teams - worse_teams], axis=1)
 
 
-def _critical_value(
-    deviations: Floats,
-    pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
-    errors: Floats,
-    decided: tuple[NDArray[np.bool_], NDArray[np.bool_]],
-    level: float,
-) -> float:
-    """Return the quantile over the resamples of the largest studentised deviation of an undecided pair."""
+def _largest_deviations(
+    deviations: Floats, first: NDArray[np.intp], second: NDArray[np.intp], errors: Floats
+) -> Floats:
+    """Return the largest studentised deviation of some pairs in each resample, shape (resamples,)."""
     largest = np.full(deviations.shape[1], -np.inf)
     step = max(1, _ENTRIES_PER_BLOCK // deviations.shape[1])
-    open_forward, open_backward = (~done & (errors > 0) for done in decided)
-    either = np.flatnonzero(open_forward | open_backward)
-    for start in range(0, either.size, step):
-        block = either[start : start + step]
-        spread = deviations[pairs[0][block]]
-        spread -= deviations[pairs[1][block]]
+    for start in range(0, first.size, step):
+        block = slice(start, start + step)
+        spread = deviations[first[block]]
+        spread -= deviations[second[block]]
         spread /= errors[block, np.newaxis]
-        forward, backward = spread[open_forward[block]], spread[open_backward[block]]
-        np.maximum(largest, forward.max(axis=0, initial=-np.inf), out=largest)
-        np.maximum(largest, -backward.min(axis=0, initial=np.inf), out=largest)
-    if np.isneginf(largest).all():
-        return 0.0
-    return float(np.quantile(largest, level, method="inverted_cdf"))
+        np.maximum(largest, spread.max(axis=0), out=largest)
+    return largest
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ def _tests(
     name: str, metric: Metric, team: str, values: Mapping[str, float], of_team: TeamCases, choice: TestChoice
 ) -> Iterator[ClassifierTest]:
     order = {frozenset(pair): pair for pair in combinations(of_team.teams, 2)}
-    for pair in compare(name, metric, values, of_team, None, choice).pairs:
+    for pair in compare(name, metric, values, of_team, {}, choice).pairs:
         first, second = order[frozenset((pair.first, pair.second))]
         difference = pair.difference if pair.first == first else -pair.difference
         yield ClassifierTest(
@@ -204,7 +204,7 @@ def operating_points(tasks: Sequence[Task], cases: TeamCases) -> tuple[TeamOpera
                 continue
             false_rate = point.false_positives / (point.false_positives + point.true_negatives)
             threshold, *counts = astuple(point)
-            place = task.name, cases.teams[team], float(rule.specificity), threshold
+            place = task.name, team, float(rule.specificity), threshold
             rates = point.sensitivity, point.specificity, false_rate
             found.append(TeamOperatingPoint(*place, *rates, *counts))
     return tuple(found)

@@ -74,40 +74,37 @@ def compare(
     metric: Metric,
     values: Mapping[str, float],
     cases: TeamCases,
-    resampled: Floats | None,
+    resampled: Mapping[str, Floats],
     choice: TestChoice,
 ) -> Comparisons:
     """Return the tests between all teams that have the metric and results per case, corrected by Holm.
 
-    values: the metric by team. resampled: its paired bootstrap values, shape (resamples, teams).
+    values: the metric by team. resampled: its paired bootstrap values by team, shape (resamples,), if any.
     The test of a pair, see `tests_of_pairs`, does not depend on the other teams; its correction for many
     pairs does.
     """
     tables = _tables_of_metric(name, values, cases)
     upwards = 1 if metric.better == "higher" else -1
-    order = sorted(tables, key=lambda team: (-upwards * values[cases.teams[team]], cases.teams[team]))
+    order = sorted(tables, key=lambda team: (-upwards * values[team], team))
     pairs = list(combinations(order, 2))
     comparisons = _compare_pairs(metric, values, cases, tables, pairs, resampled, choice)
     tiers = significance_tiers(order, lambda a, b: comparisons[a, b].second_is_worse)
-    return Comparisons(
-        tuple(comparisons.values()),
-        None if tiers is None else tuple(tuple(cases.teams[team] for team in tier) for tier in tiers),
-    )
+    return Comparisons(tuple(comparisons.values()), tiers)
 
 
-def _tables_of_metric(name: str, values: Mapping[str, float], cases: TeamCases) -> dict[int, CaseTable]:
-    """Return the results per case in a metric's task, by the position of each team that has the metric."""
+def _tables_of_metric(name: str, values: Mapping[str, float], cases: TeamCases) -> dict[str, CaseTable]:
+    """Return the results per case in a metric's task of each team that has the metric."""
     tables = cases.task_tables(name.partition(".")[0])
-    return {position: table for position, table in tables.items() if cases.teams[position] in values}
+    return {team: table for team, table in tables.items() if team in values}
 
 
 def _compare_pairs(
     metric: Metric,
     values: Mapping[str, float],
     cases: TeamCases,
-    tables: Mapping[int, CaseTable],
+    tables: Mapping[str, CaseTable],
     pairs: Sequence[Pair],
-    resampled: Floats | None,
+    resampled: Mapping[str, Floats],
     choice: TestChoice,
 ) -> dict[Pair, Comparison]:
     """Return the tests of some pairs of teams, the better one first in each, corrected by Holm."""
@@ -115,14 +112,13 @@ def _compare_pairs(
     units = cases.units(next(iter(tables.values()))) if tables else None
     tests = tests_of_pairs(metric, tables, pairs, units, resampled, choice)
     adjusted = holm([test.p_value for test in tests])
-    of_first, of_second = ([values[cases.teams[pair[side]]] for pair in pairs] for side in (0, 1))
+    of_first, of_second = ([values[pair[side]] for pair in pairs] for side in (0, 1))
     differences = published_difference(of_first, of_second).tolist()
     of_mean, column = None, metric.aggregate.spread_column
     if column is not None and tables:  # the reference decides for all teams which cases enter
         of_mean = int(np.count_nonzero(~np.isnan(next(iter(tables.values()))[column])))
     comparisons: dict[Pair, Comparison] = {}
-    for (first, second), test, p_holm, difference in zip(pairs, tests, adjusted, differences, strict=True):
-        a, b = cases.teams[first], cases.teams[second]
+    for (a, b), test, p_holm, difference in zip(pairs, tests, adjusted, differences, strict=True):
         error = test.standard_error
         found = Comparison(
             first=a,
@@ -142,7 +138,7 @@ def _compare_pairs(
             order = f"the metric is better for {a}" if difference else "the metric is equal"
             note = f"the test favours {found.favours or 'neither'}, but {order}: no break between tiers"
             found = replace(found, note=note)
-        comparisons[first, second] = found
+        comparisons[a, b] = found
     return comparisons
 
 
@@ -211,20 +207,20 @@ def margin_tests(
             raise RankingError(f"margin of {one.metric}: this metric has no bootstrap values per case")
         upwards = 1 if metrics[one.metric].better == "higher" else -1
         tables = _tables_of_metric(one.metric, values[one.metric], cases)
-        at = {cases.teams[position]: position for position in tables}
-        if one.value is None and one.reference not in at:
+        if one.value is None and one.reference not in tables:
             unknown = "no team with it, annotator or number"
             raise RankingError(f"margin of {one.metric}: {one.reference}: {unknown}")
         table = next(iter(tables.values()))
         units = cases.units(table)
         freedom = (len(table) if units is None else np.unique(units).size) - 1
-        columns, of_reference = resampled[one.metric], one.value
-        for team in at:
+        columns = dict(zip(cases.teams, resampled[one.metric].T, strict=True))
+        of_reference = one.value
+        for team in tables:
             if team == one.reference:
                 continue
-            moved = columns[:, at[team]]
+            moved = columns[team]
             if of_reference is None:
-                moved = moved - columns[:, at[one.reference]]
+                moved = moved - columns[one.reference]
             known = values[one.metric][one.reference] if of_reference is None else of_reference
             difference = upwards * (values[one.metric][team] - known)
             error = max(float(np.nanstd(moved, ddof=1)), sys.float_info.min)
@@ -269,7 +265,7 @@ def compare_unranked(
     metric: Metric,
     values: Mapping[str, float],
     cases: TeamCases,
-    resampled: Floats | None,
+    resampled: Mapping[str, Floats],
     choice: TestChoice,
     against: Mapping[str, Sequence[str]],
 ) -> tuple[Comparison, ...]:
@@ -281,15 +277,14 @@ def compare_unranked(
     Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 4.1: ensembles and members.
     """
     tables = _tables_of_metric(name, values, cases)
-    at = {cases.teams[position]: position for position in tables}
+    at = {team: position for position, team in enumerate(tables)}
     upwards = 1 if metric.better == "higher" else -1
     found: list[Comparison] = []
     for team, others in against.items():
         pairs: list[Pair] = []
         for other in others:
             if {team, other} <= at.keys():
-                both = at[team], at[other]
-                first, second = sorted(both, key=lambda one: (-upwards * values[cases.teams[one]], one))
+                first, second = sorted((team, other), key=lambda one: (-upwards * values[one], at[one]))
                 pairs.append((first, second))
         found += _compare_pairs(metric, values, cases, tables, pairs, resampled, choice).values()
     return tuple(found)

@@ -62,8 +62,9 @@ def difference_of_pilot(
     tables = cases.task_tables(task)
     if len(tables) < len(teams):
         raise PhaseError(f"{name}: one of the teams has no results in {task}")
-    units = cases.units(tables[0])
-    strata = metric.aggregate.strata(tables[0])
+    first, second = (tables[team] for team in teams)
+    units = cases.units(first)
+    strata = metric.aggregate.strata(first)
     unit_of_case = np.arange(len(strata)) if units is None else units
     members = [np.flatnonzero((unit_of_case == unit) & (strata >= 0)) for unit in np.unique(unit_of_case)]
     members = [of_unit for of_unit in members if of_unit.size]
@@ -79,7 +80,7 @@ def difference_of_pilot(
         chosen = [members[position] for position in np.concatenate(drawn).tolist()]
         positions = np.concatenate(chosen)
         of_case = np.repeat(np.arange(len(chosen)), [one.size for one in chosen])
-        return tables[0].take(positions), tables[1].take(positions), None if units is None else of_case
+        return first.take(positions), second.take(positions), None if units is None else of_case
 
     values = [by_team[team].values[name] for team in teams]
     return _smallest(name, metric, values[0] - values[1], draw, simulation)
@@ -126,7 +127,8 @@ def _smallest(
             # Equal sets begin alike at each size, so that the power hardly falls with the size by chance.
             first, second, units = draw(size, np.random.default_rng((simulation.seed, number)))
             choice = TestChoice(number, simulation.permutations)
-            (test,) = tests_of_pairs(metric, {0: first, 1: second}, [(0, 1)], units, None, choice)
+            tables = {"first": first, "second": second}
+            (test,) = tests_of_pairs(metric, tables, [("first", "second")], units, {}, choice)
             method, clustered = test.method, units is not None
             shown = test.p_value is not None and test.p_value < _ALPHA
             found += shown and test.direction * difference > 0

@@ -125,24 +125,20 @@ def subgroup_tests(
         known = ", ".join(columns.columns)
         raise RankingError(f"{', '.join(unknown)}: no column of the case table; it has {known}")
     found: list[SubgroupTest] = []
-    for name, metric in metrics.items():
+    for name, metric, team, table in cases.each_table(metrics):
         spread = metric.aggregate.spread_column
-        if spread is None:
-            continue
-        for team, table in cases.task_tables(name.partition(".")[0]).items():
-            for column in chosen:
-                labels = _labels(columns, column, table.names)
-                values = table[spread]
-                kept = ~np.isnan(values) & (labels != "")
-                occurring = set(labels[kept].tolist())
-                groups = [group for group in columns.values(column) if group in occurring]
-                for first, second in combinations(groups, 2):
-                    samples = values[kept & (labels == first)], values[kept & (labels == second)]
-                    means = [float(sample.mean()) for sample in samples]
-                    test = rank_sum_test(*samples)
-                    higher = {1: first, -1: second}.get(test.direction)
-                    of_pair = cases.teams[team], column, first, second
-                    found.append(SubgroupTest(name, *of_pair, means[0], means[1], test.p_value, higher))
+        for column in chosen if spread else ():
+            labels = _labels(columns, column, table.names)
+            values = table[spread or ""]
+            kept = ~np.isnan(values) & (labels != "")
+            occurring = set(labels[kept].tolist())
+            groups = [group for group in columns.values(column) if group in occurring]
+            for first, second in combinations(groups, 2):
+                samples = values[kept & (labels == first)], values[kept & (labels == second)]
+                means = float(samples[0].mean()), float(samples[1].mean())
+                test = rank_sum_test(*samples)
+                higher = {1: first, -1: second}.get(test.direction)
+                found.append(SubgroupTest(name, team, column, first, second, *means, test.p_value, higher))
     return found
 
 
@@ -175,17 +171,17 @@ def associations(
         cells = dict(zip(columns.names, columns.columns[column], strict=True))
         if others := [cell for cell in cells.values() if cell and not DECIMAL.fullmatch(cell)]:
             raise RankingError(f"{column}: expected numbers, found {others[0]!r}")
-        for name, metric in metrics.items():
-            spread = metric.aggregate.spread_column
-            for team, table in cases.task_tables(name.partition(".")[0]).items() if spread else ():
-                values = table[spread or ""]
-                covariate = np.array([float(cells[case] or "nan") for case in table.names])
-                kept = np.flatnonzero(np.isfinite(values) & np.isfinite(covariate))
-                units = cases.units(table)
-                independent = kept.size if units is None else np.unique(units[kept]).size
-                one = spearman(values[kept], covariate[kept], independent)
-                figures = one.value, one.lower, one.upper, one.p_value
-                found.append(Association(name, cases.teams[team], column, kept.size, *figures))
+        for name, metric, team, table in cases.each_table(metrics):
+            if not (spread := metric.aggregate.spread_column):
+                continue
+            values = table[spread]
+            covariate = np.array([float(cells[case] or "nan") for case in table.names])
+            kept = np.flatnonzero(np.isfinite(values) & np.isfinite(covariate))
+            units = cases.units(table)
+            independent = kept.size if units is None else np.unique(units[kept]).size
+            one = spearman(values[kept], covariate[kept], independent)
+            figures = one.value, one.lower, one.upper, one.p_value
+            found.append(Association(name, team, column, kept.size, *figures))
     return tuple(found)
 
 
@@ -285,6 +281,5 @@ def values_by_subgroup(
                         members = (members & (strata == 1)) | (strata == 0)
                     positives = int(np.count_nonzero(members & (strata == 1))) if has_classes else None
                     counts = int(np.count_nonzero(members)), positives
-                    of_team = compare, cases.teams[team], *counts, values[short]
-                    found.append(SubgroupValue(name, column, group, *of_team))
+                    found.append(SubgroupValue(name, column, group, compare, team, *counts, values[short]))
     return tuple(found)

@@ -41,16 +41,14 @@ class Exchanges:
 
         row_entries: how many numbers the caller makes of a row; it sets the size of a block and nothing else.
         """
-        step = max(1, _ENTRIES_PER_BLOCK // max(1, row_entries or self.unit_of_case.size))
         generator = np.random.Generator(np.random.PCG64(self.seed))
-        for start in range(0, self.rows, step):
-            rows = min(step, self.rows - start)
+        for rows in _slices(self.rows, row_entries or self.unit_of_case.size):
             if self.complete:
                 # The last unit is never exchanged: exchanging all the others instead is the mirror image.
-                numbers = np.arange(start, start + rows)[:, np.newaxis]
+                numbers = np.arange(rows.start, rows.stop)[:, np.newaxis]
                 yield (numbers >> np.arange(self.units) & 1).astype(np.bool_)
             else:
-                yield generator.random((rows, self.units)) < 0.5
+                yield generator.random((rows.stop - rows.start, self.units)) < 0.5
 
     def p_value(self, reached: int) -> float:
         """Return p for the number of rows with a difference at least as large as the observed one.
@@ -110,98 +108,74 @@ def mean_tests(
     for positions in groups.values():
         first, second = pairs[positions[0]]
         entering = ~(undefined[first] | undefined[second])
-        members = [pairs[position] for position in positions]
+        members = np.array([pairs[position] for position in positions])
         tests |= zip(positions, _tests(columns, members, entering, chosen), strict=True)
     return [tests[position] for position in range(len(pairs))]
 
 
 def _tests(
-    columns: Floats, pairs: Sequence[Pair], entering: NDArray[np.bool_], chosen: Exchanges
+    columns: Floats, pairs: NDArray[np.int64], entering: NDArray[np.bool_], chosen: Exchanges
 ) -> list[PairTest]:
-    """Return the tests of pairs that are compared on the same cases."""
-    units = np.unique(chosen.unit_of_case[entering])
-    if units.size < 2:
+    """Return the tests of pairs, shape (pairs, 2), that are compared on the same cases."""
+    units = np.unique(chosen.unit_of_case[entering]).size
+    if units < 2:
         return [PairTest(PERMUTATION_OF_MEANS, None, None, note=TOO_FEW_CASES)] * len(pairs)
-    teams = sorted({team for pair in pairs for team in pair})
+    teams, rows = np.unique(pairs, return_inverse=True)
+    first, second = rows.reshape(-1, 2).T
     kept = columns[teams][:, entering]
     sums = _by_unit(kept, chosen, entering)
     centred = _by_unit(kept - kept.mean(axis=1, keepdims=True), chosen, entering)
+    total, squares, variance = np.empty((3, len(pairs)))
+    for block in _slices(len(pairs), sums.shape[1]):
+        difference = sums[first[block]] - sums[second[block]]
+        total[block], squares[block] = difference.sum(axis=1), np.square(difference).sum(axis=1)
+        variance[block] = np.square(centred[first[block]] - centred[second[block]]).sum(axis=1)
+    errors = np.sqrt(variance * units / (units - 1)) / int(entering.sum())
     magnitude = np.abs(kept).sum(axis=1)
-    at = {team: row for row, team in enumerate(teams)}
-    seconds: dict[int, list[int]] = defaultdict(list)
-    for first, second in pairs:
-        seconds[at[first]].append(at[second])
-    rows: list[_Row] = []
-    for first, others in seconds.items():
-        difference = sums[first] - sums[others]
-        variance = np.square(centred[first] - centred[others]).sum(axis=1) * units.size / (units.size - 1)
-        total, squares = difference.sum(axis=1), np.square(difference).sum(axis=1)
-        tolerance = _EQUAL * (magnitude[first] + magnitude[others])
-        error = np.sqrt(variance) / int(entering.sum())
-        rows.append(_Row(first, np.array(others), total, squares, tolerance, error))
-    reached = _reached(rows, sums, chosen)
-    found = {
-        (teams[row.first], teams[second]): test
-        for row, hits in zip(rows, reached, strict=True)
-        for second, test in zip(row.others.tolist(), row.tests(hits, chosen), strict=True)
-    }
-    return [found[pair] for pair in pairs]
+    # Totals that differ by the tolerance are equal.
+    tolerance = _EQUAL * (magnitude[first] + magnitude[second])
+    ratio = np.divide(total**2, squares, out=np.zeros(len(pairs)), where=squares > 0)
+    bounds = np.minimum(1.0, 2 * np.exp(-ratio / 2))
+    undecided = np.flatnonzero(chosen.complete | (bounds * (chosen.rows + 1) > _NEGLIGIBLE))
+    thresholds = (np.abs(total) - tolerance)[undecided]
+    reached = np.zeros(len(pairs), dtype=np.int64)
+    reached[undecided] = _reached(sums, first[undecided], second[undecided], thresholds, chosen)
+    directions = np.where(np.abs(total) > tolerance, np.sign(total), 0).astype(np.int64)
+    tests = []
+    figures = (array.tolist() for array in (reached, bounds, errors, directions))
+    for hits, bound, error, direction in zip(*figures, strict=True):
+        p_value = chosen.p_value(hits)
+        is_bound = not hits and not chosen.complete and bound < p_value
+        p_value = bound if is_bound else p_value
+        tests.append(PairTest(PERMUTATION_OF_MEANS, p_value, error, direction, p_is_bound=is_bound))
+    return tests
 
 
-@dataclass(frozen=True)
-class _Row:
-    """One team and those with which it is compared, ``others``; all arrays are of their shape.
-
-    ``total`` and ``squares`` are Σd and Σd² of the differences summed by unit; totals that differ by
-    ``tolerance`` are equal.
-    """
-
-    first: int
-    others: NDArray[np.int64]
-    total: Floats
-    squares: Floats
-    tolerance: Floats
-    standard_error: Floats
-
-    @property
-    def bound(self) -> Floats:
-        """Hoeffding's bound of the exact p."""
-        ratio = np.zeros(len(self.others))
-        np.divide(self.total**2, self.squares, out=ratio, where=self.squares > 0)
-        return np.asarray(np.minimum(1.0, 2 * np.exp(-ratio / 2)))
-
-    def undecided(self, chosen: Exchanges) -> NDArray[np.int64]:
-        """Return the positions in ``others`` for which exchanges are more precise than the bound."""
-        if chosen.complete:
-            return np.arange(len(self.others))
-        return np.flatnonzero(self.bound * (chosen.rows + 1) > _NEGLIGIBLE)
-
-    def tests(self, reached: NDArray[np.int64], chosen: Exchanges) -> Iterator[PairTest]:
-        for hits, bound, total, tolerance, error in zip(
-            reached.tolist(), self.bound, self.total, self.tolerance, self.standard_error, strict=True
-        ):
-            p = chosen.p_value(hits)
-            is_bound = not hits and not chosen.complete and float(bound) < p
-            direction = sign(float(total)) if abs(total) > tolerance else 0
-            p = float(bound) if is_bound else p
-            yield PairTest(PERMUTATION_OF_MEANS, p, float(error), direction, p_is_bound=is_bound)
-
-
-def _reached(rows: Sequence[_Row], sums: Floats, chosen: Exchanges) -> list[NDArray[np.int64]]:
-    """Return by row how many exchanges reach the difference of each pair."""
-    reached = [np.zeros(len(row.others), dtype=np.int64) for row in rows]
-    undecided = [row.undecided(chosen) for row in rows]
-    thresholds = [(np.abs(row.total) - row.tolerance)[:, np.newaxis] for row in rows]
-    for exchanged in chosen.blocks(max(sums.shape)):
+def _reached(
+    sums: Floats,
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    thresholds: Floats,
+    chosen: Exchanges,
+) -> NDArray[np.int64]:
+    """Return how many exchanges reach the threshold of each pair of rows of the sums by unit."""
+    reached = np.zeros(len(first), dtype=np.int64)
+    for exchanged in chosen.blocks(max(sums.shape)) if len(first) else ():
         # The exchanged difference of two teams is the difference of their own sums with exchanged signs.
         signed = sums @ np.where(exchanged, -1.0, 1.0).T
-        for row, places, threshold, counts in zip(rows, undecided, thresholds, reached, strict=True):
-            if places.size:
-                differences = signed[row.others[places]]
-                differences -= signed[row.first]
-                np.abs(differences, out=differences)
-                counts[places] += np.count_nonzero(differences >= threshold[places], axis=1)
+        for block in _slices(len(first), signed.shape[1]):
+            differences = signed[second[block]]
+            differences -= signed[first[block]]
+            np.abs(differences, out=differences)
+            reached[block] += np.count_nonzero(differences >= thresholds[block, np.newaxis], axis=1)
     return reached
+
+
+def _slices(rows: int, columns: int) -> Iterator[slice]:
+    """Yield the slices of rows that are held at once in an array with so many columns."""
+    step = max(1, _ENTRIES_PER_BLOCK // max(1, columns))
+    for start in range(0, rows, step):
+        yield slice(start, min(start + step, rows))
 
 
 def _by_unit(values: Floats, chosen: Exchanges, entering: NDArray[np.bool_]) -> Floats:

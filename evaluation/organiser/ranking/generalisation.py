@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import combinations, permutations
 from statistics import NormalDist
@@ -30,15 +30,6 @@ _MOST_EXACT = 8
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """Two phases, the earlier one first, by role, and all submissions of each."""
-
-    roles: tuple[str, str]
-    boards: tuple[PhaseLeaderboard, PhaseLeaderboard]
-    submissions: tuple[Sequence[Submission], Sequence[Submission]]
-
-
 def generalisation(
     boards: Mapping[str, PhaseLeaderboard], submissions: Mapping[str, Sequence[Submission]]
 ) -> Generalisation | None:
@@ -51,21 +42,19 @@ def generalisation(
     changes: list[PhaseChange] = []
     gaps: list[DevelopmentGap] = []
     trends: list[GapTrend] = []
-    for first, second in combinations(boards, 2):
-        pair = _Pair(
-            (first, second), (boards[first], boards[second]), (submissions[first], submissions[second])
-        )
-        for name, metric in pair.boards[1].metrics.items():
-            other = pair.boards[0].metrics.get(name)
+    for roles in combinations(boards, 2):
+        first, second = (boards[role] for role in roles)
+        before = {team.team: team.metrics for team in first.teams}
+        for name, metric in second.metrics.items():
+            other = first.metrics.get(name)
             if other is None or not (metric.in_ranking or other.in_ranking):
                 continue
-            before, after = ({team.team: team.metrics for team in board.teams} for board in pair.boards)
             changes += [
-                change_between(name, team, pair.roles, before[team][name], metrics[name])
-                for team, metrics in after.items()
-                if name in metrics and name in before.get(team, {})
+                change_between(name, team.team, roles, before[team.team][name], team.metrics[name])
+                for team in second.teams
+                if name in team.metrics and name in before.get(team.team, {})
             ]
-            of_metric = list(_gaps(pair, name))
+            of_metric = list(_gaps(name, roles, boards, submissions))
             gaps += of_metric
             trends += _trends(of_metric)
     eligible = {(role, team.team) for role in boards for team in boards[role].teams if team.eligible}
@@ -111,19 +100,25 @@ def change_between(
     return replace(found, lower=change - down, upper=change + up, p_value=p_value)
 
 
-def _gaps(pair: _Pair, name: str) -> Iterator[DevelopmentGap]:
-    upwards = 1 if pair.boards[1].metrics[name].better == "higher" else -1
-    counting = {team.team: team.submission for team in pair.boards[0].teams}
-    for team in (team for team in pair.boards[1].teams if team.eligible):
-        earlier = [one for one in pair.submissions[0] if one.team == team.team and one.values]
+def _gaps(
+    name: str,
+    roles: tuple[str, str],
+    boards: Mapping[str, PhaseLeaderboard],
+    submissions: Mapping[str, Sequence[Submission]],
+) -> Iterator[DevelopmentGap]:
+    first, second = roles
+    upwards = 1 if boards[second].metrics[name].better == "higher" else -1
+    counting = {team.team: team.submission for team in boards[first].teams}
+    for team in (team for team in boards[second].teams if team.eligible):
+        earlier = [one for one in submissions[first] if one.team == team.team and one.values]
         at = {one.name: position for position, one in enumerate(earlier, start=1)}
-        for one in (one for one in pair.submissions[1] if one.team == team.team and name in one.values):
+        for one in (one for one in submissions[second] if one.team == team.team and name in one.values):
             counts, evaluations = one.name == team.submission, at.get(one.name, len(at))
             chosen = at.get(one.name) or at.get(counting.get(team.team, "")) if counts else at.get(one.name)
             if chosen and name in (values := earlier[chosen - 1].values):
                 gap = float(published_difference(values[name], one.values[name]))
                 both = values[name], one.values[name], upwards * gap
-                yield DevelopmentGap(name, *pair.roles, team.team, one.name, counts, evaluations, *both)
+                yield DevelopmentGap(name, *roles, team.team, one.name, counts, evaluations, *both)
 
 
 def _trends(gaps: Sequence[DevelopmentGap]) -> Iterator[GapTrend]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from evaluation.core.metric import Aggregate, Metric
 from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Method, MethodName, Ties
 from evaluation.metrics.arrays import Floats, weighted_means
+from evaluation.organiser.ranking.rank_statistics import signed_ranks, surplus_deviation
 from evaluation.phase.places import Better, competition_ranks, shared_ranks
 from evaluation.platform.result_file import as_written_values
 
@@ -77,7 +78,6 @@ def _interpolated(ordered: Floats, cumulative: Floats, probability: float) -> Fl
 # Equal decimals may differ as floats: 0.3 − 0.1 and 0.4 − 0.2.
 _DECIMALS = 12
 _ERFC = np.frompyfunc(math.erfc, 1, 1)  # scipy.special, which is faster, takes 0.2 s to import
-_ONE, _SIGN = np.uint64(1), np.uint64(63)
 
 
 def one_sided_p_values(differences: ArrayLike) -> Floats:
@@ -88,22 +88,8 @@ def one_sided_p_values(differences: ArrayLike) -> Floats:
     are left out. p = 1 where nothing is left.
     Source: Wilcoxon 1945, Biometrics Bulletin 1:80; Hollander and Wolfe 1973, section 3.1.
     """
-    given = np.round(np.asarray(differences, dtype=np.float64), _DECIMALS)
-    given[np.isnan(given)] = 0.0
-    given += 0.0  # no −0
-    # The bits of a float without its sign are in the order of the magnitudes. With the sign as the last bit,
-    # one sort of whole numbers gives magnitudes and signs.
-    bits = given.view(np.uint64)
-    keys = np.sort((bits << _ONE) | (bits >> _SIGN), axis=1)
-    cases = keys.shape[1]
-    negative = (keys & _ONE).astype(np.float64)
-    zeros = cases - np.count_nonzero(keys, axis=1)
-    total = (cases - zeros).astype(np.float64)
-    from_ties, ties = _tied(keys, negative)
-    # All sums are of halves, and so exact in any order.
-    sum_of_negatives = negative @ np.arange(1.0, cases + 1) - zeros * negative.sum(axis=1) + from_ties
-    statistic = total * (total + 1) / 4 - sum_of_negatives
-    return _p_values(statistic, total, ties)
+    found = signed_ranks(np.round(np.asarray(differences, dtype=np.float64), _DECIMALS))
+    return _p_values(found.surplus, found.left, found.tie_term)
 
 
 def weighted_p_values(differences: ArrayLike, weights: ArrayLike) -> Floats:
@@ -130,38 +116,9 @@ def weighted_p_values(differences: ArrayLike, weights: ArrayLike) -> Floats:
     return _p_values(statistic, total, (counts**3 - counts).sum(axis=1))
 
 
-def _tied(keys: NDArray[np.uint64], negative: Floats) -> tuple[Floats, Floats]:
-    """Return the ties' share of the sum of negative ranks of each row, and Σ(t³ − t) over the groups.
-
-    keys: sorted rows. Both are sums over groups of t equal magnitudes, without the zeros.
-    """
-    rows, cases = keys.shape
-    follows = np.zeros(keys.shape, dtype=np.bool_)  # the same magnitude as the one before
-    follows[:, 1:] = (keys[:, 1:] ^ keys[:, :-1]) <= _ONE
-    members = np.flatnonzero(follows)
-    # The first column follows nothing, and so no group reaches over the end of a row.
-    opens = np.diff(members, prepend=-2) != 1
-    starts = members[opens] - 1
-    sizes = np.diff(np.flatnonzero(opens), append=members.size) + 1
-    nonzero = keys.ravel()[starts] != 0
-    starts, sizes = starts[nonzero], sizes[nonzero]
-    row = starts // cases
-    if not starts.size:
-        return np.zeros(rows), np.zeros(rows)
-    within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    signs = negative.ravel()[np.repeat(starts, sizes) + within]
-    groups = np.cumsum(sizes) - sizes
-    negatives = np.add.reduceat(signs, groups)
-    # Relative to the first rank of the group, the mid-rank is (t − 1) / 2.
-    surplus = negatives * (sizes - 1) / 2 - np.add.reduceat(signs * within, groups)
-    counts = sizes.astype(np.float64)
-    found, ties = np.bincount(row, surplus, rows), np.bincount(row, counts**3 - counts, rows)
-    return np.asarray(found, dtype=np.float64), np.asarray(ties, dtype=np.float64)
-
-
-def _p_values(statistic: Floats, total: Floats, ties: Floats) -> Floats:
+def _p_values(statistic: Floats, total: NDArray[Any], ties: Floats) -> Floats:
     """Return the two one-sided p-values, shape (rows, 2), of the surplus of the positive ranks."""
-    deviation = np.sqrt(total * (total + 1) * (2 * total + 1) / 24 - ties / 48)
+    deviation = surplus_deviation(total, ties)
     with np.errstate(invalid="ignore", divide="ignore"):
         both = np.stack([(statistic - 0.5) / deviation, (-statistic - 0.5) / deviation], axis=1)
     tails = np.asarray(_ERFC(both * math.sqrt(0.5)), dtype=np.float64) / 2

@@ -28,13 +28,13 @@ from evaluation.phase.places import mid_ranks
 
 # --- Randomisation tests between teams in any metric: their results are exchanged case by case ---
 
-Pair = tuple[int, int]
+Pair = tuple[str, str]
 _PAIRS_AT_ONCE = 32  # their tables are held at once
 
 
 def randomised(
     metric: Metric,
-    tables: Mapping[int, CaseTable],
+    tables: Mapping[str, CaseTable],
     pairs: Sequence[Pair],
     units: NDArray[np.int64] | None,
     standard_errors: Mapping[Pair, float | None],
@@ -84,7 +84,7 @@ def _by_weights(metric: Metric, first: CaseTable, second: CaseTable) -> Differen
     return difference
 
 
-def _by_threshold(curve: Curve, tables: Mapping[int, CaseTable]) -> Callable[[Pair], Difference] | None:
+def _by_threshold(curve: Curve, tables: Mapping[str, CaseTable]) -> Callable[[Pair], Difference] | None:
     """Return the differences of sensitivities by pair, None for other points of a curve and without a class.
 
     The result equals `_by_weights`, ten times as fast.
@@ -141,16 +141,16 @@ class TestChoice:
 
 def tests_of_pairs(
     metric: Metric,
-    tables: Mapping[int, CaseTable],
+    tables: Mapping[str, CaseTable],
     pairs: Sequence[Pair],
     units: NDArray[np.int64] | None,
-    resampled: Floats | None,
+    resampled: Mapping[str, Floats],
     choice: TestChoice,
 ) -> list[PairTest]:
     """Return the test of each pair of teams; it does not depend on the other teams.
 
     tables: of the metric's task, by team, with the same cases. units: the cluster of every case. resampled:
-    the paired bootstrap values of the metric, shape (resamples, teams).
+    the paired bootstrap values of the metric by team, shape (resamples,), if there are any.
     The area under a curve: DeLong, with Obuchowski's variance where cases cluster; where likelihoods were
     filled in or a class has fewer than ten units, randomisation. Means over cases: as chosen; the signed-rank
     test only where cases do not cluster. All others: randomisation, points of a curve on mid-ranks in the
@@ -169,7 +169,7 @@ def tests_of_pairs(
 
 def _tests_of_means(
     column: str,
-    tables: Mapping[int, CaseTable],
+    tables: Mapping[str, CaseTable],
     pairs: Sequence[Pair],
     units: NDArray[np.int64] | None,
     choice: TestChoice,
@@ -192,7 +192,7 @@ def _tests_of_means(
 
 
 def _tests_of_areas(
-    curve: Curve, tables: Mapping[int, CaseTable], pairs: Sequence[Pair], units: NDArray[np.int64] | None
+    curve: Curve, tables: Mapping[str, CaseTable], pairs: Sequence[Pair], units: NDArray[np.int64] | None
 ) -> dict[Pair, PairTest]:
     """Return DeLong's tests of the pairs for which they are valid."""
     if not tables:
@@ -214,12 +214,13 @@ def _tests_of_areas(
     return {(a, b): area_test(parts.of(at[a]), parts.of(at[b]), units is not None) for a, b in testable}
 
 
-def _standard_errors(resampled: Floats | None, pairs: Sequence[Pair]) -> dict[Pair, float | None]:
-    if resampled is None:
+def _standard_errors(resampled: Mapping[str, Floats], pairs: Sequence[Pair]) -> dict[Pair, float | None]:
+    paired = {team for pair in pairs for team in pair}
+    used = [team for team in resampled if team in paired]
+    if not used:
         return dict.fromkeys(pairs)
     # var(a − b) = var(a) + var(b) − 2 cov(a, b), for all pairs at once.
-    used = sorted({team for pair in pairs for team in pair})
-    covariance = np.atleast_2d(np.cov(resampled[:, used], rowvar=False)) if used else np.empty((0, 0))
+    covariance = np.atleast_2d(np.cov([resampled[team] for team in used]))
     at = {team: position for position, team in enumerate(used)}
     own = np.diag(covariance)
     variance = np.maximum(own[:, np.newaxis] + own - 2 * covariance, 0.0)

@@ -87,15 +87,15 @@ def holm_of_families(p_values: Sequence[float | None], families: Sequence[Hashab
 
 
 def significance_tiers(
-    teams: Sequence[int], worse: Callable[[int, int], bool | None]
-) -> list[tuple[int, ...]] | None:
+    teams: Sequence[str], worse: Callable[[str, str], bool | None]
+) -> tuple[tuple[str, ...], ...] | None:
     """Return tiers of teams, best first; None where a test that decides about them could not be computed.
 
     teams: in the order of their ranks. The best team not yet placed opens a tier; the next ones join until
     the first that is significantly worse than the opener. worse: takes the opener and another team, and
     returns whether the other is significantly worse, or None if that could not be tested.
     """
-    tiers: list[list[int]] = []
+    tiers: list[list[str]] = []
     for team in teams:
         answer = worse(tiers[-1][0], team) if tiers else True
         if answer is None:
@@ -104,7 +104,7 @@ def significance_tiers(
             tiers.append([team])
         else:
             tiers[-1].append(team)
-    return [tuple(tier) for tier in tiers]
+    return tuple(map(tuple, tiers))
 
 
 def area_test(first: Components, second: Components, clustered: bool) -> PairTest:

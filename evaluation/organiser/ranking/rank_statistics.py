@@ -81,25 +81,16 @@ def _signed_rank(differences: Floats) -> list[PairTest]:
     from scipy.special import ndtr  # 0.2 s that not all rankings need
 
     counts = (~np.isnan(differences)).sum(axis=1)
-    plain = np.nan_to_num(differences)
-    informative = plain != 0
-    left = informative.sum(axis=1)
-    # Values that are left out come first in the order of sizes; their ranks are subtracted again.
-    ranks = mid_ranks(np.where(informative, np.abs(plain), -1.0))
-    ranks = np.where(informative, ranks - (differences.shape[1] - left)[:, np.newaxis], 0.0)
-    positive = np.where(plain > 0, ranks, 0.0).sum(axis=1)
-    surplus = positive - left * (left + 1) / 4
-    row, rank, sizes = _groups(ranks)
-    sizes[rank == 0] = 0.0  # cases that are left out
-    tie_term = np.bincount(row, sizes**3 - sizes, len(ranks))  # Σ(t³ − t) over groups of t tied ones
+    found = signed_ranks(differences)
+    left, surplus, deviation = found.left, found.surplus, surplus_deviation(found.left, found.tie_term)
     with np.errstate(invalid="ignore", divide="ignore"):
-        deviation = np.sqrt(left * (left + 1) * (2 * left + 1) / 24 - tie_term / 48)
         p_values = np.where(left > 0, 2 * ndtr(-np.abs(surplus) / deviation), 1.0)
         centred = differences - (np.nansum(differences, axis=1) / counts)[:, np.newaxis]
         errors = np.sqrt(np.nansum(centred**2, axis=1) / (counts - 1) / counts)
-    most = np.where((tie_term > 0) | (left < counts), _MOST_EXACT_WITH_TIES, _MOST_EXACT)
+    most = np.where((found.tie_term > 0) | (left < counts), _MOST_EXACT_WITH_TIES, _MOST_EXACT)
     for pair in np.flatnonzero((counts <= most) & (left > 0)):
-        p_values[pair] = _exact_p(ranks[pair, informative[pair]], positive[pair])
+        ranks = found.ranks[pair]
+        p_values[pair] = _exact_p(ranks[ranks > 0], surplus[pair] + ranks.sum() / 2)
     return [
         PairTest(_METHOD, float(p_value), float(error), sign(float(excess)))
         if count > 1
@@ -108,14 +99,37 @@ def _signed_rank(differences: Floats) -> list[PairTest]:
     ]
 
 
-def _groups(rows: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any], Floats]:
-    """Return the groups of equal entries within the rows: their row, their entry and their size."""
-    ordered = np.sort(rows, axis=1)
-    starts = np.ones(ordered.shape, dtype=np.bool_)
-    starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    firsts = np.flatnonzero(starts.ravel())
-    sizes = np.diff(firsts, append=ordered.size).astype(np.float64)
-    return firsts // max(1, ordered.shape[1]), ordered.ravel()[firsts], sizes
+@dataclass(frozen=True)
+class SignedRanks:
+    """The mid-ranks of the sizes of differences, shape (pairs, cases), 0 where one is 0 or NaN.
+
+    By pair: ``left``, the number of ranks; ``surplus``, the sum of the positive ranks minus half of all;
+    ``tie_term``, Σ(t³ − t) over groups of t equal sizes.
+    """
+
+    ranks: Floats
+    left: NDArray[np.int64]
+    surplus: Floats
+    tie_term: Floats
+
+
+def signed_ranks(differences: ArrayLike) -> SignedRanks:
+    """Return the signed ranks of differences of shape (pairs, cases)."""
+    plain = np.nan_to_num(np.asarray(differences, dtype=np.float64))
+    informative = plain != 0
+    left = informative.sum(axis=1)
+    # Values that are left out come first in the order of sizes; their ranks are subtracted again.
+    ranks = mid_ranks(np.where(informative, np.abs(plain), -1.0))
+    ranks = np.where(informative, ranks - (plain.shape[1] - left)[:, np.newaxis], 0.0)
+    surplus = np.where(plain > 0, ranks, 0.0).sum(axis=1) - left * (left + 1) / 4
+    # A mid-rank in place of t different ranks lowers the sum of squares by (t³ − t) / 12. All sums are exact.
+    tie_term = 2.0 * left * (left + 1) * (2 * left + 1) - 12 * np.square(ranks).sum(axis=1)
+    return SignedRanks(ranks, left, surplus, tie_term)
+
+
+def surplus_deviation(left: NDArray[Any], tie_term: Floats) -> Floats:
+    """Return the standard deviation of the surplus of ``left`` signed ranks, see `SignedRanks`."""
+    return np.asarray(np.sqrt(left * (left + 1) * (2 * left + 1) / 24 - tie_term / 48))
 
 
 def _exact_p(ranks: Floats, positive: float) -> float:
@@ -244,6 +258,11 @@ def _concordance(ordered: NDArray[Any], columns: NDArray[Any]) -> Floats:
 
 def _untied_pairs(rows: NDArray[Any]) -> Floats:
     """Return the number of pairs of each row that differ, shape (rows,)."""
-    row, _, sizes = _groups(rows)
+    ordered = np.sort(rows, axis=1)
+    starts = np.ones(ordered.shape, dtype=np.bool_)
+    starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    firsts = np.flatnonzero(starts)
+    sizes = np.diff(firsts, append=ordered.size)
     teams = rows.shape[1]
-    return np.asarray(teams * (teams - 1) / 2 - np.bincount(row, sizes * (sizes - 1) / 2, len(rows)))
+    tied = np.bincount(firsts // max(1, teams), sizes * (sizes - 1) / 2, len(rows))
+    return np.asarray(teams * (teams - 1) / 2 - tied)

@@ -74,13 +74,13 @@ def annotator_points(
     names = next(iter(tables.values())).names
     decisions = {name: column for name, column in read(names).items() if is_decision(column)}
     for annotator, decision in decisions.items():
-        for position, table in tables.items():
+        for team, table in tables.items():
             kept = np.flatnonzero(~np.isnan(decision) & ~np.isnan(table[curve.label]))
             read_cases = table.take(kept)
             positive, units = read_cases[curve.label] > 0, cases.units(read_cases)
             one = _Compared(read_cases[curve.score], positive, decision[kept] > 0, units)
             if one.positive.any() and not one.positive.all():
-                found.append(_point(annotator, cases.teams[position], one, resampling, choice))
+                found.append(_point(annotator, team, one, resampling, choice))
     return _corrected(found, ranked)
 
 
@@ -267,7 +267,7 @@ def against_readers(
         units = cases.units(of_all)
         read_cases = _Read(np.stack(chosen)[:, kept], of_all[curve.label] > 0, units)
         if _fewest_units(read_cases.positive, units) >= max(2, resampling.interval_minimum):
-            scores = {cases.teams[at]: one.take(kept)[curve.score] for at, one in tables.items()}
+            scores = {team: one.take(kept)[curve.score] for team, one in tables.items()}
             found += read_cases.sensitivities(scores, resampling) if decided else read_cases.areas(scores)
     return _corrected(found, ranked)
 

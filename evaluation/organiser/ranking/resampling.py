@@ -5,7 +5,7 @@ tasks at once.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,28 +43,34 @@ class TeamCases:
         """Return the case tables of submissions of different teams."""
         return cls(tuple(s.team for s in submissions), tuple(s.tables for s in submissions), clusters)
 
-    def task_tables(self, task: str) -> dict[int, CaseTable]:
-        """Return the tables of a task by the teams' positions. Raises `RankingError` where cases differ."""
-        found = {i: tables[task] for i, tables in enumerate(self.tables) if tables and task in tables}
-        first = next(iter(found), 0)
-        for position, table in found.items():
+    def task_tables(self, task: str) -> dict[str, CaseTable]:
+        """Return the tables of a task by team. Raises `RankingError` where cases differ."""
+        given = zip(self.teams, self.tables, strict=True)
+        found = {team: tables[task] for team, tables in given if tables and task in tables}
+        first = next(iter(found), "")
+        for team, table in found.items():
             names = found[first].names
             # Usually they are the same object, while a comparison looks at every name.
             if table.names is not names and table.names != names:
-                team, other = self.teams[position], self.teams[first]
-                raise RankingError(f"{team}: task {task}: other cases than those of {other}")
+                raise RankingError(f"{team}: task {task}: other cases than those of {first}")
         return found
+
+    def each_table(self, metrics: Mapping[str, Metric]) -> Iterator[tuple[str, Metric, str, CaseTable]]:
+        """Yield every metric with its name, and the team and table of each team with results in its task."""
+        for name, metric in metrics.items():
+            for team, table in self.task_tables(name.partition(".")[0]).items():
+                yield name, metric, team, table
 
     def units(self, table: CaseTable) -> NDArray[np.int64] | None:
         """Return the cluster of every case of a table as an integer, None where cases are independent."""
         return units_of(self.clusters, table.names)
 
-    def columns(self, tables: Mapping[int, CaseTable], values: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Spread the values of some teams, shape (rows, tables), over all teams, with NaN for the rest."""
-        found = {}
+    def columns(self, teams: Iterable[str], values: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Spread the values of some teams, shape (rows, teams), over all teams, with NaN for the rest."""
+        found, positions = {}, [self.teams.index(team) for team in teams]
         for name, resampled_values in values.items():
             found[name] = np.full((len(resampled_values), len(self.teams)), np.nan)
-            found[name][:, list(tables)] = resampled_values
+            found[name][:, positions] = resampled_values
         return found
 
 
@@ -98,12 +104,11 @@ def intervals_of_teams(
         if not tables:
             missing |= dict.fromkeys(task_metrics, _NO_CASES)
             continue
-        _require_same_strata(task_metrics, cases.teams, tables)
+        _require_same_strata(task_metrics, tables)
         of_task = intervals(task_metrics, list(tables.values()), resampling)
         missing |= of_task.missing
-        teams = [cases.teams[position] for position in tables]
         for name, of_tables in of_task.found.items():
-            found[name] = {team: one.interval for team, one in zip(teams, of_tables, strict=True)}
+            found[name] = {team: one.interval for team, one in zip(tables, of_tables, strict=True)}
     return TeamIntervals(found, missing)
 
 
@@ -147,7 +152,7 @@ def draw_cases(metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resa
         if not tables:
             missing |= dict.fromkeys(of_task, _NO_CASES)
             continue
-        _require_same_strata(of_task, cases.teams, tables)
+        _require_same_strata(of_task, tables)
         table = next(iter(tables.values()))
         units = cases.units(table)
         for name, metric in of_task.items():
@@ -216,16 +221,13 @@ def by_task(metrics: Mapping[str, Metric]) -> dict[str, dict[str, Metric]]:
     return groups
 
 
-def _require_same_strata(
-    metrics: Mapping[str, Metric], teams: Sequence[str], tables: Mapping[int, CaseTable]
-) -> None:
+def _require_same_strata(metrics: Mapping[str, Metric], tables: Mapping[str, CaseTable]) -> None:
     first, *others = tables
     for name, metric in metrics.items():
         strata = metric.aggregate.strata(tables[first])
-        for position in others:
-            if not np.array_equal(metric.aggregate.strata(tables[position]), strata):
-                other = teams[position]
-                raise RankingError(f"{other}: {name}: the reference differs from that of {teams[first]}")
+        for team in others:
+            if not np.array_equal(metric.aggregate.strata(tables[team]), strata):
+                raise RankingError(f"{team}: {name}: the reference differs from that of {first}")
 
 
 def with_composites(values: Mapping[str, Floats], composites: Sequence[Composite]) -> dict[str, Floats]:

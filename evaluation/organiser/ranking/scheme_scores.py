@@ -26,25 +26,21 @@ class SchemeScores:
 
     def __init__(self, results: PhaseResults, scheme: Scheme, submissions: Sequence[Submission]) -> None:
         self._scheme, self._submissions = scheme, submissions
-        self._positions: dict[str, list[int]] = {}
         self.by_method: dict[str, TeamScores] = {}
         self.better: dict[str, Better] = {name: figure.better for name, figure in results.figures.items()}
-        cases = TeamCases.of(submissions)
+        self._cases = TeamCases.of(submissions)
         for name in scheme.metrics:
             if name not in results.metrics:
                 continue
-            tables = cases.task_tables(name.partition(".")[0])
-            named = {f"{position}": table for position, table in tables.items()}
-            without = [s.team for i, s in enumerate(submissions) if name in s.values and i not in tables]
+            tables = self._cases.task_tables(name.partition(".")[0])
+            without = [one.team for one in submissions if name in one.values and one.team not in tables]
             if without and is_by_method(results.metrics[name], scheme.method):
                 raise RankingError(
                     f"{scheme.method.name} needs results per case of {name}, missing: {', '.join(without)}"
                 )
-            scores = team_scores(results.metrics[name], named, scheme.method, scheme.ties)
-            if scores is None:
-                continue
-            self.by_method[name], self._positions[name] = scores, list(tables)
-            self.better[name] = scores.better
+            scores = team_scores(results.metrics[name], tables, scheme.method, scheme.ties)
+            if scores is not None:
+                self.by_method[name], self.better[name] = scores, scores.better
 
     def values(self) -> dict[str, Floats]:
         """Return the scores by metric, shape (1, submissions), NaN where a submission has none."""
@@ -79,9 +75,7 @@ class SchemeScores:
         return place_teams(self._scheme, self.values(), self.better)
 
     def _wide(self, name: str, values: Floats) -> Floats:
-        wide = np.full((len(values), len(self._submissions)), np.nan)
-        wide[:, self._positions[name]] = values
-        return wide
+        return self._cases.columns(self.by_method[name].metrics, {name: values})[name]
 
 
 # --- The metrics of a scheme without composites, and the ones that all ranked teams have per case ---
@@ -116,8 +110,7 @@ class SchemeMetrics:
         """Return whether all ranked teams with these metrics or composites also have them per case."""
         for name in self._single(names):
             tables = self.cases.task_tables(name.partition(".")[0])
-            having = [position for position, one in enumerate(self.ranked) if name in one.values]
-            if not tables.keys() >= set(having):
+            if any(name in one.values and one.team not in tables for one in self.ranked):
                 return False
         return True
 

@@ -6,20 +6,19 @@ from evaluation.charts.chart import Chart, marks_of
 from evaluation.organiser.analyses.analysis import AnalysisFigure, AnalysisResult, FurtherAnalysis
 from evaluation.organiser.charts.teams import TeamValue, team_values_chart
 from evaluation.organiser.output import csv_bytes
-from evaluation.organiser.report.page import Block, Cell, Section, Table, Text, identifier, listed
+from evaluation.organiser.report.page import Block, Cell, Table, Text, identifier, listed
 
 FIGURES = "analyses.csv"
 _MOST_NAMED = 10
 
 
-def analyses_section(results: Sequence[AnalysisResult]) -> Section | None:
-    """Return the section, None without any result."""
-    blocks: list[Block] = []
+def analysis_blocks(results: Sequence[AnalysisResult]) -> Iterator[Block]:
+    """Yield the table and the figures of each analysis, and the cases that it leaves out."""
     for result in results:
-        blocks += [figures_table(result.analysis, {"": result.figures}), *_charts(result)]
+        yield figures_table(result.analysis, {"": result.figures})
+        yield from _charts(result)
         if lost := list(_left_out(result)):
-            blocks.append(Text((f"Left out: {'; '.join(lost)}.",)))
-    return Section("analyses", "Further analyses", tuple(blocks)) if blocks else None
+            yield Text((f"Left out: {'; '.join(lost)}.",))
 
 
 def _left_out(result: AnalysisResult) -> Iterator[str]:
@@ -50,10 +49,10 @@ def figures_table(analysis: FurtherAnalysis, figures: Mapping[str, Sequence[Anal
 
 def _intervals_in_words(figures: Sequence[AnalysisFigure], start: str) -> str:
     absent = [one.interval for one in figures if one.lower is None]
-    reasons = (
-        f"Figures without an interval: {len(absent)} ({'; '.join(dict.fromkeys(absent))})." if absent else ""
-    )
-    return " ".join(filter(None, (f"{start} 95 % intervals." * (len(absent) < len(figures)), reasons)))
+    told = [f"{start} 95 % intervals."] if len(absent) < len(figures) else []
+    if absent:
+        told.append(f"Figures without an interval: {len(absent)} ({'; '.join(dict.fromkeys(absent))}).")
+    return " ".join(told)
 
 
 def _text(figure: AnalysisFigure, cases: int) -> str:
@@ -92,14 +91,9 @@ def result_files(results: Sequence[AnalysisResult]) -> dict[str, bytes]:
         for one in results
         for figure in one.figures
     ]
+    named = ("analysis", "part", "case", "left_out")
     rows = [
-        {
-            "analysis": row.analysis,
-            "part": row.part,
-            "case": row.case,
-            "left_out": row.left_out,
-            **(row.values or {}),
-        }
+        {**{name: getattr(row, name) for name in named}, **(row.values or {})}
         for one in results
         for row in one.rows
     ]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -211,18 +211,12 @@ _WHOLE = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Pictures:
-    """B-scans with both runs of every annotator, with their combinations, and of the built benchmark."""
+def benchmark_page(tables: BenchmarkTables, pictures: Mapping[str, Gallery] | None = None) -> Page:
+    """Return the page of the existing tables, with the requested ``pictures`` by name of their section.
 
-    runs: Gallery | None = None
-    combinations: Gallery | None = None
-    parts: Gallery | None = None
-
-
-def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) -> Page:
-    """Return the page of the existing tables, with the requested ``pictures``."""
-    pictures = pictures or Pictures()
+    "accuracy": B-scans with both runs of every annotator; "combinations": with their combinations; "work": of
+    the built benchmark.
+    """
     everything = [
         {name: cell for name, cell in row.items() if name not in ("column", "value")}
         for row in tables["combinations"]
@@ -240,19 +234,16 @@ def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) ->
         *_table("accuracies", "Reproducibility and accuracy", tables["accuracy"]),
         *_table("groups", "By vendor and quality", tables["accuracy_by_group"]),
         *_table("effect", "Effect of --interval", tables["interval_effect"]),
-        *([pictures.runs] if pictures.runs else []),
     ]
     combinations: list[Block] = [
         *([_chart("combinations", everything, combined=combined)] if everything else []),
         *_table("combined", "On all B-scans", everything),
         *_table("combined-groups", "By vendor and quality", groups),
-        *([pictures.combinations] if pictures.combinations else []),
     ]
     work: list[Block] = [
         *_table("scanners", "Scanners", tables["scanners"]),
         *_table("parts", "Parts and their annotators", tables["assignment"]),
         *_table("workload", "Work of every annotator", tables["workload"]),
-        *([pictures.parts] if pictures.parts else []),
     ]
     sections = (
         ("distinctions", "Distinctions", distinctions),
@@ -260,6 +251,8 @@ def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) ->
         ("combinations", "Combinations", combinations),
         ("work", "Volumes and work", work),
     )
+    galleries = {name: (gallery,) for name, gallery in (pictures or {}).items()}
+    not_run = (Text(("This step was not run.",)),)
     return Page(
         title="Cyst benchmark",
         subtitle=tables.folder.name,
@@ -267,7 +260,7 @@ def benchmark_page(tables: BenchmarkTables, pictures: Pictures | None = None) ->
         facts=tuple(_facts(tables)),
         answer=tuple(_answer(everything)),
         sections=tuple(
-            Section(name, title, tuple(blocks) or (Text(("This step was not run.",)),))
+            Section(name, title, (*blocks, *galleries.get(name, ())) or not_run)
             for name, title, blocks in sections
         ),
     )

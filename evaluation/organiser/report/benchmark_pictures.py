@@ -1,7 +1,5 @@
 """B-scans of a cyst benchmark with the marks of annotators and their combinations."""
 
-import base64
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +21,7 @@ from evaluation.organiser.cyst_benchmark.transform import (
     read_distinctions,
     read_scale,
 )
+from evaluation.organiser.report.overlays import data_uri, file_of
 from evaluation.organiser.report.page import Gallery, Picture
 
 # --- Confidences painted on a B-scan, and panels with titles in rows ---
@@ -131,8 +130,8 @@ def b_scan_gallery(b_scans: Sequence[ShownBScan], work: Path) -> Gallery:
         pictures.append(_shown(shown, panels, _COLUMNS, missed))
     note = (
         "Means of both runs; combinations by Eq. 4. Of every vendor, the B-scan in which annotators missed "
+        "most of the supervisor's cysts."
     )
-    note += "most of the supervisor's cysts."
     return Gallery("B-scans with their annotations", tuple(pictures), _legend(), note, large=True)
 
 
@@ -175,9 +174,7 @@ def _picture(
     volume: str, number: int, panels: Sequence[tuple[str, Colours]], columns: int, caption: str
 ) -> Picture:
     alternative = f"B-scan {number} of {volume}: {', '.join(name for name, _ in panels)}"
-    buffer = io.BytesIO()
-    in_rows(panels, columns).save(buffer, "PNG", optimize=True)
-    source = f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
+    source = data_uri("png", file_of(in_rows(panels, columns), "PNG", optimize=True))
     return Picture(volume, source, caption, alternative)
 
 
@@ -219,16 +216,15 @@ def part_gallery(folder: Path, work: Path, phase: Path) -> Gallery:
         # The first of the B-scans with most marked pixels.
         number = 1 + int(np.argmax([np.count_nonzero(plane) for plane in whole.planes()]))
         found = {name: scan.chosen([number])[number] for name, scan in annotators.items()}
-        values = {name: plane / data.CONFIDENCES[-1] for name, plane in found.items()}
-        values[" + ".join(annotators)] = whole.chosen([number])[number].astype(np.float64)
         scan = _of(images, volume, folder / data.IMAGES)
         image, brightest = scan.chosen([number])[number], scan.intensities().highest
-        box = box_of_content(np.logical_or.reduce([plane > 0 for plane in values.values()]))
-        if box.is_empty:
-            box = Box(0, image.shape[0], 0, image.shape[1])
-        window = around(box, image.shape)
-        panels = [("original", painted(image[window], np.zeros(image.shape)[window], brightest))]
-        panels += [(name, painted(image[window], plane[window], brightest)) for name, plane in values.items()]
+        values = [("original", np.zeros(image.shape))]
+        values += [(name, plane / data.CONFIDENCES[-1]) for name, plane in found.items()]
+        values.append((" + ".join(annotators), whole.chosen([number])[number].astype(np.float64)))
+        box = box_of_content(np.logical_or.reduce([plane > 0 for _, plane in values]))
+        whole_image = Box(0, image.shape[0], 0, image.shape[1])
+        window = around(whole_image if box.is_empty else box, image.shape)
+        panels = [(name, painted(image[window], plane[window], brightest)) for name, plane in values]
         caption = f"{vendor}, {volume}, B-scan {number}"
         pictures.append(_picture(volume, number, panels, len(panels), caption))
     note = "Of the first volume of every vendor, the B-scan with most combined marks: both annotators of its "

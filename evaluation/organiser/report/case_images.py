@@ -1,13 +1,12 @@
 """Pictures of single cases, from predictions and references that are read again."""
 
-import base64
 import dataclasses
-import io
 import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.pool import Pool
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,14 +20,12 @@ from evaluation.core.field import Field
 from evaluation.core.form import CaseForm, name_key
 from evaluation.core.outcome import Progress
 from evaluation.core.trouble import raise_trouble_of
-from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
-from evaluation.io.kinds.points import Point, PointInImage
-from evaluation.metrics.boxes import iou_of_corners
 from evaluation.metrics.segmentation import VerticalDiameter, overlap_of
 from evaluation.organiser.analyses.analysis import Measured, OpenCase, analyses_of
 from evaluation.organiser.report import objects as object_drawing
 from evaluation.organiser.report import overlays
 from evaluation.organiser.report.case_views import CaseView, drawn_view, view_of
+from evaluation.organiser.report.objects import Location, location_of
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.platform import machine
@@ -49,16 +46,13 @@ class Photographs:
     """The images of a folder by case; a file has the name of its case, with any extension."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._paths: dict[str, Path] = {}
-        self._volumes: dict[str, Path] = {}
-        if folder is not None:
-            if not folder.is_dir():
-                raise PhaseError(f"{folder}: is not a folder")
-            for path in sorted(folder.rglob("*")):
-                if path.suffix.casefold() in _EXTENSIONS:
-                    self._paths.setdefault(name_key(path.name), path)
-                if path.name.casefold().endswith(_VOLUMES):
-                    self._volumes.setdefault(name_key(path.name), path)
+        if not (folder is None or folder.is_dir()):
+            raise PhaseError(f"{folder}: is not a folder")
+        # Of several files of one name, the first counts.
+        files = sorted(folder.rglob("*"), reverse=True) if folder else []
+        named = [(name_key(path.name), path) for path in files]
+        self._paths = {name: path for name, path in named if path.suffix.casefold() in _EXTENSIONS}
+        self._volumes = {name: path for name, path in named if path.name.casefold().endswith(_VOLUMES)}
 
     def of(self, case: CaseForm) -> NDArray[np.uint8] | None:
         """Return the colours of a case's image at the size of the case, shape (height, width, 3).
@@ -105,18 +99,15 @@ class Photographs:
 PictureKind = Literal["regions", "boxes", "box", "points", "objects", "photograph"]
 """Masks or volumes; boxes that hit or not; one box; landmarks; points that hit or not; the image alone."""
 
-_KINDS_OF_BOXES: tuple[PictureKind, PictureKind] = ("box", "boxes")
-_KINDS_OF_POINTS: tuple[PictureKind, PictureKind] = ("points", "objects")
+_KINDS: dict[tuple[bool, bool], PictureKind] = {
+    (True, True): "box",
+    (True, False): "boxes",
+    (False, True): "points",
+    (False, False): "objects",
+}
+"""By whether a kind has boxes, and whether it has one object per case."""
 _MOST_PANELS = 3
 _PLANES = ("plane of a scan", "across y", "across x")
-
-
-@dataclass(frozen=True)
-class Location:
-    """Predicted and true position (x, y) of a landmark in pixels, both visible."""
-
-    predicted: tuple[float, float]
-    reference: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -131,45 +122,41 @@ class CaseImage:
     panels: tuple[str, ...] = ()
     numbered: tuple[str, ...] = ()
 
+    @property
+    def shows(self) -> str:
+        """A sentence on its panels, after a space; empty without any."""
+        order = "From left to right" if len(self.panels) > 1 else "Shows"
+        return f" {order}: {', '.join(self.panels)}." if self.panels else ""
+
 
 def picture_of(
-    phase: Phase,
     task: Task,
-    case: CaseForm,
-    submitted: Values,
-    references: Values,
+    opened: OpenCase,
     photograph: overlays.Colours | None,
-    volume: Callable[[Shape], overlays.Greys | None] = lambda shape: None,
+    volume: Callable[[Shape], overlays.Greys | None],
 ) -> CaseImage | None:
     """Return the picture of a case in a task: its first volume, boxes, points, or all of its masks.
 
-    If a task's values cannot be drawn, it is the photograph. ``submitted``: the submitted values of the case
-    that have a reference. ``volume`` returns the original image, of shape (z, y, x), of a value with three
-    axes.
+    If a task's values cannot be drawn, it is the photograph. ``volume`` returns the original image, of shape
+    (z, y, x), of a value with three axes.
     """
-    size, lossy = (case.height, case.width), photograph is not None
+    case, lossy = opened.form, photograph is not None
+    size = case.height, case.width
     if photograph is not None and not any(is_shown(field) for field in task.fields):
         return CaseImage("photograph", _encoded(overlays.fitted(photograph), lossy))
     found: list[overlays.Region] = []
     for field in task.fields_for(case):
-        if field.name not in submitted:
+        if field.name not in opened.submitted:
             continue
-        predicted, reference = submitted[field.name], references[field.name]
+        predicted, reference = opened.submitted[field.name], opened.references[field.name]
         if overlays.has_solids(field.kind):
             return _picture_of_volume(field, case, predicted, reference, volume)
         if overlays.has_regions(field.kind):
             found += overlays.regions(field, predicted, reference)
-        elif object_drawing.space_of(field.kind) is not None:
-            if objects := object_drawing.objects_of(phase, task, field, predicted, references):
+        elif object_drawing.has_objects(field.kind):
+            objects = object_drawing.objects_of(opened.options, task, field, predicted, opened.references)
+            if objects and (objects.drawn or all(size)):
                 return _picture_of_objects(field, objects, size, photograph)
-        elif isinstance(field.kind, BoxList):
-            inclusive = object_drawing.inclusive_corners(phase)
-            boxes = object_drawing.Objects(tuple(_boxes(predicted, reference, inclusive)))
-            if not (boxes.drawn or all(size)):
-                return None
-            return CaseImage("boxes", _encoded(object_drawing.object_panels(boxes, size, photograph), lossy))
-        elif isinstance(predicted, Point) and (location := location_of(field, predicted, reference)):
-            return _picture_of_point(location, size, photograph)
     there = [region for region in found if region.predicted.values.any() or region.reference.values.any()]
     most = sorted(there, key=_difference, reverse=True)[:_MOST_PANELS]
     shown = [region for region in there if any(region is one for one in most)]
@@ -182,22 +169,12 @@ def picture_of(
 def is_shown(field: Field) -> bool:
     """Return whether values of a field can be drawn."""
     kind = field.kind
-    if overlays.has_regions(kind) or overlays.has_solids(kind) or isinstance(kind, BoxList | PointInImage):
-        return True
-    return object_drawing.space_of(kind) is not None
+    return overlays.has_regions(kind) or overlays.has_solids(kind) or object_drawing.has_objects(kind)
 
 
 def is_read(field: Field) -> bool:
     """Return whether a report needs the submitted values of a field: to draw them, or as numbers."""
     return is_shown(field) or overlays.is_number(field)
-
-
-def location_of(field: Field, predicted: Point, reference: Point) -> Location | None:
-    """Return both positions of a landmark, None unless both are visible."""
-    kind = field.kind
-    if isinstance(kind, PointInImage) and kind.is_visible(predicted) and kind.is_visible(reference):
-        return Location((predicted.x, predicted.y), (reference.x, reference.y))
-    return None
 
 
 def _picture_of_volume(
@@ -217,46 +194,14 @@ def _picture_of_volume(
     return CaseImage("regions", _encoded(overlays.solid_panels(one, original), original is not None), planes)
 
 
-def _picture_of_point(
-    location: Location, size: tuple[int, int], photograph: overlays.Colours | None
-) -> CaseImage:
-    ring = object_drawing.Drawn("ring", location.reference, location.reference, overlays.AGREEMENT)
-    cross = object_drawing.Drawn("cross", location.predicted, location.predicted, overlays.FALSE)
-    joined = ((location.predicted, location.reference),)
-    found = object_drawing.Objects((ring, cross), joined, surroundings=True)
-    return CaseImage(
-        "points", _encoded(object_drawing.object_panels(found, size, photograph), photograph is not None)
-    )
-
-
 def _picture_of_objects(
     field: Field, found: object_drawing.Objects, size: tuple[int, int], photograph: overlays.Colours | None
 ) -> CaseImage:
     lossy = photograph is not None and found.axes == 2 and found.in_pixels
-    boxes = isinstance(field.kind, BoxesInSpace)
-    single, several = _KINDS_OF_BOXES if boxes else _KINDS_OF_POINTS
-    kind = single if object_drawing.are_single(field.kind) else several
+    kind = _KINDS[object_drawing.are_boxes(field.kind), object_drawing.are_single(field.kind)]
     panels = object_drawing.VIEW_NAMES if found.axes == 3 else ()
     picture = _encoded(object_drawing.object_panels(found, size, photograph), lossy)
     return CaseImage(kind, picture, panels, object_drawing.landmark_names(field.kind))
-
-
-def _boxes(predicted: Boxes, reference: Boxes, inclusive: bool) -> Iterator[object_drawing.Drawn]:
-    """Yield hits, false boxes and missed boxes with their colours, at the threshold of `HIT`."""
-    hit = object_drawing.case_hits(predicted.rows, reference.rows, object_drawing.HIT, inclusive).hit
-    iou = iou_of_corners(predicted.rows[hit, None, 2:], reference.rows[None, :, 2:], inclusive)
-    same = predicted.rows[hit, None, 0] == reference.rows[None, :, 0]
-    missed = np.ones(len(reference.rows), dtype=np.bool_)
-    if iou.size:
-        missed[np.argmax(np.where(same, iou, -1), axis=1)] = False
-    sides = (
-        (predicted.rows[hit], overlays.AGREEMENT),
-        (predicted.rows[~hit], overlays.FALSE),
-        (reference.rows[missed], overlays.MISSED),
-    )
-    for rows, colour in sides:
-        for x1, y1, x2, y2 in rows[:, 2:].tolist():
-            yield object_drawing.Drawn("box", (x1, y1), (x2, y2), colour)
 
 
 def _difference(region: overlays.Region) -> int:
@@ -267,13 +212,10 @@ def _difference(region: overlays.Region) -> int:
 
 def _encoded(picture: Image.Image, lossy: bool) -> str:
     """Return a picture as a data URI: a photograph as JPEG, any other as PNG of few colours."""
-    buffer = io.BytesIO()
     if lossy:
-        picture.save(buffer, "JPEG", quality=85)
-    else:
-        picture.quantize(64, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
-    data = base64.b64encode(buffer.getvalue()).decode("ascii")
-    return f"data:image/{'jpeg' if lossy else 'png'};base64,{data}"
+        return overlays.data_uri("jpeg", overlays.file_of(picture, "JPEG", quality=85))
+    few = picture.quantize(64, dither=Image.Dither.NONE)
+    return overlays.data_uri("png", overlays.file_of(few, "PNG", optimize=True))
 
 
 # --- Read predictions and references again: sizes and positions of all cases, pictures of some ---
@@ -321,25 +263,20 @@ def read_cases(request: Request, progress: Progress) -> list[CaseReading]:
 
     Raises `PhaseError` where the submission or a photograph cannot be read.
     """
-    with (
-        unpacked(request.submission, workers=request.workers)
-        if request.submission
-        else nullcontext() as folder
-    ):
+    given = unpacked(request.submission, workers=request.workers) if request.submission else nullcontext()
+    with given as folder:
         reader = _SubmissionReader(request, folder)
         chosen = list(reader.positions())
         portions = [chosen[start : start + _PORTION] for start in range(0, len(chosen), _PORTION)]
-        found: list[CaseReading] = []
+        forked: AbstractContextManager[Pool | None] = nullcontext()
         if request.workers > 1 and machine.CAN_ISOLATE:
             # Arguments of a forked process are not pickled.
-            with multiprocessing.get_context("fork").Pool(request.workers, _begin, (reader,)) as pool:
-                for values in pool.imap(_read_portion, portions):
-                    found += values
-                    progress(len(found))
-        else:
-            _begin(reader)
-            for portion in portions:
-                found += _read_portion(portion)
+            forked = multiprocessing.get_context("fork").Pool(request.workers, _begin, (reader,))
+        _begin(reader)
+        found: list[CaseReading] = []
+        with forked as pool:
+            for values in pool.imap(_read_portion, portions) if pool else map(_read_portion, portions):
+                found += values
                 progress(len(found))
     return found
 
@@ -355,38 +292,35 @@ class _SubmissionReader:
         analyses = () if folder is None else analyses_of(self.phase)
         self._measures = dict.fromkeys(one.measure for one in analyses)
         self._photographs = Photographs(request.images)
-        self._wanted = request.pictures
-        self._only_pictures, self._views = request.only_pictures, request.views
+        self._request = request
         self._definition: VerticalDiameter = getattr(self.phase.options, "vertical_diameter", "column_count")
 
     def positions(self) -> Iterator[int]:
         """Yield the positions of the cases to read."""
-        shown = {name for names in self._wanted.values() for name in names}
+        shown = {name for names in self._request.pictures.values() for name in names}
         for position, case in enumerate(self.phase.cases.forms):
-            if self._views or not self._only_pictures or case.name in shown:
+            if self._request.views or not self._request.only_pictures or case.name in shown:
                 yield position
 
     def read(self, position: int) -> CaseReading:
         """Return the values of a case, without fields that were not submitted or have no reference."""
-        case = self.phase.cases.forms[position]
-        references = ReferenceValues(self._reference, case, self.phase.rows[position])
+        case, row, options = self.phase.cases.forms[position], self.phase.rows[position], self.phase.options
+        references = ReferenceValues(self._reference, case, row)
         predicted = self._submitted(position, references)
         submitted = {name: value for name, value in predicted.items() if references[name] is not None}
-        pictures = self._pictures(case, submitted, references)
-        views = self._views_of(case, submitted, references, pictures) if self._views else {}
-        if self._only_pictures:
+        opened = OpenCase(case, row.cells, submitted, references, options)
+        pictures = self._pictures(opened)
+        views = self._views_of(opened, pictures) if self._request.views else {}
+        if self._request.only_pictures:
             return CaseReading(case.name, (), (), {}, pictures, views)
-        pairs = {name: (value, references[name]) for name, value in submitted.items()}
-        cells, options = self.phase.rows[position].cells, self.phase.options
-        opened = OpenCase(case, cells, submitted, references, options)
         sizes: list[overlays.StructureSize] = []
         measurements: list[overlays.ComparedNumber] = []
         locations: dict[str, Location] = {}
-        for name, pair in pairs.items():
-            field = self._fields[name]
+        for name, value in submitted.items():
+            field, pair = self._fields[name], (value, references[name])
             sizes += overlays.sizes(field, case, *pair)
             measurements += overlays.measurements(field, *pair, self._definition)
-            if isinstance(pair[0], Point) and (location := location_of(field, *pair)):
+            if location := location_of(field, *pair):
                 locations[name] = location
         measured = tuple(row for measure in self._measures for row in measure(opened))
         found = tuple(sizes), tuple(measurements), locations
@@ -414,33 +348,25 @@ class _SubmissionReader:
             if field.cases(case) and type(field.kind) is type(field.reference.kind)
         }
 
-    def _views_of(
-        self, case: CaseForm, submitted: Values, references: Values, pictures: Mapping[str, CaseImage]
-    ) -> dict[str, CaseView]:
+    def _views_of(self, opened: OpenCase, pictures: Mapping[str, CaseImage]) -> dict[str, CaseView]:
         """Return the views of a case by task; points and boxes are a picture that is drawn already."""
-        photograph, volume = self._photographs.of(case), partial(self._photographs.volume_of, case)
+        images = self._photographs.of(opened.form), partial(self._photographs.volume_of, opened.form)
         found: dict[str, CaseView] = {}
         for task in self.phase.tasks:
-            view = view_of(task, case, submitted, references, photograph, volume)
+            view = view_of(task, opened, *images)
             if view is None and any(is_shown(field) for field in task.fields):
-                drawn = pictures.get(task.name) or picture_of(
-                    self.phase, task, case, submitted, references, photograph, volume
-                )
+                drawn = pictures.get(task.name) or picture_of(task, opened, *images)
                 view = drawn_view(drawn.source) if drawn else None
             if view:
                 found[task.name] = view
         return found
 
-    def _pictures(self, case: CaseForm, submitted: Values, references: Values) -> dict[str, CaseImage]:
+    def _pictures(self, opened: OpenCase) -> dict[str, CaseImage]:
         """Return the requested pictures of a case by task."""
-        wanted = [task for task in self.phase.tasks if case.name in self._wanted.get(task.name, ())]
-        if not wanted:
-            return {}
-        photograph, volume = self._photographs.of(case), partial(self._photographs.volume_of, case)
-        pictures = {
-            task.name: picture_of(self.phase, task, case, submitted, references, photograph, volume)
-            for task in wanted
-        }
+        case = opened.form
+        wanted = [task for task in self.phase.tasks if case.name in self._request.pictures.get(task.name, ())]
+        images = (self._photographs.of(case), partial(self._photographs.volume_of, case)) if wanted else ()
+        pictures = {task.name: picture_of(task, opened, *images) for task in wanted}
         return {name: picture for name, picture in pictures.items() if picture}
 
 

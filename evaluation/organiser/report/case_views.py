@@ -4,7 +4,7 @@ import base64
 import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from evaluation.core.challenge import Task, Values
-from evaluation.core.form import CaseForm
+from evaluation.core.challenge import Task
 from evaluation.metrics.crops import Box
+from evaluation.organiser.analyses.analysis import OpenCase
 from evaluation.organiser.report import overlays
 
 _MOST_PLANES = 24
@@ -58,9 +58,7 @@ def drawn_view(source: str) -> CaseView:
 
 def view_of(
     task: Task,
-    case: CaseForm,
-    submitted: Values,
-    references: Values,
+    opened: OpenCase,
     photograph: overlays.Colours | None,
     volume: Callable[[tuple[int, int, int]], overlays.Greys | None],
 ) -> CaseView | None:
@@ -70,10 +68,11 @@ def view_of(
     """
     pairs: list[tuple[Masks, Masks]] = []
     names: list[str] = []
+    case = opened.form
     for field in task.fields_for(case):
-        if field.name not in submitted:
+        if field.name not in opened.submitted:
             continue
-        values = submitted[field.name], references[field.name]
+        values = opened.submitted[field.name], opened.references[field.name]
         if overlays.has_solids(field.kind):
             found = list(overlays.solids(field, case, *values))
             depth, height, width = found[0].predicted.shape
@@ -83,9 +82,8 @@ def view_of(
             original = volume((depth, height, width))
             ground = None if original is None else original[planes]
             there = _there((one.structure, one.predicted, one.reference) for one in found)
-            aspect = spacing[1] / spacing[2]
-            view = _view(cuts, ground, tuple(planes.tolist()), depth, aspect, _SIDE_OF_PLANE)
-            return replace(view, structures=there)
+            shown = tuple(planes.tolist()), depth, there, spacing[1] / spacing[2]
+            return _view(cuts, ground, _SIDE_OF_PLANE, *shown)
         if overlays.has_regions(field.kind):
             whole, masks = Box(0, case.height, 0, case.width), list(overlays.regions(field, *values))
             pairs += [
@@ -96,7 +94,7 @@ def view_of(
     if not pairs:
         return None
     ground = None if photograph is None else photograph[None]
-    return replace(_view(pairs, ground, (0,), 1, 1.0, _SIDE_OF_IMAGE), structures=tuple(names))
+    return _view(pairs, ground, _SIDE_OF_IMAGE, (0,), 1, tuple(names))
 
 
 def _there(found: Iterable[tuple[str, Masks, Masks]]) -> tuple[str, ...]:
@@ -116,10 +114,11 @@ def _chosen_planes(references: Sequence[Masks]) -> NDArray[np.int64]:
 def _view(
     pairs: Sequence[tuple[Masks, Masks]],
     ground: NDArray[np.uint8] | None,
+    side: int,
     planes: tuple[int, ...],
     of_planes: int,
-    aspect: float,
-    side: int,
+    structures: tuple[str, ...],
+    aspect: float = 1.0,
 ) -> CaseView:
     step = math.ceil(max(pairs[0][0].shape[1:]) / side)
     areas = np.zeros(pairs[0][0][:, ::step, ::step].shape, np.uint8)
@@ -134,19 +133,14 @@ def _view(
     columns = math.ceil(math.sqrt(len(planes)))
     image = None
     if ground is not None:
-        buffer = io.BytesIO()
-        shrunk = [
-            np.asarray(Image.fromarray(plane).resize((width, height), Image.Resampling.BOX))
-            for plane in ground
-        ]
-        grid = _grid(np.stack(shrunk), columns)
-        Image.fromarray(grid).save(buffer, "JPEG", quality=_QUALITY)
-        image = buffer.getvalue()
+        pictures = (Image.fromarray(plane).resize((width, height), Image.Resampling.BOX) for plane in ground)
+        grid = _grid(np.stack([np.asarray(picture) for picture in pictures]), columns)
+        image = overlays.file_of(Image.fromarray(grid), "JPEG", quality=_QUALITY)
     layers = (
         _indexed(_grid(areas, columns), (overlays.AGREEMENT, overlays.MISSED, overlays.FALSE)),
         _indexed(_grid(outlines, columns), (REFERENCE_LINE, PREDICTED_LINE)),
     )
-    return CaseView(image, *layers, planes, of_planes, (height, width), aspect)
+    return CaseView(image, *layers, planes, of_planes, (height, width), aspect, structures)
 
 
 REFERENCE_LINE, PREDICTED_LINE = "#ffffff", "#ff5fd2"
@@ -166,9 +160,7 @@ def _indexed(values: NDArray[np.uint8], colours: Sequence[str]) -> bytes:
     """Return a PNG whose values from 1 on have the colours; 0 is transparent."""
     picture = Image.fromarray(values).convert("P")
     picture.putpalette([0, 0, 0, *(channel for colour in colours for channel in overlays.rgb(colour))])
-    buffer = io.BytesIO()
-    picture.save(buffer, "PNG", transparency=0, optimize=True, bits=2)
-    return buffer.getvalue()
+    return overlays.file_of(picture, "PNG", transparency=0, optimize=True, bits=2)
 
 
 # --- The viewer as a part of a page: cases with values, and the sources of their files ---
@@ -224,8 +216,7 @@ class Viewer:
                 return None
             if folder is not None:
                 return f"{folder}/{name}"
-            kind = "png" if name.endswith("png") else "jpeg"
-            return f"data:image/{kind};base64,{base64.b64encode(self.files[name]).decode('ascii')}"
+            return overlays.data_uri("png" if name.endswith("png") else "jpeg", self.files[name])
 
         cases = []
         for number, one in enumerate(self.cases):

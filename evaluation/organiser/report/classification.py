@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from evaluation.challenges.justraigs.kinds import LABEL_COLUMNS
 from evaluation.challenges.justraigs.rules import NOT_REFERABLE, REFERABLE
-from evaluation.charts.chart import Chart, NamedBand, NamedCurve
+from evaluation.charts.chart import Chart, NamedBand
 from evaluation.charts.roc import MarkedPoint, roc_chart
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
@@ -23,15 +24,9 @@ from evaluation.metrics.detection import DetectionTable
 from evaluation.metrics.froc import Candidates, FrocTable
 from evaluation.metrics.probabilities import weighted_brier_score, weighted_expected_calibration_error
 from evaluation.organiser.charts import curves
-from evaluation.organiser.charts.curves import (
-    froc_chart,
-    precision_band,
-    precision_recall_chart,
-    thinned_curve,
-)
 from evaluation.organiser.charts.matrices import confusion_chart
 from evaluation.organiser.report.objects import HIT
-from evaluation.organiser.report.page import Block, Section, Text, identifier
+from evaluation.organiser.report.page import Block, Text, identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights
 from evaluation.organiser.report.sources import followed
 
@@ -102,20 +97,12 @@ def _calibration(name: str, title: str, probability: Floats, positive: Floats) -
     bins = list(curves.calibration_bins(probability[answered], positive[answered], number))
     described = (
         "Share of positives in bins of equal width, with Wilson's 95 % intervals. Expected calibration "
+        f"error {error:.3f}, Brier score {brier:.3f}; perfect ones follow the diagonal."
     )
-    described += f"error {error:.3f}, Brier score {brier:.3f}; perfect ones follow the diagonal."
     return curves.calibration_chart(name, title, bins, described)
 
 
 # --- Confusion matrices of decisions, and their sensitivity and specificity ---
-
-
-@dataclass(frozen=True)
-class _RightDecisions:
-    """Numbers of cases and of right decisions, first for positive, then for negative cases."""
-
-    cases: tuple[int, int]
-    right: tuple[int, int]
 
 
 def _decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
@@ -134,25 +121,21 @@ def _decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
             _classes(decision.present),
             f"Decisions of {task.title}.",
         )
-    if decided := _right_decisions(results, task):
-        (positives, negatives), (found, cleared) = decided.cases, decided.right
-        counts = np.array([[cleared, negatives - cleared], [positives - found, found]])
+    if (counts := _right_decisions(results, task)) is not None:
         name, title = identifier(f"{task.name}-confusion"), f"Confusion matrix. {task.title}"
         yield confusion_chart(name, title, counts, ("negative", "positive"), "Decisions as submitted.")
 
 
-def _right_decisions(results: SubmissionResults, task: Task) -> _RightDecisions | None:
-    """Return the decisions of a task that have sensitivity and specificity as shares of cases."""
+def _right_decisions(results: SubmissionResults, task: Task) -> NDArray[np.int64] | None:
+    """Return the counts of a task with sensitivity and specificity as shares of cases, as `_counts` does."""
     table = results.tables[task.name]
     columns = [metric.aggregate.share_column for metric in task.metrics]
     if [metric.name for metric in task.metrics] != ["sensitivity", "specificity"] or not all(columns):
         return None
-    sides = [table[str(column)] for column in columns]
-    cases = [int(np.count_nonzero(~np.isnan(side))) for side in sides]
-    if not all(cases):
-        return None
-    right = [int(np.nansum(side)) for side in sides]
-    return _RightDecisions((cases[0], cases[1]), (right[0], right[1]))
+    sides = (table[str(column)] for column in columns)
+    found, cleared = (side[~np.isnan(side)] for side in sides)
+    both = [[cleared.sum(), (1 - cleared).sum()], [(1 - found).sum(), found.sum()]]
+    return np.array(both, dtype=np.int64) if found.size and cleared.size else None
 
 
 def _counts(called: NDArray[np.bool_], positive: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -219,12 +202,12 @@ class _LabelledScores:
         return scores if given.size and given.min() >= 0 and given.max() <= 1 else None
 
 
-def classification_section(results: SubmissionResults) -> Section | None:
-    """Return the section, None without a task that has scores or decisions."""
+def classification_blocks(results: SubmissionResults) -> Iterator[Block]:
+    """Yield the figures of tasks that have scores or decisions, after the cases that are left out."""
     charts = [chart for task in results.tasks for chart in _charts(results, task)]
-    left_out = tuple(_left_out(results))
-    blocks: list[Block] = [*([Text(left_out)] if left_out else []), *charts]
-    return Section("classification", "Classification", tuple(blocks)) if charts else None
+    if charts and (left_out := tuple(_left_out(results))):
+        yield Text(left_out)
+    yield from charts
 
 
 _MOST_NAMES = 10
@@ -237,8 +220,7 @@ def _left_out(results: SubmissionResults) -> Iterator[str]:
         given = [(metric.aggregate.curve, metric.aggregate.decision) for metric in task.metrics]
         labels = [curve.label for curve, _ in given if curve] + [d.present for _, d in given if d]
         for label in dict.fromkeys(labels):
-            absent = np.isnan(table[label])
-            names = [name for name, out in zip(table.names, absent.tolist(), strict=True) if out]
+            names = list(compress(table.names, np.isnan(table[label])))
             if 0 < len(names) < len(table):
                 more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
                 kept = f"{task.title}: {len(table) - len(names)} of {len(table)} cases. Left out, since the "
@@ -264,8 +246,8 @@ def _scored(results: SubmissionResults, task: Task) -> Iterator[_LabelledScores]
         labels = table[label]
         entering = ~np.isnan(labels)
         if {0.0, 1.0} <= set(labels[entering].tolist()):
-            names = tuple(name for name, enters in zip(table.names, entering.tolist(), strict=True) if enters)
             found = roc_table(table[score][entering], labels[entering] > 0)
+            names = tuple(compress(table.names, entering))
             yield _LabelledScores(task, CurveColumns(score, label, is_area=True), names, found)
 
 
@@ -298,9 +280,9 @@ def _operating_points(results: SubmissionResults, scored: _LabelledScores) -> It
         if estimate and curve and same and not curve.is_area:
             yield curves.point_on_curve(metric.title, scored.table, estimate.value)
     for task in results.tasks:
-        decided = _right_decisions(results, task)
-        if decided and decided.cases == (int(positive.sum()), int((~positive).sum())):
-            sensitivity, specificity = np.divide(decided.right, decided.cases).tolist()
+        counts = _right_decisions(results, task)
+        if counts is not None and counts.sum(axis=1).tolist() == [(~positive).sum(), positive.sum()]:
+            specificity, sensitivity = (np.diag(counts) / counts.sum(axis=1)).tolist()
             yield MarkedPoint(task.title, 1 - specificity, sensitivity)
     if scored.probabilities is not None:
         yield curves.point_at_threshold(f"threshold {_THRESHOLD:g}", scored.table, _THRESHOLD)
@@ -333,21 +315,16 @@ THRESHOLDS = (0.25, 0.5, 0.75)
 _GRID = 50
 
 
-def detection_section(results: SubmissionResults) -> Section | None:
-    """Return the section, None without a task of detections."""
-    figures = tuple(_detection_charts(results))
-    return Section("detection", "Detection", figures) if figures else None
-
-
-def _detection_charts(results: SubmissionResults) -> Iterator[Chart]:
+def detection_charts(results: SubmissionResults) -> Iterator[Chart]:
+    """Yield the figures of all tasks of detections."""
     for task in results.tasks:
         for metric in task.metrics:
-            curves = metric.aggregate.detections
-            if curves is None or metric.name not in results.estimates[task.name]:
+            drawn = metric.aggregate.detections
+            if drawn is None or metric.name not in results.estimates[task.name]:
                 continue
             own = sum(one.aggregate.detections is not None for one in task.metrics) > 1
             name, title = (f"{task.name}-{metric.name}", metric.title) if own else (task.name, task.title)
-            yield from _Drawn(results, task, metric, curves, identifier(name), title).charts()
+            yield from _Drawn(results, task, metric, drawn, identifier(name), title).charts()
         if confusion := task.details(results.tables[task.name]).get("class_confusion"):
             yield _class_confusion(task, confusion)
 
@@ -391,7 +368,16 @@ class _Drawn:
         thresholds = matched.thresholds.tolist()
         for position in [thresholds.index(one) for one in THRESHOLDS if one in thresholds] or [0]:
             yield from self._precision_recall(matched, position, weights)
-        yield from self._free_response(matched, weights)
+        nearest = min(range(len(thresholds)), key=lambda one: abs(thresholds[one] - HIT))
+        of_classes = (matched.single_class(i).candidates(nearest) for i in range(len(self.curves.classes)))
+        found = {
+            name: FrocTable(candidates)
+            for name, candidates in zip(self.curves.classes, of_classes, strict=True)
+            if candidates.references.any()
+        }
+        if found:
+            hit = f"A hit has an intersection over union of at least {thresholds[nearest]:g}."
+            yield self._free_response(found, weights, hit)
 
     def _weights(self, points: int) -> list[Floats]:
         table = self.results.tables[self.task.name]
@@ -406,59 +392,48 @@ class _Drawn:
         precision, recall = table.precision_recall(whole)
         if precision.size:
             blocks = (table.precision_recall(block)[::-1] for block in weights)
-            yield precision_recall_chart(
+            yield curves.precision_recall_chart(
                 f"{self.name}-precision-recall",
                 f"Precision and recall. {self.title}",
-                [thinned_curve(_ONE, recall[0], precision[0])],
-                [precision_band(_ONE, blocks)] if weights else (),
+                [curves.thinned_curve(_ONE, recall[0], precision[0])],
+                [curves.precision_band(_ONE, blocks)] if weights else (),
                 hit=self.curves.hit,
             )
-        yield froc_chart(
-            f"{self.name}-froc",
-            f"FROC. {self.title}",
-            [_line(_ONE, table)],
-            self.curves.hit,
-            bands=[froc_band(_ONE, table, weights)] if weights else (),
-        )
+        yield self._free_response({_ONE: table}, weights, self.curves.hit)
 
     def _precision_recall(
         self, matched: DetectionTable, threshold: int, weights: list[Floats]
     ) -> Iterator[Chart]:
-        ones, curves, bands = np.ones(len(matched.reference_counts)), [], []
+        ones, lines, bands = np.ones(len(matched.reference_counts)), [], []
         for position, name in enumerate(self.curves.classes):
             points = matched.precision_recall(ones, position, threshold)
             if not points.recall.size:
                 continue
-            curves.append(thinned_curve(name, points.recall, _best_from(points.precision)))
+            lines.append(curves.thinned_curve(name, points.recall, _best_from(points.precision)))
             rows = (matched.precision_recall(row, position, threshold) for block in weights for row in block)
             blocks = [(one.recall[None], _best_from(one.precision)[None]) for one in rows if one.recall.size]
             if blocks:
-                bands.append(precision_band(name, blocks))
-        if curves:
+                bands.append(curves.precision_band(name, blocks))
+        if lines:
             at = float(matched.thresholds[threshold])
-            yield precision_recall_chart(
+            yield curves.precision_recall_chart(
                 f"{self.name}-precision-recall-{round(100 * at)}",
                 f"Precision and recall, IoU from {at:g}. {self.title}",
-                curves,
+                lines,
                 bands,
                 hit="The precision is the best at that recall or above. A hit has an intersection over union "
                 f"of at least {at:g}.",
             )
 
-    def _free_response(self, matched: DetectionTable, weights: list[Floats]) -> Iterator[Chart]:
-        """Yield the curves of all classes at the threshold that is nearest to `HIT`."""
-        thresholds = matched.thresholds.tolist()
-        threshold = min(range(len(thresholds)), key=lambda one: abs(thresholds[one] - HIT))
-        lines, bands = [], []
-        for position, name in enumerate(self.curves.classes):
-            candidates = matched.single_class(position).candidates(threshold)
-            if candidates.references.any():
-                table = FrocTable(candidates)
-                lines.append(_line(name, table))
-                bands += [froc_band(name, table, weights)] if weights else []
-        if lines:
-            hit = f"A hit has an intersection over union of at least {thresholds[threshold]:g}."
-            yield froc_chart(f"{self.name}-froc", f"FROC. {self.title}", lines, hit, bands=bands)
+    def _free_response(self, tables: Mapping[str, FrocTable], weights: list[Floats], hit: str) -> Chart:
+        """Return the curves by name."""
+        curve_of = {name: table.curve(np.ones(table.cases)) for name, table in tables.items()}
+        lines = [
+            curves.thinned_curve(name, one.false_positives_per_case, one.sensitivity)
+            for name, one in curve_of.items()
+        ]
+        bands = [froc_band(name, table, weights) for name, table in tables.items() if weights]
+        return curves.froc_chart(f"{self.name}-froc", f"FROC. {self.title}", lines, hit, bands)
 
 
 def _best_from(precision: Floats) -> Floats:
@@ -476,8 +451,3 @@ def froc_band(name: str, table: FrocTable, weights: Sequence[Floats]) -> NamedBa
     values = np.vstack([table.sensitivity_at(block, rates.tolist()) for block in weights])
     lower, upper = np.nanquantile(values, (0.025, 0.975), axis=0)
     return NamedBand(name, rates, lower, upper)
-
-
-def _line(name: str, table: FrocTable) -> NamedCurve:
-    curve = table.curve(np.ones(table.cases))
-    return thinned_curve(name, curve.false_positives_per_case, curve.sensitivity)

@@ -1,6 +1,6 @@
 """Pictures of points and boxes: hits and misses, in the image, a plane, or seen along each axis."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -12,17 +12,15 @@ from evaluation.challenges.declared.boxes import BoxMetric
 from evaluation.challenges.declared.detections import Verdicts
 from evaluation.challenges.declared.points import PointMetric
 from evaluation.challenges.declared.rules import DeclaredOptions
-from evaluation.core.challenge import Task, Values
+from evaluation.core.challenge import Options, Task, Values
 from evaluation.core.field import Field, Kind
-from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
-from evaluation.io.kinds.objects import Space
-from evaluation.io.kinds.points import Keypoints, Points, PointSet
+from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
+from evaluation.io.kinds.points import Keypoints, PointInImage, Points, PointSet
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import iou_of_corners, match_boxes
 from evaluation.metrics.crops import Box
 from evaluation.metrics.points import match_pairs
 from evaluation.organiser.report import overlays
-from evaluation.phase.phase import Phase
 
 # --- The hits among the boxes of one image at one threshold ---
 
@@ -53,9 +51,9 @@ def case_hits(predicted: Floats, reference: Floats, threshold: float, inclusive:
     return BoxHits(hit, found, len(predicted) - found, len(reference) - found)
 
 
-def inclusive_corners(phase: Phase) -> bool:
+def inclusive_corners(options: Options) -> bool:
     """Return whether both corners of a box belong to it, as the phase chose."""
-    return bool(getattr(phase.options, "inclusive_corners", False))
+    return bool(getattr(options, "inclusive_corners", False))
 
 
 # --- The drawing of points and boxes: where each is, in which colour, and which belong together ---
@@ -99,14 +97,36 @@ class Objects:
         return len(self.drawn[0].lower) if self.drawn else 2
 
 
-def space_of(kind: Kind) -> Space | None:
-    """Return the space of points and boxes, None for any other kind."""
-    return kind.space if isinstance(kind, Points | Keypoints | BoxesInSpace) else None
+@dataclass(frozen=True)
+class Location:
+    """Predicted and true position (x, y) of a landmark in pixels, both visible."""
+
+    predicted: Position
+    reference: Position
+
+
+def location_of(field: Field, predicted: Any, reference: Any) -> Location | None:
+    """Return both positions of a landmark, None unless both are visible."""
+    kind = field.kind
+    if isinstance(kind, PointInImage) and kind.is_visible(predicted) and kind.is_visible(reference):
+        return Location((predicted.x, predicted.y), (reference.x, reference.y))
+    return None
+
+
+def has_objects(kind: Kind) -> bool:
+    """Return whether values of a kind are points or boxes, in an image or in space."""
+    return isinstance(kind, PointInImage | BoxList | Points | Keypoints | BoxesInSpace)
+
+
+def are_boxes(kind: Kind) -> bool:
+    """Return whether values of a kind are boxes."""
+    return isinstance(kind, BoxList | BoxesInSpace)
 
 
 def are_single(kind: Kind) -> bool:
     """Return whether values of a kind are one point or box per case."""
-    return isinstance(kind, Keypoints) or (isinstance(kind, Points | BoxesInSpace) and kind.single)
+    one = isinstance(kind, Points | BoxesInSpace) and kind.single
+    return one or isinstance(kind, PointInImage | Keypoints)
 
 
 def landmark_names(kind: Kind) -> tuple[str, ...]:
@@ -114,41 +134,47 @@ def landmark_names(kind: Kind) -> tuple[str, ...]:
     return kind.names if isinstance(kind, Keypoints) and len(kind.names) > 1 else ()
 
 
-def objects_of(phase: Phase, task: Task, field: Field, predicted: Any, references: Values) -> Objects | None:
-    """Return the drawing of a field that has positions in space; None where there is no object."""
+def objects_of(
+    options: Options, task: Task, field: Field, predicted: Any, references: Values
+) -> Objects | None:
+    """Return the drawing of a field of points or boxes; None without any to draw."""
     kind, reference = field.kind, references[field.name]
-    space = space_of(kind)
-    if space is None:
-        raise TypeError(f"nothing is drawn of {type(kind).__name__}")
-    in_pixels = space.unit == "pixels"
+    if isinstance(kind, BoxList):
+        return Objects(tuple(_listed_boxes(predicted, reference, inclusive_corners(options))))
+    if isinstance(kind, PointInImage):
+        at = location_of(field, predicted, reference)
+        return None if at is None else _landmarks({0: at.predicted}, {0: at.reference})
+    assert isinstance(kind, Points | Keypoints | BoxesInSpace), f"nothing is drawn of {type(kind).__name__}"
+    in_pixels = kind.space.unit == "pixels"
     if are_single(kind):
-        single = _landmarks if isinstance(predicted, PointSet) else _pair_of_boxes
-        return replace(single(predicted, reference), surroundings=True, in_pixels=in_pixels)
-    verdicts = _verdicts(phase, task, field, predicted, references)
+        if isinstance(predicted, PointSet):
+            one = _landmarks(_by_class(predicted), _by_class(reference))
+        else:
+            below = replace(_box(reference.rows[0, 2:].tolist(), overlays.AGREEMENT), wide=True)
+            one = Objects((below, _box(predicted.rows[0, 2:].tolist(), overlays.FALSE)), surroundings=True)
+        return replace(one, in_pixels=in_pixels)
+    verdicts = _verdicts(options, task, field, predicted, references)
     sides = _boxes if isinstance(kind, BoxesInSpace) else _points
     drawn = tuple(sides(predicted, reference, verdicts))
     return Objects(drawn, in_pixels=in_pixels) if drawn else None
 
 
-def matching_metric(phase: Phase, task: Task, field: Field) -> tuple[str, BoxMetric | PointMetric] | None:
+def matching_metric(options: Options, task: Task, field: Field) -> tuple[str, BoxMetric | PointMetric] | None:
     """Return the first metric of a declared task that finds hits in a field, and its name, or None."""
-    if not isinstance(phase.options, DeclaredOptions) or task.name not in phase.options.tasks:
+    if not isinstance(options, DeclaredOptions) or task.name not in options.tasks:
         return None
-    for name, table in phase.options.tasks[task.name].metrics.items():
-        of_field = table.field == field.name or (table.field is None and len(phase.options.fields) == 1)
+    for name, table in options.tasks[task.name].metrics.items():
+        of_field = table.field == field.name or (table.field is None and len(options.fields) == 1)
         if of_field and isinstance(table, BoxMetric | PointMetric):
             return name, table
     return None
 
 
-def _verdicts(phase: Phase, task: Task, field: Field, predicted: Any, references: Values) -> Verdicts:
-    if found := matching_metric(phase, task, field):
-        return found[1].verdicts(field.name, predicted, references)
-    return _verdicts_by_overlap(predicted.rows, references[field.name].rows)
-
-
-def _verdicts_by_overlap(found: NDArray[np.float64], true: NDArray[np.float64]) -> Verdicts:
-    """Return the hits at `HIT`; each box takes the best free one of its class."""
+def _verdicts(options: Options, task: Task, field: Field, predicted: Any, references: Values) -> Verdicts:
+    """Return the hits by the field's metric, else at `HIT`: each box takes the best free one of its class."""
+    if known := matching_metric(options, task, field):
+        return known[1].verdicts(field.name, predicted, references)
+    found, true = predicted.rows, references[field.name].rows
     same = found[:, 0, None] == true[None, :, 0]
     iou = iou_of_corners(found[:, None, 2:], true[None, :, 2:], inclusive_corners=False)
     overlap = np.where(same, iou, 0.0)
@@ -156,12 +182,12 @@ def _verdicts_by_overlap(found: NDArray[np.float64], true: NDArray[np.float64]) 
     return Verdicts(~matches.false, matches.false, matches.hit >= 0)
 
 
-def _landmarks(predicted: PointSet, reference: PointSet) -> Objects:
+def _by_class(points: PointSet) -> dict[int, Position]:
+    return dict(zip(points.classes.tolist(), _positions(points.positions), strict=True))
+
+
+def _landmarks(found: Mapping[int, Position], true: Mapping[int, Position]) -> Objects:
     """Return a ring at every reference and a cross at every prediction, joined, and numbered if several."""
-    true, found = (
-        dict(zip(side.classes.tolist(), _positions(side.positions), strict=True))
-        for side in (reference, predicted)
-    )
     several = len({*true, *found}) > 1
     rings = (
         Drawn("ring", at, at, overlays.AGREEMENT, str(place + 1) if several else "")
@@ -169,12 +195,25 @@ def _landmarks(predicted: PointSet, reference: PointSet) -> Objects:
     )
     crosses = (Drawn("cross", at, at, overlays.FALSE) for at in found.values())
     joined = tuple((found[place], at) for place, at in true.items() if place in found)
-    return Objects((*rings, *crosses), joined)
+    return Objects((*rings, *crosses), joined, surroundings=True)
 
 
-def _pair_of_boxes(predicted: Boxes, reference: Boxes) -> Objects:
-    below = replace(_box(reference.rows[0, 2:].tolist(), overlays.AGREEMENT), wide=True)
-    return Objects((below, _box(predicted.rows[0, 2:].tolist(), overlays.FALSE)))
+def _listed_boxes(predicted: Boxes, reference: Boxes, inclusive: bool) -> Iterator[Drawn]:
+    """Yield hits, false boxes and missed boxes with their colours, at the threshold of `HIT`."""
+    hit = case_hits(predicted.rows, reference.rows, HIT, inclusive).hit
+    iou = iou_of_corners(predicted.rows[hit, None, 2:], reference.rows[None, :, 2:], inclusive)
+    same = predicted.rows[hit, None, 0] == reference.rows[None, :, 0]
+    missed = np.ones(len(reference.rows), dtype=np.bool_)
+    if iou.size:
+        missed[np.argmax(np.where(same, iou, -1), axis=1)] = False
+    sides = (
+        (predicted.rows[hit], overlays.AGREEMENT),
+        (predicted.rows[~hit], overlays.FALSE),
+        (reference.rows[missed], overlays.MISSED),
+    )
+    for rows, colour in sides:
+        for corners in rows[:, 2:].tolist():
+            yield _box(corners, colour)
 
 
 def _points(predicted: PointSet, reference: PointSet, verdicts: Verdicts) -> Iterator[Drawn]:
@@ -272,23 +311,17 @@ def _window(found: Objects, size: tuple[int, int]) -> Box:
     return part.intersection(whole)
 
 
-def _around(found: Objects, axes: tuple[int, int]) -> _View:
-    """Return a square that holds all objects with a margin, of one size in all views."""
-    ends = [_ends(found, axis) for axis in range(found.axes)]
-    half = (0.5 + _MARGIN) * max(_SMALLEST, *(high - low for low, high in ends))
-    (x, y) = ((ends[axis][0] + ends[axis][1]) / 2 for axis in axes)
-    return _View(axes, x - half, x + half, y - half, y + half)
-
-
 def _ends(found: Objects, axis: int) -> tuple[float, float]:
     return min(one.lower[axis] for one in found.drawn), max(one.upper[axis] for one in found.drawn)
 
 
 def _on_nothing(found: Objects, axes: tuple[int, int]) -> Image.Image:
-    """Return the objects in a plane without an image, with a margin."""
-    return _drawn(
-        found, _around(found, axes), Image.new("RGB", (overlays.PANEL, overlays.PANEL), overlays.BACKGROUND)
-    )
+    """Return the objects in a square of a plane without an image, with a margin, of one size in all views."""
+    ends = [_ends(found, axis) for axis in range(found.axes)]
+    half = (0.5 + _MARGIN) * max(_SMALLEST, *(high - low for low, high in ends))
+    (x, y) = ((ends[axis][0] + ends[axis][1]) / 2 for axis in axes)
+    ground = Image.new("RGB", (overlays.PANEL, overlays.PANEL), overlays.BACKGROUND)
+    return _drawn(found, _View(axes, x - half, x + half, y - half, y + half), ground)
 
 
 def _drawn(found: Objects, view: _View, picture: Image.Image) -> Image.Image:

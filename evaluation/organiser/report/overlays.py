@@ -1,9 +1,11 @@
 """Pictures of regions as colour images: agreement, missed and false regions."""
 
+import base64
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,12 +88,8 @@ def has_solids(kind: Kind) -> bool:
 
 def regions(field: Field, predicted: Any, reference: Any) -> Iterator[Region]:
     """Yield the structures of a mask; nested labels include the ones inside."""
-    for structure, one, other in zip(
-        _structures(field.kind),
-        _regions(field.kind, predicted),
-        _regions(field.reference.kind, reference),
-        strict=True,
-    ):
+    sides = _regions(field.kind, predicted), _regions(field.reference.kind, reference)
+    for structure, one, other in zip(_structures(field.kind), *sides, strict=True):
         yield Region(structure, one, other)
 
 
@@ -295,3 +293,15 @@ def beside(panels: Sequence[Image.Image], gap: int = 6) -> Image.Image:
         whole.paste(panel, (left, 0))
         left += panel.width + gap
     return whole
+
+
+def file_of(picture: Image.Image, kind: Literal["PNG", "JPEG"], **options: Any) -> bytes:
+    """Return the file of a picture, with options of Pillow."""
+    buffer = io.BytesIO()
+    picture.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+def data_uri(kind: Literal["png", "jpeg"], file: bytes) -> str:
+    """Return the file of a picture as a data URI."""
+    return f"data:image/{kind};base64,{base64.b64encode(file).decode('ascii')}"

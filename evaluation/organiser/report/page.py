@@ -382,13 +382,8 @@ def drawable(specification: Any) -> Any:
 
     Vega cuts long labels between the halves of such a sign, on which vl-convert fails.
     """
-    if isinstance(specification, str):
-        return re.sub("[\U00010000-\U0010ffff]", "□", specification)
-    if isinstance(specification, Mapping):
-        return {drawable(key): drawable(value) for key, value in specification.items()}
-    if isinstance(specification, Sequence):
-        return [drawable(value) for value in specification]
-    return specification
+    text = json.dumps(specification, ensure_ascii=False)
+    return json.loads(re.sub("[\U00010000-\U0010ffff]", "□", text))
 
 
 def vector_files(drawing: Chart | str) -> dict[str, bytes]:

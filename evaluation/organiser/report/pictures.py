@@ -14,7 +14,7 @@ from evaluation.organiser.report.case_images import CaseImage, CaseReading, Pict
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
 from evaluation.organiser.report.objects import HIT, case_hits, inclusive_corners, matching_metric
 from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
-from evaluation.organiser.report.page import Gallery, Picture, Section, shown
+from evaluation.organiser.report.page import Gallery, Picture, shown
 from evaluation.organiser.report.results import SubmissionResults
 from evaluation.organiser.report.sources import followed, words_in
 from evaluation.organiser.report.value_figures import averaged_metrics
@@ -64,7 +64,7 @@ def _counts(results: SubmissionResults, task: Task, table: CaseTable) -> Iterato
     """Yield the counts in the columns of detection metrics, the first metric first."""
     columns = table.column_names
     if {"predicted", "reference"} <= set(columns):
-        inclusive = inclusive_corners(results.phase)
+        inclusive = inclusive_corners(results.phase.options)
         sides = zip(table.objects("predicted"), table.objects("reference"), strict=True)
         matched = (case_hits(*pair, HIT, inclusive) for pair in sides)
         yield _as_counts((one.found, one.false, one.found + one.missed) for one in matched)
@@ -170,12 +170,11 @@ def classified_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
     return {}
 
 
-def pictures_section(
+def galleries(
     results: SubmissionResults, chosen: Mapping[str, Mapping[str, str]], values: Sequence[CaseReading]
-) -> Section | None:
-    """Return the section of the pictures, None without any."""
+) -> Iterator[Gallery]:
+    """Yield the pictures of each task."""
     by_name = {value.name: value.pictures for value in values}
-    galleries = []
     for task in results.tasks:
         images = {
             name: by_name[name][task.name]
@@ -184,20 +183,16 @@ def pictures_section(
         }
         if images:
             kind = next(iter(images.values())).kind
-            pictures = tuple(
-                _picture(results, task, name, chosen[task.name][name], image)
-                for name, image in images.items()
-            )
+            ranks = chosen[task.name]
+            pictures = (_picture(results, task, name, ranks[name], image) for name, image in images.items())
             shows = "classified photographs" if kind == "photograph" else f"pictures of {task.name}"
             source = followed(results.phase.challenge.name, shows)
-            follows = f" Follows {source}." if source else ""
-            note = f"{_note(results, task, kind)}{follows}"
-            galleries.append(Gallery(task.title, pictures, LEGENDS[kind], note))
-    return Section("pictures", "Pictures", tuple(galleries)) if galleries else None
+            note = _note(results, task, kind) + (f" Follows {source}." if source else "")
+            yield Gallery(task.title, tuple(pictures), LEGENDS[kind], note)
 
 
-def viewer_section(results: SubmissionResults, values: Sequence[CaseReading]) -> Section | None:
-    """Return the section with all cases in one viewer, None without any view."""
+def viewer_of(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterator[Viewer]:
+    """Yield the viewer of all cases, if any has a view."""
     by_name, cases = {value.name: value.views for value in values}, []
     for task in results.tasks:
         table = results.tables[task.name]
@@ -206,7 +201,8 @@ def viewer_section(results: SubmissionResults, values: Sequence[CaseReading]) ->
             if view := by_name.get(name, {}).get(task.name):
                 numbers = {title: (known_or_none(column[row]),) for title, column in columns[:_MOST_VALUES]}
                 cases.append(ViewedCase(name, task.title, (view,), numbers))
-    return Section("viewer", "All cases", (Viewer(("",), tuple(cases)),)) if cases else None
+    if cases:
+        yield Viewer(("",), tuple(cases))
 
 
 def known_or_none(value: float | None) -> float | None:
@@ -218,7 +214,7 @@ def _note(results: SubmissionResults, task: Task, kind: PictureKind) -> str:
     """Return the legend of a task's pictures; for detections it depends on the metric."""
     if kind in ("boxes", "objects"):
         for field in task.fields:
-            if found := matching_metric(results.phase, task, field):
+            if found := matching_metric(results.phase.options, task, field):
                 title = next(metric.title for metric in task.metrics if metric.name == found[0])
                 of_kind = f" {_NOTES[kind]}" if kind == "objects" else ""
                 return f"Hits and misses are those of the metric “{title}”.{of_kind}"
@@ -233,8 +229,7 @@ def _picture(results: SubmissionResults, task: Task, name: str, rank: str, image
         for metric, column in averaged_metrics(results, task)
         if metric.ordered and not math.isnan(table[column][row])
     ][:_MOST_VALUES]
-    order = "From left to right" if len(image.panels) > 1 else "Shows"
-    panels = f" {order}: {', '.join(image.panels)}." if image.panels else ""
+    panels = image.shows
     if image.numbered:
         names = (f"{number} {name}" for number, name in enumerate(image.numbered, start=1))
         panels += f" Numbers: {', '.join(names)}."

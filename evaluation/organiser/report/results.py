@@ -18,7 +18,7 @@ from evaluation.core.resampling import Resampling, units_of
 from evaluation.io.json_files import read_json
 from evaluation.library import CASES_FILE
 from evaluation.metrics.bootstrap import bootstrap_weights
-from evaluation.phase.leaderboard import digits_of
+from evaluation.phase.leaderboard import Digits, digits_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import read_case_records
 from evaluation.platform.result_file import FILE_NAME, MetricsFile
@@ -66,18 +66,27 @@ def results_of(phase: Phase, metrics: Mapping[str, Any], records: Mapping[str, A
         recorded = read_case_records(records, phase.tasks)
         estimates = TypeAdapter(Estimates).validate_python(records["figures"]["aggregates"])
         subgroups = TypeAdapter(Subgroups).validate_python(records["figures"]["subgroups"])
-        cases = tuple(_case(case) for case in records["cases"])
+        cases = tuple(
+            CaseRecord(
+                case["name"],
+                case["table"],
+                tuple(case["worst"]),
+                case.get("failure"),
+                case.get("run_seconds"),
+            )
+            for case in records["cases"]
+        )
         digests = {FILE_NAME: content.phase.manifest, CASES_FILE: records["manifest"]}
     except (ValidationError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise PhaseError(f"{FILE_NAME}, {CASES_FILE}: are not results of this package ({error})") from None
-    if other := [name for name, digest in digests.items() if digest != phase.manifest.digest]:
-        raise PhaseError(
-            *(
-                f"{name}: expected the seal {phase.manifest.digest[:12]}… of {phase.config.name}, "
-                f"found the seal {digests[name][:12]}…"
-                for name in other
-            )
-        )
+    expected = f"expected the seal {phase.manifest.digest[:12]}… of {phase.config.name}"
+    PhaseError.raise_all(
+        [
+            f"{name}: {expected}, found the seal {digest[:12]}…"
+            for name, digest in digests.items()
+            if digest != phase.manifest.digest
+        ]
+    )
     tasks = tuple(task for task in phase.tasks if task.name in recorded.tables)
     return SubmissionResults(
         phase, content, tasks, recorded.tables, cases, estimates, subgroups, recorded.resampling
@@ -102,46 +111,36 @@ def read_submission_results(phase: Phase, folder: Path) -> SubmissionResults:
     return results_of(phase, contents[0], contents[1])
 
 
-def _case(record: Mapping[str, Any]) -> CaseRecord:
-    worst: Sequence[str] = record["worst"]
-    return CaseRecord(
-        record["name"], record["table"], tuple(worst), record.get("failure"), record.get("run_seconds")
-    )
-
-
 # --- The metrics of a submission with titles, directions, units and intervals, for tables and charts ---
 
 
 @dataclass(frozen=True)
 class MetricRow:
-    """A metric of a task with its published value.
+    """A metric of a task with its published value and their decimals.
 
-    Decimals: ``digits`` of the value, ``spread_digits`` of its interval and spread.
+    ``title``: of the metric, with its task where another has the same.
     """
 
-    task: str
-    task_title: str
+    task: Task
     metric: Metric
+    title: str
     estimate: Estimate
-    digits: int
-    spread_digits: int
-
-    @property
-    def name(self) -> str:
-        """The name under which rankings and settings know it."""
-        return f"{self.task}.{self.metric.name}"
+    digits: Digits
 
 
 def metric_rows(results: SubmissionResults) -> Iterator[MetricRow]:
     """Yield the published metrics of all tasks in the order of `metrics.json`."""
-    for task in results.tasks:
-        published = results.metrics.aggregates.get(task.name, {})
-        for metric in task.metrics:
-            if metric.name in published:
-                digits = digits_of(results.phase.config, f"{task.name}.{metric.name}")
-                yield MetricRow(
-                    task.name, task.title, metric, published[metric.name], digits.value, digits.spread
-                )
+    published = [
+        (task, metric, estimate)
+        for task in results.tasks
+        for metric in task.metrics
+        if (estimate := results.metrics.aggregates.get(task.name, {}).get(metric.name))
+    ]
+    titles = [metric.title for _, metric, _ in published]
+    for task, metric, estimate in published:
+        title = metric.title if titles.count(metric.title) == 1 else f"{metric.title} ({task.name})"
+        digits = digits_of(results.phase.config, f"{task.name}.{metric.name}")
+        yield MetricRow(task, metric, title, estimate, digits)
 
 
 def ends_of(estimate: Estimate) -> tuple[float | None, float | None]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from evaluation.charts.chart import Chart
 from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
 from evaluation.core.case_table import CaseTable as Values
 from evaluation.core.challenge import Task, metrics_of
@@ -14,9 +15,9 @@ from evaluation.organiser.analyses.analysis import results_of
 from evaluation.organiser.audit import label_columns
 from evaluation.organiser.charts.values import histogram_chart
 from evaluation.organiser.report import value_figures
-from evaluation.organiser.report.analyses import analyses_section
+from evaluation.organiser.report.analyses import analysis_blocks
 from evaluation.organiser.report.case_images import CaseReading
-from evaluation.organiser.report.classification import classification_section, detection_section
+from evaluation.organiser.report.classification import classification_blocks, detection_charts
 from evaluation.organiser.report.page import (
     Block,
     Cell,
@@ -27,13 +28,14 @@ from evaluation.organiser.report.page import (
     SortableCaseTable,
     Table,
     Text,
+    Title,
     listed,
     shown,
 )
-from evaluation.organiser.report.pictures import pictures_section, viewer_section
+from evaluation.organiser.report.pictures import galleries, viewer_of
 from evaluation.organiser.report.results import CaseRecord, MetricRow, SubmissionResults, ends_of, metric_rows
 from evaluation.organiser.report.sources import NOTES
-from evaluation.organiser.report.survival import survival_section
+from evaluation.organiser.report.survival import survival_blocks
 from evaluation.phase.config import DECLARED
 from evaluation.phase.leaderboard import digits_of, platform_metrics, rounded_estimates
 from evaluation.platform.result_file import LeaderboardPlace
@@ -74,12 +76,20 @@ def _places(results: SubmissionResults) -> list[tuple[str, LeaderboardPlace]]:
     return sorted((results.metrics.ranking.places or {}).items(), key=lambda one: one[0] != "overall")
 
 
-def metrics_section(results: SubmissionResults) -> Section:
-    """Return the section with all published metrics: their figure and their table."""
+def metric_blocks(results: SubmissionResults) -> Iterator[Block]:
+    """Yield the figure and the tables of all published metrics."""
     rows = list(metric_rows(results))
-    chart = metric_intervals_chart("metric-intervals", "Metrics", list(_intervals(rows)))
-    charts = (chart,) if chart else ()
-    return Section("metrics", "Metrics", (*charts, _table(rows), *_composites(results)))
+    intervals = [
+        MetricInterval(
+            row.title, row.estimate.value, *ends_of(row.estimate), row.metric.best, row.metric.worst
+        )
+        for row in rows
+        if row.metric.ordered
+    ]
+    if chart := metric_intervals_chart("metric-intervals", "Metrics", intervals):
+        yield chart
+    yield _table(rows)
+    yield from _composites(results)
 
 
 def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
@@ -97,35 +107,23 @@ def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
         yield f"Score: {title}", shown(value, digits.value)
 
 
-def _intervals(rows: list[MetricRow]) -> Iterator[MetricInterval]:
-    for row in (row for row in rows if row.metric.ordered):
-        ends = ends_of(row.estimate)
-        yield MetricInterval(_title(rows, row), row.estimate.value, *ends, row.metric.best, row.metric.worst)
-
-
-def _title(rows: list[MetricRow], row: MetricRow) -> str:
-    """Return the title of a metric, with its task where another has the same."""
-    title = row.metric.title
-    return title if [one.metric.title for one in rows].count(title) == 1 else f"{title} ({row.task})"
-
-
 _ARROWS = {"higher": "↑", "lower": "↓"}
 
 
-def _table(rows: list[MetricRow]) -> Table:
-    several = len({row.task for row in rows}) > 1
-    cells = []
+def _table(rows: Sequence[MetricRow]) -> Table:
+    several = len({row.task.name for row in rows}) > 1
+    cells: list[list[Cell]] = []
     for row in rows:
         found, better = row.estimate, _ARROWS[row.metric.better] if row.metric.ordered else None
         values = (found.value, *ends_of(found), found.standard_deviation, found.median)
-        task = (row.task_title,) if several else ()
-        cells.append((_title(rows, row), *values, better, row.metric.unit or None, *task))
-    digits = max((row.digits for row in rows), default=None)
-    spread_digits = max((row.spread_digits for row in rows), default=None)
+        task = [row.task.title] if several else []
+        cells.append([row.title, *values, better, row.metric.unit or None, *task])
+    digits = max((row.digits.value for row in rows), default=None)
+    spread_digits = max((row.digits.spread for row in rows), default=None)
     spread = (Column(title, spread_digits) for title in ("lower", "upper", "standard deviation", "median"))
     last = ("better", "unit", "task") if several else ("better", "unit")
     note = "As published; lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
-    titles = ("metric", Column("value", digits), *spread, *last)
+    titles: list[Title] = ["metric", Column("value", digits), *spread, *last]
     table = Table.of("metrics", "All metrics", titles, cells, note)
     table = replace(table, reasons=tuple(row.estimate.interval for row in rows))
     return table.without_empty("standard deviation", "median", "unit")
@@ -146,38 +144,34 @@ def _composites(results: SubmissionResults) -> Iterator[Table]:
 _DIGITS = 4
 
 
-def cases_section(results: SubmissionResults) -> Section:
-    """Return the section with the table of all cases."""
+def case_table(results: SubmissionResults) -> SortableCaseTable:
+    """Return the table of all cases."""
     tasks = [(task, _numbers(results.tables[task.name])) for task in results.tasks]
-    cells = _shown_cells(results)
-    timed = any(case.run_seconds is not None for case in results.cases)
-    troubled = any(_troubled_cases(results))
     main = _main_columns(results, tasks)
-    columns = [Column("case"), *(Column(name, None, "labels", name in main) for name in cells)]
+    columns: list[tuple[Column, Mapping[str, Cell]]] = []
+    for name in _shown_cells(results):
+        cells = {case.name: case.cells.get(name) or None for case in results.cases}
+        columns.append((Column(name, None, "labels", name in main), cells))
     for task, names in tasks:
         table = results.tables[task.name]
-        columns += [
-            Column(title, _digits(table, name), task.title, f"{task.name}.{name}" in main)
-            for title, name in zip(_titles(task, names), names, strict=True)
-        ]
-    columns += [Column("run time (s)", 2)] if timed else []
-    columns += [Column("worst values in"), Column("failure")] if troubled else []
-    positions = {
-        task.name: {name: row for row, name in enumerate(results.tables[task.name].names)}
-        for task, _ in tasks
-    }
-    rows = []
-    for case in results.cases:
-        row: list[Cell] = [case.name, *(case.cells.get(column) or None for column in cells)]
-        for task, names in tasks:
-            position = positions[task.name].get(case.name)
-            values = {} if position is None else results.tables[task.name].rows[position]
-            row += [_cell(values.get(name)) for name in names]
-        row += [case.run_seconds] if timed else []
-        row += [", ".join(case.worst) or None, case.failure] if troubled else []
-        rows.append(tuple(row))
-    found = SortableCaseTable.of("cases", "All cases", columns, rows, NOTES["cases"])
-    return Section("cases", "Cases", (found,))
+        for title, name in zip(_titles(task, names), names, strict=True):
+            column = Column(title, _digits(table, name), task.title, f"{task.name}.{name}" in main)
+            known = {
+                case: value
+                for case, row in zip(table.names, table.rows, strict=True)
+                if (value := row.get(name)) is not None and not math.isnan(value)
+            }
+            cells = {case: value if math.isfinite(value) else "missing" for case, value in known.items()}
+            columns.append((column, cells))
+    if any(case.run_seconds is not None for case in results.cases):
+        columns.append((Column("run time (s)", 2), {case.name: case.run_seconds for case in results.cases}))
+    if any(_troubled_cases(results)):
+        worst = {case.name: ", ".join(case.worst) or None for case in results.cases}
+        failures = {case.name: case.failure for case in results.cases}
+        columns += [(Column("worst values in"), worst), (Column("failure"), failures)]
+    titles: list[Title] = ["case", *(column for column, _ in columns)]
+    rows = ((case.name, *(of.get(case.name) for _, of in columns)) for case in results.cases)
+    return SortableCaseTable.of("cases", "All cases", titles, rows, NOTES["cases"])
 
 
 _MOST_MAIN = 8
@@ -237,12 +231,6 @@ def _titles(task: Task, columns: list[str]) -> list[str]:
     return [titles.get(column) or f"{task.name}: {column.replace('_', ' ')}" for column in columns]
 
 
-def _cell(value: float | None) -> Cell:
-    if value is None or math.isnan(value):
-        return None
-    return value if math.isfinite(value) else "missing"
-
-
 # --- The sections on the run: failed and missing cases, run times, and all definitions ---
 
 _MISSING = {
@@ -251,42 +239,38 @@ _MISSING = {
 }
 
 
-def troubles_section(results: SubmissionResults) -> Section | None:
-    """Return the section with every case that failed or takes worst values, None without any."""
-    rows = [
-        (case.name, ", ".join(case.worst), case.failure or "missing") for case in _troubled_cases(results)
-    ]
-    return Section("failures", "Failed cases", (Table.declared("failures", rows),)) if rows else None
+def failures(results: SubmissionResults) -> Iterator[Table]:
+    """Yield the table of every case that failed or takes worst values, if there are any."""
+    rows = [(one.name, ", ".join(one.worst), one.failure or "missing") for one in _troubled_cases(results)]
+    if rows:
+        yield Table.declared("failures", rows)
 
 
-def run_times_section(results: SubmissionResults) -> Section | None:
-    """Return the section with the run times of the algorithm, None without any."""
+def run_times(results: SubmissionResults) -> Iterator[Chart]:
+    """Yield the histogram of the run times of the algorithm, if they are known."""
     seconds = np.array([case.run_seconds for case in results.cases if case.run_seconds is not None])
-    if not seconds.size:
-        return None
-    described = (
-        f"Seconds that the algorithm took for each of {seconds.size} cases: median {np.median(seconds):.3g}, "
-        f"longest {seconds.max():.3g}, in all {seconds.sum():.4g}."
-    )
-    chart = histogram_chart("run-times", "Run times", described, seconds, "seconds for a case")
-    return Section("run-times", "Run times", (chart,))
+    if seconds.size:
+        described = (
+            f"Seconds that the algorithm took for each of {seconds.size} cases: median "
+            f"{np.median(seconds):.3g}, longest {seconds.max():.3g}, in all {seconds.sum():.4g}."
+        )
+        yield histogram_chart("run-times", "Run times", described, seconds, "seconds for a case")
 
 
-def definitions_section(results: SubmissionResults) -> Section:
-    """Return the section of definitions: of every metric, of missing values and of the intervals."""
+def definitions(results: SubmissionResults) -> Iterator[Block]:
+    """Yield the definitions of every metric, of missing values and of the intervals."""
     phase, published = results.phase, results.metrics.phase
     ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
     rows = []
-    for name, metric in metrics_of(results.tasks).items():
-        task, _, short = name.partition(".")
-        if estimate := results.metrics.aggregates.get(task, {}).get(short):
-            direction = f"{metric.better} is better" if metric.ordered else "neither is better"
-            interval = estimate.confidence_interval
-            method = interval.method if interval else estimate.interval
-            ends = (value if math.isfinite(value) else "none" for value in (metric.best, metric.worst))
-            shown_on_board = "yes" if name in ranked else None
-            rows.append((metric.title, direction, *ends, metric.unit or None, method, shown_on_board, name))
-    blocks: list[Block] = [Table.declared("definitions", rows).without_empty("unit")]
+    for row in metric_rows(results):
+        metric, interval = row.metric, row.estimate.confidence_interval
+        direction = f"{metric.better} is better" if metric.ordered else "neither is better"
+        method = interval.method if interval else row.estimate.interval
+        ends = (value if math.isfinite(value) else "none" for value in (metric.best, metric.worst))
+        name = f"{row.task.name}.{metric.name}"
+        shown_on_board = "yes" if name in ranked else None
+        rows.append((metric.title, direction, *ends, metric.unit or None, method, shown_on_board, name))
+    yield Table.declared("definitions", rows).without_empty("unit")
     if published.options:
         # A declaration is published as JSON in a text.
         known = {
@@ -294,14 +278,15 @@ def definitions_section(results: SubmissionResults) -> Section:
             for name, value in published.options.items()
         }
         text = json.dumps(known, indent=1, ensure_ascii=False, default=str)
-        blocks.append(CopyableText("Options of the challenge", text))
-    paragraphs = (
-        _MISSING[phase.missing],
-        f"Intervals hold 95 %; a bootstrap draws {results.resampling.resamples} samples of the cases "
-        f"with the seed {results.resampling.seed}.",
-        f"Full seal of the phase: {published.manifest}",
+        yield CopyableText("Options of the challenge", text)
+    yield Text(
+        (
+            _MISSING[phase.missing],
+            f"Intervals hold 95 %; a bootstrap draws {results.resampling.resamples} samples of the cases "
+            f"with the seed {results.resampling.seed}.",
+            f"Full seal of the phase: {published.manifest}",
+        )
     )
-    return Section("definitions", "Definitions", (*blocks, Text(paragraphs)))
 
 
 BANNER = "Holds labels: for the organisers of the challenge alone."
@@ -325,20 +310,20 @@ def organiser_page(
     page = _page(
         results,
         BANNER,
-        metrics_section(results),
-        cases_section(results),
-        classification_section(results),
-        survival_section(results),
-        value_figures.values_section(results),
-        value_figures.sizes_section(results, values),
-        analyses_section(analyses),
-        detection_section(results),
-        viewer_section(results, values),
-        pictures_section(results, chosen or {}, values),
-        value_figures.subgroups_section(results),
-        troubles_section(results),
-        run_times_section(results),
-        definitions_section(results),
+        Section("metrics", "Metrics", tuple(metric_blocks(results))),
+        Section("cases", "Cases", (case_table(results),)),
+        Section("classification", "Classification", tuple(classification_blocks(results))),
+        Section("survival", "Survival", tuple(survival_blocks(results))),
+        Section("values", "Values of the cases", tuple(value_figures.value_charts(results))),
+        Section("sizes", "Numbers, sizes and positions", tuple(value_figures.size_charts(results, values))),
+        Section("analyses", "Further analyses", tuple(analysis_blocks(analyses))),
+        Section("detection", "Detection", tuple(detection_charts(results))),
+        Section("viewer", "All cases", tuple(viewer_of(results, values))),
+        Section("pictures", "Pictures", tuple(galleries(results, chosen or {}, values))),
+        Section("subgroups", "Subgroups", tuple(value_figures.subgroup_blocks(results))),
+        Section("failures", "Failed cases", tuple(failures(results))),
+        Section("run-times", "Run times", tuple(run_times(results))),
+        Section("definitions", "Definitions", tuple(definitions(results))),
     )
     return replace(page, analyses=analyses)
 
@@ -352,13 +337,13 @@ def public_page(results: SubmissionResults) -> Page:
     return _page(
         results,
         "",
-        metrics_section(results),
-        value_figures.public_subgroups_section(results),
-        definitions_section(results),
+        Section("metrics", "Metrics", tuple(metric_blocks(results))),
+        Section("subgroups", "Subgroups", tuple(value_figures.public_subgroup_blocks(results))),
+        Section("definitions", "Definitions", tuple(definitions(results))),
     )
 
 
-def _page(results: SubmissionResults, banner: str, *sections: Section | None) -> Page:
+def _page(results: SubmissionResults, banner: str, *sections: Section) -> Page:
     name = results.metrics.phase.name
     return Page(
         title=results.phase.config.title or name,
@@ -366,5 +351,5 @@ def _page(results: SubmissionResults, banner: str, *sections: Section | None) ->
         banner=banner,
         facts=tuple(facts(results)),
         answer=tuple(_answer(results)),
-        sections=tuple(section for section in sections if section),
+        sections=tuple(section for section in sections if section.blocks),
     )

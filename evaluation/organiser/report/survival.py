@@ -11,15 +11,8 @@ from evaluation.core.challenge import Task
 from evaluation.core.field import Field
 from evaluation.io.kinds.number import SurvivalPrediction, TimeToEvent
 from evaluation.metrics.arrays import Bools, Floats
-from evaluation.organiser.charts.curves import (
-    CalibrationBin,
-    KaplanMeier,
-    calibration_chart,
-    kaplan_meier,
-    logrank_p,
-    survival_chart,
-)
-from evaluation.organiser.report.page import Block, Section, Table, identifier
+from evaluation.organiser.charts import curves as curve_charts
+from evaluation.organiser.report.page import Block, Table, identifier
 from evaluation.organiser.report.results import SubmissionResults
 from evaluation.organiser.report.sources import NOTES
 
@@ -31,16 +24,12 @@ _TIMES = 5
 """How many times the table of cases at risk shows."""
 
 
-def survival_section(results: SubmissionResults) -> Section | None:
-    """Return the section, None without a task that predicts survival."""
-    blocks = [
-        block
-        for task in results.tasks
-        for field in task.fields
-        if isinstance(field.kind, SurvivalPrediction)
-        for block in _blocks(results, task, field, field.kind)
-    ]
-    return Section("survival", "Survival", tuple(blocks)) if blocks else None
+def survival_blocks(results: SubmissionResults) -> Iterator[Block]:
+    """Yield the figures and tables of all tasks that predict survival."""
+    for task in results.tasks:
+        for field in task.fields:
+            if isinstance(field.kind, SurvivalPrediction):
+                yield from _blocks(results, task, field, field.kind)
 
 
 @dataclass(frozen=True)
@@ -52,8 +41,8 @@ class _Observed:
     event: Bools
     left_out: int
 
-    def curve(self, members: Bools) -> KaplanMeier:
-        return kaplan_meier(self.time[members], self.event[members])
+    def curve(self, members: Bools) -> curve_charts.KaplanMeier:
+        return curve_charts.kaplan_meier(self.time[members], self.event[members])
 
 
 def _blocks(
@@ -74,12 +63,12 @@ def _blocks(
     groups = _groups(found, kind.risk)
     curves = {group: found.curve(members) for group, members in groups.items()}
     numbers = np.select(list(groups.values()), range(len(groups)))
-    p_value = logrank_p(found.time, found.event, numbers.tolist())
+    p_value = curve_charts.logrank_p(found.time, found.event, numbers.tolist())
     tested = "" if p_value is None else f" Log-rank test of one curve for all: p = {p_value:.2g}."
     absent = f" {found.left_out} cases without a prediction are left out." if found.left_out else ""
     described = NOTES["survival"].format(parts=_PARTS[_parts(found)]) + tested + absent
     title = f"Survival by predicted risk. {field.title}"
-    yield survival_chart(f"{start}-survival", title, described, curves, unit)
+    yield curve_charts.survival_chart(f"{start}-survival", title, described, curves, unit)
     yield from _calibrations(start, field.title, kind, found, unit)
     yield _table(start, curves, {group: found.event[members] for group, members in groups.items()}, unit)
 
@@ -107,16 +96,15 @@ def _calibrations(
     start: str, title: str, kind: SurvivalPrediction, found: _Observed, unit: str
 ) -> Iterator[Chart]:
     """Yield the calibration: of times, at every time for all cases; of probabilities, at their time."""
-    everyone = np.ones(found.time.size, dtype=np.bool_)
     if not kind.risk:
         times = np.unique(np.concatenate(([0.0], found.predicted[found.predicted <= found.time.max()])))
         later = (found.predicted > times[:, None]).mean(axis=1)
-        yield survival_chart(
+        yield curve_charts.survival_chart(
             f"{start}-predicted-survival",
             f"Predicted and observed survival. {title}",
             "Share of cases without the event up to each time: observed (Kaplan–Meier), and the share with a "
             "later predicted time. Calibrated times follow the observed curve.",
-            {"observed": found.curve(everyone)},
+            {"observed": curve_charts.kaplan_meier(found.time, found.event)},
             unit,
             NamedCurve("predicted", times, later),
         )
@@ -125,7 +113,7 @@ def _calibrations(
         cases = np.array([one.cases for one in bins])
         gaps = np.array([abs(one.observed - one.predicted) for one in bins])
         within = f"within {kind.horizon:g} {unit}".rstrip()
-        yield calibration_chart(
+        yield curve_charts.calibration_chart(
             f"{start}-calibration",
             f"Calibration {within}. {title}",
             bins,
@@ -136,17 +124,19 @@ def _calibrations(
         )
 
 
-def _calibration_bins(found: _Observed, horizon: float) -> Iterator[CalibrationBin]:
+def _calibration_bins(found: _Observed, horizon: float) -> Iterator[curve_charts.CalibrationBin]:
     number = min(_BINS, found.time.size // _FEWEST_IN_GROUP)
     of_bin = _equal_parts(found.predicted, number)
     for members in (of_bin == one for one in range(number)):
         if members.any():
             alive, lower, upper = found.curve(members).at(horizon)
             mean = float(found.predicted[members].mean())
-            yield CalibrationBin(int(members.sum()), mean, 1 - alive, 1 - upper, 1 - lower)
+            yield curve_charts.CalibrationBin(int(members.sum()), mean, 1 - alive, 1 - upper, 1 - lower)
 
 
-def _table(start: str, curves: dict[str, KaplanMeier], events: dict[str, Bools], unit: str) -> Table:
+def _table(
+    start: str, curves: dict[str, curve_charts.KaplanMeier], events: dict[str, Bools], unit: str
+) -> Table:
     """Return the numbers of cases, events and cases at risk of each group."""
     longest = max(float(one.time[-1]) for one in curves.values())
     times = [float(f"{longest * step / _TIMES:.2g}") for step in range(_TIMES)]

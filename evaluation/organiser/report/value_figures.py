@@ -14,19 +14,13 @@ from evaluation.organiser.charts import values as case_charts
 from evaluation.organiser.charts.values import Distribution, cumulative_chart, distribution_chart
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.overlays import StructureSize
-from evaluation.organiser.report.page import Block, Section, Table, identifier
+from evaluation.organiser.report.page import Block, Table, identifier
 from evaluation.organiser.report.results import SubmissionResults, ends_of
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.leaderboard import digits_of, platform_metrics
 from evaluation.summary import Subgroups
 
 # --- The section of values by case: distributions and cumulative errors ---
-
-
-def values_section(results: SubmissionResults) -> Section | None:
-    """Return the section of all metrics that are means over cases, None if there is none."""
-    figures = tuple(chart for task in results.tasks for chart in _charts(results, task))
-    return Section("values", "Values of the cases", figures) if figures else None
 
 
 def averaged_metrics(results: SubmissionResults, task: Task) -> list[tuple[Metric, str]]:
@@ -38,26 +32,27 @@ def averaged_metrics(results: SubmissionResults, task: Task) -> list[tuple[Metri
     ]
 
 
-def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
-    table = results.tables[task.name]
-    scales: dict[tuple[str, float, float], list[tuple[Metric, str]]] = {}
-    for metric, column in averaged_metrics(results, task):
-        scales.setdefault((metric.unit, metric.best, metric.worst), []).append((metric, column))
-    for number, ((unit, *_), members) in enumerate(scales.items()):
-        yield distribution_chart(
-            identifier(f"{task.name}-distribution-{number + 1}"),
-            f"Distribution over the cases. {task.title}",
-            [Distribution(metric.title, table[column], table.names) for metric, column in members],
-            unit or "value",
-        )
-        for metric, column in members:
-            if not math.isfinite(metric.worst) and metric.ordered:
-                yield cumulative_chart(
-                    identifier(f"{task.name}-{metric.name}-cumulative"),
-                    f"Cumulative distribution. {metric.title}",
-                    table[column],
-                    metric.unit or metric.title,
-                )
+def value_charts(results: SubmissionResults) -> Iterator[Chart]:
+    """Yield the figures of all metrics that are means over cases."""
+    for task in results.tasks:
+        table = results.tables[task.name]
+        scales: dict[tuple[str, float, float], list[tuple[Metric, str]]] = {}
+        for metric, column in averaged_metrics(results, task):
+            scales.setdefault((metric.unit, metric.best, metric.worst), []).append((metric, column))
+        for number, ((unit, *_), members) in enumerate(scales.items(), start=1):
+            yield distribution_chart(
+                identifier(f"{task.name}-distribution-{number}"),
+                f"Distribution over the cases. {task.title}",
+                [Distribution(metric.title, table[column], table.names) for metric, column in members],
+                unit or "value",
+            )
+            for metric, column in members:
+                if not math.isfinite(metric.worst) and metric.ordered:
+                    name, title = f"{task.name}-{metric.name}-cumulative", metric.title
+                    axis = metric.unit or title
+                    yield cumulative_chart(
+                        identifier(name), f"Cumulative distribution. {title}", table[column], axis
+                    )
 
 
 # --- Figures from masks and points: sizes, their agreement, and errors of landmarks ---
@@ -66,10 +61,11 @@ _MOST_STRUCTURES = 6
 _FEWEST = 3
 
 
-def sizes_section(results: SubmissionResults, values: Sequence[CaseReading]) -> Section | None:
-    """Return the section of sizes and positions, None where no case has any."""
-    charts = (*_agreement(values), *_dice_by_size(values), *_clouds(results, values))
-    return Section("sizes", "Numbers, sizes and positions", charts) if charts else None
+def size_charts(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterator[Chart]:
+    """Yield the figures of numbers, sizes and positions."""
+    yield from _agreement(values)
+    yield from _dice_by_size(values)
+    yield from _clouds(results, values)
 
 
 def _agreement(values: Sequence[CaseReading]) -> Iterator[Chart]:
@@ -142,21 +138,18 @@ def _by_structure(values: Sequence[CaseReading]) -> dict[tuple[str, str], list[t
 _MOST_FORESTS = 6
 
 
-def subgroups_section(results: SubmissionResults) -> Section | None:
-    """Return the section with all subgroups, intervals and numbers of cases included; None without any."""
-    if not results.subgroups:
-        return None
-    names = _main_metrics(results)[:_MOST_FORESTS]
-    figures = [chart for name in names if (chart := _forest(results, name))]
-    return Section("subgroups", "Subgroups", (*figures, _subgroup_table(results, results.subgroups)))
+def subgroup_blocks(results: SubmissionResults) -> Iterator[Block]:
+    """Yield all subgroups, intervals and numbers of cases included."""
+    if results.subgroups:
+        for name in _main_metrics(results)[:_MOST_FORESTS]:
+            yield from _forest(results, name)
+        yield _subgroup_table(results, results.subgroups)
 
 
-def public_subgroups_section(results: SubmissionResults) -> Section | None:
-    """Return the section with the published figures of the public subgroups alone; None without any."""
-    published = results.metrics.subgroups
-    if not published:
-        return None
-    blocks: list[Block] = []
+def public_subgroup_blocks(results: SubmissionResults) -> Iterator[Block]:
+    """Yield the published figures of the public subgroups alone."""
+    if not (published := results.metrics.subgroups):
+        return
     for name in _main_metrics(results)[:_MOST_FORESTS]:
         task, metric = name.split(".")
         found = [
@@ -169,8 +162,8 @@ def public_subgroups_section(results: SubmissionResults) -> Section | None:
         if found and whole:
             overall = ForestValue("", "all cases", whole.value)
             title = metrics_of(results.tasks)[name].title
-            blocks.append(forest_chart(identifier(f"{name}-forest"), title, title, overall, found))
-    return Section("subgroups", "Subgroups", (*blocks, _subgroup_table(results, published)))
+            yield forest_chart(identifier(f"{name}-forest"), title, title, overall, found)
+    yield _subgroup_table(results, published)
 
 
 def _main_metrics(results: SubmissionResults) -> tuple[str, ...]:
@@ -194,18 +187,17 @@ def _subgroup_table(results: SubmissionResults, subgroups: Subgroups) -> Table:
     return Table.of("subgroups", "All figures of subgroups", columns, rows)
 
 
-def _forest(results: SubmissionResults, name: str) -> Chart | None:
-    task_name, metric_name = name.split(".")
-    task = next(task for task in results.tasks if task.name == task_name)
-    metric = next(metric for metric in task.metrics if metric.name == metric_name)
+def _forest(results: SubmissionResults, name: str) -> Iterator[Chart]:
+    """Yield the forest plot of a metric that has a value in all cases and in a subgroup."""
+    task = next(task for task in results.tasks if task.name == name.split(".")[0])
+    metric = metrics_of(results.tasks)[name]
     found = list(_with_intervals(results, task, metric))
-    estimate = results.estimates[task_name].get(metric_name)
-    if not found or estimate is None:
-        return None
-    cases = len(results.tables[task_name])
-    overall = ForestValue("", "all cases", estimate.value, cases, *ends_of(estimate))
-    title = f"{metric.title} by subgroup"
-    return forest_chart(identifier(f"{name}-forest"), title, metric.title, overall, found)
+    estimate = results.estimates[task.name].get(metric.name)
+    if found and estimate:
+        cases = len(results.tables[task.name])
+        overall = ForestValue("", "all cases", estimate.value, cases, *ends_of(estimate))
+        title = f"{metric.title} by subgroup"
+        yield forest_chart(identifier(f"{name}-forest"), title, metric.title, overall, found)
 
 
 def _with_intervals(results: SubmissionResults, task: Task, metric: Metric) -> Iterator[ForestValue]:

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from evaluation.core.fault import FaultKind
 from evaluation.evaluate import Rejection, Result, check, evaluate
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
+from test import started
 from test.repository import REPOSITORY
 
 NAME = "adam-onsite"
@@ -56,13 +55,12 @@ def test_a_team_has_places_in_its_own_tasks_alone(phase, fovea_only, tmp_path):
     teams = tmp_path / "teams"
     shutil.copytree(REPOSITORY / "test" / "input" / NAME, teams / "complete")
     shutil.copytree(fovea_only, teams / "fovea-only")
-    python = [sys.executable, "-m", "evaluation"]
     scored, ranked = tmp_path / "scored", tmp_path / "ranked"
     for command in (
         ["evaluate", "--each", teams, "--ground-truth", phase.folder, "--output", scored, "--workers", "0"],
         ["rank", scored, "--output", ranked, "--resamples", "0"],
     ):
-        done = subprocess.run([*python, *map(str, command)], cwd=REPOSITORY, capture_output=True, text=True)
+        done = started.run(*command)
         assert done.returncode == 0, done.stderr
     (board,) = json.loads((ranked / "leaderboard.json").read_text(encoding="utf-8"))["phases"]
     places = {

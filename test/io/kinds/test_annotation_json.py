@@ -12,9 +12,8 @@ from evaluation.io.kinds.annotation_json import (
     POINTS,
     read_annotation,
     read_annotations,
-    written_alone,
+    written,
     written_annotation,
-    written_list,
 )
 
 POINT = '{"type": "Point", "point": [1, 2.5, -3], "version": {"major": 1, "minor": 0}}'
@@ -127,7 +126,7 @@ def test_the_entry_of_a_stack_is_named():
 
 def test_what_is_written_is_of_the_schema():
     entry = written_annotation([(1, 2.5, -3)], POINTS, None, None)
-    assert written_list([entry], POINTS) == json.loads(MANY)
-    assert written_alone(entry, POINTS) == json.loads(POINT)
+    assert written([entry], POINTS) == json.loads(MANY)
+    assert written([entry], POINTS, single=True) == json.loads(POINT)
     named = written_annotation([(1, 2, 3)], POINTS, "a", 0.5)
     assert named == {"name": "a", "point": [1, 2, 3], "probability": 0.5}

@@ -59,10 +59,9 @@ def compared(
         for position, team in enumerate(columns)
     }
     resampling = Resampling(1, resamples, 10, clusters=teams.clusters)
-    found = resample_teams({name: metric}, teams, draw_cases({name: metric}, teams, resampling)).values.get(
-        name
-    )
-    return compare(name, metric, values, teams, found, choice)
+    found = resample_teams({name: metric}, teams, draw_cases({name: metric}, teams, resampling)).values
+    by_team = dict(zip(teams.teams, found[name].T, strict=True)) if name in found else {}
+    return compare(name, metric, values, teams, by_team, choice)
 
 
 def curves(seed: int, cases: int = 120, positives: int = 40) -> dict[str, dict[str, np.ndarray]]:
@@ -328,7 +327,7 @@ def test_holm_over_all_pairs_and_tiers():
 def test_teams_with_other_cases_cannot_be_compared():
     tables = tuple({"t": CaseTable([name], [{"dice": 0.5}])} for name in ("C1", "C2"))
     with pytest.raises(RankingError, match="b: task t: other cases than those of a"):
-        compare("t.dice", DICE, {"a": 0.5, "b": 0.5}, TeamCases(("a", "b"), tables), None, CHOICE)
+        compare("t.dice", DICE, {"a": 0.5, "b": 0.5}, TeamCases(("a", "b"), tables), {}, CHOICE)
 
 
 def test_one_team_has_nothing_to_be_compared_with():

@@ -6,7 +6,7 @@ from sklearn import metrics
 
 import evaluation
 from evaluation.charts.chart import Chart
-from evaluation.organiser.report.classification import classification_section
+from evaluation.organiser.report.classification import classification_blocks
 from evaluation.organiser.report.results import results_of
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
@@ -50,9 +50,7 @@ def graded(tmp_path_factory):
     write_table(folder / "submission" / "sides.csv", {"case": names, "side": sides})
     scored = evaluation.evaluate(phase, folder / "submission", workers=0)
     results = results_of(load_phase(phase), scored.to_dict(), scored.records)
-    charts = {
-        block.name: block for block in classification_section(results).blocks if isinstance(block, Chart)
-    }
+    charts = {block.name: block for block in classification_blocks(results) if isinstance(block, Chart)}
     return grade, shares, charts
 
 

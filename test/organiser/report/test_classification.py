@@ -7,12 +7,12 @@ import pytest
 from sklearn import metrics
 
 from evaluation.charts.chart import Chart
-from evaluation.organiser.report.classification import classification_section
+from evaluation.organiser.report.classification import classification_blocks
 from evaluation.organiser.report.page import Text, identifier
 
 
 def charts(results):
-    return {block.name: block for block in classification_section(results).blocks if isinstance(block, Chart)}
+    return {block.name: block for block in classification_blocks(results) if isinstance(block, Chart)}
 
 
 def test_the_figures_of_a_likelihood(bundled_phase):
@@ -84,7 +84,7 @@ def test_no_band_without_resamples(bundled_phase):
 
 
 def test_a_phase_without_scores_has_no_section(bundled_phase):
-    assert classification_section(bundled_phase("cysts").results) is None
+    assert list(classification_blocks(bundled_phase("cysts").results)) == []
 
 
 def test_names_of_figures_are_plain():
@@ -93,7 +93,7 @@ def test_names_of_figures_are_plain():
 
 def test_cases_without_a_label_are_named_once(bundled_phase):
     results = bundled_phase("justraigs-phase1").results
-    (text,) = (block for block in classification_section(results).blocks if isinstance(block, Text))
+    (text,) = (block for block in classification_blocks(results) if isinstance(block, Text))
     (sentence,) = (one for one in text.paragraphs if "referable" in one)
     undecided = [case.name for case in results.cases if case.cells["final_label"] not in ("RG", "NRG")]
     assert f"{len(results.cases) - 1} of {len(results.cases)} cases" in sentence

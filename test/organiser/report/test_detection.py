@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.metrics.froc import Candidates, FrocTable
-from evaluation.organiser.report.classification import detection_section, froc_band
+from evaluation.organiser.report.classification import detection_charts, froc_band
 from evaluation.organiser.report.objects import case_hits
 from test.organiser.report.declared import declared
 
@@ -15,7 +15,7 @@ CLASSES = ("BE", "suspicious", "HGD", "cancer", "polyp")
 
 def test_the_curves_end_where_all_boxes_are_counted(bundled_phase):
     results = bundled_phase("edd2020").results
-    figures = {block.name: block for block in detection_section(results).blocks}
+    figures = {block.name: block for block in detection_charts(results)}
     rows = figures["detection-froc"].data["curves"]
     table = results.tables["detection"]
     for position, name in enumerate(CLASSES):
@@ -32,7 +32,7 @@ def test_the_curves_end_where_all_boxes_are_counted(bundled_phase):
 
 
 def figures_of(results):
-    return {block.name: block for block in detection_section(results).blocks}
+    return {block.name: block for block in detection_charts(results)}
 
 
 def test_declared_hits_are_a_free_response_curve_and_one_of_precision_and_recall(tmp_path):
@@ -114,12 +114,12 @@ def test_the_area_below_the_steps_is_the_average_precision_and_no_class_is_hidde
 
 
 def test_a_phase_without_boxes_has_no_section(bundled_phase):
-    assert detection_section(bundled_phase("refuge-onsite").results) is None
+    assert list(detection_charts(bundled_phase("refuge-onsite").results)) == []
 
 
 def test_the_confusion_of_classes_counts_every_box_of_the_reference_once(bundled_phase):
     results = bundled_phase("edd2020").results
-    figures = {block.name: block for block in detection_section(results).blocks}
+    figures = {block.name: block for block in detection_charts(results)}
     chart = figures["detection-class-confusion"]
     cells = {(row["true"], row["predicted"]): row["cases"] for row in chart.data["cells"]}
     table = results.tables["detection"]

@@ -9,8 +9,8 @@ from evaluation.organiser.charts.curves import kaplan_meier, logrank_p
 from evaluation.organiser.report.case_images import Request, read_cases
 from evaluation.organiser.report.results import results_of
 from evaluation.organiser.report.submission import organiser_page
-from evaluation.organiser.report.survival import survival_section
-from evaluation.organiser.report.value_figures import sizes_section
+from evaluation.organiser.report.survival import survival_blocks
+from evaluation.organiser.report.value_figures import size_charts
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import write_table
 from test.challenges.declared.scalars import sealed
@@ -52,8 +52,8 @@ def results(folder, tables, cases, column, values):
 def survival_charts(folder, more, values):
     cases = {"time": TIMES, "event": EVENTS.astype(int)}
     found, _ = results(folder, SURVIVAL.format(more=more), cases, "survival", values)
-    section = survival_section(found)
-    return section.blocks[:2], section.blocks[2]
+    *charts, table = survival_blocks(found)
+    return charts, table
 
 
 def test_times_give_groups_by_risk_and_the_share_predicted_to_live(tmp_path):
@@ -97,7 +97,7 @@ def test_a_horizon_needs_a_probability(tmp_path):
 def test_numbers_are_drawn_against_their_references(tmp_path):
     ages = np.linspace(20, 80, 30)
     found, values = results(tmp_path, NUMBER, {"age": ages}, "age", ages + 2)
-    identity, agreement = sizes_section(found, values).blocks
+    identity, agreement = size_charts(found, values)
     assert [row["y"] - row["x"] for row in identity.data["points"]] == pytest.approx([2] * 30)
     assert agreement.data["lines"][0]["label"] == "bias 2"
     # A bias is no better for being lower: it has no arrow and no place between worst and best.

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.core.challenge import references_of
 from evaluation.io.kinds.number import Number
-from evaluation.organiser.report.objects import objects_of, space_of
+from evaluation.organiser.report.objects import has_objects, objects_of
 from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.platform.submission import index_submission
@@ -30,7 +30,7 @@ def drawn(bundled, task_name, case_name):
     predicted, _ = CaseReader(index.root, phase.tasks, phase.missing).read(case, sources)
     reference = OpenReference(phase.reference, references_of(phase.tasks))
     references = ReferenceValues(reference, case, phase.rows[position])
-    return objects_of(phase, task, task.fields[0], predicted[task_name], references)
+    return objects_of(phase.options, task, task.fields[0], predicted[task_name], references)
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,4 @@ def test_landmarks_are_numbered_and_joined_with_their_references(bundled):
 
 def test_nothing_is_drawn_of_a_case_without_objects(bundled):
     assert drawn(bundled, "cells", "c") is None
-    assert space_of(Number(0, 1)) is None
+    assert not has_objects(Number(0, 1))

@@ -13,7 +13,7 @@ from evaluation.organiser.report.pictures import (
     MOST_PICTURES,
     chosen_cases,
     classified_cases,
-    pictures_section,
+    galleries,
 )
 from evaluation.organiser.report_library import submission_page
 from test.organiser.report.declared import declared
@@ -56,12 +56,12 @@ def test_pictures_say_what_their_colours_and_numbers_mean(tmp_path):
     chosen = chosen_cases(bundled.results)
     wanted = {task: tuple(cases) for task, cases in chosen.items()}
     values = read_cases(Request(bundled.phase, bundled.submission, wanted, None, 0), lambda done: None)
-    galleries = {block.title: block for block in pictures_section(bundled.results, chosen, values).blocks}
-    assert len(galleries) == 7
-    assert "metric “FROC score”" in galleries["Nodules"].note
-    assert galleries["Polyps"].note.startswith("A predicted box hits from an intersection over union of 0.5")
-    assert "Numbers: 1 sella, 2 nasion." in galleries["Skull"].pictures[0].caption
-    assert "seen along z, seen along y, seen along x." in galleries["Tumours"].pictures[0].alternative
+    shown = {block.title: block for block in galleries(bundled.results, chosen, values)}
+    assert len(shown) == 7
+    assert "metric “FROC score”" in shown["Nodules"].note
+    assert shown["Polyps"].note.startswith("A predicted box hits from an intersection over union of 0.5")
+    assert "Numbers: 1 sella, 2 nasion." in shown["Skull"].pictures[0].caption
+    assert "seen along z, seen along y, seen along x." in shown["Tumours"].pictures[0].alternative
 
 
 def test_photographs_of_the_extremes_of_a_classification(bundled_phase, tmp_path):

@@ -1,4 +1,4 @@
-"""Scores, but ends the whole worker for one of the submissions, or has no room on one of the workers."""
+"""Scores, but ends the whole worker for one of the submissions, or has no room on some of the workers."""
 
 import contextlib
 import os
@@ -26,3 +26,10 @@ def score_with_room(task: ScoringTask) -> Answer:
     if (Path(worker.local_directory).parent / "full").readlink() == Path(worker.address):
         return replace(failed("No space left on device", elsewhere=True), worker=worker.address)
     return score_on_worker(task)
+
+
+def score_without_room(task: ScoringTask) -> Answer:
+    """Answer that this worker has no room, whichever it is."""
+    from distributed import get_worker
+
+    return replace(failed("No space left on device", elsewhere=True), worker=get_worker().address)

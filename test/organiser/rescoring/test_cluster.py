@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import sys
 import threading
@@ -20,7 +21,7 @@ from evaluation.phase.phase import load_phase
 from test.repository import REPOSITORY
 
 from .dask_processes import Dask, free_port
-from .deadly_worker import score_or_end, score_with_room
+from .deadly_worker import score_or_end, score_with_room, score_without_room
 from .teams import BEFORE, Here, many, results_in, tasks_of, write_teams
 
 pytestmark = [
@@ -40,21 +41,54 @@ def run(tasks, output, engine) -> dict[str, str]:
     return {task.place: answer.kind for task, answer in score_all(tasks, output, engine)}
 
 
-@pytest.fixture
-def teams(tmp_path):
-    return write_teams(tmp_path)
+@pytest.fixture(scope="module")
+def teams(tmp_path_factory):
+    """A phase, and a folder with the submissions of nine teams, which tests leave as they are."""
+    phase, submissions = write_teams(tmp_path_factory.mktemp("teams"))
+    many(submissions, 6)
+    return phase, submissions
 
 
 @pytest.fixture(scope="module")
-def dask(tmp_path_factory):
-    """A scheduler with two workers for the tests that leave it as it is; it takes seconds to start."""
-    with Dask(tmp_path_factory.mktemp("scratch"), 2) as started:
+def quiet(teams, tmp_path_factory):
+    """The results of all teams when nothing happens."""
+    output = tmp_path_factory.mktemp("quiet")
+    run(tasks_of(*teams), output, Here())
+    return results_in(output)
+
+
+@pytest.fixture(scope="module")
+def bucket(teams, tmp_path_factory):
+    """A copy of the teams for `stand_in_s3`, as the bucket "b"."""
+    root = tmp_path_factory.mktemp("far") / "buckets"
+    for folder in teams:
+        shutil.copytree(folder, root / "b" / folder.name)
+    return root
+
+
+@pytest.fixture(scope="module")
+def dask(bucket, tmp_path_factory):
+    """A scheduler with two workers, which take seconds to start; tests leave it with two.
+
+    A task whose worker has died twice is blamed, in place of four times.
+    """
+    changes = {
+        "STAND_IN_ROOT": str(bucket),
+        "DASK_DISTRIBUTED__WORKER__PRELOAD": "['test.organiser.rescoring.stand_in_s3']",
+        "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
+    }
+    with Dask(tmp_path_factory.mktemp("scratch"), 2, **changes) as started:
         yield started
+
+
+def first(tasks):
+    """Return the tasks of the three teams that are not alike."""
+    return [task for task in tasks if task.place in BEFORE]
 
 
 def test_a_cluster_writes_the_bytes_of_one_machine(dask, teams, tmp_path):
     lines, tell = told()
-    tasks = tasks_of(*teams)
+    tasks = first(tasks_of(*teams))
     run(tasks, tmp_path / "here", Here())
     assert run(tasks, tmp_path / "there", OnCluster(dask.address, None, tell)) == BEFORE
     by_address = [replace(task, submission=f"file://{task.submission}") for task in tasks]
@@ -64,79 +98,67 @@ def test_a_cluster_writes_the_bytes_of_one_machine(dask, teams, tmp_path):
     assert lines[0].startswith("Dask's dashboard: http://")
 
 
-def test_addresses_are_read_once_per_worker_and_their_seal_is_verified(teams, tmp_path, monkeypatch):
-    bucket = tmp_path / "buckets" / "b"
-    bucket.mkdir(parents=True)
-    for folder in teams:
-        folder.rename(bucket / folder.name)
-    monkeypatch.setenv("STAND_IN_ROOT", str(bucket.parent))
+def test_addresses_are_read_once_per_worker_and_their_seal_is_verified(
+    dask, bucket, teams, quiet, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("STAND_IN_ROOT", str(bucket))
     from . import stand_in_s3  # noqa: F401 - registers itself
 
-    many(bucket / "submissions", 4)
     _, tell = told()
-    local = tasks_of(bucket / "phase", bucket / "submissions")
-    run(local, tmp_path / "here", Here())
-    seal = load_phase(bucket / "phase").manifest.digest
-    far = tasks_of("s3://b/phase", "s3://b/submissions", seal=seal)
+    seal = load_phase(teams[0]).manifest.digest
+    far = tasks_of("s3://b/phase", "s3://b/submissions", seal=seal, workers=0)
     assert all(task.submission.startswith("s3://b/submissions/") for task in far)
-    preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": "['test.organiser.rescoring.stand_in_s3']"}
-    with Dask(tmp_path / "scratch", 2, STAND_IN_ROOT=str(bucket.parent), **preload) as dask:
-        engine = OnCluster(dask.address, None, tell)
-        assert set(run(far, tmp_path / "there", engine).values()) == {"scored", "rejected"}
-        assert results_in(tmp_path / "here") == results_in(tmp_path / "there")
-        notes = [line.split() for line in (tmp_path / "buckets" / ".." / "read").read_text().splitlines()]
-        readers = {process for process, _ in notes}
-        assert Counter(name for _, name in notes)["phase.toml"] == len(readers) <= 2
-        assert Counter(name for _, name in notes)["packed.zip"] == 1
-        # A worker keeps the submission of its last slice, and no other.
-        sliced = [replace(task, slices=3) for task in far if task.place == "packed"]
-        (tmp_path / "read").unlink()
-        engine = Slicing(OnCluster(dask.address, None, tell))
-        assert set(run(sliced, tmp_path / "slices", engine).values()) == {"scored"}
-        expected = {name: data for name, data in results_in(tmp_path / "here").items() if "packed" in name}
-        assert results_in(tmp_path / "slices") == expected
-        notes = [tuple(line.split()) for line in (tmp_path / "read").read_text().splitlines()]
-        assert max(Counter(note for note in notes if note[1] == "packed.zip").values()) == 1
-        other = [replace(far[0], seal="0" * 64, kept=None)]
-        answers = [
-            answer for _, answer in score_all(other, tmp_path / "other", OnCluster(dask.address, None, tell))
-        ]
-        assert "was sealed again" in answers[0].line
+    engine = OnCluster(dask.address, None, tell)
+    assert set(run(far, tmp_path / "there", engine).values()) == {"scored", "rejected"}
+    assert results_in(tmp_path / "there") == quiet
+    read = bucket.parent / "read"
+    notes = [line.split() for line in read.read_text().splitlines()]
+    readers = {process for process, _ in notes}
+    assert Counter(name for _, name in notes)["phase.toml"] == len(readers) <= 2
+    assert Counter(name for _, name in notes)["packed.zip"] == 1
+    # A worker keeps the submission of its last slice, and no other.
+    sliced = [replace(task, slices=3) for task in far if task.place == "packed"]
+    read.unlink()
+    engine = Slicing(OnCluster(dask.address, None, tell))
+    assert set(run(sliced, tmp_path / "slices", engine).values()) == {"scored"}
+    expected = {name: data for name, data in quiet.items() if "packed" in name}
+    assert results_in(tmp_path / "slices") == expected
+    notes = [tuple(line.split()) for line in read.read_text().splitlines()]
+    assert max(Counter(note for note in notes if note[1] == "packed.zip").values()) == 1
+    other = [replace(far[0], seal="0" * 64, kept=None)]
+    answers = [
+        answer for _, answer in score_all(other, tmp_path / "other", OnCluster(dask.address, None, tell))
+    ]
+    assert "was sealed again" in answers[0].line
 
 
-def test_workers_killed_at_random_moments_lose_nothing(teams, tmp_path):
-    phase, submissions = teams
-    many(submissions, 6)
-    tasks = tasks_of(phase, submissions)
-    run(tasks, tmp_path / "quiet", Here())
+def test_workers_killed_at_random_moments_lose_nothing(dask, teams, quiet, tmp_path):
+    tasks = tasks_of(*teams, workers=0)
     _, tell = told()
     moments, killed, ended = random.Random(3), [], threading.Event()
-    with Dask(tmp_path / "scratch", 2) as dask:
 
-        def kill_now_and_then() -> None:
-            while len(killed) < 2 and not ended.wait(moments.uniform(0.5, 2.0)):
-                killed.append(moments.randrange(2))
-                dask.lose_a_worker(killed[-1])
+    def kill_now_and_then() -> None:
+        while len(killed) < 2 and not ended.wait(moments.uniform(0.05, 0.5)):
+            killed.append(moments.randrange(2))
+            dask.lose_a_worker(killed[-1])
 
-        thread = threading.Thread(target=kill_now_and_then)
-        thread.start()
-        try:
-            parted = [replace(task, slices=1 + 2 * (number % 2)) for number, task in enumerate(tasks)]
-            done = run(parted, tmp_path / "shot", Slicing(OnCluster(dask.address, None, tell)))
-        finally:
-            ended.set()
-            thread.join()
+    thread = threading.Thread(target=kill_now_and_then)
+    thread.start()
+    try:
+        parted = [replace(task, slices=1 + 5 * (number % 2)) for number, task in enumerate(tasks)]
+        done = run(parted, tmp_path / "shot", Slicing(OnCluster(dask.address, None, tell)))
+    finally:
+        ended.set()
+        thread.join()
     assert killed
     assert "failed" not in done.values()
-    assert results_in(tmp_path / "shot") == results_in(tmp_path / "quiet")
+    assert results_in(tmp_path / "shot") == quiet
 
 
 def test_a_submission_that_ends_its_worker_each_time_is_blamed_and_no_other(dask, teams, tmp_path):
-    phase, submissions = teams
-    many(submissions, 3)
     _, tell = told()
     engine = Slicing(OnCluster(dask.address, None, tell, score=score_or_end))
-    tasks = tasks_of(phase, submissions, slices=2)
+    tasks = tasks_of(*teams, slices=2, workers=0)[:6]
     answers = {t.place: a for t, a in score_all(tasks, tmp_path / "o", engine)}
     failures = {place: answer.line for place, answer in answers.items() if answer.kind == "failed"}
     assert list(failures) == ["folder"]
@@ -144,22 +166,17 @@ def test_a_submission_that_ends_its_worker_each_time_is_blamed_and_no_other(dask
     assert len(answers) == 6
 
 
-def test_what_a_worker_without_room_fails_is_scored_on_another(teams, tmp_path):
-    phase, submissions = teams
-    many(submissions, 6)
-    tasks = tasks_of(phase, submissions)
-    run(tasks, tmp_path / "quiet", Here())
+def test_what_a_worker_without_room_fails_is_scored_on_another(dask, teams, quiet, tmp_path):
+    tasks = tasks_of(*teams, workers=0)
     lines, tell = told()
-    with Dask(tmp_path / "scratch", 2) as dask:
-        dask.wait_for_workers()  # else the first one has no other beside it
-        engine = OnCluster(dask.address, None, tell, score=score_with_room)
-        assert "failed" not in run(tasks, tmp_path / "there", engine).values()
+    dask.wait_for_workers()  # else the first one has no other beside it
+    engine = OnCluster(dask.address, None, tell, score=score_with_room)
+    assert "failed" not in run(tasks, tmp_path / "there", engine).values()
     named = [line for line in lines if "No space left on device; tried on another worker" in line]
     assert len(named) == 1
-    assert results_in(tmp_path / "there") == results_in(tmp_path / "quiet")
-    with Dask(tmp_path / "single", 1) as dask:
-        engine = OnCluster(dask.address, None, tell, score=score_with_room)
-        answers = [answer.line for _, answer in score_all(tasks[:2], tmp_path / "o", engine)]
+    assert results_in(tmp_path / "there") == quiet
+    engine = OnCluster(dask.address, None, tell, score=score_without_room)
+    answers = [answer.line for _, answer in score_all(tasks[:2], tmp_path / "o", engine)]
     assert answers == ["not scored: No space left on device"] * 2
 
 
@@ -211,40 +228,31 @@ def test_a_worker_of_another_version_is_no_attempt(teams, answers, kind):
     assert [answer.kind for _, answer in engine.run(iter(tasks))] == [kind] * 2
 
 
-def test_what_was_handed_over_is_handed_to_the_next_scheduler(teams, tmp_path):
-    phase, submissions = teams
-    many(submissions, 6)
-    tasks = tasks_of(phase, submissions)
-    run(tasks, tmp_path / "quiet", Here())
+def test_the_next_scheduler_gets_what_was_handed_over_and_without_one_the_run_ends(teams, quiet, tmp_path):
     lines, tell = told()
-    with Dask(tmp_path / "scratch", 2) as dask:
-        answers = score_all(tasks, tmp_path / "shot", OnCluster(dask.address, None, tell))
-        done = {}
+    tasks = tasks_of(*teams, workers=0)
+    done = {}
+    with Dask(tmp_path / "scratch", 1) as dask:
+        engine = OnCluster(dask.address, None, tell, reconnect_seconds=10.0)
+        answers = score_all(tasks, tmp_path / "o", engine)
         for task, answer in answers:
             done[task.place] = answer.kind
             if len(done) == 3:
                 dask.end()
                 time.sleep(0.5)
                 dask.start()
-    assert any("waiting for the next one" in line for line in lines)
-    assert len(done) == len(tasks)
-    assert "failed" not in done.values()
-    assert results_in(tmp_path / "shot") == results_in(tmp_path / "quiet")
-
-
-def test_a_scheduler_that_does_not_come_back_ends_the_run_and_keeps_what_is_done(teams, tmp_path):
-    phase, submissions = teams
-    many(submissions, 8)
-    _, tell = told()
-    with Dask(tmp_path / "scratch", 1) as dask:
-        engine = OnCluster(dask.address, None, tell, reconnect_seconds=2.0)
-        answers = score_all(tasks_of(phase, submissions), tmp_path / "o", engine)
-        done = [next(answers)[0].place]
-        dask.end()
+            if len(done) == 6:
+                dask.end()
+                break
+        assert [line for line in lines if "waiting for the next one" in line]
         with pytest.raises(PhaseError, match="no scheduler answers"):
-            done.extend(task.place for task, _ in answers)
-    again = run(tasks_of(phase, submissions), tmp_path / "o", Here())
-    assert [place for place, kind in again.items() if kind == "kept"] == sorted(done)
+            done.update({task.place: answer.kind for task, answer in answers})
+    assert "failed" not in done.values()
+    again = run(tasks, tmp_path / "o", Here())
+    assert len(again) == len(tasks)
+    kept = {place for place, kind in again.items() if kind == "kept"}
+    assert kept == done.keys()
+    assert results_in(tmp_path / "o") == quiet
 
 
 @pytest.mark.parametrize(
@@ -283,7 +291,7 @@ def test_a_batch_system_is_started_and_ended_through_the_configuration_of_dask(t
     _, tell = told()
     handler = signal.getsignal(signal.SIGINT)
     with dask.config.set({f"jobqueue.slurm.{key}": value for key, value in slurm.items()}):
-        done = run(tasks_of(*teams), tmp_path / "o", OnCluster("slurm", 1, tell))
+        done = run(first(tasks_of(*teams, workers=0)), tmp_path / "o", OnCluster("slurm", 1, tell))
     assert done == BEFORE
     calls = (tmp_path / "calls").read_text().split()
     assert calls.count("sbatch") == 1

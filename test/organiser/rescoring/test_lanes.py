@@ -66,7 +66,7 @@ def test_lanes_killed_at_random_moments_lose_nothing(tmp_path):
     assert len(done) == len(tasks)
     # Three deaths of one submission are a failure that names it; the next run makes up for it.
     failures = [place for place, answer in done.items() if answer.kind == "failed"]
-    again = {t.place: a.kind for t, a in score_all(tasks, tmp_path / "shot", Lanes(2))}
+    again = {t.place: a.kind for t, a in score_all(tasks, tmp_path / "shot", Here())}
     assert [place for place, kind in again.items() if kind != "kept"] == sorted(failures)
     assert results_in(tmp_path / "shot") == results_in(tmp_path / "quiet")
 

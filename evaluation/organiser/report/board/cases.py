@@ -1,8 +1,8 @@
 """Sections of single cases: the hardest ones, and their pictures."""
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +16,8 @@ from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_char
 from evaluation.organiser.charts.teams import CaseInfluence, influence_chart
 from evaluation.organiser.report.board.metrics import complete_values
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
-from evaluation.organiser.report.case_images import CaseImage, is_shown
-from evaluation.organiser.report.case_views import CaseView, ViewedCase, Viewer
+from evaluation.organiser.report.case_images import CaseReading, is_shown
+from evaluation.organiser.report.case_views import ViewedCase, Viewer
 from evaluation.organiser.report.page import (
     Block,
     Column,
@@ -120,21 +120,15 @@ _EXTENSIONS = ("", ".zip", ".csv")
 
 
 @dataclass(frozen=True)
-class Shown:
-    """Pictures and views of the reference or of a team's submission, by case and task."""
-
-    name: str
-    pictures: Mapping[str, Mapping[str, CaseImage]]
-    views: Mapping[str, Mapping[str, CaseView]] = dataclasses.field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class PhasePictures:
-    """The pictures of a phase; ``shown`` has the reference first, then the teams from the best one on."""
+    """What was read of the hardest cases of a phase.
+
+    ``readings``: by submission and case, of the reference first, then of the teams from the best one on.
+    """
 
     tasks: tuple[Task, ...]
     hardest: Mapping[str, tuple[str, ...]]
-    shown: tuple[Shown, ...]
+    readings: Mapping[str, Mapping[str, CaseReading]]
 
 
 def hardest_cases(reported: ReportedPhase, tasks: Sequence[Task]) -> dict[str, tuple[str, ...]]:
@@ -195,7 +189,7 @@ def pictures_section(reported: ReportedPhase, pictures: PhasePictures | None) ->
 
 def _viewer(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Viewer]:
     """Yield the viewer of all cases, the best teams side by side."""
-    teams = [one for one in pictures.shown if one.name != REFERENCE]
+    teams = {name: of_cases for name, of_cases in pictures.readings.items() if name != REFERENCE}
     cases = []
     for task in pictures.tasks:
         of_task = [name for name in reported.ranked_metrics if name.startswith(f"{task.name}.")]
@@ -205,16 +199,17 @@ def _viewer(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Viewer
             for title, of in given.items()
             if of
         }
-        for case in dict.fromkeys(case for one in teams for case in one.views):
-            views = tuple(one.views.get(case, {}).get(task.name) for one in teams)
+        for case in dict.fromkeys(chain(*teams.values())):
+            readings = (of_cases.get(case) for of_cases in teams.values())
+            views = tuple(one.views.get(task.name) if one else None for one in readings)
             if any(views):
                 values = {
-                    title: tuple(known_or_none(of.get(one.name, {}).get(case)) for one in teams)
+                    title: tuple(known_or_none(of.get(team, {}).get(case)) for team in teams)
                     for title, of in columns.items()
                 }
                 cases.append(ViewedCase(case, task.title, views, values))
     if cases:
-        yield Viewer(tuple(one.name for one in teams), tuple(cases))
+        yield Viewer(tuple(teams), tuple(cases))
 
 
 def _galleries(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Block]:
@@ -223,18 +218,17 @@ def _galleries(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Blo
         source = followed(reported.board.challenge, f"pictures of {task}")
         for case in cases:
             found = {
-                one.name: one.pictures[case][task]
-                for one in pictures.shown
-                if task in one.pictures.get(case, {})
+                name: one.pictures[task]
+                for name, of_cases in pictures.readings.items()
+                if (one := of_cases.get(case)) and task in one.pictures
             }
             if not found:
                 continue
+            told = {name: f"{name}.{image.shows}" for name, image in found.items()}
+            images = tuple(
+                Picture(case, image.source, told[name], f"{titles[task]}, case {case}, {told[name]}")
+                for name, image in found.items()
+            )
             kind = next(reversed(found.values())).kind
-            images = []
-            for name, image in found.items():
-                order = "From left to right" if len(image.panels) > 1 else "Shows"
-                panels = f" {order}: {', '.join(image.panels)}." if image.panels else ""
-                told = f"{titles[task]}, case {case}, {name}.{panels}"
-                images.append(Picture(case, image.source, f"{name}.{panels}", told))
             follows = f"Follows {source}." if source else ""
-            yield Gallery(f"{titles[task]}: {case}", tuple(images), LEGENDS[kind], follows)
+            yield Gallery(f"{titles[task]}: {case}", images, LEGENDS[kind], follows)

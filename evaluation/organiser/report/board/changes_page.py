@@ -52,10 +52,8 @@ def _answer(phase: Changes) -> str:
 
 
 def _seals(phase: Changes) -> str:
-    same = phase.seal.before == phase.seal.now
-    return f"{phase.phase}: " + (
-        f"{phase.seal.now}, the same" if same else f"{phase.seal.before} → {phase.seal.now}"
-    )
+    before, now = phase.seal.before, phase.seal.now
+    return f"{phase.phase}: " + (f"{now}, the same" if before == now else f"{before} → {now}")
 
 
 def _in_order(phase: Changes) -> dict[str, dict[str, Change]]:
@@ -138,7 +136,7 @@ def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
     if rows:
         yield Table.declared("changed-values", rows, identifier(f"{prefix}values"))
     results = (
-        (_name(one), _result(one.absence.before), _result(one.absence.now), len(_moved([one])))
+        (_name(one), one.absence.before or "scored", one.absence.now or "scored", len(_moved([one])))
         for one in changed
     )
     if changed:
@@ -163,10 +161,6 @@ def _cases(phase: Changes, prefix: str) -> Iterator[Block]:
 
 def _name(one: SubmissionChange) -> str:
     return f"{one.team}/{one.submission}" if one.submission else one.team
-
-
-def _result(absence: str | None) -> str:
-    return "scored" if absence is None else absence
 
 
 def _up_to(found: Sequence[object] | dict[str, Change]) -> str:

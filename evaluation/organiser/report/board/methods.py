@@ -62,15 +62,20 @@ def _charts(description: Description) -> Iterator[Chart]:
         differing = {
             row.grouping for row in description.tests if row.quantity == column.quantity and row.significant
         }
-        shown = [
+        shown: list[Grouping | None] = [
             grouping
             for position, grouping in enumerate(description.groupings)
             if grouping.name != column.quantity.name and (position == 0 or grouping.name in differing)
         ]
-        for grouping in shown:
-            yield _chart(description, column, grouping)
-        if not shown:
-            yield _chart(description, column, None)
+        for grouping in shown or [None]:
+            name, by = column.quantity.name, grouping.name if grouping else ""
+            yield distribution_chart(
+                identifier("data", name, by),
+                words_of(f"{name[0].upper()}{name[1:]}{f' by {by}' if by else ''}"),
+                list(_distributions(description, column, grouping)),
+                column.quantity.title,
+                follows=followed(description.challenge, "data") if by == PHASE else "",
+            )
 
 
 def _feature_charts(description: Description) -> Iterator[Chart]:
@@ -95,18 +100,6 @@ def _feature_charts(description: Description) -> Iterator[Chart]:
     points = [charts.CasePoint(one.case, one.x, one.y, one.set) for one in found.cases]
     title = "Map of the features"
     yield charts.scatter_chart("features-map", title, described, points, first, second, follows=follows)
-
-
-def _chart(description: Description, column: Values, grouping: Grouping | None) -> Chart:
-    name = column.quantity.name
-    by = f" by {grouping.name}" if grouping else ""
-    return distribution_chart(
-        identifier("data", name, grouping.name if grouping else ""),
-        words_of(f"{name[0].upper()}{name[1:]}{by}"),
-        list(_distributions(description, column, grouping)),
-        column.quantity.title,
-        follows=followed(description.challenge, "data") if grouping and grouping.name == PHASE else "",
-    )
 
 
 def _distributions(

@@ -51,20 +51,17 @@ def _ranks(phase: ReportedPhase) -> Iterator[Chart]:
 
 
 def _metrics_table(phase: ReportedPhase) -> Iterator[Table]:
-    rows = []
+    rows, reasons = [], list[str | None]()
     for name, metric in phase.board.metrics.items():
         for team in phase.by_value(name):
             value = team.metrics[name]
             simultaneous = "–".join(map(str, value.rank_set)) if value.rank_set else None
             named = (phase.title_of(name), "↑" if metric.better == "higher" else "↓", team.team)
             rows.append((*named, value.value, value.lower, value.upper, value.rank, simultaneous))
-    reasons = tuple(
-        one.no_intervals or (None if "." in name else "figures of several metrics have none")
-        for name, one in phase.board.metrics.items()
-        for _ in phase.by_value(name)
-    )
-    found = phase.tables("metrics", rows, phase.chosen_here)
-    return (replace(one, reasons=reasons).without_empty("ranks with 95 % confidence") for one in found)
+            several = None if "." in name else "figures of several metrics have none"
+            reasons.append(metric.no_intervals or several)
+    for table in phase.tables("metrics", rows, phase.chosen_here):
+        yield replace(table, reasons=tuple(reasons)).without_empty("ranks with 95 % confidence")
 
 
 def complete_values(phase: ReportedPhase, metric: str) -> tuple[list[str], list[str], NDArray[np.float64]]:
@@ -84,11 +81,7 @@ def complete_values(phase: ReportedPhase, metric: str) -> tuple[list[str], list[
 def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
     metric, title, axis = phase.board.metrics[name], phase.title_of(name), phase.axis_of(name)
     arrow = "higher is better" if metric.better == "higher" else "lower is better"
-    values = [
-        team_charts.TeamValue(team.team, value.value, value.lower, value.upper)
-        for team in phase.by_value(name)
-        if (value := team.metrics[name])
-    ]
+    values = phase.values(name)
     if values:
         described = f"The metric by team, the best one first; {arrow}."
         if any(value.lower is not None for value in values):
@@ -114,24 +107,17 @@ def times_section(phase: ReportedPhase) -> Section | None:
     blocks: list[Block] = []
     units = f" over {phase.board.clusters} clusters of cases" if phase.board.clusters else ""
     for name in (name for name in phase.ranked_metrics if len(phase.timed(name)) > 1):
-        of_team = [(team, team.metrics[name]) for team in phase.timed(name)]
-        lines = any(one.lower is not None for _, one in of_team)
+        seconds = {team.team: team.seconds_per_case or 0.0 for team in phase.timed(name)}
+        values = [one for one in phase.values(name) if one.team in seconds]
+        lines = any(one.lower is not None for one in values)
         described = (
             f"The front, dashed: {listed(phase.front(name))}; no other ranked team is as good and as fast. "
             f"{f'Lines are 95 % intervals{units}. ' * lines}Times are declared or the platform's."
             f"{phase.chosen_here}"
         )
-        chart = team_charts.times_chart(
-            phase.identifier(name, "times"),
-            f"{phase.title_of(name)} and time",
-            described,
-            [team_charts.TeamValue(team.team, one.value, one.lower, one.upper) for team, one in of_team],
-            {team.team: team.seconds_per_case or 0.0 for team, _ in of_team},
-            phase.front(name),
-            phase.marks,
-            phase.axis_of(name),
-        )
-        blocks.append(chart)
+        figure, title = phase.identifier(name, "times"), f"{phase.title_of(name)} and time"
+        drawn = values, seconds, phase.front(name), phase.marks, phase.axis_of(name)
+        blocks.append(team_charts.times_chart(figure, title, described, *drawn))
     return phase.section("times", "Accuracy and time", blocks)
 
 
@@ -218,9 +204,7 @@ def _shared_curves(phase: ReportedPhase) -> list[NamedCurve]:
     return [
         curves[0]
         for curves in found.values()
-        if len(curves) > 1
-        and all(one.x.tolist() == curves[0].x.tolist() for one in curves)
-        and all(one.y.tolist() == curves[0].y.tolist() for one in curves)
+        if len(curves) > 1 and len({(tuple(one.x), tuple(one.y)) for one in curves}) == 1
     ]
 
 

@@ -8,17 +8,7 @@ import numpy as np
 
 from evaluation.charts.chart import Chart
 from evaluation.organiser.charts import matrices
-from evaluation.organiser.charts.teams import (
-    Join,
-    TeamMarks,
-    TeamPlaces,
-    TeamValue,
-    blob_chart,
-    dendrogram_chart,
-    frequencies_chart,
-    place_lines_chart,
-    team_values_chart,
-)
+from evaluation.organiser.charts import teams as team_charts
 from evaluation.organiser.charts.values import ViolinValues, violin_chart
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison
@@ -32,7 +22,7 @@ from evaluation.organiser.report.sources import NOTES, wiesenfarth
 # --- The sections of the final ranking and of each phase: places with intervals, and tiers ---
 
 
-def final_section(board: Leaderboard, marks: TeamMarks) -> Section | None:
+def final_section(board: Leaderboard, marks: team_charts.TeamMarks) -> Section | None:
     """Return the section of the places over all phases; None without any."""
     if not board.final:
         return None
@@ -48,12 +38,12 @@ def final_section(board: Leaderboard, marks: TeamMarks) -> Section | None:
     given = [_places(team.team, team.distribution) for team in board.final if team.distribution]
     if given:
         title = "Places in resamples: all phases"
-        blocks.append(blob_chart("final-blobs", title, given, marks, wiesenfarth("blob plot")))
+        blocks.append(team_charts.blob_chart("final-blobs", title, given, marks, wiesenfarth("blob plot")))
     return Section("final", "Final ranking", tuple(blocks))
 
 
-def _places(team: str, given: PlaceDistribution) -> TeamPlaces:
-    return TeamPlaces(team, given.probabilities, given.lower, given.median, given.upper)
+def _places(team: str, given: PlaceDistribution) -> team_charts.TeamPlaces:
+    return team_charts.TeamPlaces(team, given.probabilities, given.lower, given.median, given.upper)
 
 
 def ranking_section(phase: ReportedPhase) -> Section | None:
@@ -118,13 +108,13 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
         values = []
         for team, board in phase.in_order_of(name):
             ends = (board.distribution.lower, board.distribution.upper) if board.distribution else ()
-            values.append(TeamValue(team.team, board.place or 0, *ends))
+            values.append(team_charts.TeamValue(team.team, board.place or 0, *ends))
         if values:
             lines = "; lines hold 95 % of its places when cases are resampled"
             told = f"The place of every team{lines if any(one.lower for one in values) else ''}."
             figure, title = phase.identifier(name, "places"), f"Places: {words_of(name)}"
             drawn = values, phase.marks, "place"
-            yield team_values_chart(figure, title, told, *drawn, places=len(phase.teams))
+            yield team_charts.team_values_chart(figure, title, told, *drawn, places=len(phase.teams))
 
 
 def _tiers(phase: ReportedPhase) -> Iterator[Table]:
@@ -144,27 +134,26 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
     """Return the section that compares rankings; ``what`` names their subject: tasks or phases."""
     if across is None:
         return None
-    names = [words_of(name) for name in across.rankings]
+
+    def figure(kind: str) -> str:
+        return identifier(role or "", kind, what)
+
     columns = "place", "team", "best place", "worst place"
     rows = ((team.place, team.team, team.best, team.worst) for team in across.teams)
     note = f"Number of equally good orders: {across.orders}; best and worst are the places over all of them. "
     note += "Pairs of teams in which the order contradicts a ranking, summed over the rankings: "
     note += f"{across.disagreements}."
     title = f"Consensus of the {what} ({across.method})"
-    table = Table.of(identifier(role or "", "consensus", what), title, columns, rows, note)
+    table = Table.of(figure("consensus"), title, columns, rows, note)
     joins = [
-        Join(tuple(map(words_of, step.first)), tuple(map(words_of, step.second)), step.distance)
+        team_charts.Join(tuple(map(words_of, step.first)), tuple(map(words_of, step.second)), step.distance)
         for step in across.dendrogram
     ]
-    name, told = (
-        identifier(role or "", "dendrogram", what),
-        "Average linkage of the rankings by the distance ",
-    )
-    told += "1 − Kendall's τ-b."
-    title, follows = f"Similarity of the {what}", wiesenfarth("dendrogram")
-    dendrogram = dendrogram_chart(name, title, told, joins, "1 − τ-b", follows)
+    told = "Average linkage of the rankings by the distance 1 − Kendall's τ-b."
+    drawn = f"Similarity of the {what}", told, joins, "1 − τ-b", wiesenfarth("dendrogram")
+    names = [words_of(name) for name in across.rankings]
     agreement = matrices.heatmap_chart(
-        identifier(role or "", "agreement", what),
+        figure("agreement"),
         f"Agreement of the {what}",
         "Kendall's τ-b of every two rankings, over the teams that have a place in all.",
         [
@@ -175,8 +164,8 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
         ],
         matrices.Axes("", "Kendall's τ-b", (-1, 1)),
     )
-    title = f"Across {what} ({role})" if role else f"Across {what}"
-    return Section(identifier(role or "", "across", what), title, (table, dendrogram, agreement))
+    blocks = table, team_charts.dendrogram_chart(figure("dendrogram"), *drawn), agreement
+    return Section(figure("across"), f"Across {what} ({role})" if role else f"Across {what}", blocks)
 
 
 # --- The section of generalisation: changes from phase to phase, and gaps by earlier evaluations ---
@@ -187,20 +176,21 @@ def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) 
     if (found := board.generalisation) is None:
         return None
     titles = {name: phase.title_of(name) for phase in phases for name in phase.board.metrics}
-    changes: dict[tuple[str, str, str], list[TeamValue]] = {}
+    changes: dict[tuple[str, str, str], list[team_charts.TeamValue]] = {}
     for one in found.changes:
-        change = TeamValue(one.team, one.change, one.lower, one.upper)
+        change = team_charts.TeamValue(one.team, one.change, one.lower, one.upper)
         changes.setdefault((one.first, one.second, one.metric), []).append(change)
     blocks: list[Block] = []
     for (first, second, name), values in changes.items():
         title = f"Change from {first} to {second}: {titles[name]}"
         told = "The later minus the earlier value; lines are 95 % intervals, for independent cases."
         of = identifier("change", first, second, name)
-        blocks.append(team_values_chart(of, title, told, values, phases[0].marks, "change", line=0.0))
+        blocks.append(
+            team_charts.team_values_chart(of, title, told, values, phases[0].marks, "change", line=0.0)
+        )
     for name, records in (("generalisation", found.changes), ("gap-trends", found.trends)):
         if records or name == "generalisation":
-            rows = [replace(one, metric=titles[one.metric]) for one in records]
-            blocks.append(Table.declared(name, rows))
+            blocks.append(Table.declared(name, [replace(one, metric=titles[one.metric]) for one in records]))
     return Section("generalisation", "Generalisation", tuple(blocks))
 
 
@@ -222,17 +212,19 @@ def stability_section(phase: ReportedPhase) -> Section | None:
 
 
 def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
-    boards: dict[str, list[TeamPlaces]] = {}
+    boards: dict[str, list[team_charts.TeamPlaces]] = {}
     for name in phase.boards:
         placed = phase.in_order_of(name)
         places = [_places(team.team, one.distribution) for team, one in placed if one.distribution]
         if places:
             boards[words_of(name)] = places
             title, model = f"Places in resamples: {words_of(name)}", wiesenfarth("blob plot")
-            yield blob_chart(phase.identifier(name, "blobs"), title, places, phase.marks, model)
+            yield team_charts.blob_chart(phase.identifier(name, "blobs"), title, places, phase.marks, model)
     if boards:
         model = wiesenfarth("stacked frequency plot")
-        yield frequencies_chart(phase.identifier("frequencies"), "Frequencies of the places", boards, model)
+        yield team_charts.frequencies_chart(
+            phase.identifier("frequencies"), "Frequencies of the places", boards, model
+        )
     samples = [
         ViolinValues(words_of(name), np.array(found.taus))
         for name in phase.boards
@@ -240,10 +232,8 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
     ]
     if samples:
         figure, title = phase.identifier("kendall-tau"), "Agreement of resampled rankings"
-        told = (
-            "Kendall's τ-b between the ranking and that of each resample. The dot is the median, the bar the "
-        )
-        told += "middle half."
+        told = "Kendall's τ-b between the ranking and that of each resample. The dot is the median, the bar "
+        told += "the middle half."
         yield violin_chart(figure, title, told, samples, "Kendall's τ-b", wiesenfarth("violin plot"))
     for name in phase.boards:
         if (superiority := phase.board.superiority.get(name)) is not None:
@@ -276,7 +266,7 @@ def _variations(phase: ReportedPhase) -> Iterator[Chart]:
             found = {_change(phase, given[at]): given[at].places for at in sorted(agreeing[:_MOST_SCHEMES])}
             few = f" Of {len(given)}, those that change most." if len(given) > _MOST_SCHEMES else ""
             if found and inforce:
-                yield place_lines_chart(
+                yield team_charts.place_lines_chart(
                     phase.identifier(name, kind, "places"),
                     f"Robustness, {title}: {words_of(name)}",
                     f"The places of the teams by the scheme in force, on the left, and by others.{few}",
@@ -331,9 +321,8 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
         ]
         teams = [team.team for team in phase.by_value(name) if team.team in named]
         figure, title = phase.identifier(name, "significance"), f"Significance: {phase.title_of(name)}"
-        told = (
-            f"Test: {methods_of(pairs)}, two-sided, 5 % after Holm's correction for all pairs of the metric."
-        )
+        test = f"Test: {methods_of(pairs)}, two-sided"
+        told = f"{test}, 5 % after Holm's correction for all pairs of the metric."
         follows = wiesenfarth("significance map")
         yield matrices.significance_chart(figure, title, told, tested, teams, follows)
 

@@ -2,13 +2,12 @@
 
 import csv
 import dataclasses
-import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -18,7 +17,7 @@ from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
 from evaluation.organiser.analyses.analysis import AnalysisFigure
 from evaluation.organiser.annotators.ensemble import GAIN_FILES, MEMBERS, EnsembleGain
-from evaluation.organiser.charts.teams import TeamMarks
+from evaluation.organiser.charts.teams import TeamMarks, TeamValue
 from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
 from evaluation.organiser.ranking.leaderboard_file import (
@@ -51,7 +50,7 @@ def read_leaderboard(folder: Path) -> tuple[Leaderboard, tuple[OrganiserPart, ..
     path = folder / LEADERBOARD_FILE
     if not path.is_file():
         raise PhaseError(f"{path}: is missing; `rank {folder} --output FOLDER` writes it into another folder")
-    board: Leaderboard = _validated(path, Leaderboard, _json(path))
+    board: Leaderboard = _validated(path, Leaderboard, read_json(path))
     parts = (_organiser_part(folder, f"-{phase.role}" if phase.role else "") for phase in board.phases)
     return board, tuple(parts)
 
@@ -73,37 +72,30 @@ def read_gains(folder: Path) -> dict[str, EnsembleGain]:
 def with_absent(content: Any, kind: Any) -> Any:
     """Return a value with None for a type's fields that were left out, or are an empty cell of a table."""
     origin, arguments = get_origin(kind), get_args(kind)
-    if content is None or (content == "" and type(None) in arguments):
-        return None
-    is_dataclass = dataclasses.is_dataclass(kind)
-    if is_dataclass and isinstance(content, dict):
-        hints = _hints(kind)
-        filled = {name: with_absent(content[name], hint) for name, hint in hints.items() if name in content}
-        optional = [name for name, hint in hints.items() if type(None) in get_args(hint)]
-        absent = {name: None for name in optional if name not in content}
-        return {**content, **absent, **filled}
-    if origin in (Union, types.UnionType):
-        if content == "":  # an empty cell of a csv file
-            return None
-        others = [one for one in arguments if one is not type(None)]
-        return with_absent(content, others[0]) if len(others) == 1 else content
-    if origin is tuple and isinstance(content, list):
-        return [with_absent(item, arguments[0]) for item in content]
-    if origin in (dict, Mapping) and isinstance(content, dict):
+    if type(None) in arguments:
+        (first, *others) = (one for one in arguments if one is not type(None))
+        return None if content in (None, "") else content if others else with_absent(content, first)
+    if isinstance(content, dict) and (hints := _hints(kind)):
+        absent = {name: None for name, hint in hints.items() if type(None) in get_args(hint)}
+        given = (absent | content).items()
+        return {name: with_absent(value, hints[name]) if name in hints else value for name, value in given}
+    if isinstance(content, dict) and origin in (dict, Mapping):
         return {key: with_absent(item, arguments[1]) for key, item in content.items()}
+    if isinstance(content, list) and origin is tuple:
+        return [with_absent(item, arguments[0]) for item in content]
     return content
 
 
 @cache
 def _hints(kind: Any) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
+    return typing.get_type_hints(kind) if dataclasses.is_dataclass(kind) else {}
 
 
 def _organiser_part(folder: Path, suffix: str) -> OrganiserPart:
     path = folder / f"organiser{suffix}.json"
     content: dict[str, Any] = {}
     if path.is_file():
-        found = _json(path)
+        found = read_json(path)
         if not isinstance(found, dict) or found.pop("format", None) != _ORGANISER_FORMAT:
             raise PhaseError(f"{path}: expected the format {_ORGANISER_FORMAT}")
         content |= found
@@ -121,13 +113,6 @@ def _organiser_part(folder: Path, suffix: str) -> OrganiserPart:
     ]
     part: OrganiserPart = _validated(path, OrganiserPart, content)
     return part
-
-
-def _json(path: Path) -> Any:
-    try:
-        return read_json(path)
-    except FileNotFoundError as error:
-        raise PhaseError(f"{path}: cannot be read: {error}") from None
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -264,6 +249,11 @@ class ReportedPhase:
         found = [team for team in self.board.teams if metric in team.metrics]
         return sorted(found, key=lambda team: sign * team.metrics[metric].value)
 
+    def values(self, metric: str) -> list[TeamValue]:
+        """Return the values of a metric by team with their intervals, best first."""
+        found = [(team.team, team.metrics[metric]) for team in self.by_value(metric)]
+        return [TeamValue(team, one.value, one.lower, one.upper) for team, one in found]
+
     def tables(self, name: str, rows: Iterable[Any], more: str = "") -> Iterator[Table]:
         """Yield a declared table, see `Table.declared`, with the titles of metrics; none without rows."""
         found = [
@@ -298,5 +288,5 @@ def read_changes(location: Path) -> tuple[Changes, ...]:
         raise PhaseError(
             f"{path}: is missing; `evaluate --each FOLDER --since RESULTS` writes it beside its results"
         )
-    changes: tuple[Changes, ...] = _validated(path, tuple[Changes, ...], _json(path), "phases")
+    changes: tuple[Changes, ...] = _validated(path, tuple[Changes, ...], read_json(path), "phases")
     return changes
