@@ -18,7 +18,7 @@ if {"EVALUATION_BRANCHES", "PYTEST_XDIST_WORKER"} <= os.environ.keys():
     # slipcover stops counting a branch that has run, and costs a few seconds for each process.
     import slipcover
 
-    _BRANCHES = slipcover.Slipcover(branch=True, source=["evaluation"])
+    _BRANCHES = slipcover.Slipcover(immediate=True, branch=True, source=["evaluation"])
     slipcover.ImportManager(_BRANCHES, slipcover.FileMatcher(sources=["evaluation"])).__enter__()
 
 

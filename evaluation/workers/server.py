@@ -40,7 +40,7 @@ def serve(descriptor: int, modules: Sequence[str], wanted: Sequence[str], later:
     not wait for them.
 
     A request names the module of the worker's challenge, which is imported first, once for all workers: 22 %
-    less processor time for twelve submissions to REFUGE or to EDD2020 by ``evaluate --each``. With it come the
+    less processor time for 12 submissions to REFUGE or to EDD2020 by ``evaluate --each``. With it come the
     sockets of the worker: to the main process, and to its own reader if it has one.
     """
     end_with_parent()
