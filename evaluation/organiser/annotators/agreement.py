@@ -206,15 +206,6 @@ def counting(figures: Mapping[str, Figure], *left_out: Collection[str]) -> dict[
     }
 
 
-def _by_name(given: Mapping[str, Mapping[str, Figure]]) -> dict[str, dict[str, Figure]]:
-    """Return annotators' figures by name, then by annotator."""
-    found: dict[str, dict[str, Figure]] = defaultdict(dict)
-    for annotator, figures in given.items():
-        for name, figure in figures.items():
-            found[name][annotator] = figure
-    return found
-
-
 # --- How far annotators agree on one field over all cases: kappa, correlations, limits of agreement ---
 
 
@@ -232,21 +223,21 @@ class FieldAgreement:
         """Add the values of one case by annotator; regions that are left out of a mask do not count."""
         annotators = sorted(values)
         without = left_out or {}
-
-        def of(figures: Mapping[str, Figure], *those: str) -> dict[str, Figure]:
-            return counting(figures, *(without.get(one, ()) for one in those))
-
-        stated = {one: facts(self.kind, values[one]) for one in annotators}
-        decided = {one: of(found.decisions, one) for one, found in stated.items()}
-        for name, decisions in _by_name(decided).items():
-            self._decisions[name].append(decisions)
-        given = {one: of(found.amounts, one) for one, found in stated.items()}
-        for name, numbers in _by_name(given).items():
-            defined = {one: number for one, number in numbers.items() if not math.isnan(number)}
-            self._amounts[name].append(defined)
+        decisions: dict[str, dict[str, Hashable]] = defaultdict(dict)
+        numbers: dict[str, dict[str, float]] = defaultdict(dict)
+        for one in annotators:
+            stated = facts(self.kind, values[one])
+            for name, decision in counting(stated.decisions, without.get(one, ())).items():
+                decisions[name][one] = decision
+            for name, amount in counting(stated.amounts, without.get(one, ())).items():
+                numbers[name] |= {} if math.isnan(amount) else {one: amount}
+        for name, decided in decisions.items():
+            self._decisions[name].append(decided)
+        for name, given in numbers.items():
+            self._amounts[name].append(given)
         for first, second in combinations(annotators, 2):
             compared = measures(self.kind, values[first], values[second])
-            for name, value in of(compared, first, second).items():
+            for name, value in counting(compared, without.get(first, ()), without.get(second, ())).items():
                 if not math.isnan(value):
                     self._measures[name, first, second].append(value)
 
