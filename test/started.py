@@ -26,6 +26,11 @@ from pathlib import Path
 _REPOSITORY = Path(__file__).parents[1]
 _LATER = ("pandas", "scipy.stats", "sklearn.metrics", "rich.progress", "rich.table", "jinja2", "vl_convert")
 """Packages that commands import when they need them."""
+WITHOUT_WORKERS = """\
+scores='^-m evaluation (evaluate|check|report submission|report leaderboard) '
+told='--(workers|cases-per-task|help)'
+if [[ "$*" =~ $scores && ! "$*" =~ $told ]]; then set -- "$@" --workers 0; fi"""
+"""Lines of bash for `write_program`: commands score in their own process, which starts no others for it."""
 
 
 def run(
@@ -61,7 +66,7 @@ def run(
 def write_program(path: Path, first: str = "") -> None:
     """Write an executable `python`: the server runs its `-m evaluation`, this Python all else.
 
-    ``first`` is a line of bash before both, which may change the arguments.
+    ``first`` holds lines of bash before both, which may change the arguments.
     """
     lines = ["#!/bin/bash", first]
     if sys.platform == "linux":

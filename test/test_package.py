@@ -113,7 +113,8 @@ def test_it_is_the_installed_package_that_runs(programs, tmp_path):
     assert run(programs / "evaluation", "--version", cwd=tmp_path) == f"evaluation {__version__}\n"
 
 
-def test_the_console_command_scores_a_phase(programs, tmp_path):
+def test_the_console_command_and_the_library_score_a_phase_without_the_repository(programs, tmp_path):
+    """The guides run the other commands of participants."""
     phase = tmp_path / "ground-truth" / "refuge-onsite"
     shutil.copytree(
         REPOSITORY / "ground-truth" / "refuge-onsite", phase, ignore=shutil.ignore_patterns("manifest.json")
@@ -121,26 +122,15 @@ def test_the_console_command_scores_a_phase(programs, tmp_path):
     submission = REPOSITORY / "test" / "input" / "refuge-onsite"
     command = programs / "evaluation"
     run(command, "seal", "refuge-onsite", cwd=tmp_path)
-    run(command, "form", "refuge-onsite", "--output", "form.json", cwd=tmp_path)
-    run(command, "check", "--form", "form.json", submission, cwd=tmp_path)
     arguments = ("--ground-truth", "refuge-onsite", "--input", submission, "--output", "output")
     run(command, "evaluate", *arguments, cwd=tmp_path)
     metrics = json.loads((tmp_path / "output" / "metrics.json").read_text())
     assert metrics["cases"] == {"expected": 40, "scored": 40, "worst": 0}
-    assert "refuge-onsite: 40 of 40 cases scored" in run(
-        command, "summary", "output/metrics.json", cwd=tmp_path
-    )
-
-
-def test_the_library_runs_without_the_repository(programs, tmp_path):
-    phase = tmp_path / "phase"
-    ignored = shutil.ignore_patterns("manifest.json")
-    shutil.copytree(REPOSITORY / "ground-truth" / "refuge-onsite", phase, ignore=ignored)
+    (phase / "manifest.json").unlink()
     program = (
         "import sys, evaluation; evaluation.seal(sys.argv[1]); "
         "print(len(evaluation.evaluate(sys.argv[1], sys.argv[2]).cases()))"
     )
-    submission = REPOSITORY / "test" / "input" / "refuge-onsite"
     assert run(programs / "python", "-c", program, phase, submission, cwd=tmp_path) == "40\n"
 
 

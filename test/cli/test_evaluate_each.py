@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,24 @@ def each(submissions: object, phase: object, output: Path, *more: object) -> sub
 @pytest.fixture
 def teams(tmp_path) -> tuple[Path, Path]:
     return write_teams(tmp_path)
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Eleven submissions, of which ten are scored, to a phase, and the results of one run from end to end."""
+
+    phase: Path
+    submissions: Path
+    results: dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory) -> Crowd:
+    folder = tmp_path_factory.mktemp("crowd")
+    phase, submissions = write_teams(folder)
+    many(submissions, 8)
+    assert each(submissions, phase, folder / "whole").returncode == 0
+    return Crowd(phase, submissions, results_in(folder / "whole"))
 
 
 def test_folders_and_zips_are_scored_once_and_the_rest_is_named(teams, tmp_path):
@@ -96,6 +115,7 @@ def test_the_files_beside_the_metrics_are_those_that_evaluate_writes(teams, tmp_
     phase = refuge_phase(tmp_path / "charted", CASES, keys=keys, tables=outputs)
     assert each(submissions, phase, tmp_path / "o").returncode == 0
     places = ("--ground-truth", phase, "--output", tmp_path / "alone")
+    places = (*places, "--workers", 0)
     assert run("evaluate", "--input", submissions / "folder", *places).returncode == 0
     written = results_in(tmp_path / "alone")
     charts = ["chart-metrics.json", "chart-roc.json"]
@@ -111,7 +131,7 @@ def test_several_phases_have_a_folder_each(teams, tmp_path):
     phase, submissions = teams
     other = refuge_phase(tmp_path / "other", CASES, keys={"name": "refuge-other"})
     given = (f"{phase}={submissions}", f"{other}={submissions}")
-    done = run("evaluate", "--each", *given, "--output", tmp_path / "o")
+    done = run("evaluate", "--each", *given, "--output", tmp_path / "o", "--workers", 0)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == "6 submissions: 4 scored, 0 kept, 2 rejected, 0 failed"
     assert each(submissions, phase, tmp_path / "alone").returncode == 0
@@ -153,14 +173,17 @@ def test_what_has_changed_since_is_a_table_and_a_file(teams, tmp_path):
 @linux
 @pytest.mark.parametrize(
     ("number", "status", "where"),
-    [(signal.SIGINT, 130, ()), (signal.SIGINT, 130, ("--cluster", "local")), (signal.SIGTERM, 143, ())],
+    [
+        (signal.SIGINT, 130, ("--workers", "2")),
+        (signal.SIGINT, 130, ("--cluster", "local", "--workers", "1")),
+        (signal.SIGTERM, 143, ("--workers", "1")),
+    ],
     ids=["interrupt", "interrupt of a cluster", "end"],
 )
 def test_a_signal_stops_the_run_without_a_traceback_and_the_next_goes_on(
-    teams, tmp_path, number, status, where
+    crowd, tmp_path, number, status, where
 ):
-    phase, submissions = teams
-    many(submissions, 8)
+    phase, submissions = crowd.phase, crowd.submissions
     process = start("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o", *where)
     while not list((tmp_path / "o" / ".kept").glob("*.json")):
         time.sleep(0.02)
@@ -178,15 +201,12 @@ def test_a_signal_stops_the_run_without_a_traceback_and_the_next_goes_on(
     assert done.returncode == 0
     kept = re.search(r"([0-9]+) kept", done.stdout.splitlines()[-1])
     assert int(kept[1]) == len(published)
-    assert each(submissions, phase, tmp_path / "whole").returncode == 0
-    assert results_in(tmp_path / "o") == results_in(tmp_path / "whole")
+    assert results_in(tmp_path / "o") == crowd.results
 
 
 @linux
-def test_runs_killed_at_random_moments_lose_nothing(teams, tmp_path):
-    phase, submissions = teams
-    many(submissions, 6)
-    assert each(submissions, phase, tmp_path / "whole").returncode == 0
+def test_runs_killed_at_random_moments_lose_nothing(crowd, tmp_path):
+    phase, submissions = crowd.phase, crowd.submissions
     moments = random.Random(3)
     for _ in range(3):
         process = start("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o")
@@ -195,13 +215,12 @@ def test_runs_killed_at_random_moments_lose_nothing(teams, tmp_path):
         process.communicate()
     done = each(submissions, phase, tmp_path / "o")
     assert done.returncode == 0
-    assert results_in(tmp_path / "o") == results_in(tmp_path / "whole")
+    assert results_in(tmp_path / "o") == crowd.results
 
 
 @linux
-def test_two_runs_into_one_folder_score_every_submission_once(teams, tmp_path):
-    phase, submissions = teams
-    many(submissions, 8)
+def test_two_runs_into_one_folder_score_every_submission_once(crowd, tmp_path):
+    phase, submissions = crowd.phase, crowd.submissions
     command = ("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o", "--workers", "1")
     runs = [start(*command) for _ in range(2)]
     scored = 0
@@ -210,8 +229,7 @@ def test_two_runs_into_one_folder_score_every_submission_once(teams, tmp_path):
         assert (process.returncode, stderr) == (0, "")
         scored += sum(map(int, re.findall(r"([0-9]+) (?:scored|rejected)", stdout.splitlines()[-1])))
     assert scored == 11
-    assert each(submissions, phase, tmp_path / "whole").returncode == 0
-    assert results_in(tmp_path / "o") == results_in(tmp_path / "whole")
+    assert results_in(tmp_path / "o") == crowd.results
 
 
 @linux
@@ -219,7 +237,7 @@ def test_on_a_terminal_there_is_a_bar_and_a_line_for_each(teams, tmp_path):
     phase, submissions = teams
     master, slave = pty.openpty()
     process = start(
-        *("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o"),
+        *("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o", "--workers", "1"),
         stdout=slave,
         stderr=slave,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},

@@ -28,7 +28,7 @@ def ranked(tmp_path_factory):
         shutil.copytree(submissions / segmentation / "segmentation", team / "segmentation")
         shutil.copy(submissions / classification / "classification_results.csv", team)
         shutil.copy(submissions / fovea / "fovea_location_results.csv", team)
-    arguments = ["--ground-truth", str(phase), "--output", str(folder / "results")]
+    arguments = ["--ground-truth", str(phase), "--output", str(folder / "results"), "--workers", "0"]
     assert main(["evaluate", "--each", str(folder / "teams"), *arguments]) == 0
     options = ["--resamples", "50", "--permutations", "99", "--subgroup", "eye"]
     assert main(["rank", str(folder / "results"), "--output", str(folder / "board"), *options]) == 0

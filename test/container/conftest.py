@@ -11,7 +11,7 @@ import pytest
 from evaluation.cli.main import main
 from evaluation.organiser.image.build import build_image, build_without_phase
 
-from .engine import REPOSITORY
+from .engine import HARDENED, REPOSITORY, evaluate, submission_of
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +31,16 @@ def images_of_the_package(engine: None) -> dict[str, str]:
 def image(image_of: Callable[[str], str]) -> str:
     """Return the image of the phase that is the default everywhere."""
     return image_of("refuge-onsite")
+
+
+@pytest.fixture(scope="session")
+def undisturbed(image: str, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return `metrics.json` of that phase's bundled submission."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    folder.chmod(0o755)
+    metrics = evaluate(image, submission_of("refuge-onsite", folder), *HARDENED).metrics
+    assert metrics is not None
+    return metrics
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from test.repository import PHASES, REPOSITORY
-from test.started import run, write_program
+from test.started import WITHOUT_WORKERS, run, write_program
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 TEXTS = [*PAGES, REPOSITORY / "CONTRIBUTING.md", REPOSITORY / "SECURITY.md", REPOSITORY / "CHANGELOG.md"]
@@ -59,8 +59,9 @@ def images_of(page: Path) -> set[str]:
 def copy_of_the_repository(folder: Path) -> Path:
     """Return a fresh clone, as it were: a `python` of its own is beside it, and `.venv` is there already.
 
-    Commands are forks of a process that has imported them. Other programs start from nothing, with the byte
-    code, which comes along.
+    Commands are forks of a process that has imported them, and score in their own process; those that scripts
+    call, as ./run.sh does, score with workers. Other programs start from nothing, with the byte code, which
+    comes along.
     """
     copy = folder / "repository"
     for name in _COPIED:
@@ -77,8 +78,8 @@ def copy_of_the_repository(folder: Path) -> Path:
     shutil.copy(REPOSITORY / "requirements.txt", environment)
     # Compressing an image as well as ./export.sh does takes ten seconds more.
     fast = '[[ "$*" != *"evaluation export "* ]] || set -- "$@" --compression 1'
-    for place in (programs, environment / "bin"):
-        write_program(place / "python", fast)
+    write_program(programs / "python", f"{fast}\n{WITHOUT_WORKERS}")
+    write_program(environment / "bin" / "python", fast)
     return copy
 
 

@@ -1,5 +1,6 @@
 """JustRAIGS against hand arithmetic, scikit-learn and the rules for missing results."""
 
+import json
 import math
 from dataclasses import asdict, replace
 
@@ -15,7 +16,7 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.evaluate import Rejection, evaluate
 from evaluation.metrics.intervals import wilson_interval
-from evaluation.phase.scores import case_records
+from evaluation.phase.scores import case_records, read_case_records
 from evaluation.platform.result_file import render
 from test.eyes import NONE, Eye, justraigs_phase, justraigs_submission
 
@@ -234,6 +235,17 @@ def test_with_missing_rejected_an_incomplete_submission_is_a_fault(tmp_path):
     (fault,) = rejection.faults
     assert (fault.kind.value, fault.expected, fault.found) == ("missing", "a value", "null")
     assert fault.field.endswith("socket multiple-referable-glaucoma-likelihoods, index 0")
+
+
+def test_an_error_that_no_eye_enters_is_undefined_in_the_recorded_cases_too(tmp_path):
+    """The file leaves its column out, and rankings and reports read it."""
+    eyes = [eye for eye in EYES if eye.label != "RG"]
+    phase = justraigs_phase(tmp_path / "phase", eyes)
+    records = case_records(result_of(phase, tmp_path / "submission", eyes))
+    content = json.loads(render(records, organisers=True, rounded=False))
+    assert "large_cup_error" not in json.dumps(content["cases"])
+    table = read_case_records(content, phase.tasks).tables["justification"]
+    assert np.isnan(table["large_cup_error"]).tolist() == [True] * len(eyes)
 
 
 def test_the_specialist_alone_as_an_option():

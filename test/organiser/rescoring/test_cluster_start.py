@@ -13,9 +13,16 @@ import pytest
 from distributed import LocalCluster
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.rescoring.cluster import QUEUES, OnCluster, start_cluster, without_interrupts
+from evaluation.organiser.rescoring.cluster import (
+    QUEUES,
+    OnCluster,
+    score_on_worker,
+    start_cluster,
+    without_interrupts,
+)
 from evaluation.organiser.rescoring.run import score_all
 
+from .deadly_worker import fail_at_once
 from .teams import BEFORE, tasks_of, write_teams
 
 pytestmark = [
@@ -91,14 +98,20 @@ def kubernetes(monkeypatch):
     monkeypatch.setattr(KubeCluster, "made", [])
 
 
-@pytest.mark.parametrize(("workers", "asked"), [(1, [(1, "default")]), (None, ["adapt"])])
+@pytest.mark.parametrize(
+    ("workers", "asked", "score", "expected"),
+    [
+        (1, [(1, "default")], score_on_worker, BEFORE),
+        (None, ["adapt"], fail_at_once, dict.fromkeys(BEFORE, "failed")),  # the same pods, asked otherwise
+    ],
+)
 def test_pods_are_those_that_dask_is_configured_for_and_end_with_the_run(
-    tmp_path, kubernetes, workers, asked
+    tmp_path, kubernetes, workers, asked, score, expected
 ):
     tasks = tasks_of(*write_teams(tmp_path))
     with dask.config.set({"kubernetes.image": "registry/evaluation:1"}):
-        answers = score_all(tasks, tmp_path / "o", OnCluster("kubernetes", workers, [].append))
-        assert {task.place: answer.kind for task, answer in answers} == BEFORE
+        answers = score_all(tasks, tmp_path / "o", OnCluster("kubernetes", workers, [].append, score))
+        assert {task.place: answer.kind for task, answer in answers} == expected
     (cluster,) = KubeCluster.made
     assert (cluster.image, cluster.asked[:1]) == ("registry/evaluation:1", asked)
     assert cluster.is_told_to_be_quiet
