@@ -4,7 +4,7 @@
 structures that a submission detects, and the members of published subgroups.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from evaluation.core.form import CaseForm
 from evaluation.evaluate import scores_of_nothing
 from evaluation.organiser.attack_on_classes import half_step, labels_of_classes, targets
 from evaluation.organiser.attack_tools import (
+    Labellings,
     Oracle,
     OutOfSubmissionsError,
     Recovered,
@@ -31,8 +32,8 @@ from evaluation.organiser.audit import (
     Disclosure,
     HiddenLabels,
     Labels,
-    audit,
     bits_of,
+    disclosure_of,
     hidden_labels,
     told_label,
 )
@@ -95,9 +96,19 @@ class _Detections:
             for case in oracle.cases
         ]
 
-    def submit(self, detected: Sequence[int]) -> Mapping[str, object]:
+    def submit(self, detected: Collection[int]) -> Mapping[str, object]:
         """Return the metrics.json of finding every structure in these images and none elsewhere."""
-        return self._oracle.submit(_Detected(self._oracle.cases, self._empty, self._task, set(detected)))
+        # Full predictions are made when they are scored: those of all images would not fit into memory.
+        return self._oracle.submit(
+            self._full(case, empty) if position in detected else empty
+            for position, (case, empty) in enumerate(zip(self._oracle.cases, self._empty, strict=True))
+        )
+
+    def _full(self, case: CaseForm, empty: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {
+            field.name: field.kind.rehearse(empty[field.name], case, Variant.INVERTED)
+            for field in self._task.fields_for(case)
+        }
 
     def find(
         self,
@@ -126,32 +137,6 @@ class _Detections:
                 known[metric].update(zip(group, labels[0].tolist(), strict=True))
 
 
-class _Detected(Mapping[str, Mapping[str, Any]]):
-    """Predictions that find every structure in some images; full ones are made when they are scored."""
-
-    def __init__(
-        self, cases: Sequence[CaseForm], empty: Sequence[Mapping[str, Any]], task: Task, detected: set[int]
-    ) -> None:
-        self._cases, self._empty, self._task, self._detected = cases, empty, task, detected
-        self._positions = {case.name: position for position, case in enumerate(cases)}
-
-    def __len__(self) -> int:
-        return len(self._cases)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._positions)
-
-    def __getitem__(self, name: str) -> Mapping[str, Any]:
-        position = self._positions[name]
-        case, empty = self._cases[position], self._empty[position]
-        if position not in self._detected:
-            return empty
-        return {
-            field.name: field.kind.rehearse(empty[field.name], case, Variant.INVERTED)
-            for field in self._task.fields_for(case)
-        }
-
-
 # --- Members of published subgroups, from the difference of a subgroup's mean between two submissions ---
 
 _SPLIT_TRIES = 6
@@ -171,31 +156,14 @@ class Split:
     members: int
 
 
-def members_from_means(
-    task: Task, metric: str, spoiler: Spoiler, split: Split, oracle: Oracle, half_step: float
-) -> Recovered:
-    """Return the cases that a subgroup's published mean reveals as members ("1") or not ("0").
+class AttackOnMeans:
+    """An attack that finds the members of a subgroup from its published means.
 
     A submission is spoilt in a few cases, in each by a different amount. The change of a subgroup's mean,
     times the number of its members, is the sum of its members' amounts; meeting in the middle finds them.
     ``half_step`` is the largest rounding error of a published mean.
     """
-    attack = _Means(task, metric, spoiler, split, oracle, half_step)
-    known: dict[int, int] = {}
-    cases = range(len(oracle.cases))
-    try:
-        if size := attack.block_size():
-            attack.start()
-            for start in range(0, len(cases), size):
-                known |= attack.find(cases[start : start + size])
-    except OutOfSubmissionsError:
-        pass
-    method = f"means of {split.column} = {split.value}, meet in the middle"
-    labels = {oracle.cases[position].name: str(label) for position, label in known.items()}
-    return Recovered(method, (f"{task.name}.{metric}",), oracle.submissions, labels)
 
-
-class _Means:
     def __init__(
         self, task: Task, metric: str, spoiler: Spoiler, split: Split, oracle: Oracle, half_step: float
     ) -> None:
@@ -205,14 +173,23 @@ class _Means:
         self._opinions = [
             {field.name: oracle.skilled(field, case) for field in task.fields} for case in oracle.cases
         ]
-        nothing = np.zeros(2)
-        self._whole = [self._spoilt(position, nothing) for position in range(len(oracle.cases))]
-        self._base = 0.0
+        self._whole = [self._spoilt(position, np.zeros(2)) for position in range(len(oracle.cases))]
 
-    def start(self) -> None:
-        self._base = self._mean(self._whole)
+    def recovered(self) -> Recovered:
+        """Return the cases that the means reveal as members ("1") or not ("0")."""
+        cases, known = self._oracle.cases, dict[int, int]()
+        try:
+            if size := self._block_size():
+                base = self._mean(self._whole)
+                for start in range(0, len(cases), size):
+                    known |= self._members(range(len(cases))[start : start + size], base)
+        except OutOfSubmissionsError:
+            pass
+        method = f"means of {self._split.column} = {self._split.value}, meet in the middle"
+        labels = {cases[position].name: str(label) for position, label in known.items()}
+        return Recovered(method, (f"{self._task.name}.{self._metric}",), self._oracle.submissions, labels)
 
-    def block_size(self) -> int:
+    def _block_size(self) -> int:
         """Return how many cases the published digits distinguish at once, on average."""
         trials = [
             self._contribution(position % len(self._whole), self._random.random(2))
@@ -227,16 +204,16 @@ class _Means:
                 size = cases
         return size
 
-    def find(self, block: Sequence[int]) -> Mapping[int, int]:
+    def _members(self, block: Sequence[int], base: float) -> Mapping[int, int]:
         """Return the cases of a block by membership; nothing where it stays open."""
-        fitting: NDArray[np.int64] | None = None
+        fitting: Labellings | None = None
         for _ in range(_SPLIT_TRIES):
             amounts = self._random.random((len(block), 2))
             found = [self._contribution(case, amount) for case, amount in zip(block, amounts, strict=True)]
             predictions = list(self._whole)
             for case, amount in zip(block, amounts, strict=True):
                 predictions[case] = self._spoilt(case, amount)
-            change = (self._mean(predictions) - self._base) * self._split.members
+            change = (self._mean(predictions) - base) * self._split.members
             off = 2 * self._split.members * self._half_step + sum(doubt for _, doubt in found) + 1e-9
             weights = np.array([amount for amount, _ in found])
             if fitting is None:
@@ -266,11 +243,8 @@ class _Means:
         return changes[0], 2 * abs(changes[1] - changes[0])
 
     def _mean(self, predictions: Sequence[Mapping[str, Any]]) -> float:
-        content = self._oracle.submit(
-            {case.name: values for case, values in zip(self._oracle.cases, predictions, strict=True)}
-        )
-        of_group = content["subgroups"][self._split.column][self._split.value]
-        return float(of_group[self._task.name][self._metric])
+        subgroups = self._oracle.submit(predictions)["subgroups"]
+        return float(subgroups[self._split.column][self._split.value][self._task.name][self._metric])
 
 
 # --- All possible attacks on a phase, each with a bound on the submissions that it needs ---
@@ -303,7 +277,7 @@ def attack(phase: Phase, workers: int, allowed: int) -> list[Attacked]:
     scores = scores_of_nothing(phase, phase.tasks, workers)
     found = hidden_labels(phase, scores.tables)
     labels = {name: label for label in found for name in label.names}
-    disclosure = audit(phase, workers)
+    disclosure = disclosure_of(scores)
     published = {figure.metric for figure in disclosure.figures}
     tasks = [
         replace(task, metrics=tuple(one for one in task.metrics if f"{task.name}.{one.name}" in published))
@@ -366,12 +340,11 @@ def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int)
                 ):
                     continue
                 step = half_step(phase, f"{task.name}.{metric.name}")
-                tried = [
-                    members_from_means(
-                        task, metric.name, spoiler, split, Oracle(phase, [task], allowed), step
-                    )
-                    for spoiler in spoilers(task, Oracle(phase, [task], allowed))
-                ]
+                tried = []
+                for spoiler in spoilers(task, Oracle(phase, [task], allowed)):
+                    oracle = Oracle(phase, [task], allowed)
+                    means = AttackOnMeans(task, metric.name, spoiler, split, oracle, step)
+                    tried.append(means.recovered())
                 if tried:
                     best = max(tried, key=lambda found: (len(found.labels), -found.submissions))
                     yield _against(best, membership, disclosure)
@@ -379,10 +352,12 @@ def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int)
 
 def _against(found: Recovered, labels: Labels, disclosure: Disclosure) -> Attacked:
     hidden = HiddenLabels(labels.name, tuple(labels.counts.values()))
-    used = [figure for figure in disclosure.figures if figure.metric in found.figures]
-    by_split = [figure for figure in used if figure.what == "subgroups"]
-    whole = [figure for figure in used if figure.what != "subgroups"]
-
+    by_split = " = " in labels.name
+    used = [
+        figure
+        for figure in disclosure.figures
+        if figure.metric in found.figures and (figure.what == "subgroups") == by_split
+    ]
     return Attacked(
         labels=labels.name,
         method=f"{found.figures[0]}: {found.method}",
@@ -391,5 +366,5 @@ def _against(found: Recovered, labels: Labels, disclosure: Disclosure) -> Attack
         correct=sum(labels.classes.get(name) == label for name, label in found.labels.items()),
         cases=len(labels.classes),
         bound=hidden.submissions(bits_of(disclosure.figures)),
-        bound_of_used=hidden.submissions(bits_of(by_split if " = " in labels.name else whole)),
+        bound_of_used=hidden.submissions(bits_of(used)),
     )

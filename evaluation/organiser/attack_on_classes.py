@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from evaluation.core.aggregation import estimates
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Task
+from evaluation.core.field import Field
+from evaluation.core.form import CaseForm
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.number import Label, Number
 from evaluation.metrics.arrays import Floats
@@ -96,13 +98,9 @@ class Target:
         others = [
             (self.task, each)
             for each in self.task.metrics
-            if label_column(each) in self._columns and each is not self.area
+            if f"{self.task.name}.{label_column(each)}" in self.label.names and each is not self.area
         ]
         return ((self.task, self.area), *others, *rates)
-
-    @property
-    def _columns(self) -> set[str]:
-        return {name.partition(".")[2] for name in self.label.names if name.startswith(f"{self.task.name}.")}
 
 
 def targets(tasks: Sequence[Task], tables: Mapping[str, CaseTable], label: Labels) -> Iterator[Target]:
@@ -248,9 +246,10 @@ class _Attack:
             agreed = (group.labellings == first).all(axis=0)
             self.known |= {case: int(first[case]) for case in group.cases if agreed[case]}
 
-    @property
-    def _left(self) -> int:
-        return self._positives - sum(label == 1 for label in self.known.values())
+    def _outside(self, group: _Group) -> list[int]:
+        """Return the cases of unknown label outside of a group."""
+        elsewhere = {*group.cases, *self.known}
+        return [case for case in range(len(self._oracle.cases)) if case not in elsewhere]
 
     def _ask(self, group: _Group) -> _Answer:
         """Return the answer to a random order; the first decision of a group is for its first half."""
@@ -264,22 +263,21 @@ class _Attack:
         return self._submit(scores, decisions)
 
     def _submit(self, scores: Floats, decisions: LabelArray) -> _Answer:
-        def values(position: int) -> dict[str, Any]:
-            case = self._oracle.cases[position]
-            found: dict[str, Any] = {}
-            for task in self._target.tasks:
-                for each in task.fields_for(case):
-                    if isinstance(each.kind, Label):
-                        found[each.name] = int(decisions[position])
-                    elif isinstance(each.kind, Number):
-                        found[each.name] = float(scores[position])
-                    else:
-                        found[each.name] = self._oracle.empty(each, case)
-            return found
+        def value(each: Field, case: CaseForm, score: float, decision: int) -> Any:
+            if isinstance(each.kind, Label):
+                return decision
+            return score if isinstance(each.kind, Number) else self._oracle.empty(each, case)
 
-        predictions = [values(position) for position in range(len(scores))]
+        predictions = [
+            {
+                each.name: value(each, *given)
+                for task in self._target.tasks
+                for each in task.fields_for(given[0])
+            }
+            for given in zip(self._oracle.cases, scores.tolist(), decisions.tolist(), strict=True)
+        ]
         names = [case.name for case in self._oracle.cases]
-        content = self._oracle.submit(dict(zip(names, predictions, strict=True)))
+        content = self._oracle.submit(predictions)
         tables = {}
         for task in self._target.tasks:
             rows: list[Row] = [task.score(each, one) for one in self._references for each in predictions]
@@ -289,11 +287,11 @@ class _Attack:
     def _halves(self, group: _Group) -> tuple[range, range] | None:
         """Return the possible numbers of positives in both halves of a group; None if they are too many."""
         size, half = len(group.cases), (len(group.cases) + 1) // 2
-        least, most = self._counts(group)[0], self._counts(group)[-1]
-        first, second = range(min(half, most) + 1), range(min(size - half, most) + 1)
+        left = self._counts(group)
+        first, second = range(min(half, left[-1]) + 1), range(min(size - half, left[-1]) + 1)
         if counted := self._detected(group.answers[0], 1):
             first = range(max(counted.start, 0), min(counted.stop, first.stop))
-            second = range(max(0, least - first.stop + 1), min(second.stop, most - first.start + 1))
+            second = range(max(0, left[0] - first.stop + 1), min(second.stop, left.stop - first.start))
         if max(_subsets(half, first.stop - 1), _subsets(size - half, second.stop - 1)) > _MOST_SUBSETS:
             return None
         return first, second
@@ -343,9 +341,8 @@ class _Attack:
     def _unlabelled_sets(self, group: _Group) -> Iterator[tuple[int, ...]]:
         """Yield the sets of cases that can be unlabelled; outside of the group, one stands for all."""
         hidden = self._unlabelled - sum(label == _NONE for label in self.known.values())
-        inside = set(group.cases)
-        others = [case for case in range(len(self._oracle.cases)) if case not in inside | self.known.keys()]
-        for number in range(max(0, hidden - len(others)), min(hidden, len(inside)) + 1):
+        others = self._outside(group)
+        for number in range(max(0, hidden - len(others)), min(hidden, len(group.cases)) + 1):
             for chosen in combinations(group.cases, number):
                 without = (*chosen, *others[: hidden - number])
                 if all(self._as_decided(answer, without) for answer in group.answers):
@@ -397,8 +394,8 @@ class _Attack:
 
     def _counts(self, group: _Group) -> range:
         """Return the possible numbers of positives in a group."""
-        others = len(self._oracle.cases) - len(self.known) - len(group.cases)
-        return range(max(0, self._left - others), min(len(group.cases), self._left) + 1)
+        left = self._positives - sum(label == 1 for label in self.known.values())
+        return range(max(0, left - len(self._outside(group))), min(len(group.cases), left) + 1)
 
     def _sums(self, group: _Group, unlabelled: tuple[int, ...]) -> Iterator[_Sum]:
         """Yield the published sums over a group's positives.
@@ -409,7 +406,7 @@ class _Attack:
         pairs, positives = self._positives * self._negatives, self._positives
         labelled = np.ones(len(self._oracle.cases), dtype=np.bool_)
         labelled[[*unlabelled, *(case for case, label in self.known.items() if label == _NONE)]] = False
-        lowest = [case for case in range(len(labelled)) if case not in {*group.cases, *self.known}]
+        lowest = self._outside(group)
         area = f"{self._target.task.name}.{self._target.area.name}"
         for answer in group.answers:
             ordered = np.sort(answer.scores[labelled])
@@ -431,10 +428,7 @@ class _Attack:
             found[:, case] = label
         found[:, group.cases] = positives
         found[:, list(unlabelled)] = _NONE
-        free = [
-            case for case in range(found.shape[1]) if case not in {*group.cases, *self.known, *unlabelled}
-        ]
-        if free:
+        if free := [case for case in self._outside(group) if case not in unlabelled]:
             missing = self._positives - (found == 1).sum(axis=1)
             found[:, free] = np.arange(len(free)) < missing[:, np.newaxis]
         return found
@@ -460,22 +454,18 @@ class _Attack:
         interval = answer.published[task.name][metric.name].get("confidence_interval")
         if interval is None or interval["method"] != "logit-DeLong":
             return True
-        resampling, labelled = resampling_of(self._phase), labels != _NONE
-        names = tuple(case.name for case in self._oracle.cases)
-        units = resampling.units(names)
-        parts = components(
-            answer.scores[labelled], labels[labelled] == 1, None if units is None else units[labelled]
-        )
-        found = area_interval(parts)
+        labelled = labels != _NONE
+        units = resampling_of(self._phase).units(tuple(case.name for case in self._oracle.cases))
+        units = None if units is None else units[labelled]
+        found = area_interval(components(answer.scores[labelled], labels[labelled] == 1, units))
         step = 1.01 * 10.0 ** -digits_of(self._phase.config, f"{task.name}.{metric.name}").spread
-        ends = ((found.lower, interval["lower"]), (found.upper, interval["upper"]))
-        return all(abs(own - float(published)) < step for own, published in ends)
+        return all(abs(getattr(found, end) - float(interval[end])) < step for end in ("lower", "upper"))
 
     def _all_fits(self, answer: _Answer, labels: LabelArray) -> bool:
         """Return whether all figures come out as published, also those of the bootstrap."""
         config, cases = self._phase.config, len(labels)
-        place = {1: 0, 0: 1, _NONE: 2}
-        chosen = np.array([place[label] * cases + case for case, label in enumerate(labels.tolist())])
+        place = np.select([labels == 1, labels == 0], [0, 1], 2)
+        chosen = place * cases + np.arange(cases)
         tables = {name: table.take(chosen) for name, table in answer.tables.items()}
         full = config.public_detail == "full"
         exact = estimates(self._target.tasks, tables, resampling_of(self._phase), full)

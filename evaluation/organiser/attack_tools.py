@@ -1,10 +1,10 @@
 """Tools of attacks: submissions with their published figures, spoilt predictions, meeting in the middle."""
 
-import dataclasses
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,6 @@ from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import render
 from evaluation.summary import summarise
 from evaluation.workers.scorer import CaseScorer
-
-Predictions = Mapping[str, Mapping[str, Any]]
 
 
 class OutOfSubmissionsError(Exception):
@@ -55,23 +53,29 @@ class Oracle:
         self._reference = OpenReference(phase.reference, references_of(tasks))
         self._rows = {case.name: row for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
         self.submissions = 0
-        self.cases: Sequence[CaseForm] = [
-            case for case in phase.cases.forms if any(task.fields_for(case) for task in tasks)
-        ]
+        self.cases: Sequence[CaseForm] = list(filter(self._has_fields, phase.cases.forms))
 
-    def submit(self, predictions: Predictions) -> dict[str, Any]:
-        """Return the `metrics.json` of predictions by case and field. Raises `OutOfSubmissionsError`."""
+    def submit(self, predictions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return the `metrics.json` of predictions by field, in the order of the cases, one at a time.
+
+        Raises `OutOfSubmissionsError`.
+        """
         if self.submissions >= self._allowed:
             raise OutOfSubmissionsError
         self.submissions += 1
+        given = iter(predictions)
         outcomes = []
         for case, row in zip(self._phase.cases.forms, self._phase.rows, strict=True):
+            values = next(given) if self._has_fields(case) else {}
             reference = ReferenceValues(self._reference, case, row)
-            outcomes.append(self._scorer.score(CaseJob(case, row), predictions.get(case.name, {}), reference))
+            outcomes.append(self._scorer.score(CaseJob(case, row), values, reference))
         tables = tables_of(self._tasks, self._phase.cases.forms, outcomes)
         metrics = summarise(Scores(self._phase, self._tasks, tables, tuple(outcomes)))
-        content: dict[str, Any] = json.loads(render(dataclasses.asdict(metrics)))
+        content: dict[str, Any] = json.loads(render(metrics))
         return content
+
+    def _has_fields(self, case: CaseForm) -> bool:
+        return any(task.fields_for(case) for task in self._tasks)
 
     def reference(self, name: str) -> Values:
         """Return the reference of a case; an attacker may use what it shows of the rules, not of the case."""
@@ -123,7 +127,7 @@ def rows_of_subsets(subsets: NDArray[np.uint64], cases: int) -> Labellings:
     return (subsets[:, np.newaxis] >> positions & np.uint64(1)).astype(np.int8)
 
 
-def subsets_of_sum(weights: Sequence[float], lower: float, upper: float, most: int) -> LabelArray:
+def subsets_of_sum(weights: Sequence[float], lower: float, upper: float, most: int) -> Labellings:
     """Return the subsets with a sum of weights in lower … upper, as 0/1 rows, by meeting in the middle.
 
     Shape (subsets, n), at most ``most`` + 1 rows, for up to about 40 weights.
@@ -135,13 +139,12 @@ def subsets_of_sum(weights: Sequence[float], lower: float, upper: float, most: i
     ordered = right[order]
     first = np.searchsorted(ordered, lower - left, side="left")
     last = np.searchsorted(ordered, upper - left, side="right")
-    found: list[LabelArray] = []
-    for subset in np.flatnonzero(last > first).tolist():
-        for other in order[first[subset] : last[subset]].tolist():
-            found.append(np.concatenate([_members(subset, half), _members(other, len(values) - half)]))
-            if len(found) > most:
-                return np.array(found)
-    return np.array(found, dtype=np.int64).reshape(len(found), len(values))
+    pairs = (
+        subset | other << half
+        for subset in np.flatnonzero(last > first).tolist()
+        for other in order[first[subset] : last[subset]].tolist()
+    )
+    return rows_of_subsets(np.fromiter(islice(pairs, most + 1), np.uint64), len(values))
 
 
 def _sums_of_subsets(weights: Floats) -> Floats:
@@ -150,10 +153,6 @@ def _sums_of_subsets(weights: Floats) -> Floats:
     for weight in weights.tolist():
         sums = np.concatenate([sums, sums + weight])
     return sums
-
-
-def _members(subset: int, size: int) -> LabelArray:
-    return np.array([subset >> position & 1 for position in range(size)], dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,12 @@ class Grouping:
     of_case: tuple[str, ...]
     groups: tuple[str, ...]
 
+    @property
+    def members(self) -> dict[str, NDArray[np.bool_]]:
+        """Whether each case belongs to a group, by group."""
+        of_case = np.array(self.of_case, dtype=np.str_)
+        return {group: of_case == group for group in self.groups}
+
 
 def groupings_of(phases: Sequence[Phase], data: describe_data.Data, by: Sequence[str]) -> list[Grouping]:
     """Return the groupings that data are described by: at least two groups each, at most ten.
@@ -409,7 +415,7 @@ def describe(
             for row in _class_rows(column, one)
         ),
         tuple(
-            TestRow(column.quantity, one.name, test, _is_significant(test, alpha))
+            TestRow(column.quantity, one.name, test, None if (p := test.p_bonferroni) is None else p < alpha)
             for column in data.numbers
             if column.quantity.per == "case"
             for one in groupings
@@ -431,13 +437,8 @@ def _groups(data: describe_data.Data, grouping: Grouping) -> list[CaseGroup]:
             *(grouping.name, group, int(chosen.sum()), float(chosen.mean())),
             _clusters(cells[chosen].tolist()) if (cells != "").any() else None,
         )
-        for group, chosen in _members(grouping).items()
+        for group, chosen in grouping.members.items()
     ]
-
-
-def _members(grouping: Grouping) -> dict[str, NDArray[np.bool_]]:
-    of_case = np.array(grouping.of_case, dtype=np.str_)
-    return {group: of_case == group for group in grouping.groups}
 
 
 def _clusters(cells: Sequence[str]) -> int:
@@ -447,7 +448,7 @@ def _clusters(cells: Sequence[str]) -> int:
 
 def _number_rows(column: describe_data.Numbers, grouping: Grouping) -> list[NumberRow]:
     rows = []
-    for group, chosen in _members(grouping).items():
+    for group, chosen in grouping.members.items():
         inside = chosen[column.cases]
         values = column.values[inside]
         if not values.size:
@@ -463,7 +464,7 @@ def _number_rows(column: describe_data.Numbers, grouping: Grouping) -> list[Numb
 def _class_rows(column: describe_data.Classes, grouping: Grouping) -> list[ClassRow]:
     rows = []
     cells = np.array(column.cells, dtype=np.str_)
-    for group, chosen in _members(grouping).items():
+    for group, chosen in grouping.members.items():
         counts = Counter(cells[chosen & (cells != "")].tolist())
         of = sum(counts.values())
         rows += [
@@ -475,13 +476,8 @@ def _class_rows(column: describe_data.Classes, grouping: Grouping) -> list[Class
 
 
 def _tests(column: describe_data.Numbers, grouping: Grouping, against: str | None) -> list[TestOfGroups]:
-    members = _members(grouping)
-    values = {group: column.values[chosen[column.cases]] for group, chosen in members.items()}
+    values = {group: column.values[chosen[column.cases]] for group, chosen in grouping.members.items()}
     return compare_groups(values, against if against in grouping.groups else None)
-
-
-def _is_significant(test: TestOfGroups, alpha: float) -> bool | None:
-    return None if test.p_bonferroni is None else test.p_bonferroni < alpha
 
 
 def _notices(data: describe_data.Data) -> list[str]:

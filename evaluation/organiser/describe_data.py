@@ -127,8 +127,7 @@ def _sizes(name: str, kind: LabelMap, value: LabelMapValue) -> Iterator[Measurem
     voxel, unit = _voxel(value, kind.dimensions)
     word = "area" if kind.dimensions == 2 else "volume"
     for position, structure in enumerate(kind.labels.values(), start=1):
-        whole = math.prod(value.shape)
-        yield from _extent(name, word, structure, int(counts[position]), whole, voxel, unit)
+        yield from _extent(name, word, structure, int(counts[position]), math.prod(value.shape), voxel, unit)
 
 
 def _lesions(name: str, value: LabelMapValue, foreground: int) -> Iterator[Measurement]:
@@ -152,15 +151,13 @@ def _of_volume(name: str, value: StoredVolume, case: CaseForm) -> Iterator[Measu
     voxel, unit = (1.0, "voxels") if spacing is None else (math.prod(spacing), "mm³")
     if value.kind.whole:
         counts = np.zeros(int(value.kind.maximum) + 1, dtype=np.int64)
-        for plane in value.planes():
-            counts += np.bincount(_content(plane).astype(np.int64), minlength=len(counts))
-        for level in range(1, len(counts)):
-            size = int(counts[level]) * voxel or None
-            yield Measurement(Quantity(f"volume of level {level}", unit, name), size)
+        for content in map(_content, value.planes()):
+            counts += np.bincount(content.astype(np.int64), minlength=len(counts))
+        for level, count in enumerate(counts.tolist()[1:], start=1):
+            yield Measurement(Quantity(f"volume of level {level}", unit, name), count * voxel or None)
         return
     number, total = 0, 0.0
-    for plane in value.planes():
-        content = _content(plane)
+    for content in map(_content, value.planes()):
         number += content.size
         total += float(content.sum(dtype=np.float64))
     yield Measurement(Quantity("volume above 0", unit, name), number * voxel or None)
@@ -414,56 +411,41 @@ class _Measured:
 
     def __init__(self, cases: int) -> None:
         self._cases = cases
-        self._values: dict[Quantity, list[float]] = defaultdict(list)
-        self._at: dict[Quantity, list[int]] = defaultdict(list)
-        self._of: dict[Quantity, set[int]] = defaultdict(set)
-        self._flags: dict[Quantity, dict[int, str]] = defaultdict(dict)
+        self._found: dict[Quantity, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+        self.flags: dict[Quantity, dict[int, str]] = defaultdict(dict)
         self.notices: dict[str, None] = {}
 
     def add(self, case: int, measurement: Measurement) -> None:
-        quantity, number = measurement.quantity, measurement.number
-        self._of[quantity].add(case)
+        number = measurement.number
         numbers = () if number is None else number if isinstance(number, tuple) else (float(number),)
-        self._values[quantity] += numbers
-        self._at[quantity] += [case] * len(numbers)
-
-    def add_flag(self, case: int, quantity: Quantity, cell: str) -> None:
-        self._flags[quantity][case] = cell
+        self._found[measurement.quantity][case] += numbers
 
     def numbers(self) -> list[Numbers]:
         """Return the measurements as columns; fields of different cases with the same quantity share one."""
-        columns: dict[Quantity, list[Quantity]] = {}
-        for quantity in self._of:
-            columns.setdefault(self._named(quantity), []).append(quantity)
-        return [self._column(named, quantities) for named, quantities in columns.items()]
+        columns: dict[Quantity, dict[int, list[float]]] = defaultdict(dict)
+        for quantity, of_case in self._found.items():
+            columns[self._named(quantity)] |= of_case
+        return [self._column(named, dict(sorted(of_case.items()))) for named, of_case in columns.items()]
 
-    def _column(self, named: Quantity, quantities: Sequence[Quantity]) -> Numbers:
-        """Return measurements of one quantity on different cases as one column, in the order of the cases."""
-        at = np.array([case for quantity in quantities for case in self._at[quantity]], dtype=np.int64)
-        values = np.array([value for quantity in quantities for value in self._values[quantity]])
-        order = np.argsort(at, kind="stable")
-        could_have = np.zeros(self._cases, dtype=np.bool_)
-        for quantity in quantities:
-            could_have[list(self._of[quantity])] = True
-        return Numbers(named, values.astype(np.float64)[order], at[order], could_have)
+    def _column(self, named: Quantity, of_case: Mapping[int, Sequence[float]]) -> Numbers:
+        cases = np.array(list(of_case), dtype=np.int64)
+        values = np.array(list(chain(*of_case.values())), dtype=np.float64)
+        could_have = np.isin(np.arange(self._cases), cases)
+        return Numbers(named, values, np.repeat(cases, list(map(len, of_case.values()))), could_have)
 
     def classes(self) -> list[Classes]:
         return [
             Classes(quantity, tuple(cells.get(case, "") for case in range(self._cases)))
-            for quantity, cells in self._flags.items()
+            for quantity, cells in self.flags.items()
         ]
 
     def _named(self, quantity: Quantity) -> Quantity:
         """Return a quantity with its field in its name, where another field has one of the same cases."""
-        same = [other for other in self._of if _key(other) == _key(quantity)]
-        cases = [case for other in same for case in self._of[other]]
+        same = [other for other in self._found if replace(other, source=quantity.source) == quantity]
+        cases = [case for other in same for case in self._found[other]]
         if len(cases) > len(set(cases)):
             return replace(quantity, name=f"{quantity.name}, {quantity.source}")
         return replace(quantity, source=" and ".join(other.source for other in same))
-
-
-def _key(quantity: Quantity) -> tuple[str, str, str]:
-    return quantity.name, quantity.unit, quantity.per
 
 
 def _measure(phase: Phase, start: int, measured: _Measured, progress: Progress) -> Iterable[str]:
@@ -477,7 +459,7 @@ def _measure(phase: Phase, start: int, measured: _Measured, progress: Progress) 
         kind = field.reference.kind
         flags = flags_of(submitted.get(field.name), value)
         for name, word in (flags or {}).items():
-            measured.add_flag(at, Quantity(name, "", field.name), word)
+            measured.flags[Quantity(name, "", field.name)][at] = word
         found = [
             *measured_structures(field.name, kind, submitted.get(field.name), value, case, diameter),
             *measured_objects(field.name, kind, value, inclusive),

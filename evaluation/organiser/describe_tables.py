@@ -57,12 +57,19 @@ def number_text(value: float) -> str:
 
 def _cases(description: Description) -> TextTable:
     clustered = any(group.clusters is not None for group in description.groups)
-    rows = []
-    for group in description.groups:
-        row = [group.grouping or "all", group.group, str(group.cases), _percent(group.share)]
-        rows.append((*row, *(("" if group.clusters is None else str(group.clusters),) if clustered else ())))
-    columns = ("grouping", "group", "cases", "share", *(("clusters",) if clustered else ()))
-    return TextTable("cases", f"Cases of {', '.join(description.phases)}", columns, tuple(rows), columns[:2])
+    columns = ("grouping", "group", "cases", "share", "clusters")[: 5 if clustered else 4]
+    rows = tuple(
+        (
+            group.grouping or "all",
+            group.group,
+            str(group.cases),
+            _percent(group.share),
+            _count(group.clusters),
+        )
+        for group in description.groups
+    )
+    shown = tuple(row[: len(columns)] for row in rows)
+    return TextTable("cases", f"Cases of {', '.join(description.phases)}", columns, shown, columns[:2])
 
 
 def _classes(description: Description) -> TextTable:
@@ -105,27 +112,21 @@ def _grouped(description: Description, grouping: Grouping) -> TextTable:
 
 
 def _features(found: FeatureDistances) -> TextTable:
-    training, *_ = (one.set for one in found.sets)
-    rows = [
+    training = found.sets[0].set
+    rows = tuple(
         (
-            one.set,
-            str(one.cases),
-            _quartiles(one),
-            _percent(one.beyond),
-            f"{one.overlap:.3f}",
-            str(one.copies),
+            *(one.set, str(one.cases), _quartiles(one), _percent(one.beyond), f"{one.overlap:.3f}"),
+            *(str(one.copies), _count(None if one.set == training else one.shared)),
         )
         for one in found.sets
-    ]
-    shared = ["", *("" if one.shared is None else str(one.shared) for one in found.sets[1:])]
+    )
     note = (
         f"Median (quartiles) of the distance to the nearest case of {training}, of another cluster within "
         f"this set, in {found.features} features, each in standard deviations of {training}. Beyond: farther "
         f"than 95 % of {training}. Overlap: 1 − D of Kolmogorov and Smirnov. Copies: at distance 0."
     )
     columns = ("set", "cases", "distance", "beyond 95 %", "overlap", "copies", "same clusters")
-    cells = tuple((*row, last) for row, last in zip(rows, shared, strict=True))
-    return TextTable("features", f"Nearest neighbours in {training}", columns, cells, columns[:1], note)
+    return TextTable("features", f"Nearest neighbours in {training}", columns, rows, columns[:1], note)
 
 
 def _class_lines(description: Description, grouping: Grouping) -> Iterator[tuple[str, ...]]:
@@ -168,6 +169,10 @@ def _quartiles(row: NumberRow | SetDistances, values: int | None = None) -> str:
     between = f"{number_text(row.lower_quartile)} – {number_text(row.upper_quartile)}"
     count = "" if values is None else f"; {values}"
     return f"{number_text(row.median)} ({between}{count})"
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else str(number)
 
 
 def _percent(share: float) -> str:
@@ -213,14 +218,13 @@ def latex_of(description: Description) -> str:
 def _cells(row: Any) -> dict[str, Any]:
     """Return a row as columns, with its quantity and its test in separate ones."""
     cells: dict[str, Any] = {}
-    for field in dataclasses.fields(row):
-        value = getattr(row, field.name)
+    for name, value in vars(row).items():
         if isinstance(value, Quantity):
             cells |= _of_quantity(value)
         elif dataclasses.is_dataclass(value):
             cells |= _cells(value)
         else:
-            cells[field.name] = value
+            cells[name] = value
     return cells
 
 

@@ -119,14 +119,15 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
     """
     chosen = _choose(phase.cases.forms, fields_of(phase.tasks))
     jobs = [CaseJob(phase.cases.forms[i], phase.rows[i]) for i in chosen]
-    outcomes = _RehearsalStage(phase).play(jobs, progress)
+    outcomes = _play(phase, jobs, progress)
     cases = [job.case for job in jobs]
     figures: dict[str, dict[str, float]] = defaultdict(dict)
     for submission, scored in outcomes.items():
         tasks = [task for task in phase.tasks if task.fields and _is_derived(task, submission, outcomes)]
-        for task, values in _values(tasks, cases, scored).items():
-            for metric, value in values.items():
-                figures[f"{task}.{metric}"][submission] = value
+        tables = tables_of(tasks, cases, scored)
+        for task in (task for task in tasks if len(tables[task.name])):
+            for metric, value in metric_values(task.metrics, tables[task.name]).items():
+                figures[f"{task.name}.{metric}"][submission] = value
     scales = {
         f"{task.name}.{metric.name}": MetricBounds(metric.best, metric.worst, metric.ordered, metric.reached)
         for task in phase.tasks
@@ -151,57 +152,46 @@ def _choose(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
     return [position * len(cases) // count for position in range(count)]
 
 
-class _RehearsalStage:
-    """Derives and scores the submissions of one phase, in this process."""
+def _play(phase: Phase, jobs: Sequence[CaseJob], progress: Progress) -> dict[str, list[Scored]]:
+    """Derive the submissions from the reference and score them, in this process."""
+    # A run time cannot be derived from a reference.
+    scorer = CaseScorer(phase.reference, [task for task in phase.tasks if task.fields])
+    opened = OpenReference(phase.reference, references_of(phase.tasks))
+    fields = fields_of(phase.tasks)
+    scored: dict[str, list[Scored]] = defaultdict(list)
 
-    def __init__(self, phase: Phase) -> None:
-        self._fields = fields_of(phase.tasks)
-        # A run time cannot be derived from a reference.
-        self._scorer = CaseScorer(phase.reference, [task for task in phase.tasks if task.fields])
-        self._reference = OpenReference(phase.reference, references_of(phase.tasks))
-
-    def play(self, jobs: Sequence[CaseJob], progress: Progress) -> dict[str, list[Scored]]:
-        scored: dict[str, list[Scored]] = defaultdict(list)
-        perfect: list[Predictions] = []
-        for done, job in enumerate(jobs, start=1):
-            reference = self._open(job)
-            for variant in Variant:
-                predictions = self._derive(job.case, reference, variant)
-                if variant is Variant.PERFECT:
-                    perfect.append(predictions)
-                scored[variant].append(self._score(job, predictions, reference, variant))
-            scored[MISSING].append(self._score(job, {}, reference, MISSING))
-            progress(done)
-        partners = _partners([job.case for job in jobs])
-        if any(partner != position for position, partner in enumerate(partners)):
-            for job, partner in zip(jobs, partners, strict=True):
-                scored[SHUFFLED].append(self._score(job, perfect[partner], self._open(job), SHUFFLED))
-        for variant in Variant:
-            pairs = zip(scored[variant], scored[MISSING], strict=True)
-            scored[HALF_MISSING[variant]] = [pair[position % 2] for position, pair in enumerate(pairs)]
-        return scored
-
-    def _open(self, job: CaseJob) -> ReferenceValues:
-        return ReferenceValues(self._reference, job.case, job.reference)
-
-    def _derive(self, case: CaseForm, reference: ReferenceValues, variant: Variant) -> Predictions:
-        values = {
-            field.name: field.kind.rehearse(reference[field.name], case, variant)
-            for field in self._fields
-            if field.cases(case)
-        }
-        return {name: value for name, value in values.items() if value is not None}
-
-    def _score(
-        self, job: CaseJob, predictions: Predictions, reference: ReferenceValues, submission: str
-    ) -> Scored:
+    def score(submission: str, job: CaseJob, predictions: Predictions, reference: ReferenceValues) -> None:
         try:
-            return self._scorer.score(job, predictions, reference)
+            scored[submission].append(scorer.score(job, predictions, reference))
         except PhaseError:
             raise
         except Exception:
             where = f"case {job.case.name} of the {submission} submission cannot be scored"
             raise PhaseError(f"{where}: {traceback.format_exc(limit=-4)}") from None
+
+    perfect: list[Predictions] = []
+    for done, job in enumerate(jobs, start=1):
+        reference = ReferenceValues(opened, job.case, job.reference)
+        for variant in Variant:
+            derived = {
+                field.name: field.kind.rehearse(reference[field.name], job.case, variant)
+                for field in fields
+                if field.cases(job.case)
+            }
+            predictions = {name: value for name, value in derived.items() if value is not None}
+            if variant is Variant.PERFECT:
+                perfect.append(predictions)
+            score(variant, job, predictions, reference)
+        score(MISSING, job, {}, reference)
+        progress(done)
+    partners = _partners([job.case for job in jobs])
+    if partners != list(range(len(jobs))):
+        for job, partner in zip(jobs, partners, strict=True):
+            score(SHUFFLED, job, perfect[partner], ReferenceValues(opened, job.case, job.reference))
+    for variant in Variant:
+        pairs = zip(scored[variant], scored[MISSING], strict=True)
+        scored[HALF_MISSING[variant]] = [pair[position % 2] for position, pair in enumerate(pairs)]
+    return scored
 
 
 def _partners(cases: Sequence[CaseForm]) -> list[int]:
@@ -222,12 +212,3 @@ def _is_derived(task: Task, submission: str, outcomes: Mapping[str, Sequence[Sco
     """Return whether a submission is complete in a task; it is not if a kind of value lacks the variant."""
     whole = next((variant for variant, half in HALF_MISSING.items() if half == submission), submission)
     return whole == MISSING or all(task.name not in outcome.worst for outcome in outcomes[whole])
-
-
-def _values(
-    tasks: Sequence[Task], cases: Sequence[CaseForm], outcomes: Sequence[Scored]
-) -> dict[str, dict[str, float]]:
-    tables = tables_of(tasks, cases, outcomes)
-    return {
-        task.name: metric_values(task.metrics, tables[task.name]) for task in tasks if len(tables[task.name])
-    }

@@ -80,19 +80,15 @@ def _with_files(phase: Phase) -> Phase:
     cases, files = phase.cases, phase.reference_paths
     fields = [field for field in references_of(phase.tasks) if field.name in files]
     kept = [
-        position
-        for position, case in enumerate(cases.forms)
+        (case, row)
+        for case, row in zip(cases.forms, cases.rows, strict=True)
         if all(
             case.name in files[field.name] or field.reference.optional or not field.cases(case)
             for field in fields
         )
     ]
-    chosen = replace(
-        cases,
-        forms=tuple(cases.forms[position] for position in kept),
-        rows=tuple(cases.rows[position] for position in kept),
-    )
-    return replace(phase, cases=chosen)
+    forms, rows = tuple(case for case, _ in kept), tuple(row for _, row in kept)
+    return replace(phase, cases=replace(cases, forms=forms, rows=rows))
 
 
 def _notices_of_empty(phase: Phase) -> Iterator[str]:

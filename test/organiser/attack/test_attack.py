@@ -1,12 +1,13 @@
 """Every attack recovers the labels that it claims, from what is published alone, and no bound is above it."""
 
 import shutil
+import weakref
 from pathlib import Path
 
 import pytest
 
 from evaluation.organiser import attack_on_classes
-from evaluation.organiser.attack import Split, attack, labels_from_detections, members_from_means
+from evaluation.organiser.attack import AttackOnMeans, Split, attack, labels_from_detections
 from evaluation.organiser.attack_on_classes import half_step
 from evaluation.organiser.attack_tools import Oracle, spoilers
 from evaluation.phase.manifest import scan
@@ -161,7 +162,7 @@ def test_labels_from_the_difference_of_one_subgroup_mean(tmp_path, digits, fewes
     nested = next(spoilers(task, oracle))
     ratio = "vertical_cup_to_disc_ratio_error"
     step = half_step(phase, f"segmentation.{ratio}")
-    found = members_from_means(task, ratio, nested, Split("glaucoma", "1", 12), oracle, step)
+    found = AttackOnMeans(task, ratio, nested, Split("glaucoma", "1", 12), oracle, step).recovered()
     assert found.labels == {
         case.name: row.cells["glaucoma"] for case, row in zip(phase.cases.forms, phase.rows, strict=True)
     }
@@ -188,13 +189,18 @@ def test_full_masks_are_not_held(tmp_path):
         full = 0
 
         def submit(self, predictions):
-            for case in self.cases:
-                for name, value in predictions[case.name].items():
+            return super().submit(self.listened(predictions))
+
+        def listened(self, predictions):
+            held = []
+            for case, values in zip(self.cases, predictions, strict=True):
+                assert sum(one() is not None for one in held) <= 1
+                for value in values.values():
                     if value.values.size == case.width * case.height:
-                        assert predictions[case.name][name] is not value
                         assert value.values.base is None
+                        held.append(weakref.ref(value.values))
                         self.full += 1
-            return super().submit(predictions)
+                yield values
 
     phase = bundled(tmp_path, "adam-onsite", "resamples = 0")
     (task,) = (task for task in phase.tasks if task.name == "disc")

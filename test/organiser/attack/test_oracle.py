@@ -20,12 +20,12 @@ def test_a_submission_gets_its_metrics_json(tmp_path):
     folder = refuge_submission(tmp_path / "submission", 24, fields=["glaucoma_risk"], change=change)
     expected = json.loads(render(asdict(evaluate(phase, folder, 0).metrics)))
     oracle = Oracle(phase, phase.tasks, allowed=1)
-    found = oracle.submit({case.name: {"glaucoma_risk": int(case.name[1:]) % 7 / 7} for case in oracle.cases})
+    found = oracle.submit({"glaucoma_risk": int(case.name[1:]) % 7 / 7} for case in oracle.cases)
     assert found == expected
     assert (
         value_of(found, "classification", "auc") == expected["aggregates"]["classification"]["auc"]["value"]
     )
     assert value_of(found, "fovea", "distance") is None
     with pytest.raises(OutOfSubmissionsError):
-        oracle.submit({})
+        oracle.submit([])
     assert oracle.submissions == 1
