@@ -24,6 +24,7 @@ from evaluation.challenges.declared.detections import (
     Verdicts,
     distinct,
     figure_names,
+    hits_of,
     verdicts_of,
 )
 from evaluation.challenges.declared.label_maps import IMAGE_EXTENSIONS, VOLUME_EXTENSIONS, Label
@@ -195,9 +196,7 @@ class PointMetric(ObjectMetric):
 
     def _hits_of_class(self, found: PointSet, true: PointSet, ignored: PointSet) -> Hits:
         found = _chosen(found, found.probabilities >= self.minimum_probability)
-        matches = self._matches(found, true, ignored)
-        hits = matches.hit[matches.hit >= 0]
-        return Hits(found.probabilities[hits], found.probabilities[matches.false], len(true))
+        return hits_of(self._matches(found, true, ignored), found.probabilities)
 
     def _matches(self, found: PointSet, true: PointSet, ignored: PointSet) -> PointMatches:
         """Return the matches of the points of one class; those near an ignored object are not false."""
