@@ -309,8 +309,10 @@ def combine_without(
     """Return one value of a case from values without some of their regions; see `combine`.
 
     left_out: the names of regions for every value, see `region_names`. A region left out of all is empty.
-    Raises `TypeError` for a kind without regions.
+    Raises `TypeError` for a region of a kind without regions.
     """
+    if not any(left_out):
+        return combine(kind, values, case, rules)
     if isinstance(kind, LabelMask):
         return combine_label_masks(kind, values, case, rules, left_out)
     if isinstance(kind, MultilabelMask):

@@ -75,9 +75,7 @@ def combine(annotators: Sequence[AnnotatorMarks]) -> Floats:
 def mean_levels(annotators: Sequence[AnnotatorMarks]) -> Floats:
     """Return the mean of the annotators' own confidences, 0 to 5, with the weights of `combine`."""
     weights = np.stack([_weights(annotator) for annotator in annotators])
-    return _weighted_mean(
-        weights, np.stack([annotator.levels for annotator in annotators]).astype(np.float64)
-    )
+    return _weighted_mean(weights, np.stack([annotator.levels for annotator in annotators]).astype(float))
 
 
 def nearest_level(

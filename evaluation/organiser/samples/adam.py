@@ -170,11 +170,6 @@ _DEVIATIONS = {Quality.GOOD: 0.10, Quality.POOR: 0.40}
 """Of a submission: the jitter of every ellipse, and the share of the ellipses that it overlooks."""
 
 
-def draw_lesions(style: LesionStyle, case: FundusCase, rng: Generator) -> tuple[Ellipse, ...]:
-    """Draw the lesions of one kind in one image, with their centres inside it."""
-    return _scattered(style, case, case.fovea_x, case.fovea_y, rng)
-
-
 def reference_lesions(
     lesions: Sequence[Ellipse], case: FundusCase, rng: Generator, graders: int = 7
 ) -> NDArray[np.uint8]:
@@ -195,8 +190,7 @@ def predicted_lesions(
     if quality is Quality.PERFECT:
         raise ValueError("quality: expected good, poor or random, found perfect")
     if quality is Quality.RANDOM or not lesions:
-        center_x, center_y = (rng.random(2) * (case.width, case.height)).tolist()
-        drawn = _scattered(style, case, center_x, center_y, rng)
+        drawn = draw_lesions(style, case, rng, (rng.random(2) * (case.width, case.height)).tolist())
     else:
         deviation = _DEVIATIONS[quality]
         seen = rng.random(len(lesions)) >= deviation
@@ -226,9 +220,14 @@ def roughen(mask: NDArray[np.uint8], share: float, rng: Generator) -> NDArray[np
     return rough if (rough[box] == 0).any() else mask
 
 
-def _scattered(
-    style: LesionStyle, case: FundusCase, center_x: float, center_y: float, rng: Generator
+def draw_lesions(
+    style: LesionStyle, case: FundusCase, rng: Generator, center: Sequence[float] | None = None
 ) -> tuple[Ellipse, ...]:
+    """Draw the lesions of one kind in one image, with their centres inside it, around the fovea or a centre.
+
+    center: x and y in pixels.
+    """
+    center_x, center_y = center or (case.fovea_x, case.fovea_y)
     diameter = 2 * case.disc.semi_axis_y
     lesions = []
     for _ in range(int(rng.integers(style.min_count, style.max_count, endpoint=True))):
