@@ -27,7 +27,7 @@ from pathlib import Path
 from benchmarks.measure import Row, _family, write_sample
 from evaluation.organiser.rescoring.cluster import OnCluster
 from evaluation.organiser.rescoring.lanes import Lanes
-from evaluation.organiser.rescoring.run import Slicing, score_all
+from evaluation.organiser.rescoring.run import score_all
 from evaluation.organiser.rescoring.submissions import find_submissions
 from evaluation.organiser.rescoring.task import Answer, Answers, ScoringTask, environment
 from evaluation.phase.phase import load_phase
@@ -157,7 +157,7 @@ def _in_turn(tasks: list[ScoringTask], rounds: int) -> dict[tuple[int, int], Fig
 def _timed(tasks: list[ScoringTask], count: int) -> Figures:
     """Score one submission in each of so many processes, and then all."""
     with tempfile.TemporaryDirectory() as output, Lanes(count) as lanes:
-        engine = Slicing(_Kept(lanes))
+        engine = _Kept(lanes)
         started = time.perf_counter()
         ended = [time.perf_counter() for _ in score_all(tasks[:count], Path(output, "first"), engine)]
         before, begun = _processor_seconds(), time.perf_counter()

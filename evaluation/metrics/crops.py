@@ -29,6 +29,11 @@ class Box:
         """The rectangle as an index of an image (y, x)."""
         return slice(self.top, self.bottom), slice(self.left, self.right)
 
+    def slices_in(self, outer: Box) -> tuple[slice, slice]:
+        """Return the rectangle as an index of the pixels (y, x) of an outer one."""
+        rows = slice(self.top - outer.top, self.bottom - outer.top)
+        return rows, slice(self.left - outer.left, self.right - outer.left)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Height and width in pixels."""
@@ -91,8 +96,7 @@ class Crop:
             return self.values
         values = np.zeros(box.shape, dtype=self.values.dtype)
         if not own.is_empty:
-            rows = slice(own.top - box.top, own.bottom - box.top)
-            values[rows, own.left - box.left : own.right - box.left] = self.values
+            values[own.slices_in(box)] = self.values
         return values
 
     def in_image(self, height: int, width: int) -> NDArray[Any]:
@@ -166,13 +170,7 @@ def intersection_of(prediction: Crop, reference: Crop) -> int:
     shared = prediction.box.intersection(reference.box)
     if shared.is_empty:
         return 0
-    first, second = (
-        region.values[
-            shared.top - region.top : shared.bottom - region.top,
-            shared.left - region.left : shared.right - region.left,
-        ]
-        for region in (prediction, reference)
-    )
+    first, second = (region.values[shared.slices_in(region.box)] for region in (prediction, reference))
     return int(np.count_nonzero(first & second))
 
 
@@ -214,9 +212,7 @@ def stack_of(planes: Iterable[Crop], dtype: np.dtype[Any] | type[np.generic]) ->
     first = filled[0][0]
     values = np.zeros((filled[-1][0] + 1 - first, *box.shape), dtype=dtype)
     for z, plane in filled:
-        own = plane.box
-        rows = slice(own.top - box.top, own.bottom - box.top)
-        values[z - first, rows, own.left - box.left : own.right - box.left] = plane.values
+        values[z - first][plane.box.slices_in(box)] = plane.values
     return VolumeCrop(values, (first, box.top, box.left))
 
 

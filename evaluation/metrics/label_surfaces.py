@@ -406,7 +406,9 @@ def compare_labels(
     """
     boxes = label_boxes(prediction, reference, labels)
     return [
-        compare_label(prediction, reference, label, box, spacing_mm, surface)
+        SurfaceComparison(_NO_DISTANCES, _NO_DISTANCES)
+        if box is None
+        else compare_surfaces(prediction[box] == label, reference[box] == label, spacing_mm, surface)
         for label, box in enumerate(boxes, 1)
     ]
 
@@ -416,20 +418,6 @@ def label_boxes(prediction: LabelMap, reference: LabelMap, labels: int) -> list[
     found = zip(label_regions(prediction, labels), label_regions(reference, labels), strict=True)
     occurring = ([region for region in regions if region is not None] for regions in found)
     return [around(regions) if regions else None for regions in occurring]
-
-
-def compare_label(
-    prediction: LabelMap,
-    reference: LabelMap,
-    label: int,
-    box: Region | None,
-    spacing_mm: Sequence[float],
-    surface: Surface,
-) -> SurfaceComparison:
-    """Return the comparison of the surfaces of one label, given its box (see `label_boxes`)."""
-    if box is None:
-        return SurfaceComparison(_NO_DISTANCES, _NO_DISTANCES)
-    return compare_surfaces(prediction[box] == label, reference[box] == label, spacing_mm, surface)
 
 
 def compare_surfaces(

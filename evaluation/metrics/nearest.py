@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.arrays import Floats
-from evaluation.metrics.crops import Crop
+from evaluation.metrics.arrays import Floats, Integers
+from evaluation.metrics.crops import Box, Crop
 
 MAX_SEARCHED = 1 << 20
 """Up to this number of voxels each is searched by itself, which takes some 4 µs."""
@@ -30,9 +30,8 @@ _THREADS = 2  # of one transform; the result does not depend on it
 _FIRST_MARGIN = 16
 _GROWTH = 4
 Spacing = tuple[float, float, float]
-Range = tuple[int, int]
-Box3D = tuple[Range, Range, Range]
-"""First and last + 1 voxel along z, y and x."""
+Box3D = Integers
+"""First and last + 1 voxel, each along z, y and x; shape (2, 3)."""
 
 
 def coordinates(planes: Sequence[Crop]) -> NDArray[np.int32]:
@@ -105,12 +104,12 @@ def _by_transform(
         margin_mm = _FIRST_MARGIN * max(spacing_mm) if grow else math.inf
         while True:
             near = _overlap(whole, _dilated(block, margin_mm, spacing_mm))
-            box = None if near is None else _around(block, near)
-            image = None if box is None else _distance_image(box, there, spacing_mm)
-            if box is not None and image is not None:
+            box = _around(block, near)
+            image = _distance_image(box, there, spacing_mm) if (near[0] < near[1]).all() else None
+            if image is not None:
                 farthest = _pick(here, block, box, image, result)
                 del image
-                if near == whole or farthest <= margin_mm:
+                if np.array_equal(near, whole) or farthest <= margin_mm:
                     break
             margin_mm *= _GROWTH
     return result
@@ -123,16 +122,15 @@ def _distance_image(box: Box3D, sources: Sequence[Crop], spacing_mm: Spacing) ->
     """
     import SimpleITK
 
-    (z0, z1), (y0, y1), (x0, x1) = box
+    (z0, y0, x0), (z1, y1, x1) = box.tolist()
+    window = Box(y0, y1, x0, x1)
     # One plane more than the box: without any background the filter finds no outline.
-    inside = np.zeros((z1 - z0 + 1, y1 - y0, x1 - x0), dtype=np.uint8)
+    inside = np.zeros((z1 - z0 + 1, *window.shape), dtype=np.uint8)
     for z in range(z0, z1):
         plane = sources[z]
-        top, bottom = max(plane.top, y0), min(plane.top + plane.values.shape[0], y1)
-        left, right = max(plane.left, x0), min(plane.left + plane.values.shape[1], x1)
-        if top < bottom and left < right:
-            own = plane.values[top - plane.top : bottom - plane.top, left - plane.left : right - plane.left]
-            inside[z - z0, top - y0 : bottom - y0, left - x0 : right - x0] = own != 0
+        shared = plane.box.intersection(window)
+        if not shared.is_empty:
+            inside[z - z0][shared.slices_in(window)] = plane.values[shared.slices_in(plane.box)] != 0
     if not inside.any():
         return None
     image = SimpleITK.GetImageFromArray(inside)
@@ -151,7 +149,8 @@ def _pick(here: Sequence[Crop], block: Box3D, box: Box3D, image: Any, result: ND
     import SimpleITK
 
     squared = SimpleITK.GetArrayViewFromImage(image)  # lives as long as the image
-    planes, rows, columns = block
+    planes, rows, columns = block.T.tolist()
+    z0, y0, x0 = box[0].tolist()
     offset, farthest = 0, 0.0
     for z, plane in enumerate(here):
         marked = np.flatnonzero(plane.values)
@@ -159,7 +158,7 @@ def _pick(here: Sequence[Crop], block: Box3D, box: Box3D, image: Any, result: ND
             y, x = np.divmod(marked, plane.values.shape[1])
             y, x = y + plane.top, x + plane.left
             chosen = (rows[0] <= y) & (y < rows[1]) & (columns[0] <= x) & (x < columns[1])
-            found = squared[z - box[0][0], y[chosen] - box[1][0], x[chosen] - box[2][0]]
+            found = squared[z - z0, y[chosen] - y0, x[chosen] - x0]
             distances = np.sqrt(np.maximum(found, 0))
             result[offset + np.flatnonzero(chosen)] = distances
             farthest = max(farthest, float(distances.max(initial=0)))
@@ -170,43 +169,34 @@ def _pick(here: Sequence[Crop], block: Box3D, box: Box3D, image: Any, result: ND
 def _extent(planes: Sequence[Crop]) -> Box3D:
     """Return the box of the planes' crops; at least one is not empty."""
     filled = [(z, plane.box) for z, plane in enumerate(planes) if not plane.box.is_empty]
-    return (
-        (filled[0][0], filled[-1][0] + 1),
-        (min(box.top for _, box in filled), max(box.bottom for _, box in filled)),
-        (min(box.left for _, box in filled), max(box.right for _, box in filled)),
-    )
+    firsts = np.array([(z, box.top, box.left) for z, box in filled])
+    ends = np.array([(z + 1, box.bottom, box.right) for z, box in filled])
+    return np.array([firsts.min(axis=0), ends.max(axis=0)])
 
 
 def _halves(box: Box3D, other: Box3D) -> list[Box3D]:
     """Cut a box along the axis that leaves the smallest boxes around a half and another box."""
 
     def cut(axis: int) -> list[Box3D]:
-        first, last = box[axis]
-        middle = (first + last + 1) // 2
-        return [
-            (half if axis == 0 else box[0], half if axis == 1 else box[1], half if axis == 2 else box[2])
-            for half in ((first, middle), (middle, last))
-            if half[0] < half[1]
-        ]
+        lower, upper = box.copy(), box.copy()
+        lower[1, axis] = upper[0, axis] = (box[0, axis] + box[1, axis] + 1) // 2
+        return [half for half in (lower, upper) if half[0, axis] < half[1, axis]]
 
     return min(map(cut, range(3)), key=lambda halves: max(_size(_around(half, other)) for half in halves))
 
 
 def _size(box: Box3D) -> int:
-    return math.prod(last - first for first, last in box)
+    return math.prod((box[1] - box[0]).tolist())
 
 
 def _dilated(box: Box3D, margin_mm: float, spacing_mm: Spacing) -> Box3D:
-    margins = (math.ceil(margin_mm / step) if math.isfinite(margin_mm) else 1 << 40 for step in spacing_mm)
-    z, y, x = ((first - margin, last + margin) for (first, last), margin in zip(box, margins, strict=True))
-    return z, y, x
+    margins = [math.ceil(margin_mm / step) if math.isfinite(margin_mm) else 1 << 40 for step in spacing_mm]
+    return np.array([box[0] - margins, box[1] + margins])
 
 
-def _overlap(first: Box3D, second: Box3D) -> Box3D | None:
-    z, y, x = ((max(a[0], b[0]), min(a[1], b[1])) for a, b in zip(first, second, strict=True))
-    return (z, y, x) if all(low < high for low, high in (z, y, x)) else None
+def _overlap(first: Box3D, second: Box3D) -> Box3D:
+    return np.array([np.maximum(first[0], second[0]), np.minimum(first[1], second[1])])
 
 
 def _around(first: Box3D, second: Box3D) -> Box3D:
-    z, y, x = ((min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(first, second, strict=True))
-    return z, y, x
+    return np.array([np.minimum(first[0], second[0]), np.maximum(first[1], second[1])])

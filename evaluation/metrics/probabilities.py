@@ -48,8 +48,11 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike, *, weights: ArrayLi
     0.25
     """
     shares, true = _columns(probabilities, labels)
-    score = weighted_brier_score if shares.ndim == 1 else weighted_multiclass_brier_score
-    return float(score(shares, true, weights_row(weights, len(true)))[0])
+    row = weights_row(weights, len(true))
+    if shares.ndim == 1:
+        return float(weighted_brier_score(shares, true, row)[0])
+    wanted = true[:, np.newaxis] == np.arange(shares.shape[1])
+    return float(weighted_mean(((shares - wanted) ** 2).sum(axis=1), row)[0])
 
 
 def expected_calibration_error(
@@ -114,20 +117,6 @@ def weighted_brier_score(probability: ArrayLike, positive: ArrayLike, weights: A
     error = np.asarray(probability, dtype=np.float64) - label
     squared = np.where(np.isnan(error), 1.0, error * error)
     return weighted_mean(np.where(np.isnan(label), np.nan, squared), weights)
-
-
-def weighted_multiclass_brier_score(probability: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """`brier_score` of several classes under each row of weights.
-
-    probability: shape (cases, classes); a row with NaN counts 2, the worst. truth: shape (cases,), class
-    indices, NaN leaves a case out. Shapes and empty input else as of `weighted_brier_score`.
-    """
-    shares = np.asarray(probability, dtype=np.float64)
-    true = np.asarray(truth, dtype=np.float64)
-    wanted = true[:, None] == np.arange(shares.shape[1])
-    squared = ((shares - wanted) ** 2).sum(axis=1)
-    squared = np.where(np.isnan(squared), 2.0, squared)
-    return weighted_mean(np.where(np.isnan(true), np.nan, squared), weights)
 
 
 def weighted_expected_calibration_error(

@@ -1,5 +1,6 @@
 """Predicted numbers against true ones: errors, correlations, agreement, and the order of survival times."""
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -62,7 +63,7 @@ def mean_absolute_error(
     >>> mean_absolute_error([1, 2, 4], [1, 3, 2])
     1.0
     """
-    return value_of(weighted_mean_absolute_error, predicted, reference, weights)
+    return _mean(np.abs(_difference(predicted, reference)), weights)
 
 
 def root_mean_squared_error(
@@ -77,7 +78,7 @@ def root_mean_squared_error(
     >>> root_mean_squared_error([1, 5], [1, 3])
     1.4142135623730951
     """
-    return value_of(weighted_root_mean_squared_error, predicted, reference, weights)
+    return math.sqrt(_mean(_difference(predicted, reference) ** 2, weights))
 
 
 def bias(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
@@ -100,7 +101,7 @@ def bias(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | Non
     >>> bias([1, 2, 4], [1, 3, 2])
     0.3333333333333333
     """
-    return value_of(weighted_bias, predicted, reference, weights)
+    return _mean(_difference(predicted, reference), weights)
 
 
 def normalised_absolute_error(
@@ -124,7 +125,10 @@ def normalised_absolute_error(
     >>> normalised_absolute_error([1, 2, 4], [1, 3, 2])
     0.5
     """
-    return value_of(weighted_normalised_absolute_error, predicted, reference, weights)
+    error = np.abs(_difference(predicted, reference))
+    true = np.abs(np.asarray(reference, dtype=np.float64))
+    size = _mean(np.where(np.isnan(error), np.nan, true), weights)
+    return _mean(error, weights) / size if size > 0 else math.nan
 
 
 def pearson_correlation(
@@ -210,39 +214,12 @@ def intraclass_correlation(
     return value_of(weighted_intraclass_correlation, predicted, reference, weights)
 
 
-def weighted_mean_absolute_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """`mean_absolute_error` under each row of weights.
-
-    predicted, truth: shape (cases,). weights: shape (resamples, cases). Returns shape (resamples,); NaN where
-    no case has weight.
-    """
-    return weighted_mean(np.abs(_difference(predicted, truth)), weights)
-
-
-def weighted_root_mean_squared_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """`root_mean_squared_error` under each row of weights; shapes as of `weighted_mean_absolute_error`."""
-    return np.sqrt(weighted_mean(_difference(predicted, truth) ** 2, weights))
-
-
-def weighted_bias(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """`bias` under each row of weights; shapes as of `weighted_mean_absolute_error`."""
-    return weighted_mean(_difference(predicted, truth), weights)
-
-
-def weighted_normalised_absolute_error(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """`normalised_absolute_error` under each row of weights; shapes as of `weighted_mean_absolute_error`."""
-    true = np.asarray(truth, dtype=np.float64)
-    error = np.abs(_difference(predicted, truth))
-    size = weighted_mean(np.where(np.isnan(error), np.nan, np.abs(true)), weights)
-    mean = weighted_mean(error, weights)
-    return ratio_or_nan(mean, size)
-
-
 def weighted_pearson_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """`pearson_correlation` under each row of weights; shapes as of `weighted_mean_absolute_error`.
+    """`pearson_correlation` under each row of weights.
 
-    0 where the predictions of weight are all equal; NaN where the true values are, or where fewer than two
-    cases have weight.
+    predicted, truth: shape (cases,). weights: shape (resamples, cases). Returns shape (resamples,): 0 where
+    the predictions of weight are all equal; NaN where the true values are, or where fewer than two cases have
+    weight.
     """
     return _weighted_correlation(*_entering(predicted, truth, weights))
 
@@ -257,7 +234,7 @@ def weighted_spearman_correlation(predicted: ArrayLike, truth: ArrayLike, weight
 
 
 def weighted_intraclass_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """`intraclass_correlation` under each row of weights; shapes as of `weighted_mean_absolute_error`.
+    """`intraclass_correlation` under each row of weights; shapes as of `weighted_pearson_correlation`.
 
     From the mean squares of cases, raters and error: (MSC − MSE) / (MSC + MSE + 2·(MSR − MSE)/n). NaN where
     fewer than two cases have weight, or where nothing varies.
@@ -296,6 +273,11 @@ def correlation_influences(predicted: Floats, truth: Floats, weights: Floats, ab
         scale = variance + true_variance + apart**2
         spread = square + true_square - variance - true_variance + 2 * apart * (mine - true)
         return np.asarray(2 * (product - covariance - covariance / scale * spread) / scale)
+
+
+def _mean(values: Floats, weights: ArrayLike | None) -> float:
+    """Return the mean of the values that are not NaN under the weights of the cases, by default 1."""
+    return float(weighted_mean(values, weights_row(weights, values.size))[0])
 
 
 def _difference(predicted: ArrayLike, truth: ArrayLike) -> Floats:

@@ -462,18 +462,6 @@ Region = tuple[slice, ...]
 """First and last + 1 pixel along each axis."""
 
 
-@dataclass(frozen=True, slots=True)
-class LabelVolumeDifference:
-    """Predicted minus reference volume of each label: shape (labels,) each.
-
-    ``signed_mm3`` and ``absolute_mm3`` in mm³; ``relative`` by the reference's volume, NaN where that is 0.
-    """
-
-    signed_mm3: Floats
-    absolute_mm3: Floats
-    relative: Floats
-
-
 def count_label_overlap(
     prediction: LabelMap, reference: LabelMap, labels: int, regions: Sequence[Sequence[int]] | None = None
 ) -> LabelCounts:
@@ -503,15 +491,6 @@ def count_label_overlap(
         prediction=np.array([table[each].sum() for each in chosen], dtype=np.int64),
         reference=np.array([table[:, each].sum() for each in chosen], dtype=np.int64),
     )
-
-
-def volume_difference(counts: LabelCounts, spacing_mm: Sequence[float]) -> LabelVolumeDifference:
-    """Return how much larger each label is in the prediction; spacing in the order of the maps' axes."""
-    voxel_mm3 = float(np.prod(spacing_mm))
-    signed = (counts.prediction - counts.reference).astype(np.float64) * voxel_mm3
-    reference = counts.reference * voxel_mm3
-    relative = np.divide(signed, reference, out=np.full(signed.shape, np.nan), where=reference > 0)
-    return LabelVolumeDifference(signed, np.abs(signed), relative)
 
 
 def content_region(values: NDArray[np.uint8]) -> Region:

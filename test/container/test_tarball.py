@@ -26,7 +26,8 @@ def unpacked(exported, tmp_path) -> Path:
     tmp_path.chmod(0o755)
     folder = tmp_path / "ground_truth"
     with tarfile.open(exported / f"ground-truth-{PHASE}.tar.gz") as tarball:
-        tarball.extractall(folder, filter="data")
+        # Python 3.11 has filters from 3.11.4 on.
+        tarball.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     return folder
 
 

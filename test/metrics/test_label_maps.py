@@ -10,7 +10,6 @@ from evaluation.metrics.segmentation import (
     content_region,
     count_label_overlap,
     label_regions,
-    volume_difference,
 )
 
 
@@ -23,17 +22,6 @@ def test_counts_as_the_confusion_matrix(labels, seed, shape):
     np.testing.assert_array_equal(counts.intersection, np.diagonal(table)[1:])
     np.testing.assert_array_equal(counts.prediction, table.sum(axis=1)[1:])
     np.testing.assert_array_equal(counts.reference, table.sum(axis=0)[1:])
-
-
-def test_volume_difference_by_hand():
-    prediction = np.array([[1, 1, 2]], dtype=np.uint8)
-    reference = np.array([[1, 0, 0]], dtype=np.uint8)
-    difference = volume_difference(count_label_overlap(prediction, reference, 3), (0.5, 4.0))
-    np.testing.assert_allclose(difference.signed_mm3, [2, 2, 0])
-    np.testing.assert_allclose(difference.relative, [1, np.nan, np.nan])
-    np.testing.assert_allclose(
-        volume_difference(count_label_overlap(reference, prediction, 3), (0.5, 4.0)).absolute_mm3, [2, 2, 0]
-    )
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from evaluation.challenges.declared.detections import (
     ShareOfObjects,
     SingleFieldTable,
     Verdicts,
+    hits_of,
     verdicts_of,
 )
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
@@ -94,15 +95,8 @@ class BoxMetric(ObjectMetric):
     def _hits(self, comparison: FieldComparison, classes: int) -> Sequence[Hits]:
         found, true = comparison.submitted.rows, comparison.reference.rows
         found = found[found[:, 1] >= self.minimum_probability]
-        return [
-            self._hits_of_class(found[found[:, 0] == label], true[true[:, 0] == label])
-            for label in range(classes)
-        ]
-
-    def _hits_of_class(self, found: Floats, true: Floats) -> Hits:
-        matches = self._matches(found, true)
-        hits = matches.hit[matches.hit >= 0]
-        return Hits(found[hits, 1], found[matches.false, 1], len(true))
+        sides = [(found[found[:, 0] == label], true[true[:, 0] == label]) for label in range(classes)]
+        return [hits_of(self._matches(*pair), pair[0][:, 1]) for pair in sides]
 
     def verdicts(self, field_name: str, submitted: Boxes, references: Values) -> Verdicts:
         """Return the verdict on each box of a case, for a picture."""

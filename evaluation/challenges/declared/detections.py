@@ -56,6 +56,12 @@ class Hits:
         return len(self.hits), len(self.false), self.objects - len(self.hits)
 
 
+def hits_of(matches: PointMatches, probabilities: Floats) -> Hits:
+    """Return the detections of matches within one class; probabilities: of its predictions."""
+    hits = matches.hit[matches.hit >= 0]
+    return Hits(probabilities[hits], probabilities[matches.false], len(matches.hit))
+
+
 def missing_result(objects: int) -> Hits:
     """Return the detections of a case without a result that has ``objects`` objects of a class.
 

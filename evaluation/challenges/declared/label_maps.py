@@ -634,11 +634,10 @@ class VolumeDifference(VolumeTable, LabelMetricTable):
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the differences."""
-        extent = self.voxel_extent(comparison.reference)
-        found = segmentation.volume_difference(comparison.counts, [extent])
+        counts, extent = comparison.counts, self.voxel_extent(comparison.reference)
         limit = self.worst_value(comparison.reference, comparison.table, structures[0])
-        difference = found.signed_mm3
+        difference, true = (counts.prediction - counts.reference) * extent, counts.reference * extent
         if self.relative:
-            difference = np.where(np.isnan(found.relative), np.sign(difference) * limit, found.relative)
+            difference = np.divide(difference, true, out=np.sign(difference) * limit, where=true > 0)
         difference = np.clip(difference if self.signed else np.abs(difference), -limit, limit)
         return _chosen(difference, comparison.table, structures)

@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -223,7 +223,12 @@ class _PartTable(LesionTable):
         if len(structures) > 1:
             names |= {f"{name}_{figure_key(each.name)}": f"{title}, {each.name}" for each in structures}
 
-        def row(parts: Sequence[Part]) -> Row:
+        def row(maps: MapComparison, part_of: Callable[[Structure], Part]) -> Row:
+            enters = self.entering_unanswered(maps, structures)
+            parts = [
+                part_of(each) if entered else Part(0, 0)
+                for each, entered in zip(structures, enters, strict=True)
+            ]
             whole = Part(sum(part.number for part in parts), sum(part.of for part in parts))
             each = (whole, *parts) if len(parts) > 1 else (whole,)
             return {
@@ -234,24 +239,12 @@ class _PartTable(LesionTable):
 
         def values(comparison: FieldComparison) -> Row:
             maps = MapComparison.of(comparison, table)
-            enters = self.entering_unanswered(maps, structures)
-            return row(
-                [
-                    self.part(self.lesions(maps, each).found) if entered else Part(0, 0)
-                    for each, entered in zip(structures, enters, strict=True)
-                ]
-            )
+            return row(maps, lambda each: self.part(self.lesions(maps, each).found))
 
         def worst(case: CaseForm, references: Values) -> Row:
             reference: LabelMapValue = references[field_name]
             unanswered = MapComparison(table, FieldComparison.of_reference(field_name, references))
-            enters = self.entering_unanswered(unanswered, structures)
-            return row(
-                [
-                    self.missing(self.lesions_of(reference, each)) if entered else Part(0, 0)
-                    for each, entered in zip(structures, enters, strict=True)
-                ]
-            )
+            return row(unanswered, lambda each: self.missing(self.lesions_of(reference, each)))
 
         metrics = (
             Metric(

@@ -24,6 +24,7 @@ from evaluation.challenges.declared.detections import (
     Verdicts,
     distinct,
     figure_names,
+    hits_of,
     verdicts_of,
 )
 from evaluation.challenges.declared.label_maps import IMAGE_EXTENSIONS, VOLUME_EXTENSIONS, Label
@@ -195,9 +196,7 @@ class PointMetric(ObjectMetric):
 
     def _hits_of_class(self, found: PointSet, true: PointSet, ignored: PointSet) -> Hits:
         found = _chosen(found, found.probabilities >= self.minimum_probability)
-        matches = self._matches(found, true, ignored)
-        hits = matches.hit[matches.hit >= 0]
-        return Hits(found.probabilities[hits], found.probabilities[matches.false], len(true))
+        return hits_of(self._matches(found, true, ignored), found.probabilities)
 
     def _matches(self, found: PointSet, true: PointSet, ignored: PointSet) -> PointMatches:
         """Return the matches of the points of one class; those near an ignored object are not false."""
@@ -340,7 +339,10 @@ class KeypointsField(ListFieldTable):
 
 
 class LandmarkMetric(tables.MetricTable):
-    """A metric of landmarks: a figure of each, by its distance from its reference, and their mean."""
+    """A metric of landmarks: a figure of each, by its distance from its reference, and their mean.
+
+    By default figures are from 0 to 1, higher is better.
+    """
 
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (PointField, KeypointsField)
 
@@ -351,6 +353,10 @@ class LandmarkMetric(tables.MetricTable):
         found, true: positions of all landmarks, shape (landmarks, axes), NaN where there is none. The result
         has the shape (landmarks,).
         """
+
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
+        """Return the mean over all landmarks, and the mean of each."""
+        return self.landmark_measure(name, field_name, table, best=1, worst=0)
 
     def landmark_measure(
         self, name: str, field_name: str, table: tables.FieldTable, best: float, worst: float, unit: str = ""
@@ -441,10 +447,6 @@ class SuccessDetectionRate(LandmarkMetric):
         """Return 1 for each landmark that is detected."""
         return (radial_errors(found, true) <= self.radius).astype(np.float64)
 
-    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the share of all landmarks, and the share of each."""
-        return self.landmark_measure(name, field_name, table, best=1, worst=0)
-
 
 class IdentificationRate(LandmarkMetric):
     """Share of named points that are identified: near their reference, which is the nearest one.
@@ -469,7 +471,3 @@ class IdentificationRate(LandmarkMetric):
         others = np.where(np.isnan(own), np.inf, np.nan_to_num(distances, nan=np.inf))
         is_own: Bools = (own < self.radius) & (own <= others.min(axis=1))
         return is_own.astype(np.float64)
-
-    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the share of all points, and the share of each."""
-        return self.landmark_measure(name, field_name, table, best=1, worst=0)

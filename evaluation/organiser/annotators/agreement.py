@@ -85,70 +85,71 @@ LeftOut = Mapping[str, Collection[str]]
 """The names of regions by annotator."""
 
 
-@singledispatch
-def categories(kind: Kind, value: Any) -> Mapping[str, Hashable]:
-    """Return an annotator's categorical decisions in one case, by name; they are compared by kappa."""
-    return {}
+@dataclass(frozen=True)
+class Facts:
+    """The facts that an annotator's value of one case states, by name.
 
-
-@categories.register
-def _label(kind: Label, value: int) -> Mapping[str, Hashable]:
-    return {"": value}
-
-
-@categories.register
-def _class(kind: ClassLabel, value: float) -> Mapping[str, Hashable]:
-    return {"": "excluded" if math.isnan(value) else kind.names[int(value)]}
-
-
-@categories.register(LabelMask)
-@categories.register(MultilabelMask)
-def _presence(kind: LabelMask | MultilabelMask, value: Any) -> Mapping[str, Hashable]:
-    return {f"{name} present": bool(region.values.any()) for name, region in _regions(kind, value)}
-
-
-@categories.register(BoxList)
-@categories.register(BoxesInSpace)
-def _presence_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str, Hashable]:
-    return {f"{name} present": number > 0 for name, number in _numbers_of_boxes(kind, value).items()}
-
-
-@categories.register
-def _visibility(kind: PointInImage, value: Point) -> Mapping[str, Hashable]:
-    return {"visible": kind.is_visible(value)} if kind.may_be_invisible else {}
-
-
-@singledispatch
-def amounts(kind: Kind, value: Any) -> Mapping[str, float]:
-    """Return the numbers in an annotator's value of one case, by name; NaN where undefined.
-
-    They are compared by intraclass correlation, Krippendorff's alpha and limits of agreement.
+    ``decisions`` are categorical and compared by kappa. ``amounts`` are numbers, NaN where undefined; they
+    are compared by intraclass correlation, Krippendorff's alpha and limits of agreement.
     """
-    return {}
+
+    decisions: Mapping[str, Hashable] = field(default_factory=dict)
+    amounts: Mapping[str, float] = field(default_factory=dict)
 
 
-@amounts.register
-def _number(kind: Number, value: float) -> Mapping[str, float]:
-    return {"": value}
+@singledispatch
+def facts(kind: Kind, value: Any) -> Facts:
+    """Return the facts that an annotator's value of one case states; none for an unknown kind."""
+    return Facts()
 
 
-@amounts.register(LabelMask)
-@amounts.register(MultilabelMask)
-def _areas(kind: LabelMask | MultilabelMask, value: Any) -> Mapping[str, float]:
-    regions = _regions(kind, value)
-    return {f"{name} area in pixels": float(np.count_nonzero(region.values)) for name, region in regions}
+@facts.register
+def _label(kind: Label, value: int) -> Facts:
+    return Facts({"": value})
 
 
-@amounts.register(BoxList)
-@amounts.register(BoxesInSpace)
-def _counts_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str, float]:
-    return {f"number of {name}": float(number) for name, number in _numbers_of_boxes(kind, value).items()}
+@facts.register
+def _class(kind: ClassLabel, value: float) -> Facts:
+    return Facts({"": "excluded" if math.isnan(value) else kind.names[int(value)]})
 
 
-@amounts.register
-def _coordinates(kind: PointInImage, value: Point) -> Mapping[str, float]:
+@facts.register
+def _number(kind: Number, value: float) -> Facts:
+    return Facts(amounts={"": value})
+
+
+@facts.register(LabelMask)
+@facts.register(MultilabelMask)
+def _areas(kind: LabelMask | MultilabelMask, value: Any) -> Facts:
+    pixels = {name: int(np.count_nonzero(region.values)) for name, region in _regions(kind, value)}
+    return Facts(
+        {f"{name} present": area > 0 for name, area in pixels.items()},
+        {f"{name} area in pixels": float(area) for name, area in pixels.items()},
+    )
+
+
+@facts.register(BoxList)
+@facts.register(BoxesInSpace)
+def _numbers_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Facts:
+    """Return the presence and the number of the boxes of each class; a single box states neither."""
+    if isinstance(kind, BoxesInSpace) and kind.single:
+        return Facts()
+    classes = kind.classes if isinstance(kind, BoxList) else kind.attributes.classes
+    named = enumerate(classes or ("boxes",))
+    numbers = {name: int(np.count_nonzero(value.rows[:, 0] == label)) for label, name in named}
+    return Facts(
+        {f"{name} present": number > 0 for name, number in numbers.items()},
+        {f"number of {name}": float(number) for name, number in numbers.items()},
+    )
+
+
+@facts.register
+def _coordinates(kind: PointInImage, value: Point) -> Facts:
     visible = kind.is_visible(value)
-    return {"x in pixels": value.x if visible else nan, "y in pixels": value.y if visible else nan}
+    return Facts(
+        {"visible": visible} if kind.may_be_invisible else {},
+        {"x in pixels": value.x if visible else nan, "y in pixels": value.y if visible else nan},
+    )
 
 
 @singledispatch
@@ -195,14 +196,6 @@ def _regions(kind: LabelMask | MultilabelMask, value: Any) -> Iterator[tuple[str
     return ((kind.labels[label], region_of(value, labels)) for label, labels in kind.regions())
 
 
-def _numbers_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Mapping[str, int]:
-    if isinstance(kind, BoxesInSpace) and kind.single:
-        return {}
-    classes = kind.classes if isinstance(kind, BoxList) else kind.attributes.classes
-    named = enumerate(classes or ("boxes",))
-    return {name: int(np.count_nonzero(value.rows[:, 0] == label)) for label, name in named}
-
-
 def counting(figures: Mapping[str, Figure], *left_out: Collection[str]) -> dict[str, Figure]:
     """Return figures by name, without the ones whose names begin with a region that is left out."""
     regions = {region for regions in left_out for region in regions}
@@ -211,15 +204,6 @@ def counting(figures: Mapping[str, Figure], *left_out: Collection[str]) -> dict[
         for name, figure in figures.items()
         if not any(name.startswith(f"{region} ") for region in regions)
     }
-
-
-def _by_name(given: Mapping[str, Mapping[str, Figure]]) -> dict[str, dict[str, Figure]]:
-    """Return annotators' figures by name, then by annotator."""
-    found: dict[str, dict[str, Figure]] = defaultdict(dict)
-    for annotator, figures in given.items():
-        for name, figure in figures.items():
-            found[name][annotator] = figure
-    return found
 
 
 # --- How far annotators agree on one field over all cases: kappa, correlations, limits of agreement ---
@@ -239,20 +223,21 @@ class FieldAgreement:
         """Add the values of one case by annotator; regions that are left out of a mask do not count."""
         annotators = sorted(values)
         without = left_out or {}
-
-        def of(figures: Mapping[str, Figure], *those: str) -> dict[str, Figure]:
-            return counting(figures, *(without.get(one, ()) for one in those))
-
-        decided = {one: of(categories(self.kind, values[one]), one) for one in annotators}
-        for name, decisions in _by_name(decided).items():
-            self._decisions[name].append(decisions)
-        given = {one: of(amounts(self.kind, values[one]), one) for one in annotators}
-        for name, numbers in _by_name(given).items():
-            defined = {one: number for one, number in numbers.items() if not math.isnan(number)}
-            self._amounts[name].append(defined)
+        decisions: dict[str, dict[str, Hashable]] = defaultdict(dict)
+        numbers: dict[str, dict[str, float]] = defaultdict(dict)
+        for one in annotators:
+            stated = facts(self.kind, values[one])
+            for name, decision in counting(stated.decisions, without.get(one, ())).items():
+                decisions[name][one] = decision
+            for name, amount in counting(stated.amounts, without.get(one, ())).items():
+                numbers[name] |= {} if math.isnan(amount) else {one: amount}
+        for name, decided in decisions.items():
+            self._decisions[name].append(decided)
+        for name, given in numbers.items():
+            self._amounts[name].append(given)
         for first, second in combinations(annotators, 2):
             compared = measures(self.kind, values[first], values[second])
-            for name, value in of(compared, first, second).items():
+            for name, value in counting(compared, without.get(first, ()), without.get(second, ())).items():
                 if not math.isnan(value):
                     self._measures[name, first, second].append(value)
 
@@ -382,10 +367,10 @@ def distances(kind: Kind, first: Any, second: Any) -> dict[str, float]:
     for name, value in measures(kind, first, second).items():
         similar = name.endswith(_SIMILARITIES)
         found[f"{_OVERLAP}{name}" if similar else name] = 1 - value if similar else value
-    one, other = categories(kind, first), categories(kind, second)
+    one, other = facts(kind, first).decisions, facts(kind, second).decisions
     found |= {_decision(name): float(one[name] != other[name]) for name in one}
     if isinstance(kind, Number):
-        found["difference"] = abs(amounts(kind, first)[""] - amounts(kind, second)[""])
+        found["difference"] = abs(first - second)
     return found
 
 
@@ -407,7 +392,7 @@ def _votes(kind: Kind, measure: str, values: Mapping[str, Any]) -> str:
     """Return every decision with the names of its annotators, the most frequent first."""
     by_decision: dict[str, list[str]] = defaultdict(list)
     for name in sorted(values):
-        for decision, value in categories(kind, values[name]).items():
+        for decision, value in facts(kind, values[name]).decisions.items():
             if _decision(decision) == measure:
                 by_decision[str(int(value)) if isinstance(value, bool) else str(value)].append(name)
     ordered = sorted(by_decision.items(), key=lambda item: (-len(item[1]), item[0]))

@@ -195,34 +195,6 @@ def _most_agreed(corners: Floats, owner: NDArray[np.intp], inclusive: bool) -> N
     return np.lexsort((*corners.T[::-1], -support))
 
 
-# --- Combine classes by their votes, and the probabilities of classes by their mean ---
-
-
-def most_frequent_class(classes: Sequence[float], tie_is_foreground: bool = False) -> float:
-    """Return the position of the most frequent class; NaN (excluded) only if it is more frequent.
-
-    Of equally frequent classes the first in their order, with ``tie_is_foreground`` the last. Raises
-    `ValueError` without any class.
-    """
-    if not classes:
-        raise ValueError("classes: expected at least one, found none")
-    votes = Counter(position for position in classes if not math.isnan(position))
-    most = max(votes.values(), default=0)
-    if len(classes) - votes.total() > most:
-        return math.nan
-    choose = max if tie_is_foreground else min
-    return choose(position for position, number in votes.items() if number == most)
-
-
-def mean_probabilities(given: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """Return the mean of the probabilities of each class; the order of ``given`` does not matter.
-
-    given: at least one sequence, with a number from 0 to 1 for each class. The sum of the means is the mean
-    of the sums, up to rounding.
-    """
-    return tuple(min(1.0, math.fsum(of_class) / len(given)) for of_class in zip(*given, strict=True))
-
-
 # --- Combine the values that several annotators or submissions give for one case, by kind of value ---
 
 
@@ -263,24 +235,51 @@ def _flags(kind: FlagSet, values: Sequence[Flags], case: CaseForm, rules: Combin
 
 
 @combine.register
-def _classes_of_cases(
-    kind: ClassLabel, values: Sequence[float], case: CaseForm, rules: CombinationRules
+def most_frequent_class(
+    kind: ClassLabel, classes: Sequence[float], case: CaseForm, rules: CombinationRules
 ) -> float:
-    """Return the position of the most frequent class, or NaN where most exclude the case."""
-    found = most_frequent_class(values, rules.tie_is_foreground)
-    return found if math.isnan(found) else int(found)
+    """Return the position of the most frequent class; NaN (excluded) only if it is more frequent.
+
+    Of equally frequent classes the first in their order, or the last where a tie is foreground. Raises
+    `ValueError` without any class.
+    """
+    if not classes:
+        raise ValueError("classes: expected at least one, found none")
+    votes = Counter(int(position) for position in classes if not math.isnan(position))
+    most = max(votes.values(), default=0)
+    if len(classes) - votes.total() > most:
+        return math.nan
+    choose = max if rules.tie_is_foreground else min
+    return choose(position for position, number in votes.items() if number == most)
 
 
 @combine.register
-def _class_probabilities(
-    kind: ClassProbabilities, values: Sequence[Probabilities], case: CaseForm, rules: CombinationRules
+def mean_probabilities(
+    kind: ClassProbabilities, given: Sequence[Probabilities], case: CaseForm, rules: CombinationRules
 ) -> Probabilities:
-    return mean_probabilities(values)
+    """Return the mean of the probabilities of each class; the order of ``given`` does not matter.
+
+    given: at least one sequence, with a number from 0 to 1 for each class. The sum of the means is the mean
+    of the sums, up to rounding.
+    """
+    return tuple(min(1.0, math.fsum(of_class) / len(given)) for of_class in zip(*given, strict=True))
 
 
 @combine.register
-def _points(kind: PointInImage, values: Sequence[Point], case: CaseForm, rules: CombinationRules) -> Point:
-    return combine_points(kind, values, rules.tie_is_foreground)
+def combine_points(
+    kind: PointInImage, points: Sequence[Point], case: CaseForm, rules: CombinationRules
+) -> Point:
+    """Return the mean of the points, in pixels.
+
+    A point that can be invisible is visible if most annotators mark it; the mean is taken over those
+    annotators. The order of the points does not matter. Raises `ValueError` without any point.
+    """
+    if not points:
+        raise ValueError("points: expected at least one, found none")
+    seen = [point for point in points if kind.is_visible(point)]
+    if not majority_vote(np.arange(len(points)) < len(seen), rules.tie_is_foreground):
+        return Point(0.0, 0.0)
+    return Point(_mean_value([point.x for point in seen]), _mean_value([point.y for point in seen]))
 
 
 @combine.register
@@ -310,8 +309,10 @@ def combine_without(
     """Return one value of a case from values without some of their regions; see `combine`.
 
     left_out: the names of regions for every value, see `region_names`. A region left out of all is empty.
-    Raises `TypeError` for a kind without regions.
+    Raises `TypeError` for a region of a kind without regions.
     """
+    if not any(left_out):
+        return combine(kind, values, case, rules)
     if isinstance(kind, LabelMask):
         return combine_label_masks(kind, values, case, rules, left_out)
     if isinstance(kind, MultilabelMask):
@@ -356,11 +357,9 @@ def _volumes(
     for plane, plane_crops in zip(mean, zip(*values, strict=True), strict=True):
         box = reduce(Box.union, (cropped.box for cropped in plane_crops))
         if not box.is_empty:
-            # Sorted, so that rounding does not depend on the order of the annotators.
-            stack = np.sort(
-                np.stack([cropped.within(box).astype(np.float64) for cropped in plane_crops]), axis=0
+            plane[box.slices] = _mean(
+                np.stack([cropped.within(box).astype(np.float64) for cropped in plane_crops])
             )
-            plane[box.slices] = np.clip(stack.sum(axis=0) / len(stack), stack[0], stack[-1])
     return Volume(mean, geometry)
 
 
@@ -379,21 +378,6 @@ def normalised(kind: Kind, values: Sequence[float]) -> list[float]:
     scale = 1.0 if math.isfinite(highest - lowest) else 0.5
     width = scale * highest - scale * lowest
     return [(scale * value - scale * lowest) / width for value in values]
-
-
-def combine_points(kind: PointInImage, points: Sequence[Point], tie_is_visible: bool = False) -> Point:
-    """Return the mean of the points, in pixels.
-
-    A point that can be invisible is visible if most annotators mark it; the mean is taken over those
-    annotators. The order of the points does not matter. Raises `ValueError` without any point.
-    """
-    if not points:
-        raise ValueError("points: expected at least one, found none")
-    seen = [point for point in points if kind.is_visible(point)]
-    visible = 2 * len(seen) > len(points) or (tie_is_visible and 2 * len(seen) == len(points))
-    if not visible:
-        return Point(0.0, 0.0)
-    return Point(_mean_value([point.x for point in seen]), _mean_value([point.y for point in seen]))
 
 
 def _mean_value(values: Sequence[float]) -> float:

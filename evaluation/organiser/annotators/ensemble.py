@@ -46,8 +46,6 @@ from evaluation.summary import resampling_of
 
 # --- Combine several submissions of one phase into one, in the submission's own format ---
 
-Numbers = Mapping[str, Mapping[str, Sequence[float | None]]]
-
 
 @dataclass(frozen=True)
 class Ensemble:
@@ -90,22 +88,30 @@ def write_ensemble(
     # Grouped by stack: a stack is one file.
     order = sorted(range(len(form.cases)), key=lambda i: form.cases[i].columns.get(STACK_NAME, ""))
     faults: list[str] = []
-    numbers = {
-        field.name: {one.name: _normalised(one, field, order, faults) for one in opened}
-        for field in fields
-        if isinstance(field.kind, Number)
-    }
-    others = [field.name for field in fields if field.name not in numbers]
+    scaled: dict[tuple[str, int], dict[str, float]] = defaultdict(dict)
+    for field in fields:
+        if isinstance(field.kind, Number):
+            for one in opened:
+                for position, number in _normalised(one, field, order, faults).items():
+                    scaled[one.name, position][field.name] = number
+    others = [field.name for field in fields if not isinstance(field.kind, Number)]
     agreement = {field.name: FieldAgreement(field.name, field.kind) for field in fields}
     disagreement = Disagreements()
     with whole_folder(output) as folder:
         writer = _writer_for(folder, form, fields, opened)
         counts = dict.fromkeys((field.name for field in fields), 0)
         for done, position in enumerate(order, start=1):
-            read = {one.name: one.read(position, others, faults) for one in opened}
+            read = {
+                one.name: one.read(position, others, faults) | scaled[one.name, position] for one in opened
+            }
             if not faults:
                 case = form.cases[position]
-                given = _given(fields, position, read, numbers)
+                given = {
+                    field.name: {
+                        name: found[field.name] for name, found in read.items() if field.name in found
+                    }
+                    for field in fields
+                }
                 combined = {
                     field.name: combine(field.kind, list(given[field.name].values()), case, rules)
                     for field in fields
@@ -136,32 +142,16 @@ def write_agreement(folder: Path, written: Ensemble) -> None:
     write_disagreement_table(folder / "disagreement.csv", "submission", written.disagreement.ordered())
 
 
-def _given(
-    fields: Sequence[Field], position: int, read: Mapping[str, Mapping[str, Any]], numbers: Numbers
-) -> dict[str, dict[str, Any]]:
-    given: dict[str, dict[str, Any]] = {}
-    for field in fields:
-        if field.name in numbers:
-            of_all = {name: values[position] for name, values in numbers[field.name].items()}
-            given[field.name] = {name: value for name, value in of_all.items() if value is not None}
-        else:
-            given[field.name] = {
-                name: values[field.name] for name, values in read.items() if field.name in values
-            }
-    return given
-
-
 def _normalised(
     submission: OpenSubmission, field: Field, order: Sequence[int], faults: list[str]
-) -> list[float | None]:
+) -> dict[int, float]:
     """Return one submission's numbers of a field by case position, on the common scale."""
     found: dict[int, float] = {}
     for position in order:
         values = submission.read(position, [field.name], faults)
         if field.name in values:
             found[position] = values[field.name]
-    scaled = dict(zip(found, normalised(field.kind, list(found.values())), strict=True))
-    return [scaled.get(position) for position in range(len(order))]
+    return dict(zip(found, normalised(field.kind, list(found.values())), strict=True))
 
 
 def _writer_for(

@@ -37,7 +37,7 @@ from evaluation.organiser.annotators.annotations import (
     open_submissions,
     read_like_references,
 )
-from evaluation.organiser.annotators.combine import CombinationRules, combine, combine_without, region_names
+from evaluation.organiser.annotators.combine import CombinationRules, combine_without, region_names
 from evaluation.organiser.output import whole_folder, write_report, write_rows
 from evaluation.organiser.submission_writer import SampleCase, write_phase
 from evaluation.phase.config import FILE_NAME
@@ -211,11 +211,8 @@ def fuse_annotators(
                 if case_values:
                     agreement[field.name].add(case_values, left_out)
                     disagreements.add(form.name, field.name, kind, case_values, left_out)
-                    given_values = list(case_values.values())
-                    reference[field.name] = (
-                        combine_without(kind, given_values, form, rules, list(left_out.values()))
-                        if any(left_out.values())
-                        else combine(kind, given_values, form, rules)
+                    reference[field.name] = combine_without(
+                        kind, list(case_values.values()), form, rules, list(left_out.values())
                     )
                 else:
                     faults.append(f"{form.name}, {field.name}: {_NOBODY}")

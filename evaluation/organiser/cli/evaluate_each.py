@@ -17,7 +17,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import Files
 from evaluation.io.files import scratch_folder, write_atomically
 from evaluation.organiser.rescoring.kept import CHANGES, SEALED
-from evaluation.organiser.rescoring.run import Slicing, Summary, score_all, slices_of
+from evaluation.organiser.rescoring.run import Summary, score_all, slices_of
 from evaluation.organiser.rescoring.submissions import (
     fetch,
     find_submissions,
@@ -132,7 +132,7 @@ def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Stre
                     write_atomically(kept, job.manifest)
             try:
                 with (
-                    closing(score_all(tasks, arguments.output, Slicing(engine))) as answers,
+                    closing(score_all(tasks, arguments.output, engine)) as answers,
                     _each_progress(total, streams.tell_organiser) as ended,
                 ):
                     for task, answer in answers:

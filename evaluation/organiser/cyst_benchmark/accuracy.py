@@ -3,7 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from math import isnan
 from pathlib import Path
@@ -52,49 +52,26 @@ class SimilarityByConfidence:
         return self.overall if math.isnan(own) else own
 
 
-@dataclass
-class Similarity:
-    """Eq. 3 over the voxels of many B-scans, added one by one."""
-
-    _overall: Floats = field(default_factory=lambda: np.zeros(3))
-    _by_confidence: dict[int, Floats] = field(
-        default_factory=lambda: {c: np.zeros(3) for c in data.CONFIDENCES}
-    )
-
-    def add(self, first: Floats, second: Floats, marked: Mapping[int, NDArray[np.bool_]]) -> None:
-        """Add the values (y, x) of one B-scan in two annotations.
-
-        ``marked``: by confidence, the voxels that either side marked with it in any run.
-        """
-        self._overall += _sums(first, second)
-        for confidence, voxels in marked.items():
-            self._by_confidence[confidence] += _sums(first[voxels], second[voxels])
-
-    def merge(self, other: "Similarity") -> None:
-        """Add all B-scans of another one."""
-        self._overall += other._overall
-        for confidence, sums in other._by_confidence.items():
-            self._by_confidence[confidence] += sums
-
-    def result(self) -> SimilarityByConfidence:
-        """Return 2ΣAB / (ΣA² + ΣB²) over all B-scans added; overall 1 where both sides are empty."""
-        return SimilarityByConfidence(
-            weighted_dice_of_sums(ConfidenceSums(*self._overall)),
-            {
-                c: weighted_dice_of_sums(ConfidenceSums(*sums)) if sums[1:].any() else math.nan
-                for c, sums in self._by_confidence.items()
-            },
-        )
+SUMS = (1 + len(data.CONFIDENCES), 3)
+"""The shape of `similarity_sums`."""
 
 
-def marked_by_either(*levels: NDArray[Any]) -> dict[int, NDArray[np.bool_]]:
-    """Return for every confidence the voxels (y, x) that have it in at least one annotation."""
-    return {c: np.logical_or.reduce([annotation == c for annotation in levels]) for c in data.CONFIDENCES}
+def similarity_sums(first: Floats, second: Floats, *levels: NDArray[Any]) -> Floats:
+    """Return Σ AB, Σ A² and Σ B² of two annotations of a B-scan (y, x), shape (6, 3).
+
+    The first row is over all voxels, the others are over the voxels that have confidence 1 to 5 in any of
+    ``levels``. Sums of several B-scans are added.
+    """
+    marked = (np.logical_or.reduce([one == c for one in levels]) for c in data.CONFIDENCES)
+    pairs = [(first.ravel(), second.ravel()), *((first[voxels], second[voxels]) for voxels in marked)]
+    return np.array([(one @ other, one @ one, other @ other) for one, other in pairs])
 
 
-def _sums(first: Floats, second: Floats) -> Floats:
-    first, second = first.ravel(), second.ravel()
-    return np.array([first @ second, first @ first, second @ second])
+def similarity_of(sums: Floats) -> SimilarityByConfidence:
+    """Return 2ΣAB / (ΣA² + ΣB²) of `similarity_sums` (Eq. 3); overall 1 where both sides are empty."""
+    dice = [weighted_dice_of_sums(ConfidenceSums(*row)) for row in sums]
+    by_confidence = {c: dice[c] if sums[c, 1:].any() else math.nan for c in data.CONFIDENCES}
+    return SimilarityByConfidence(dice[0], by_confidence)
 
 
 @dataclass(frozen=True)
@@ -148,32 +125,29 @@ def write_accuracy(
     """Measure reproducibility and accuracy of every annotator; return the report's section."""
     scales = {kind: read_scale(work, kind) for kind in EVERY_INTERVAL}
     measured = read_distinctions(work)
-    similarities: dict[tuple[Interval, data.Group], dict[_Measured, Similarity]] = defaultdict(
-        lambda: defaultdict(Similarity)
-    )
+    sums: dict[tuple[Interval, data.Group, _Measured], Floats] = defaultdict(lambda: np.zeros(SUMS))
     b_scans: Counter[data.Group] = Counter()
     for b_scan in evaluation_set:
         groups = data.groups_of(strata[b_scan.volume])
         b_scans.update(groups)
         for kind, scale in scales.items():
-            for key, similarity in _similarities(valued(b_scan, scale, measured), evaluation_set.annotators):
+            for key, added in _similarities(valued(b_scan, scale, measured), evaluation_set.annotators):
                 for group in groups:
-                    similarities[kind, group][key].merge(similarity)
-    results = {
-        place: {key: similarity.result() for key, similarity in of_place.items()}
-        for place, of_place in similarities.items()
-    }
+                    sums[kind, group, key] += added
+    results = {place: similarity_of(of_place) for place, of_place in sums.items()}
     order = [
         (measure, annotator)
         for measure in _MEASURES
         for annotator in (*evaluation_set.annotators, data.SUPERVISOR)
         if (measure, annotator) != ("accuracy", data.SUPERVISOR)
     ]
-    found = results[interval, data.EVERYTHING]
-    rows = [(annotator, measure, *found[measure, annotator].figures) for measure, annotator in order]
+    rows = [
+        (annotator, measure, *results[interval, data.EVERYTHING, (measure, annotator)].figures)
+        for measure, annotator in order
+    ]
     write_rows(work / ACCURACY, _OF_ACCURACY, rows)
     of_groups = [
-        (*group, b_scans[group], annotator, measure, *results[interval, group][measure, annotator].figures)
+        (*group, b_scans[group], annotator, measure, *results[interval, group, (measure, annotator)].figures)
         for group in sorted(b_scans)
         if group != data.EVERYTHING
         for measure, annotator in order
@@ -184,7 +158,7 @@ def write_accuracy(
         for measure, annotator in order
         for voxels, level, cyst in zip(
             ("overall", *BY_CONFIDENCE),
-            *(results[kind, data.EVERYTHING][measure, annotator].figures for kind in EVERY_INTERVAL),
+            *(results[kind, data.EVERYTHING, (measure, annotator)].figures for kind in EVERY_INTERVAL),
             strict=True,
         )
     ]
@@ -214,16 +188,15 @@ def read_accuracy(work: Path) -> dict[str, SimilarityByConfidence]:
     return accuracies
 
 
-def _similarities(b_scan: ValuedBScan, annotators: tuple[str, ...]) -> Iterator[tuple[_Measured, Similarity]]:
+def _similarities(b_scan: ValuedBScan, annotators: tuple[str, ...]) -> Iterator[tuple[_Measured, Floats]]:
     true_levels = [b_scan.levels[data.SUPERVISOR, run] for run in data.RUNS]
     truth = b_scan.mean(data.SUPERVISOR)
     for annotator in (*annotators, data.SUPERVISOR):
         levels = [b_scan.levels[annotator, run] for run in data.RUNS]
         first, second = (b_scan.values[annotator, run] for run in data.RUNS)
-        reproducibility = Similarity()
-        reproducibility.add(first, second, marked_by_either(*levels))
-        yield ("reproducibility", annotator), reproducibility
+        yield ("reproducibility", annotator), similarity_sums(first, second, *levels)
         if annotator != data.SUPERVISOR:
-            accuracy = Similarity()
-            accuracy.add(b_scan.mean(annotator), truth, marked_by_either(*levels, *true_levels))
-            yield ("accuracy", annotator), accuracy
+            yield (
+                ("accuracy", annotator),
+                similarity_sums(b_scan.mean(annotator), truth, *levels, *true_levels),
+            )

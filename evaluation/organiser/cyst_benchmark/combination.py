@@ -23,11 +23,12 @@ from evaluation.metrics.crops import Box, box_of_content
 from evaluation.organiser.cyst_benchmark import data
 from evaluation.organiser.cyst_benchmark.accuracy import (
     BY_CONFIDENCE,
-    Similarity,
+    SUMS,
     SimilarityByConfidence,
     ValuedBScan,
-    marked_by_either,
     read_accuracy,
+    similarity_of,
+    similarity_sums,
     valued,
 )
 from evaluation.organiser.cyst_benchmark.assignment import read_assignment
@@ -74,9 +75,7 @@ def combine(annotators: Sequence[AnnotatorMarks]) -> Floats:
 def mean_levels(annotators: Sequence[AnnotatorMarks]) -> Floats:
     """Return the mean of the annotators' own confidences, 0 to 5, with the weights of `combine`."""
     weights = np.stack([_weights(annotator) for annotator in annotators])
-    return _weighted_mean(
-        weights, np.stack([annotator.levels for annotator in annotators]).astype(np.float64)
-    )
+    return _weighted_mean(weights, np.stack([annotator.levels for annotator in annotators]).astype(float))
 
 
 def nearest_level(
@@ -320,7 +319,7 @@ def write_comparison(
     scale, accuracies, measured = read_scale(work, interval), read_accuracy(work), read_distinctions(work)
     if unknown := sorted(set(evaluation_set.annotators) - set(accuracies)):
         raise PhaseError(f"{work}: expected the accuracy of {unknown[0]}, found none; repeat that step")
-    similarities: dict[tuple[_Key, data.Group], Similarity] = defaultdict(Similarity)
+    sums: dict[tuple[_Key, data.Group], Floats] = defaultdict(lambda: np.zeros(SUMS))
     cysts: dict[tuple[Members, data.Group], CystCounts] = defaultdict(CystCounts)
     b_scans: Counter[data.Group] = Counter()
     for annotated in evaluation_set:
@@ -331,10 +330,12 @@ def write_comparison(
             counts = count_cysts(marked_by(b_scan, members), marked_by(b_scan, (data.SUPERVISOR,)))
             for group in groups:
                 cysts[members, group] += counts
-            for method, found in _scored(b_scan, members, accuracies):
+            levels = [b_scan.levels[name, run] for name in (*members, data.SUPERVISOR) for run in data.RUNS]
+            for method, values in combined_values(b_scan, members, accuracies).items():
+                added = similarity_sums(values, b_scan.mean(data.SUPERVISOR), *levels)
                 for group in groups:
-                    similarities[(members, method), group].merge(found)
-    results = {place: found.result() for place, found in similarities.items()}
+                    sums[(members, method), group] += added
+    results = {place: similarity_of(found) for place, found in sums.items()}
     rows = []
     # All volumes first, then group by group, few annotators before many.
     order = sorted(results, key=lambda at: (at[1][0] == "volume", *at[1], len(at[0][0]), *at[0]))
@@ -369,17 +370,6 @@ def combined_values(
         ]
         methods[WEIGHTED] = (runs[0] + runs[1]) / 2
     return methods
-
-
-def _scored(
-    b_scan: ValuedBScan, members: Members, accuracies: Mapping[str, SimilarityByConfidence]
-) -> Iterator[tuple[str, Similarity]]:
-    levels = [b_scan.levels[name, run] for name in (*members, data.SUPERVISOR) for run in data.RUNS]
-    marked = marked_by_either(*levels)
-    for method, values in combined_values(b_scan, members, accuracies).items():
-        found = Similarity()
-        found.add(values, b_scan.mean(data.SUPERVISOR), marked)
-        yield method, found
 
 
 def marked_by(b_scan: ValuedBScan, members: Members) -> NDArray[np.bool_]:

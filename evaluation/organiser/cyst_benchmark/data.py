@@ -105,10 +105,9 @@ def histograms(
             slice(max(0, part.start - RING_PIXELS), min(size, part.stop + RING_PIXELS))
             for part, size in zip(cyst.box, levels.shape, strict=True)
         )
-        inside = np.zeros((rows.stop - rows.start, columns.stop - columns.start), dtype=np.bool_)
-        top, left = cyst.box[0].start - rows.start, cyst.box[1].start - columns.start
-        height, width = cyst.pixels.shape
-        inside[top : top + height, left : left + width] = cyst.pixels
+        window = zip(cyst.box, (rows, columns), strict=True)
+        margins = [(part.start - wide.start, wide.stop - part.stop) for part, wide in window]
+        inside = np.pad(cyst.pixels, margins)
         ring = ring_of(inside) & ~marked[rows, columns]
         found.append(histograms_of(image[rows, columns], inside, ring, intensities))
     return found

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import isnan, nan
 from pathlib import Path
 from typing import Literal, get_args
@@ -214,9 +214,8 @@ def bin_counts(distinctions: ArrayLike) -> NDArray[np.int64]:
     """
     values = np.asarray(distinctions, dtype=np.float64)
     values = values[~np.isnan(values)]
-    inside = values[(values >= 0) & (values <= 1)]
-    counts, _ = np.histogram(inside, bins=np.arange(_STEPS + 1) / _STEPS)
-    return np.array([np.count_nonzero(values < 0), *counts, np.count_nonzero(values > 1)], dtype=np.int64)
+    edges = [-np.inf, *(np.arange(_STEPS) / _STEPS), np.nextafter(1.0, 2.0), np.inf]
+    return np.histogram(values, edges)[0].astype(np.int64)
 
 
 def confidence_interval(lower: Moments, upper: Moments) -> float:
@@ -229,12 +228,11 @@ def write_distributions(
 ) -> None:
     """Write the histograms of both stages, by annotator and confidence, and the intervals before."""
     rows = [
-        (annotator, c, stage, moments.count, moments.mean, moments.variance, *bin_counts(values).tolist())
+        (annotator, c, stage, *astuple(moments_of(values)), *bin_counts(values).tolist())
         for stage, annotators in (("before", before), ("after", after))
         for annotator, by_confidence in sorted(annotators.items())
         for c in CONFIDENCES
         for values in [by_confidence.get(c, ())]
-        for moments in [moments_of(values)]
     ]
     write_rows(work / DISTRIBUTIONS, _OF_DISTRIBUTION, rows)
     intervals = [
@@ -341,12 +339,11 @@ def write_transforms(work: Path) -> dict[str, object]:
             # The others are mapped to the supervisor, who has the identity.
             map_to = Transform(1.0, 0.0) if annotator == SUPERVISOR else fit(moments, supervisor.moments[c])
             maps[annotator, c] = map_to
-            figures = (moments.count, moments.mean, moments.variance, map_to.a, map_to.b)
-            rows.append((annotator, c, *figures, _USED_BY))
+            rows.append((annotator, c, *astuple(moments), *astuple(map_to), _USED_BY))
     write_rows(work / TRANSFORMS, _OF_TRANSFORM, rows)
     levels = [
-        (c, m.count, m.mean, m.variance, supervisor.sharing(c), supervisor.levels[c])
-        for c, m in supervisor.moments.items()
+        (c, *astuple(moments), supervisor.sharing(c), supervisor.levels[c])
+        for c, moments in supervisor.moments.items()
     ]
     write_rows(work / LEVELS, _OF_LEVEL, levels)
     after: dict[str, _ByConfidence] = defaultdict(lambda: defaultdict(list))

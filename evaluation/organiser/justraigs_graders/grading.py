@@ -134,16 +134,12 @@ def read_mapping(path: Path) -> list[StackEntry]:
     entries, problems = [], []
     for position, item in enumerate(content):
         keys = (STACK_NAME, STACK_INDEX, "image")
-        stack, index, image = (item.get(key) if isinstance(item, dict) else None for key in keys)
-        if (
-            isinstance(stack, str)
-            and isinstance(index, int)
-            and not isinstance(index, bool)
-            and isinstance(image, str)
-        ):
-            entries.append(StackEntry(stack, index, PurePosixPath(image).stem))
-        else:
-            problems.append(f"{path.name}[{position}]: expected {', '.join(keys)}, found {str(item)[:80]}")
+        match [item.get(key) for key in keys] if isinstance(item, dict) else None:
+            case [str(stack), int(index), str(image)] if not isinstance(index, bool):
+                entries.append(StackEntry(stack, index, PurePosixPath(image).stem))
+            case _:
+                found = str(item)[:80]
+                problems.append(f"{path.name}[{position}]: expected {', '.join(keys)}, found {found}")
     PhaseError.raise_all(problems)
     return entries
 
@@ -270,12 +266,6 @@ def agreed_eye(eye: Eye, specialist_alone: bool = False) -> AgreedEye:
     features = agreed_labels([eye.graded.features[grader] for grader in counting])
     decided_by = "both graders" if first == second else "specialist"
     return AgreedEye(eye.name, final, decided_by, features if final == REFERABLE else None)
-
-
-def is_unexpected(eye: Eye) -> bool:
-    """Return whether a specialist graded an eye although both first graders agree; the design has none."""
-    first, second, specialist = eye.graded.labels
-    return bool(specialist) and first == second
 
 
 def gradings_of(eyes: Sequence[Eye]) -> list[Grading]:

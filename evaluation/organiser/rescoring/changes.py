@@ -89,7 +89,7 @@ def changes_between(before: Path, now: Path) -> Changes:
     """
     earlier, later = read_results(before), read_results(now)
     scheme = scheme_of(later.challenge, later.options)
-    old, new = _by_name(earlier), _by_name(later)
+    old, new = ({(one.team, one.name): one for one in run.submissions} for run in (earlier, later))
     old_places, new_places = _places(earlier), _places(later)
     old_cells, new_cells = _cells(earlier), _cells(later)
     return Changes(
@@ -166,10 +166,6 @@ def table_of(changes: Changes) -> Iterator[str]:
 def _text(change: Change) -> str:
     before, now = ("–" if value is None else f"{value:.6g}" for value in (change.before, change.now))
     return now if change.before == change.now else f"{before} → {now}"
-
-
-def _by_name(results: PhaseResults) -> dict[tuple[str, str], Submission]:
-    return {(submission.team, submission.name): submission for submission in results.submissions}
 
 
 def _change(name: tuple[str, str], before: Submission | None, now: Submission | None) -> SubmissionChange:

@@ -26,7 +26,7 @@ from evaluation.organiser.rescoring.kept import Claims, Ingredients, Results, is
 from evaluation.organiser.rescoring.task import Answer, Answers, Engine, ScoringTask, failed
 from evaluation.phase import registry
 from evaluation.phase.phase import Phase
-from evaluation.workers.batches import Slice, costs_of
+from evaluation.workers.batches import WHOLE, Slice, costs_of
 
 # In pixels, see `costs_of`: 1,600 masks of 1634 × 1634, or 50 volumes of 512 × 512 × 320.
 _COST_PER_SLICE = 1 << 32
@@ -43,41 +43,20 @@ def slices_of(phase: Phase, cases_per_task: int | None) -> int:
     return min(len(phase.rows), math.ceil(cost / _COST_PER_SLICE))
 
 
-class Slicing:
-    """An engine that divides tasks into slices for another engine; a context manager."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    def __enter__(self) -> "Slicing":
-        self._engine.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._engine.__exit__(*error)
-
-    def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
-        """Yield every task with its answer, as they end. Raises the engine's errors."""
-        parting = _Parting(tasks)
-        for task, answer in self._engine.run(parting.to_do()):
-            yield from parting.ended(task, answer)
+def _in_slices(engine: Engine, tasks: Iterator[ScoringTask | None]) -> Answers:
+    """Yield every task with its answer, as they end; the engine gets tasks of several slices in slices."""
+    slices = _Slices(tasks)
+    for task, answer in engine.run(slices.to_do()):
+        yield from slices.ended(task, answer)
 
 
-@dataclass
-class _Parted:
-    """A submission that is scored by slices, with the outcomes so far by number."""
-
-    task: ScoringTask
-    answers: dict[int, Answer] = field(default_factory=dict)
-
-
-class _Parting:
-    """The pending tasks, and the submissions with only some slices done, by place."""
+class _Slices:
+    """The pending tasks, and the answers for the slices so far, by place and number."""
 
     def __init__(self, tasks: Iterator[ScoringTask | None]) -> None:
         self._tasks = tasks
         self._next: deque[ScoringTask] = deque()
-        self._parted: dict[str, _Parted] = {}
+        self._parted: dict[str, dict[int, Answer]] = {}
         self._running = 0
 
     def to_do(self) -> Iterator[ScoringTask | None]:
@@ -86,7 +65,7 @@ class _Parting:
             if not self._next:
                 task = next(self._tasks, None)
                 if task is not None and task.slices > 1:
-                    self._parted[task.place] = _Parted(task)
+                    self._parted[task.place] = {}
                     parts = (Slice(number, task.slices) for number in range(task.slices))
                     once = uuid.uuid4().hex
                     self._next.extend(replace(task, part=part, once=once) for part in parts)
@@ -106,28 +85,28 @@ class _Parting:
         if task.slices == 1:
             yield task, answer
             return
-        parted = self._parted.get(task.place)
-        if parted is None:
+        answers = self._parted.get(task.place)
+        if answers is None:
             return  # another slice has decided it
+        undivided = replace(task, part=WHOLE, once="", scored=())
         if answer.kind == "slice":
-            parted.answers[task.part.number] = answer
-            if len(parted.answers) == task.slices:
-                answers = [parted.answers[number] for number in range(task.slices)]
-                if len({one.digest for one in answers}) == 1:
-                    outcomes = tuple(one.outcomes for one in answers)
-                    self._next.appendleft(replace(parted.task, scored=outcomes))
+            answers[task.part.number] = answer
+            if len(answers) == task.slices:
+                if len({one.digest for one in answers.values()}) == 1:
+                    outcomes = tuple(answers[number].outcomes for number in range(task.slices))
+                    self._next.appendleft(replace(undivided, scored=outcomes))
                 else:  # the submission has changed meanwhile
                     del self._parted[task.place]
-                    self._next.appendleft(replace(parted.task, slices=1))
+                    self._next.appendleft(replace(undivided, slices=1))
             return
         del self._parted[task.place]
         self._next = deque(other for other in self._next if other.place != task.place)
         if answer.kind == "scored":
-            yield parted.task, replace(answer, digest=parted.answers[0].digest)
+            yield undivided, replace(answer, digest=answers[0].digest)
         elif answer.kind == "rejected" or (answer.kind == "failed" and task.scored):
-            self._next.appendleft(replace(parted.task, slices=1))
+            self._next.appendleft(replace(undivided, slices=1))
         else:
-            yield parted.task, answer
+            yield undivided, answer
 
 
 _NO_RECORD = "the result that was there had no record of what it was made of"
@@ -174,11 +153,11 @@ def score_all(tasks: Sequence[ScoringTask], output: Path, engine: Engine) -> Ans
     tasks = [task for task in tasks if not is_reserved(task.place)]
     with open_claims(output) as claims, engine:
         busy: list[ScoringTask] = []
-        yield from _published(engine.run(_claimed(tasks, claims, results, busy)), claims, results)
+        yield from _published(_in_slices(engine, _claimed(tasks, claims, results, busy)), claims, results)
         for task in busy:
             # One at a time, and none of our own claims held: two runs never wait for each other.
             claims.take(task.place, wait=True)
-            yield from _published(engine.run(iter([_with_kept(task, results)])), claims, results)
+            yield from _published(_in_slices(engine, iter([_with_kept(task, results)])), claims, results)
 
 
 def _claimed(

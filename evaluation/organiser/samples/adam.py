@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from math import pi
 from pathlib import Path
 from typing import Any
@@ -43,33 +44,29 @@ _SECOND_SIDE = 1444 / 2056
 _NO_GLAUCOMA = 0.0
 
 
-def _severities(early: int, middle: int, advanced_dry: int, advanced_wet: int) -> dict[str, int]:
-    return {"early": early, "middle": middle, "advanced dry": advanced_dry, "advanced wet": advanced_wet}
-
-
-def _lesions(*counts: int) -> dict[str, int]:
-    return dict(zip(LESIONS, counts, strict=True))
+_SEVERITIES = ("early", "middle", "advanced dry", "advanced wet")
 
 
 @dataclass(frozen=True)
 class SetCounts:
     """Numbers of images in one of the challenge's sets of 400 (Table 1; severities from section 2.1).
 
-    ``disc`` and ``fovea`` are the numbers of images that show them.
+    ``severities`` and ``lesions`` are in the order of `_SEVERITIES` and `LESIONS`; ``disc`` and ``fovea`` are
+    the numbers of images that show them.
     """
 
     prefix: str
-    severities: Mapping[str, int]
+    severities: tuple[int, int, int, int]
     disc: int
     fovea: int
-    lesions: Mapping[str, int]
+    lesions: tuple[int, int, int, int, int]
 
 
 SET_IMAGES = 400
 SETS = {
-    "train": SetCounts("A", _severities(28, 7, 4, 50), 270, 396, _lesions(61, 38, 19, 13, 17)),
-    "online": SetCounts("V", _severities(18, 7, 3, 61), 265, 400, _lesions(49, 53, 30, 34, 10)),
-    "onsite": SetCounts("T", _severities(24, 9, 3, 53), 286, 394, _lesions(44, 39, 23, 21, 2)),
+    "train": SetCounts("A", (28, 7, 4, 50), 270, 396, (61, 38, 19, 13, 17)),
+    "online": SetCounts("V", (18, 7, 3, 61), 265, 400, (49, 53, 30, 34, 10)),
+    "onsite": SetCounts("T", (24, 9, 3, 53), 286, 394, (44, 39, 23, 21, 2)),
 }
 
 
@@ -86,11 +83,9 @@ def draw_eyes(arguments: argparse.Namespace, rng: Generator) -> Eyes:
     """Draw the anatomy, and eyes of every kind in the proportions of the set."""
     counts, images = SETS[arguments.set], arguments.cases
     cases = _draw_cases(arguments, rng)
-    severities = [
-        severity
-        for severity, count in counts.severities.items()
-        for _ in range(_in_proportion(count, images))
-    ]
+    severities = np.repeat(
+        _SEVERITIES, [_in_proportion(count, images) for count in counts.severities]
+    ).tolist()
     order = rng.permutation(images)
     severity = [""] * images
     for position, value in zip(order, severities, strict=False):
@@ -100,10 +95,10 @@ def draw_eyes(arguments: argparse.Namespace, rng: Generator) -> Eyes:
         "disc": _flags(images, rng.permutation(images), _in_proportion(counts.disc, images)),
         "fovea": ~_flags(images, rng.permutation(images), _in_proportion(SET_IMAGES - counts.fovea, images)),
     }
-    for name in LESIONS:
+    for name, count in zip(LESIONS, counts.lesions, strict=True):
         # Lesions lie in eyes with AMD as far as there are enough of these.
         places = np.concatenate((rng.permutation(diseased), rng.permutation(healthy)))
-        shows[name] = _flags(images, places, _in_proportion(counts.lesions[name], images))
+        shows[name] = _flags(images, places, _in_proportion(count, images))
     return Eyes(cases, severity, shows)
 
 
@@ -171,21 +166,8 @@ STYLES = {
 }
 
 
-@dataclass(frozen=True)
-class _LesionDeviation:
-    jitter: float  # of every ellipse, see `ellipses.jitter`
-    overlooked: float  # share of the ellipses
-
-
-_DEVIATIONS = {
-    Quality.GOOD: _LesionDeviation(jitter=0.10, overlooked=0.10),
-    Quality.POOR: _LesionDeviation(jitter=0.40, overlooked=0.40),
-}
-
-
-def draw_lesions(style: LesionStyle, case: FundusCase, rng: Generator) -> tuple[Ellipse, ...]:
-    """Draw the lesions of one kind in one image, with their centres inside it."""
-    return _scattered(style, case, case.fovea_x, case.fovea_y, rng)
+_DEVIATIONS = {Quality.GOOD: 0.10, Quality.POOR: 0.40}
+"""Of a submission: the jitter of every ellipse, and the share of the ellipses that it overlooks."""
 
 
 def reference_lesions(
@@ -208,16 +190,13 @@ def predicted_lesions(
     if quality is Quality.PERFECT:
         raise ValueError("quality: expected good, poor or random, found perfect")
     if quality is Quality.RANDOM or not lesions:
-        center_x, center_y = (rng.random(2) * (case.width, case.height)).tolist()
-        drawn = _scattered(style, case, center_x, center_y, rng)
+        drawn = draw_lesions(style, case, rng, (rng.random(2) * (case.width, case.height)).tolist())
     else:
         deviation = _DEVIATIONS[quality]
-        seen = rng.random(len(lesions)) >= deviation.overlooked
+        seen = rng.random(len(lesions)) >= deviation
         seen[rng.integers(len(lesions))] = True
         drawn = tuple(
-            _inside(jitter(lesion, rng, deviation.jitter), case)
-            for lesion, is_seen in zip(lesions, seen.tolist(), strict=True)
-            if is_seen
+            _inside(jitter(lesion, rng, deviation), case) for lesion in compress(lesions, seen.tolist())
         )
     return _mask_of([[lesion] for lesion in drawn], case)
 
@@ -241,9 +220,14 @@ def roughen(mask: NDArray[np.uint8], share: float, rng: Generator) -> NDArray[np
     return rough if (rough[box] == 0).any() else mask
 
 
-def _scattered(
-    style: LesionStyle, case: FundusCase, center_x: float, center_y: float, rng: Generator
+def draw_lesions(
+    style: LesionStyle, case: FundusCase, rng: Generator, center: Sequence[float] | None = None
 ) -> tuple[Ellipse, ...]:
+    """Draw the lesions of one kind in one image, with their centres inside it, around the fovea or a centre.
+
+    center: x and y in pixels.
+    """
+    center_x, center_y = center or (case.fovea_x, case.fovea_y)
     diameter = 2 * case.disc.semi_axis_y
     lesions = []
     for _ in range(int(rng.integers(style.min_count, style.max_count, endpoint=True))):

@@ -91,14 +91,9 @@ def predicted_features(eyes: GradedEyes, error: float, rng: Generator) -> list[F
     wrong = rng.random(eyes.true_features.shape) < error
     flags: list[Flags] = []
     for position, eye_errors in enumerate(wrong):
-        agreed = eyes.agreed(position)
-        true = eyes.true_features[position].tolist()
-        flags.append(
-            tuple(
-                bool((fallback if label is None else label) ^ flip)
-                for label, fallback, flip in zip(agreed, true, eye_errors.tolist(), strict=True)
-            )
-        )
+        pairs = zip(eyes.agreed(position), eyes.true_features[position].tolist(), strict=True)
+        right = [true if label is None else label for label, true in pairs]
+        flags.append(tuple(np.logical_xor(right, eye_errors).tolist()))
     return flags
 
 

@@ -6,14 +6,17 @@ import math
 import pytest
 
 from evaluation.core.fault import PhaseError
+from evaluation.core.form import CaseForm
+from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities
 from evaluation.organiser.annotators.annotations import open_annotators
-from evaluation.organiser.annotators.combine import CombinationRules, mean_probabilities, most_frequent_class
+from evaluation.organiser.annotators.combine import CombinationRules, combine
 from evaluation.organiser.annotators.ensemble import write_ensemble
 from evaluation.organiser.annotators.reference import fuse_annotators
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
 
+CASE, LABEL = CaseForm("V01"), ClassLabel(("none", "mild", "severe"))
 CASES, NAMED = ({key: ["a", "b", "c"]} for key in ("name", "case"))
 GRADE = """\
 [fields.grade]
@@ -48,22 +51,27 @@ metrics = ["macro_auc"]
     ],
 )
 def test_the_most_frequent_class(votes, first, last):
-    for tie_is_foreground, expected in ((False, first), (True, last)):
-        found = most_frequent_class(votes, tie_is_foreground)
+    for tie, expected in (("background", first), ("foreground", last)):
+        rules = CombinationRules(tie=tie)
+        found = combine(LABEL, votes, CASE, rules)
         assert found == expected or (math.isnan(found) and math.isnan(expected))
-        assert repr(most_frequent_class(votes[::-1], tie_is_foreground)) == repr(found)
+        assert repr(combine(LABEL, votes[::-1], CASE, rules)) == repr(found)
 
 
 def test_no_votes():
     with pytest.raises(ValueError, match="at least one"):
-        most_frequent_class([])
+        combine(LABEL, [], CASE, CombinationRules())
+
+
+def mean_of(given):
+    return combine(ClassProbabilities(("none", "mild", "severe")), given, CASE, CombinationRules())
 
 
 def test_mean_probabilities():
-    assert mean_probabilities([(0.5, 0.25, 0.25), (0.0, 1.0, 0.0)]) == (0.25, 0.625, 0.125)
+    assert mean_of([(0.5, 0.25, 0.25), (0.0, 1.0, 0.0)]) == (0.25, 0.625, 0.125)
     third = (1 / 3, 1 / 3, 1 / 3)
-    assert sum(mean_probabilities([third] * 7)) == pytest.approx(1)
-    assert mean_probabilities([(1.0, 0.0)] * 3) == (1.0, 0.0)
+    assert sum(mean_of([third] * 7)) == pytest.approx(1)
+    assert mean_of([(1.0, 0.0)] * 3) == (1.0, 0.0)
 
 
 def rows_of(path):

@@ -14,7 +14,7 @@ from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.io.kinds.volume import ConfidenceVolume
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.metrics.crops import Crop, box_of_content
-from evaluation.organiser.annotators.combine import CombinationRules, combine, combine_points, is_combinable
+from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable
 
 CASE = CaseForm("V01", 4, 3)
 FOREGROUND = CombinationRules(tie="foreground")
@@ -111,20 +111,21 @@ points = st.builds(Point, coordinates, coordinates)
     ],
 )
 def test_by_hand(kind, given_points, tie_is_visible, expected):
-    found = combine_points(kind, [Point(*point) for point in given_points], tie_is_visible)
+    rules = FOREGROUND if tie_is_visible else CombinationRules()
+    found = combine(kind, [Point(*point) for point in given_points], CASE, rules)
     assert (found.x, found.y) == expected
 
 
 def test_no_point_has_no_mean():
     with pytest.raises(ValueError, match="at least one"):
-        combine_points(ALWAYS, [])
+        combine(ALWAYS, [], CASE, FOREGROUND)
 
 
 @settings(max_examples=50)
 @given(st.lists(points, min_size=1, max_size=5))
 def test_within_the_annotators_range_in_any_order(annotators):
-    found = combine_points(ALWAYS, annotators)
+    found = combine(ALWAYS, annotators, CASE, FOREGROUND)
     assert min(p.x for p in annotators) <= found.x <= max(p.x for p in annotators)
     assert min(p.y for p in annotators) <= found.y <= max(p.y for p in annotators)
-    assert combine_points(ALWAYS, annotators[::-1]) == found
-    assert combine_points(ALWAYS, [annotators[0]] * 3) == annotators[0]
+    assert combine(ALWAYS, annotators[::-1], CASE, FOREGROUND) == found
+    assert combine(ALWAYS, [annotators[0]] * 3, CASE, FOREGROUND) == annotators[0]

@@ -33,7 +33,7 @@ def ct_view(seed=0):
     body = ball(shape, (12, 256, 256), 200)
     organ, found = ball(shape, (12, 240, 240), 60), ball(shape, (12, 250, 244), 60)
     ground = (90 * body + 40 * organ + generator.normal(20, 12, shape)).clip(0, 255).astype(np.uint8)
-    return _view([(found, organ)], ground, tuple(planes.tolist()), 120, 1.0, 256)
+    return _view([(found, organ)], ground, 256, tuple(planes.tolist()), 120, ())
 
 
 def report_of(cases):
@@ -45,7 +45,7 @@ def test_areas_and_outlines_by_hand():
     reference, predicted = np.zeros((1, 5, 6), bool), np.zeros((1, 5, 6), bool)
     reference[0, 1:4, 1:4] = True
     predicted[0, 1:4, 3:5] = True
-    view = _view([(predicted, reference)], None, (0,), 1, 2.0, 256)
+    view = _view([(predicted, reference)], None, 256, (0,), 1, (), aspect=2.0)
     areas = np.array(Image.open(io.BytesIO(view.areas)))
     np.testing.assert_array_equal(areas[1:4], [[0, 2, 2, 1, 3, 0]] * 3)
     assert not areas[[0, 4]].any()

@@ -15,7 +15,7 @@ import pytest
 
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.rescoring.cluster import OnCluster, _HandedOver
-from evaluation.organiser.rescoring.run import Slicing, score_all
+from evaluation.organiser.rescoring.run import score_all
 from evaluation.organiser.rescoring.task import Answer, failed
 from evaluation.phase.phase import load_phase
 from test.repository import REPOSITORY
@@ -119,7 +119,7 @@ def test_addresses_are_read_once_per_worker_and_their_seal_is_verified(
     # A worker keeps the submission of its last slice, and no other.
     sliced = [replace(task, slices=3) for task in far if task.place == "packed"]
     read.unlink()
-    engine = Slicing(OnCluster(dask.address, None, tell))
+    engine = OnCluster(dask.address, None, tell)
     assert set(run(sliced, tmp_path / "slices", engine).values()) == {"scored"}
     expected = {name: data for name, data in quiet.items() if "packed" in name}
     assert results_in(tmp_path / "slices") == expected
@@ -146,7 +146,7 @@ def test_workers_killed_at_random_moments_lose_nothing(dask, teams, quiet, tmp_p
     thread.start()
     try:
         parted = [replace(task, slices=1 + 5 * (number % 2)) for number, task in enumerate(tasks)]
-        done = run(parted, tmp_path / "shot", Slicing(OnCluster(dask.address, None, tell)))
+        done = run(parted, tmp_path / "shot", OnCluster(dask.address, None, tell))
     finally:
         ended.set()
         thread.join()
@@ -157,7 +157,7 @@ def test_workers_killed_at_random_moments_lose_nothing(dask, teams, quiet, tmp_p
 
 def test_a_submission_that_ends_its_worker_each_time_is_blamed_and_no_other(dask, teams, tmp_path):
     _, tell = told()
-    engine = Slicing(OnCluster(dask.address, None, tell, score=score_or_end))
+    engine = OnCluster(dask.address, None, tell, score=score_or_end)
     tasks = tasks_of(*teams, slices=2, workers=0)[:6]
     answers = {t.place: a for t, a in score_all(tasks, tmp_path / "o", engine)}
     failures = {place: answer.line for place, answer in answers.items() if answer.kind == "failed"}

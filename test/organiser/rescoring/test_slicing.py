@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.organiser.rescoring.lanes import Lanes
-from evaluation.organiser.rescoring.run import Slicing, score_all, slices_of
+from evaluation.organiser.rescoring.run import score_all, slices_of
 from evaluation.organiser.rescoring.task import Answer, failed
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
@@ -36,12 +36,12 @@ def test_slices_write_the_bytes_of_one_task(tmp_path, slices):
     run(tasks, tmp_path / "whole", Here())
     engine = Here()
     sliced = [replace(task, slices=slices) for task in tasks]
-    assert run(sliced, tmp_path / "sliced", Slicing(engine)) == BEFORE
+    assert run(sliced, tmp_path / "sliced", engine) == BEFORE
     assert results_in(tmp_path / "sliced") == results_in(tmp_path / "whole")
     asked = [task for task in engine.asked if task.place == "packed"]
     assert [task.part.number for task in asked if not task.scored] == list(range(slices))
     assert len(asked) == slices + 1
-    assert set(run(sliced, tmp_path / "sliced", Slicing(Here())).values()) == {"kept"}
+    assert set(run(sliced, tmp_path / "sliced", Here()).values()) == {"kept"}
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -55,7 +55,7 @@ def test_slices_of_the_bundled_phases_write_the_bytes_of_one_task(name, tmp_path
     tasks = tasks_of(phase, tmp_path / "teams")
     assert run(tasks, tmp_path / "whole", Here()) == {"team": "scored"}
     sliced = [replace(task, slices=3) for task in tasks]
-    assert run(sliced, tmp_path / "sliced", Slicing(Here())) == {"team": "scored"}
+    assert run(sliced, tmp_path / "sliced", Here()) == {"team": "scored"}
     assert results_in(tmp_path / "sliced") == results_in(tmp_path / "whole")
 
 
@@ -107,7 +107,7 @@ def test_what_becomes_of_a_slice_becomes_of_its_submission_once(tmp_path, incide
     (task,) = (task for task in tasks_of(*write_teams(tmp_path)) if task.place == "folder")
     run([task], tmp_path / "whole", Here())
     engine = Told(answers)
-    assert run([replace(task, slices=3)], tmp_path / "sliced", Slicing(engine)) == {"folder": kind}
+    assert run([replace(task, slices=3)], tmp_path / "sliced", engine) == {"folder": kind}
     assert engine.asked == asked
     if kind == "scored":
         assert results_in(tmp_path / "sliced") == results_in(tmp_path / "whole")
@@ -131,14 +131,14 @@ def test_processes_killed_in_the_middle_of_slices_lose_nothing(tmp_path):
     thread = threading.Thread(target=kill_now_and_then)
     thread.start()
     try:
-        done = run([replace(task, slices=3) for task in tasks], tmp_path / "shot", Slicing(engine))
+        done = run([replace(task, slices=3) for task in tasks], tmp_path / "shot", engine)
     finally:
         ended.set()
         thread.join()
     assert killed
     # Three deaths of one slice are a failure that names its submission; the next run makes up for it.
     failures = [place for place, kind in done.items() if kind == "failed"]
-    again = run([replace(task, slices=3) for task in tasks], tmp_path / "shot", Slicing(Here()))
+    again = run([replace(task, slices=3) for task in tasks], tmp_path / "shot", Here())
     assert [place for place, kind in again.items() if kind != "kept"] == sorted(failures)
     assert results_in(tmp_path / "shot") == results_in(tmp_path / "quiet")
 

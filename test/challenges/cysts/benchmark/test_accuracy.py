@@ -8,15 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evaluation.organiser.cyst_benchmark.accuracy import Similarity, SimilarityByConfidence, marked_by_either
+from evaluation.organiser.cyst_benchmark.accuracy import (
+    SimilarityByConfidence,
+    similarity_of,
+    similarity_sums,
+)
 
 planes = arrays(np.uint8, (3, 4), elements=st.integers(0, 5))
 
 
 def similarity(first, second, *levels):
-    found = Similarity()
-    found.add(np.asarray(first), np.asarray(second), marked_by_either(*levels))
-    return found.result()
+    return similarity_of(similarity_sums(np.asarray(first), np.asarray(second), *levels))
 
 
 def test_by_hand():
@@ -32,11 +34,10 @@ def test_by_hand():
 
 
 def test_planes_are_pooled_not_averaged():
-    found = Similarity()
-    found.add(np.array([[1.0]]), np.array([[1.0]]), {1: np.array([[True]])})
-    found.add(np.array([[1.0]]), np.array([[0.0]]), {1: np.array([[True]])})
-    assert found.result().overall == pytest.approx(2 * 1 / (2 + 1))
-    assert found.result().by_confidence[1] == pytest.approx(2 / 3)
+    one, zero, marked = np.array([[1.0]]), np.array([[0.0]]), np.array([[1]])
+    found = similarity_of(similarity_sums(one, one, marked) + similarity_sums(one, zero, marked))
+    assert found.overall == pytest.approx(2 * 1 / (2 + 1))
+    assert found.by_confidence[1] == pytest.approx(2 / 3)
 
 
 def test_nothing_marked_by_anybody_is_alike():
