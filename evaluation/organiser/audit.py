@@ -31,7 +31,7 @@ from evaluation.core.field import CaseColumns
 from evaluation.core.metric import Metric
 from evaluation.evaluate import scores_of_nothing
 from evaluation.io.tables import is_number, parse_number
-from evaluation.phase.cases import key_of, subgroup_masks
+from evaluation.phase.cases import group_labels, key_of, subgroup_masks
 from evaluation.phase.config import FILE_NAME, PhaseConfig, Subgroup, Submissions
 from evaluation.phase.leaderboard import Digits, detail_of, digits_of, public_estimates
 from evaluation.phase.phase import Phase
@@ -194,10 +194,8 @@ def told_label(phase: Phase, subgroup: Subgroup, tables: Mapping[str, CaseTable]
         return ""
     if subgroup.column in (*label_columns(phase), *phase.challenge.derived_columns(phase.options)):
         return "it is a label"
-    names = [case.name for case in phase.cases.forms]
-    groups = dict.fromkeys(names, "")
-    for key, members in subgroup_masks(subgroup, phase.cases, names).items():
-        groups |= {name: key for name, is_member in zip(names, members, strict=True) if is_member}
+    keys = map(key_of, group_labels(subgroup, [row.cells[subgroup.column] for row in phase.rows]))
+    groups = dict(zip((case.name for case in phase.cases.forms), keys, strict=True))
     for label in hidden_labels(phase, tables):
         share = determined_share(groups, label.classes)
         if share - share_by_chance(groups, label.classes) >= _MUCH_OF_THE_LABEL:

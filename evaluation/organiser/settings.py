@@ -1,6 +1,5 @@
 """The settings of a phase on the platform, derived from its configuration and its `metrics.json`."""
 
-import dataclasses
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -82,7 +81,7 @@ def metrics_of_empty_submission(phase: Phase, workers: int) -> dict[str, Any]:
     """
     compulsory = tuple(task for task in phase.tasks if task.name not in phase.form.optional_tasks)
     metrics = summarise(scores_of_nothing(phase, compulsory or phase.tasks, workers))
-    content: dict[str, Any] = json.loads(render(dataclasses.asdict(metrics)))
+    content: dict[str, Any] = json.loads(render(metrics))
     return content
 
 
@@ -132,11 +131,8 @@ def _submission_settings(submissions: Submissions) -> dict[str, Any]:
     if submissions.limit is not None:
         settings["submissions_limit_per_user_per_period"] = submissions.limit
         settings["submission_limit_period"] = submissions.period_days
-    if submissions.opens_at is not None:
-        settings["submissions_open_at"] = submissions.opens_at.isoformat()
-    if submissions.closes_at is not None:
-        settings["submissions_close_at"] = submissions.closes_at.isoformat()
-    return settings
+    times = {"submissions_open_at": submissions.opens_at, "submissions_close_at": submissions.closes_at}
+    return settings | {key: time.isoformat() for key, time in times.items() if time is not None}
 
 
 def settings_file(settings: Mapping[str, Any]) -> bytes:

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from string import Template
 from typing import Any
@@ -69,13 +70,12 @@ class ArchiveWriter:
         cells = [{row[0]: row[1:] for row in self._rows[item.name]} for item in fields]
         columns = [item.archive.columns for item in fields if isinstance(item.archive, TableColumns)]
         cases = dict.fromkeys(case for found in cells for case in found)
-        rows = []
-        for case in cases:
-            row = [case]
-            for found, names in zip(cells, columns, strict=True):
-                row += found.get(case, [""] * len(names))
-            rows.append(row)
-        write_csv(self.folder / file, [key, *(name for names in columns for name in names)], rows)
+        parts = list(zip(cells, columns, strict=True))
+        rows = (
+            [case, *(cell for found, names in parts for cell in found.get(case, [""] * len(names)))]
+            for case in cases
+        )
+        write_csv(self.folder / file, [key, *chain(*columns)], rows)
 
 
 @dataclass(frozen=True)
@@ -191,8 +191,8 @@ class AlgorithmWriter:
                 extension = PurePosixPath(socket.path).suffix
                 content["file"] = f"{_SITE}/media/{_key(image.name, slug)}/{image.name}{extension}"
             else:
-                own = image.interface is not None and image.interface.by_value
-                own = own and image.interface is not None and slug == image.interface.input_socket
+                interface = image.interface
+                own = interface is not None and interface.by_value and slug == interface.input_socket
                 content["value"] = image.value if own else socket.example
             yield content | {"pk": number}
 
@@ -206,18 +206,15 @@ class AlgorithmWriter:
         values = [self._values.get(case, {}).get(item.name) for case in image.cases]
         content: Any = values if item.socket.stacked else values[0]
         kind = "Anything" if item.socket.stacked else item.kind.socket_kind
-        kind = "Image" if item.socket.is_image else kind
-        super_kind = "Image" if item.socket.is_image else "Value" if self.inline else "File"
-        output = self._socket(item.socket.slug, kind, super_kind, item.socket.file_name)
+        super_kind = "Value" if self.inline else "File"
         if item.socket.is_image:
-            output["image"] = content
-        elif self.inline:
-            output["value"] = content
-        else:
+            kind = super_kind = "Image"
+        elif not self.inline:
             path = self._output(image, item)
             _write_json(self.folder / path, content)
-            output["file"] = f"{_SITE}/media/components/componentinterfacevalue/{path}?Signature=s"
-        return output
+            content = f"{_SITE}/media/components/componentinterfacevalue/{path}?Signature=s"
+        output = self._socket(item.socket.slug, kind, super_kind, item.socket.file_name)
+        return output | {super_kind.lower(): content}
 
 
 def algorithm_writer(folder: Path, form: Form, fields: Sequence[Field]) -> AlgorithmWriter:
@@ -311,17 +308,14 @@ def write_phase(
     for case in cases:
         columns = dict(case.columns)
         for item in fields:
-            kind, location = item.reference.kind, item.reference.location
             if item.name not in case.reference:
                 continue
+            kind, location, value = item.reference.kind, item.reference.location, case.reference[item.name]
             if isinstance(location, CaseColumns):
-                cells = kind.write_cells(case.reference[item.name])
-                columns |= zip(location.columns, cells, strict=True)
+                columns |= zip(location.columns, kind.write_cells(value), strict=True)
             elif isinstance(location, TableRows):
-                several = kind.write_rows(case.reference[item.name])
-                lists[location].extend([case.name, *cells] for cells in several)
+                lists[location].extend([case.name, *cells] for cells in kind.write_rows(value))
             else:
-                value = case.reference[item.name]
                 write_case_file(folder, kind, location, case.name, value, location.extensions[0])
         found.append({"name": case.name, **columns})
     header = list(dict.fromkeys(column for row in found for column in row))

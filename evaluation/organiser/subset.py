@@ -7,7 +7,7 @@ reference files of the drawn cases. Stacks of images are written anew, as the ro
 import json
 import re
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,7 +23,7 @@ from evaluation.io.tables import is_number, write_csv
 from evaluation.organiser.audit import label_columns
 from evaluation.organiser.output import whole_folder
 from evaluation.phase import cases, config, registry
-from evaluation.phase.cases import organiser_table, subgroup_masks
+from evaluation.phase.cases import group_labels, key_of, organiser_table
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 
@@ -63,8 +63,8 @@ def _draw(
     if not positions or depth == len(strata[positions[0]]):
         drawn: list[int] = rng.permutation(np.array(positions, dtype=np.int64))[:total].tolist()
         return drawn
-    groups: dict[str, list[int]] = {value: [] for value in sorted({strata[i][depth] for i in positions})}
-    for position in positions:
+    groups: dict[str, list[int]] = defaultdict(list)
+    for position in sorted(positions, key=lambda position: strata[position][depth]):
         groups[strata[position][depth]].append(position)
     parts = apportion({value: len(members) for value, members in groups.items()}, total)
     return [
@@ -162,12 +162,7 @@ def _values(phase: Phase, column: str, problems: list[str]) -> list[str]:
     """Return the value of every case in a column, or its bin."""
     for subgroup in phase.config.subgroups:
         if subgroup.column == column and subgroup.bins:
-            found = [""] * len(phase.rows)
-            names = [form.name for form in phase.cases.forms]
-            for key, members in subgroup_masks(subgroup, phase.cases, names).items():
-                for position in members.nonzero()[0].tolist():
-                    found[position] = key
-            return found
+            return list(map(key_of, group_labels(subgroup, [row.cells[column] for row in phase.rows])))
     values = [row.cells[column] for row in phase.rows]
     if (count := len(set(values))) > _MOST_VALUES:
         remedy = " (bins in [[subgroups]] cut numbers)" if all(map(is_number, filter(None, values))) else ""
