@@ -27,6 +27,7 @@ from evaluation.organiser.justraigs_graders.grading import (
     ABBREVIATIONS,
     GRADERS,
     MAIN_LABELS,
+    read_graders,
     write_case_table,
 )
 from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage, configured
@@ -158,7 +159,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
             submissions=_SUBMISSIONS[suffix],
         )
         (folder / "phase.toml").write_text(configuration, "utf-8")
-        write_case_table(graders, mapping, folder / "cases.csv")
+        write_case_table(folder / "cases.csv", read_graders(graders), mapping, graders.name)
         folders.append(folder)
         for quality in Quality:
             folders.append(arguments.output / "submissions" / name / quality.value)
