@@ -6,7 +6,6 @@ from pathlib import Path
 
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
 from evaluation.core.fault import PhaseError
-from evaluation.io.tables import write_csv
 from evaluation.organiser.justraigs_graders import grading
 from evaluation.organiser.justraigs_graders.assignment import BLOCK, redistribute
 from evaluation.organiser.output import whole_folder, write_report, write_rows
@@ -49,9 +48,7 @@ def fuse_graders(
     eyes = grading.read_graders(graders)
     with whole_folder(output) as phase:
         (phase / FILE_NAME).write_bytes(configuration.read_bytes())
-        columns = grading.COLUMNS_WITHOUT_STACKS if mapping is None else grading.CASE_COLUMNS
-        entries = None if mapping is None else grading.read_mapping(mapping)
-        write_csv(phase / CASES, columns, grading.case_rows(eyes, entries, graders.name))
+        grading.write_case_table(phase / CASES, eyes, mapping, graders.name)
     agreed = [grading.agreed_eye(eye, options.specialist_alone) for eye in eyes]
     gradings = grading.gradings_of(eyes)
     limits = monitoring.limits

@@ -153,7 +153,8 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
             submissions=_SUBMISSIONS[suffix],
         )
         (folder / "phase.toml").write_text(configuration, "utf-8")
-        grading.write_case_table(graders, mapping, folder / "cases.csv")
+        answers = grading.read_graders(graders)
+        grading.write_case_table(folder / "cases.csv", answers, mapping, graders.name)
         folders.append(folder)
         for quality in Quality:
             folders.append(arguments.output / "submissions" / name / quality.value)
