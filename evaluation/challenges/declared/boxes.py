@@ -284,8 +284,7 @@ class _AverageOfBoxes(MetricTable):
             def values(cases: WeightedCases) -> Floats:
                 return value(matched(cases.table), cases.weights)
 
-            mean: Floats = cases.derive(columns, values).mean(axis=2)
-            return mean
+            return np.asarray(cases.derive(columns, values).mean(axis=2))
 
         def mean(cases: WeightedCases) -> Floats:
             return mean_over_classes(of_classes(cases)[..., np.newaxis])[:, 0]

@@ -22,7 +22,7 @@ from evaluation.challenges.declared.detections import (
     distinct,
     figure_names,
 )
-from evaluation.challenges.declared.label_maps import IMAGE_EXTENSIONS, VOLUME_EXTENSIONS, Label
+from evaluation.challenges.declared.label_maps import IMAGE_EXTENSIONS, VOLUME_EXTENSIONS, Label, LabelFigure
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.field import Field, Files, HiddenField, Reference
@@ -188,10 +188,8 @@ class PointMetric(ObjectMetric):
             voxels = true.voxels_of(found.positions) - true.mask.corner
             spacing = np.asarray(true.grid.spacing_mm)[::-1]
             return match_in_lesions(voxels, true.lesions, spacing, self.radius or 0, confidence, strict)
-        return match_within(found.positions, true.positions, self._radius(true), rule, confidence, strict)
-
-    def _radius(self, points: PointSet) -> float | Floats:
-        return points.diameters / 2 if self.radius is None else self.radius
+        radius = true.diameters / 2 if self.radius is None else self.radius
+        return match_within(found.positions, true.positions, radius, rule, confidence, strict)
 
 
 class PointF1(ShareOfObjects, PointMetric):
@@ -325,14 +323,14 @@ class LandmarkMetric(tables.MetricTable):
         has the shape (landmarks,).
         """
 
-    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the mean over all landmarks, and the mean of each."""
-        return self.landmark_measure(name, field_name, table, best=1, worst=0)
+    def figure(self, table: tables.FieldTable) -> LabelFigure:
+        """Return the properties of the figure."""
+        return LabelFigure(best=1, worst=0)
 
-    def landmark_measure(
-        self, name: str, field_name: str, table: tables.FieldTable, best: float, worst: float, unit: str = ""
-    ) -> tables.Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the mean over the landmarks of each case and then over cases, and the mean of each."""
+        figure = self.figure(table)
+        worst = figure.worst
         landmarks = figure_names(table.names) if isinstance(table, KeypointsField) else ()
         title, count = self.title_of(name), max(1, len(landmarks))
         keys = [f"{name}_{of}" for of in landmarks]
@@ -353,7 +351,8 @@ class LandmarkMetric(tables.MetricTable):
             return row(np.full(count, worst), _by_name(references[field_name], count))
 
         metrics = tuple(
-            Metric(key, words, mean_of(key), best, worst, unit=unit) for key, words in names.items()
+            Metric(key, words, mean_of(key), figure.best, worst, unit=figure.unit)
+            for key, words in names.items()
         )
         return tables.Measure(metrics, scored, worst_row)
 
@@ -393,11 +392,10 @@ class MeanRadialError(LandmarkMetric):
             errors if self.unpredicted == "leave_out" else np.nan_to_num(errors, nan=np.inf), self.worst
         )
 
-    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the mean over all landmarks, and the mean of each."""
+    def figure(self, table: tables.FieldTable) -> LabelFigure:
+        """Return a distance."""
         assert isinstance(table, SpaceTable)
-        unit = "mm" if table.unit == "mm" else "pixels"
-        return self.landmark_measure(name, field_name, table, 0, self.worst, unit)
+        return LabelFigure(0, self.worst, table.unit)
 
 
 class SuccessDetectionRate(LandmarkMetric):

@@ -132,7 +132,11 @@ def _point(
     hits, others = int(by_team.sum()), int(by_annotator.sum())
     specificity = int((~one.positive & ~one.decided).sum()) / negatives
     figures = specificity, others / positives, hits / positives, (hits - others) / positives
-    place = annotator, team, positives, negatives, *figures, *_interval(one, resampling)
+    bounds: tuple[float | None, float | None] = (None, None)
+    if resampling.resamples and _fewest_units(one.positive, one.units) >= resampling.interval_minimum:
+        interval = percentile_interval(_differences([one], resampling)[0])
+        bounds = interval.lower, interval.upper
+    place = annotator, team, positives, negatives, *figures, *bounds
     return AnnotatorPoint(*place, only_team, only_annotator, test.method, test.p_value, None, test.note)
 
 
@@ -146,14 +150,6 @@ def mcnemar_p(first_alone: int, second_alone: int) -> float:
 
     total = first_alone + second_alone
     return min(1.0, 2 * float(bdtr(min(first_alone, second_alone), total, 0.5))) if total else 1.0
-
-
-def _interval(one: _Compared, resampling: Resampling) -> tuple[float | None, float | None]:
-    """Return the percentile interval of the difference, None with fewer units of a class than are needed."""
-    if not resampling.resamples or _fewest_units(one.positive, one.units) < resampling.interval_minimum:
-        return None, None
-    interval = percentile_interval(_differences([one], resampling)[0])
-    return interval.lower, interval.upper
 
 
 def _fewest_units(positive: NDArray[np.bool_], units: NDArray[np.int64] | None) -> int:
