@@ -203,7 +203,7 @@ class WithInterval:
 
 @dataclass(frozen=True)
 class IntraclassCorrelations:
-    """Correlations of single ratings, at most 1: of absolute agreement, ICC(2,1), of consistency, ICC(3,1)."""
+    """Single-rating correlations, at most 1: of absolute agreement, ICC(2,1), of consistency, ICC(3,1)."""
 
     agreement: WithInterval
     consistency: WithInterval
