@@ -6,13 +6,7 @@ from typing import Literal
 
 from pydantic import FiniteFloat, model_validator
 
-from evaluation.challenges.declared.tables import (
-    FieldTable,
-    Measure,
-    MetricTable,
-    Positive,
-    RowFieldTable,
-)
+from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, Positive, RowFieldTable
 from evaluation.core.aggregates import concordance_of
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn
