@@ -6,12 +6,12 @@ import select
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from evaluation import __version__
 from evaluation.core.fault import FormFault, PhaseError
@@ -20,49 +20,34 @@ from evaluation.core.trouble import MachineTrouble, trouble_of
 # --- Arguments, which tables of `arguments.toml` declare ---
 
 
-def share_below_one(text: str) -> float:
-    """Return an argument as a number from 0 to below 1; the ``type`` of an argument."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to below 1, found {text!r}")
-    return number
+Value = TypeVar("Value", int, float, Fraction)
+
+
+def _argument(
+    read: Callable[[str], Value], fits: Callable[[Value], bool], expected: str
+) -> Callable[[str], Value]:
+    """Return the ``type`` of an argument whose value can be read and fits."""
+
+    def convert(text: str) -> Value:
+        with suppress(ValueError, ZeroDivisionError):
+            if fits(value := read(text)):
+                return value
+        raise argparse.ArgumentTypeError(f"expected {expected}, found {text!r}")
+
+    return convert
 
 
 def whole_number(least: int) -> Callable[[str], int]:
     """Return the ``type`` of an argument that is a whole number of at least ``least``."""
-
-    def read(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            number = least - 1
-        if number < least:
-            raise argparse.ArgumentTypeError(f"expected a whole number of at least {least}, found {text!r}")
-        return number
-
-    return read
-
-
-def share(text: str) -> Fraction:
-    """Return an argument as an exact share from 0 to 1: 0.95 or 95/100."""
-    try:
-        number = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        number = Fraction(-1)
-    if not 0 <= number <= 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}")
-    return number
+    return _argument(int, lambda number: number >= least, f"a whole number of at least {least}")
 
 
 _TYPES: dict[str, Callable[[str], object]] = {
     "path": Path,
     "integer": int,
     "number": float,
-    "share": share,
-    "share_below_one": share_below_one,
+    "share": _argument(Fraction, lambda number: 0 <= number <= 1, "a number from 0 to 1"),  # 0.95 or 95/100
+    "share_below_one": _argument(float, lambda number: 0 <= number < 1, "a number from 0 to below 1"),
 }
 
 

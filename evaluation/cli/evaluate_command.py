@@ -31,14 +31,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Shard:
-    """One of ``count`` shares of the submissions; ``number`` counts from 1."""
-
-    number: int
-    count: int
-
-
-@dataclass(frozen=True)
 class PhaseSubmissions:
     """The submissions to one phase: names, paths or addresses; the default phase is --ground-truth."""
 
@@ -46,19 +38,13 @@ class PhaseSubmissions:
     folder: str
 
 
-def shard(text: str) -> Shard:
-    """Return an argument as a share."""
+def shard(text: str) -> slice:
+    """Return an argument I/N as the slice of the I-th of N shares, counted from 1."""
     if match := re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text):
         number, count = map(int, match.groups())
         if 1 <= number <= count:
-            return Shard(number, count)
+            return slice(number - 1, None, count)
     raise argparse.ArgumentTypeError(f"expected I/N with I from 1 to N, found {text!r}")
-
-
-def _positive(text: str) -> int:
-    if re.fullmatch(r"[1-9][0-9]{0,8}", text):
-        return int(text)
-    raise argparse.ArgumentTypeError(f"expected a number of cases from 1, found {text!r}")
 
 
 def parts(given: list[str], ground_truth: str | None) -> list[PhaseSubmissions]:
@@ -99,7 +85,7 @@ _SHOWN_NAMES = 10
 _OUT_OF_TIME = "The evaluation ran out of time. Please tell the organisers; no result was written."
 
 
-WORDS = {"shard": shard, "cases": _positive, "uploaded": UPLOADED, "baked": BAKED}
+WORDS = {"shard": shard, "uploaded": UPLOADED, "baked": BAKED}
 
 
 def run(arguments: argparse.Namespace) -> int:

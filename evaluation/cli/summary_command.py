@@ -7,54 +7,43 @@ import sys
 from evaluation.core.fault import PhaseError
 from evaluation.io.json_files import read_json
 
+_FURTHER = ("confidence_interval", "standard_deviation", "interval")
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the table. Raises `PhaseError` for any other file."""
     try:
         content = read_json(arguments.metrics)
-        rows = [
-            (
-                task,
-                name,
-                estimate["value"],
-                estimate.get("confidence_interval"),
-                estimate.get("standard_deviation"),
-                estimate.get("interval"),
-            )
+        figures = [
+            {"task": task, "metric": name, "value": one["value"], **{key: one.get(key) for key in _FURTHER}}
             for task, metrics in content["aggregates"].items()
-            for name, estimate in metrics.items()
+            for name, one in metrics.items()
         ]
-        rows += [
-            ("composite", name, value, None, None, None)
+        figures += [
+            {"task": "composite", "metric": name, "value": value, **dict.fromkeys(_FURTHER)}
             for name, value in content["ranking"].get("composites", {}).items()
         ]
-        cases = content["cases"]
-        title = f"{content['phase']['name']}: {cases['scored']} of {cases['expected']} cases scored"
+        cases, phase = content["cases"], content["phase"]["name"]
+        title = f"{phase}: {cases['scored']} of {cases['expected']} cases scored"
     except (FileNotFoundError, KeyError, TypeError, AttributeError) as error:
         raise PhaseError(f"{arguments.metrics}: is not a metrics.json of this package ({error})") from None
     if arguments.json:
-        names = ("task", "metric", "value", "confidence_interval", "standard_deviation", "interval")
-        figures = [dict(zip(names, row, strict=True)) for row in rows]
-        content = {"phase": content["phase"]["name"], "cases": cases, "figures": figures}
+        content = {"phase": phase, "cases": cases, "figures": figures}
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
         return 0
     from evaluation.cli.console import TableConsole, text_table
 
-    cells = [
-        (
-            task,
-            name.replace("_", " "),
-            f"{value:.4f}",
-            f"{interval['lower']:.4f} – {interval['upper']:.4f}" if interval else "",
-            "" if deviation is None else f"{deviation:.4f}",
-        )
-        for task, name, value, interval, deviation, _ in rows
-    ]
-    table = text_table(title, ("task", "metric"), ("value", "95 % interval", "standard deviation"), cells)
+    rows = []
+    for one in figures:
+        interval, deviation = one["confidence_interval"], one["standard_deviation"]
+        bounds = f"{interval['lower']:.4f} – {interval['upper']:.4f}" if interval else ""
+        spread = "" if deviation is None else f"{deviation:.4f}"
+        rows.append((one["task"], one["metric"].replace("_", " "), f"{one['value']:.4f}", bounds, spread))
+    table = text_table(title, ("task", "metric"), ("value", "95 % interval", "standard deviation"), rows)
     # A log has no width, and a folded table is unreadable.
     console = TableConsole(120, highlight=True)
     console.print(table)
-    for task, name, *_, reason in rows:
-        if reason:
-            console.print(f"no interval of {task}.{name}: {reason}")
+    for one in figures:
+        if one["interval"]:
+            console.print(f"no interval of {one['task']}.{one['metric']}: {one['interval']}")
     return 0

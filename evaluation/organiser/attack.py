@@ -13,30 +13,11 @@ from numpy.typing import NDArray
 
 from evaluation.core.challenge import Task
 from evaluation.core.field import Variant
-from evaluation.core.form import CaseForm
 from evaluation.evaluate import scores_of_nothing
+from evaluation.organiser import attack_tools, audit
 from evaluation.organiser.attack_on_classes import half_step, labels_of_classes, targets
-from evaluation.organiser.attack_tools import (
-    Labellings,
-    Oracle,
-    OutOfSubmissionsError,
-    Recovered,
-    Spoiler,
-    contribution,
-    rows_of_subsets,
-    spoilers,
-    subsets_of_sum,
-    value_of,
-)
-from evaluation.organiser.audit import (
-    Disclosure,
-    HiddenLabels,
-    Labels,
-    bits_of,
-    disclosure_of,
-    hidden_labels,
-    told_label,
-)
+from evaluation.organiser.attack_tools import Oracle, Recovered, Spoiler, subsets_of_sum, value_of
+from evaluation.organiser.audit import Disclosure, Labels
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
@@ -62,17 +43,16 @@ def labels_from_detections(
     try:
         everywhere = attack.submit(range(len(oracle.cases)))
         nowhere = attack.submit(())
-        usable = [
-            metric
-            for metric in positives
+        usable = {
+            metric: whole
+            for metric, whole in positives.items()
             if (value_of(everywhere, task.name, metric) or 0) > (value_of(nowhere, task.name, metric) or 0)
-        ]
+        }
         known = {metric: {} for metric in usable}
         cases = range(len(oracle.cases))
         for start in cases[::_DETECTION_GROUP] if usable else ():
-            group = cases[start : start + _DETECTION_GROUP]
-            attack.find(group, {metric: positives[metric] for metric in usable}, half_steps, known)
-    except OutOfSubmissionsError:
+            attack.find(cases[start : start + _DETECTION_GROUP], usable, half_steps, known)
+    except attack_tools.OutOfSubmissionsError:
         pass
     return {
         metric: Recovered(
@@ -90,6 +70,7 @@ class _Detections:
 
     def __init__(self, task: Task, oracle: Oracle) -> None:
         self._task, self._oracle = task, oracle
+        self._kinds = {field.name: field.kind for field in task.fields}
         self._random = np.random.Generator(np.random.PCG64(_DETECTION_SEED))
         self._empty = [
             {field.name: oracle.empty(field, case) for field in task.fields_for(case)}
@@ -100,15 +81,11 @@ class _Detections:
         """Return the metrics.json of finding every structure in these images and none elsewhere."""
         # Full predictions are made when they are scored: those of all images would not fit into memory.
         return self._oracle.submit(
-            self._full(case, empty) if position in detected else empty
+            {name: self._kinds[name].rehearse(value, case, Variant.INVERTED) for name, value in empty.items()}
+            if position in detected
+            else empty
             for position, (case, empty) in enumerate(zip(self._oracle.cases, self._empty, strict=True))
         )
-
-    def _full(self, case: CaseForm, empty: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {
-            field.name: field.kind.rehearse(empty[field.name], case, Variant.INVERTED)
-            for field in self._task.fields_for(case)
-        }
 
     def find(
         self,
@@ -118,7 +95,7 @@ class _Detections:
         known: Mapping[str, dict[int, int]],
     ) -> None:
         """Find the labels of a group of images, of all structures with the same submissions."""
-        every = rows_of_subsets(np.arange(1 << len(group), dtype=np.uint64), len(group))
+        every = attack_tools.rows_of_subsets(np.arange(1 << len(group), dtype=np.uint64), len(group))
         fitting = dict.fromkeys(positives, every)
         for _ in range(_DETECTION_TRIES):
             chosen = self._random.random(len(group)) < 0.5
@@ -183,7 +160,7 @@ class AttackOnMeans:
                 base = self._mean(self._whole)
                 for start in range(0, len(cases), size):
                     known |= self._members(range(len(cases))[start : start + size], base)
-        except OutOfSubmissionsError:
+        except attack_tools.OutOfSubmissionsError:
             pass
         method = f"means of {self._split.column} = {self._split.value}, meet in the middle"
         labels = {cases[position].name: str(label) for position, label in known.items()}
@@ -206,7 +183,7 @@ class AttackOnMeans:
 
     def _members(self, block: Sequence[int], base: float) -> Mapping[int, int]:
         """Return the cases of a block by membership; nothing where it stays open."""
-        fitting: Labellings | None = None
+        fitting: attack_tools.Labellings | None = None
         for _ in range(_SPLIT_TRIES):
             amounts = self._random.random((len(block), 2))
             found = [self._contribution(case, amount) for case, amount in zip(block, amounts, strict=True)]
@@ -237,7 +214,7 @@ class AttackOnMeans:
         # A second opinion, as far from the first as the first from the reference.
         again = self._spoiler.field.kind.rehearse(opinion[name], case, Variant.NEAR)
         changes = [
-            contribution(self._task, self._whole[position], spoilt, each)[self._metric]
+            attack_tools.contribution(self._task, self._whole[position], spoilt, each)[self._metric]
             for each in (opinion, {**opinion, name: again})
         ]
         return changes[0], 2 * abs(changes[1] - changes[0])
@@ -275,9 +252,9 @@ def attack(phase: Phase, workers: int, allowed: int) -> list[Attacked]:
     Each sees only metrics.json. Raises `PhaseError` where the reference cannot be read.
     """
     scores = scores_of_nothing(phase, phase.tasks, workers)
-    found = hidden_labels(phase, scores.tables)
+    found = audit.hidden_labels(phase, scores.tables)
     labels = {name: label for label in found for name in label.names}
-    disclosure = disclosure_of(scores)
+    disclosure = audit.disclosure_of(scores)
     published = {figure.metric for figure in disclosure.figures}
     tasks = [
         replace(task, metrics=tuple(one for one in task.metrics if f"{task.name}.{one.name}" in published))
@@ -325,7 +302,7 @@ def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int)
     phase, names = scores.phase, scores.tables[task.name].names
     split_by = {figure.metric for figure in disclosure.figures if figure.what == "subgroups"}
     for subgroup in phase.config.subgroups:
-        if subgroup.compare != "cases" or not told_label(phase, subgroup, scores.tables):
+        if subgroup.compare != "cases" or not audit.told_label(phase, subgroup, scores.tables):
             continue
         for value, members in subgroup_masks(subgroup, phase.cases, names).items():
             split = Split(key_of(subgroup.column), value, int(members.sum()))
@@ -334,14 +311,12 @@ def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int)
             classes = {name: str(int(member)) for name, member in zip(names, members.tolist(), strict=True)}
             membership = Labels((f"{subgroup.column} = {value}",), classes)
             for metric in task.metrics:
-                if (
-                    metric.aggregate.spread_column != metric.name
-                    or f"{task.name}.{metric.name}" not in split_by
-                ):
+                name = f"{task.name}.{metric.name}"
+                if metric.aggregate.spread_column != metric.name or name not in split_by:
                     continue
-                step = half_step(phase, f"{task.name}.{metric.name}")
+                step = half_step(phase, name)
                 tried = []
-                for spoiler in spoilers(task, Oracle(phase, [task], allowed)):
+                for spoiler in attack_tools.spoilers(task, Oracle(phase, [task], allowed)):
                     oracle = Oracle(phase, [task], allowed)
                     means = AttackOnMeans(task, metric.name, spoiler, split, oracle, step)
                     tried.append(means.recovered())
@@ -351,7 +326,7 @@ def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int)
 
 
 def _against(found: Recovered, labels: Labels, disclosure: Disclosure) -> Attacked:
-    hidden = HiddenLabels(labels.name, tuple(labels.counts.values()))
+    hidden = audit.HiddenLabels(labels.name, tuple(labels.counts.values()))
     by_split = " = " in labels.name
     used = [
         figure
@@ -365,6 +340,6 @@ def _against(found: Recovered, labels: Labels, disclosure: Disclosure) -> Attack
         recovered=len(found.labels),
         correct=sum(labels.classes.get(name) == label for name, label in found.labels.items()),
         cases=len(labels.classes),
-        bound=hidden.submissions(bits_of(disclosure.figures)),
-        bound_of_used=hidden.submissions(bits_of(used)),
+        bound=hidden.submissions(audit.bits_of(disclosure.figures)),
+        bound_of_used=hidden.submissions(audit.bits_of(used)),
     )

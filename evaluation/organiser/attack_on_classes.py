@@ -26,16 +26,8 @@ from evaluation.core.metric import Metric
 from evaluation.io.kinds.number import Label, Number
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.intervals import area_interval, components
-from evaluation.organiser.attack_tools import (
-    LabelArray,
-    Labellings,
-    Oracle,
-    OutOfSubmissionsError,
-    Recovered,
-    Side,
-    rows_of_subsets,
-    side_of,
-)
+from evaluation.organiser import attack_tools
+from evaluation.organiser.attack_tools import LabelArray, Labellings, Oracle, Recovered, Side
 from evaluation.organiser.audit import Labels, label_column
 from evaluation.phase.leaderboard import digits_of, public_estimates
 from evaluation.phase.phase import Phase
@@ -201,7 +193,7 @@ class _Attack:
             while unknown := [case for case in range(len(self._oracle.cases)) if case not in self.known]:
                 if not (self._by_levels(unknown[:_MIXED_GROUP]) if many else self._by_ranks(unknown)):
                     return
-        except OutOfSubmissionsError:
+        except attack_tools.OutOfSubmissionsError:
             return
 
     # --- Ranks: all labels of a group that have the published sums, then their other figures ---
@@ -363,11 +355,8 @@ class _Attack:
         sums = sorted(self._sums(group, unlabelled), key=lambda each: len(each.totals))
         if any(not each.totals for each in sums):
             return np.empty((0, len(group.cases)), np.int8)
-        joined = 0
-        while joined < len(sums) and math.prod(len(each.totals) for each in sums[: joined + 1]) <= (
-            _MOST_COMBINATIONS
-        ):
-            joined += 1
+        products = np.cumprod([len(each.totals) for each in sums], dtype=np.float64)
+        joined = int((products <= _MOST_COMBINATIONS).sum())
         left = self._counts(group)
         if _expected(sums[:joined], len(group.cases), halves, left) > _MOST_LABELLINGS:
             return None
@@ -381,12 +370,12 @@ class _Attack:
         ]
         absent = [position for position, case in enumerate(group.cases) if case in unlabelled]
         half = (len(group.cases) + 1) // 2
-        first = side_of(coded, range(half), absent, halves[0].stop - 1)
-        second = side_of(coded, range(half, len(group.cases)), absent, halves[1].stop - 1)
+        first = attack_tools.side_of(coded, range(half), absent, halves[0].stop - 1)
+        second = attack_tools.side_of(coded, range(half, len(group.cases)), absent, halves[1].stop - 1)
         subsets = _meeting(first, second, wanted, halves, left)
         if subsets is None:
             return None
-        rows = rows_of_subsets(subsets, len(group.cases))
+        rows = attack_tools.rows_of_subsets(subsets, len(group.cases))
         for each in sums:
             found = rows @ each.weights
             rows = rows[(found >= each.totals.start) & (found < each.totals.stop)]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.challenge import Task, Values, references_of
+from evaluation.core.challenge import Task, references_of
 from evaluation.core.field import Field, Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.outcome import CaseJob
@@ -51,7 +51,8 @@ class Oracle:
         self._phase, self._tasks, self._allowed = phase, tuple(tasks), allowed
         self._scorer = CaseScorer(phase.reference, tasks)
         self._reference = OpenReference(phase.reference, references_of(tasks))
-        self._rows = {case.name: row for case, row in zip(phase.cases.forms, phase.rows, strict=True)}
+        cases = zip(phase.cases.forms, phase.rows, strict=True)
+        self._jobs = {case.name: CaseJob(case, row) for case, row in cases}
         self.submissions = 0
         self.cases: Sequence[CaseForm] = list(filter(self._has_fields, phase.cases.forms))
 
@@ -65,10 +66,9 @@ class Oracle:
         self.submissions += 1
         given = iter(predictions)
         outcomes = []
-        for case, row in zip(self._phase.cases.forms, self._phase.rows, strict=True):
-            values = next(given) if self._has_fields(case) else {}
-            reference = ReferenceValues(self._reference, case, row)
-            outcomes.append(self._scorer.score(CaseJob(case, row), values, reference))
+        for name, job in self._jobs.items():
+            values = next(given) if self._has_fields(job.case) else {}
+            outcomes.append(self._scorer.score(job, values, self.reference(name)))
         tables = tables_of(self._tasks, self._phase.cases.forms, outcomes)
         metrics = summarise(Scores(self._phase, self._tasks, tables, tuple(outcomes)))
         content: dict[str, Any] = json.loads(render(metrics))
@@ -77,10 +77,10 @@ class Oracle:
     def _has_fields(self, case: CaseForm) -> bool:
         return any(task.fields_for(case) for task in self._tasks)
 
-    def reference(self, name: str) -> Values:
+    def reference(self, name: str) -> ReferenceValues:
         """Return the reference of a case; an attacker may use what it shows of the rules, not of the case."""
-        case = next(case for case in self.cases if case.name == name)
-        return ReferenceValues(self._reference, case, self._rows[name])
+        job = self._jobs[name]
+        return ReferenceValues(self._reference, job.case, job.reference)
 
     def empty(self, field: Field, case: CaseForm) -> Any:
         """Return a prediction that finds nothing and uses nothing of the reference."""

@@ -36,10 +36,7 @@ from evaluation.phase.cases import FILE_NAME
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference
 
-# --- Measurements of a mask, a map or a volume of the reference: areas, volumes, shares and ratios ---
-
-Number = float | tuple[float, ...] | None
-"""One number of a case, one per object, or None where the case lacks the structure."""
+# --- Measurements of a value of the reference: sizes, shares, ratios, numbers and positions; its flags ---
 
 
 @dataclass(frozen=True)
@@ -59,84 +56,105 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A quantity with its number or numbers in one case."""
+    """A quantity by its name, with its number in one case, None where the case lacks the structure.
 
-    quantity: Quantity
-    number: Number
+    A quantity of objects has a number for each of them.
+    """
+
+    name: str
+    number: float | tuple[float, ...] | None
+    unit: str = ""
+
+    def quantity(self, source: str) -> Quantity:
+        """Return the quantity as one of a field."""
+        return Quantity(self.name, self.unit, source, "object" if isinstance(self.number, tuple) else "case")
 
 
-def measured_structures(
-    name: str, kind: Kind, submitted: Kind | None, value: Any, case: CaseForm, diameter: VerticalDiameter
+def measurements_of(
+    kind: Kind,
+    value: Any,
+    case: CaseForm,
+    submitted: Kind | None = None,
+    diameter: VerticalDiameter = "column_count",
+    inclusive: bool = False,
 ) -> Iterator[Measurement]:
-    """Yield the measurements of structures in a mask, a map or a volume; nothing for any other value.
+    """Yield the measurements of a mask, a map, a volume, boxes or points; nothing for any other value.
 
     ``submitted`` is the kind of the predictions: where it detects lesions, the components of the reference
-    are counted and measured. A structure that the case lacks is measured as None.
+    are counted and measured. ``inclusive``: both corners of a box belong to it. A structure that the case
+    lacks is measured as None, and so is the count of a class that it lacks: the number of cases tells how
+    many have it.
     """
     if isinstance(kind, LabelMask):
         within = dict(kind.regions())
         regions = [(structure, region_of(value, within[label])) for label, structure in kind.labels.items()]
-        yield from _areas(name, regions, case)
+        yield from _areas(regions, case)
         if kind.nested:
-            yield from _ratios(name, regions, diameter)
+            yield from _ratios(regions, diameter)
     elif isinstance(kind, MultilabelMask):
-        yield from _areas(name, list(zip(kind.classes, value, strict=True)), case)
+        yield from _areas(list(zip(kind.classes, value, strict=True)), case)
     elif isinstance(kind, LabelMap):
-        yield from _sizes(name, kind, value)
+        yield from _sizes(kind, value)
         if isinstance(submitted, DetectionMap):
-            yield from _lesions(name, value, submitted.foreground)
+            yield from _lesions(value, submitted.foreground)
     elif isinstance(value, StoredVolume):
-        yield from _of_volume(name, value, case)
+        yield from _of_volume(value, case)
+    elif isinstance(value, Boxes):
+        yield from _boxes(kind, value, inclusive)
+    elif isinstance(kind, Keypoints) and isinstance(value, PointSet):
+        for position, index in zip(value.positions, value.classes.tolist(), strict=True):
+            for axis, coordinate in zip(kind.space.names, position.tolist(), strict=False):
+                yield Measurement(f"{axis} of {kind.names[index]}", coordinate, kind.space.unit)
+    elif isinstance(value, PointSet):
+        yield from _points(kind, value)
 
 
 def is_measured(kind: Kind, value: Any) -> bool:
-    """Return whether `measured_structures` measures values of a kind."""
+    """Return whether `measurements_of` measures a mask, a map or a volume, whatever it holds."""
     return isinstance(kind, LabelMask | MultilabelMask | LabelMap) or isinstance(value, StoredVolume)
 
 
-def _areas(name: str, regions: list[tuple[str, Crop]], case: CaseForm) -> Iterator[Measurement]:
+def _areas(regions: list[tuple[str, Crop]], case: CaseForm) -> Iterator[Measurement]:
     for structure, region in regions:
         pixels = int(np.count_nonzero(region.values))
-        yield from _extent(name, "area", structure, pixels, case.width * case.height, 1.0, "pixels")
+        yield from _extent("area", structure, pixels, case.width * case.height, 1.0, "pixels")
 
 
 def _extent(
-    name: str, word: str, structure: str, number: int, whole: int, voxel: float, unit: str
+    word: str, structure: str, number: int, whole: int, voxel: float, unit: str
 ) -> Iterator[Measurement]:
     """Yield the size and the share of a structure of a number of pixels or voxels; None without any."""
-    yield Measurement(Quantity(f"{word} of {structure}", unit, name), number * voxel if number else None)
+    yield Measurement(f"{word} of {structure}", number * voxel if number else None, unit)
     share = 100 * number / whole if number else None
-    yield Measurement(Quantity(f"share of the image that is {structure}", "%", name), share)
+    yield Measurement(f"share of the image that is {structure}", share, "%")
 
 
-def _ratios(
-    name: str, regions: list[tuple[str, Crop]], definition: VerticalDiameter
-) -> Iterator[Measurement]:
+def _ratios(regions: list[tuple[str, Crop]], definition: VerticalDiameter) -> Iterator[Measurement]:
     """Yield the ratios of each nested region to the next one around it, None where the outer one is empty."""
     for (inner, one), (outer, other) in pairwise(regions):
         diameters = [vertical_diameter(region.values, definition) for region in (one, other)]
         areas = [int(np.count_nonzero(region.values)) for region in (one, other)]
         vertical = vertical_cup_to_disc_ratio(*diameters) if areas[1] else None
-        yield Measurement(Quantity(f"vertical ratio of {inner} to {outer}", "", name), vertical)
+        yield Measurement(f"vertical ratio of {inner} to {outer}", vertical)
         of_areas = areas[0] / areas[1] if areas[1] else None
-        yield Measurement(Quantity(f"ratio of the areas of {inner} and {outer}", "", name), of_areas)
+        yield Measurement(f"ratio of the areas of {inner} and {outer}", of_areas)
 
 
-def _sizes(name: str, kind: LabelMap, value: LabelMapValue) -> Iterator[Measurement]:
+def _sizes(kind: LabelMap, value: LabelMapValue) -> Iterator[Measurement]:
     counts = np.bincount(value.positions.ravel(), minlength=len(kind.labels) + 1)
     voxel, unit = _voxel(value, kind.dimensions)
     word = "area" if kind.dimensions == 2 else "volume"
     for position, structure in enumerate(kind.labels.values(), start=1):
-        yield from _extent(name, word, structure, int(counts[position]), math.prod(value.shape), voxel, unit)
+        yield from _extent(word, structure, int(counts[position]), math.prod(value.shape), voxel, unit)
 
 
-def _lesions(name: str, value: LabelMapValue, foreground: int) -> Iterator[Measurement]:
+def _lesions(value: LabelMapValue, foreground: int) -> Iterator[Measurement]:
     labelled, count = components_of((value.positions > 0) & (value.positions <= foreground))
     voxel, unit = _voxel(value, 2 if value.shape[0] == 1 else 3)
     sizes = np.bincount(labelled.ravel(), minlength=count + 1)[1 : count + 1] * voxel
-    yield Measurement(Quantity("number of lesions", "", name), float(count) or None)
+    yield Measurement("number of lesions", float(count) or None)
     word = "area" if value.shape[0] == 1 else "volume"
-    yield Measurement(Quantity(f"{word} of a lesion", unit, name, "object"), tuple(sizes.tolist()))
+    yield Measurement(f"{word} of a lesion", tuple(sizes.tolist()), unit)
 
 
 def _voxel(value: LabelMapValue, dimensions: int) -> tuple[float, str]:
@@ -145,7 +163,7 @@ def _voxel(value: LabelMapValue, dimensions: int) -> tuple[float, str]:
     return math.prod(value.spacing_mm), "mm²" if dimensions == 2 else "mm³"
 
 
-def _of_volume(name: str, value: StoredVolume, case: CaseForm) -> Iterator[Measurement]:
+def _of_volume(value: StoredVolume, case: CaseForm) -> Iterator[Measurement]:
     """Yield the volume of each level of whole numbers, else the volume above 0 and the mean value there."""
     spacing = geometry_of(case).spacing_mm
     voxel, unit = (1.0, "voxels") if spacing is None else (math.prod(spacing), "mm³")
@@ -154,53 +172,33 @@ def _of_volume(name: str, value: StoredVolume, case: CaseForm) -> Iterator[Measu
         for content in map(_content, value.planes()):
             counts += np.bincount(content.astype(np.int64), minlength=len(counts))
         for level, count in enumerate(counts.tolist()[1:], start=1):
-            yield Measurement(Quantity(f"volume of level {level}", unit, name), count * voxel or None)
+            yield Measurement(f"volume of level {level}", count * voxel or None, unit)
         return
     number, total = 0, 0.0
     for content in map(_content, value.planes()):
         number += content.size
         total += float(content.sum(dtype=np.float64))
-    yield Measurement(Quantity("volume above 0", unit, name), number * voxel or None)
-    yield Measurement(Quantity("mean value above 0", "", name), total / number if number else None)
+    yield Measurement("volume above 0", number * voxel or None, unit)
+    yield Measurement("mean value above 0", total / number if number else None)
 
 
 def _content(plane: Crop) -> NDArray[Any]:
     return plane.values[plane.values > 0]
 
 
-# --- Measurements of boxes, points and flags of the reference: numbers, sizes and positions ---
-
-_ALL = ("",)
-_CORNERS = 2
-"""The position of the first corner in a row of boxes, after class and confidence."""
-
-
-def measured_objects(name: str, kind: Kind, value: Any, inclusive: bool) -> Iterator[Measurement]:
-    """Yield the measurements of boxes, points and key points; nothing for any other value.
-
-    The count of a class that a case lacks is None, so that the number of cases tells how many have it.
-    ``inclusive``: both corners of a box belong to it.
-    """
-    if isinstance(value, Boxes):
-        yield from _boxes(name, kind, value, inclusive)
-    elif isinstance(kind, Keypoints) and isinstance(value, PointSet):
-        for position, index in zip(value.positions, value.classes.tolist(), strict=True):
-            for axis, coordinate in zip(kind.space.names, position.tolist(), strict=False):
-                quantity = Quantity(f"{axis} of {kind.names[index]}", kind.space.unit, name)
-                yield Measurement(quantity, coordinate)
-    elif isinstance(value, PointSet):
-        yield from _points(name, kind, value)
-
-
-def flags_of(submitted: Kind | None, value: Any) -> dict[str, str] | None:
-    """Return the flags of a case by name: "yes", "no", or "undecided"; None for any other value."""
+def flags_of(submitted: Kind | None, value: Any) -> dict[str, str]:
+    """Return the flags of a case by name: "yes", "no", or "undecided"; none for any other value."""
     if not isinstance(submitted, FlagSet) or not isinstance(value, tuple):
-        return None
+        return {}
     words = {True: "yes", False: "no", None: "undecided"}
     return {name: words[flag] for name, flag in zip(submitted.names, value, strict=True)}
 
 
-def _boxes(name: str, kind: Kind, value: Boxes, inclusive: bool) -> Iterator[Measurement]:
+_CORNERS = 2
+"""The position of the first corner in a row of boxes, after class and confidence."""
+
+
+def _boxes(kind: Kind, value: Boxes, inclusive: bool) -> Iterator[Measurement]:
     classes: Sequence[str] = ()
     unit = "pixels"
     if isinstance(kind, BoxList):
@@ -210,42 +208,31 @@ def _boxes(name: str, kind: Kind, value: Boxes, inclusive: bool) -> Iterator[Mea
     axes = (value.rows.shape[1] - _CORNERS) // 2
     lower, upper = value.rows[:, _CORNERS : _CORNERS + axes], value.rows[:, _CORNERS + axes :]
     sides = upper - lower + (1.0 if inclusive else 0.0)
-    for position, title in enumerate(classes or _ALL):
+    for position, of in enumerate([f" of {name}" for name in classes] or [""]):
         chosen = value.rows[:, 0] == position
-        yield _number(name, "boxes", title, int(np.count_nonzero(chosen)))
+        yield Measurement(f"number of boxes{of}", float(np.count_nonzero(chosen)) or None)
         content = np.prod(sides[chosen], axis=1)
         word = "area" if axes == 2 else "volume"
         power = unit if unit == "pixels" else f"{unit}{'²' if axes == 2 else '³'}"
-        measure = Quantity(_of(f"{word} of a box", title), power, name, "object")
-        yield Measurement(measure, tuple(content.tolist()))
+        yield Measurement(f"{word} of a box{of}", tuple(content.tolist()), power)
         if axes == 2:
             width, height = sides[chosen & (sides[:, 1] > 0)].T
-            ratio = Quantity(_of("width to height of a box", title), "", name, "object")
-            yield Measurement(ratio, tuple((width / height).tolist()))
+            yield Measurement(f"width to height of a box{of}", tuple((width / height).tolist()))
     if len(classes) > 1:
-        yield _number(name, "boxes", "any class", len(value.rows))
+        yield Measurement("number of boxes of any class", float(len(value.rows)) or None)
 
 
-def _points(name: str, kind: Kind, value: PointSet) -> Iterator[Measurement]:
+def _points(kind: Kind, value: PointSet) -> Iterator[Measurement]:
     classes = kind.attributes.classes if isinstance(kind, Points) else ()
     unit = kind.space.unit if isinstance(kind, Points) else ""
-    for position, title in enumerate(classes or _ALL):
+    for position, of in enumerate([f" of {name}" for name in classes] or [""]):
         chosen = value.classes == position
-        yield _number(name, "points", title, int(np.count_nonzero(chosen)))
+        yield Measurement(f"number of points{of}", float(np.count_nonzero(chosen)) or None)
         if isinstance(kind, Points) and kind.with_diameter:
-            diameters = value.diameters[chosen]
-            quantity = Quantity(_of("diameter of a point", title), unit, name, "object")
-            yield Measurement(quantity, tuple(diameters[~np.isnan(diameters)].tolist()))
+            known = value.diameters[chosen & ~np.isnan(value.diameters)]
+            yield Measurement(f"diameter of a point{of}", tuple(known.tolist()), unit)
     if len(classes) > 1:
-        yield _number(name, "points", "any class", len(value))
-
-
-def _number(name: str, objects: str, title: str, count: int) -> Measurement:
-    return Measurement(Quantity(_of(f"number of {objects}", title), "", name), float(count) or None)
-
-
-def _of(what: str, title: str) -> str:
-    return f"{what} of {title}" if title else what
+        yield Measurement("number of points of any class", float(len(value)) or None)
 
 
 # --- The columns of the case table as numbers or classes ---
@@ -286,12 +273,6 @@ class Classes:
         if len(counts) > MOST_VALUES:
             return ()
         return tuple(sorted(counts, key=lambda value: (-counts[value], value)))
-
-
-def columns_of(phases: Sequence[Phase]) -> dict[str, tuple[str, ...]]:
-    """Return the columns of all case tables; a phase may lack some."""
-    names = dict.fromkeys(column for phase in phases for column in phase.cases.columns)
-    return {name: tuple(row.cells.get(name, "") for phase in phases for row in phase.rows) for name in names}
 
 
 def _of_case_table(
@@ -373,7 +354,9 @@ def data_of(phases: Sequence[Phase], progress: Progress = no_progress) -> Data:
     references, each below the name of its phase where there are several.
     """
     forms = [form for phase in phases for form in phase.cases.forms]
-    columns = columns_of(phases)
+    names = dict.fromkeys(column for phase in phases for column in phase.cases.columns)
+    rows = [row.cells for phase in phases for row in phase.rows]
+    columns = {name: tuple(cells.get(name, "") for cells in rows) for name in names}  # a phase may lack some
     # Columns that are replaced by a reference derived from them.
     codes = {
         column
@@ -415,10 +398,10 @@ class _Measured:
         self.flags: dict[Quantity, dict[int, str]] = defaultdict(dict)
         self.notices: dict[str, None] = {}
 
-    def add(self, case: int, measurement: Measurement) -> None:
-        number = measurement.number
+    def add(self, case: int, field: str, measured: Measurement) -> None:
+        number = measured.number
         numbers = () if number is None else number if isinstance(number, tuple) else (float(number),)
-        self._found[measurement.quantity][case] += numbers
+        self._found[measured.quantity(field)][case] += numbers
 
     def numbers(self) -> list[Numbers]:
         """Return the measurements as columns; fields of different cases with the same quantity share one."""
@@ -458,14 +441,11 @@ def _measure(phase: Phase, start: int, measured: _Measured, progress: Progress) 
     def measure(at: int, field: AnyField, case: CaseForm, value: Any) -> None:
         kind = field.reference.kind
         flags = flags_of(submitted.get(field.name), value)
-        for name, word in (flags or {}).items():
+        for name, word in flags.items():
             measured.flags[Quantity(name, "", field.name)][at] = word
-        found = [
-            *measured_structures(field.name, kind, submitted.get(field.name), value, case, diameter),
-            *measured_objects(field.name, kind, value, inclusive),
-        ]
+        found = list(measurements_of(kind, value, case, submitted.get(field.name), diameter, inclusive))
         for measurement in found:
-            measured.add(at, measurement)
+            measured.add(at, field.name, measurement)
         if not found and not flags and not is_measured(kind, value):
             measured.notices[f"{field.name}: a {type(kind).__name__} is not measured"] = None
 

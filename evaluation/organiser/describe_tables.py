@@ -58,15 +58,9 @@ def number_text(value: float) -> str:
 def _cases(description: Description) -> TextTable:
     clustered = any(group.clusters is not None for group in description.groups)
     columns = ("grouping", "group", "cases", "share", "clusters")[: 5 if clustered else 4]
-    rows = tuple(
-        (
-            group.grouping or "all",
-            group.group,
-            str(group.cases),
-            _percent(group.share),
-            _count(group.clusters),
-        )
-        for group in description.groups
+    rows = (
+        (one.grouping or "all", one.group, str(one.cases), _percent(one.share), _count(one.clusters))
+        for one in description.groups
     )
     shown = tuple(row[: len(columns)] for row in rows)
     return TextTable("cases", f"Cases of {', '.join(description.phases)}", columns, shown, columns[:2])

@@ -26,13 +26,7 @@ from evaluation.organiser.ranking.leaderboard_file import Leaderboard, Organiser
 from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
 from evaluation.organiser.ranking.results import read_results
 from evaluation.organiser.report.analyses import result_files
-from evaluation.organiser.report.board.cases import (
-    REFERENCE,
-    PhasePictures,
-    hardest_cases,
-    phase_of,
-    submissions_of,
-)
+from evaluation.organiser.report.board import cases
 from evaluation.organiser.report.board.leaderboard import leaderboard_page, reported_phases
 from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.board.reading import LEADERBOARD_FILE, read_gains, read_leaderboard
@@ -84,19 +78,19 @@ def board_page(
     if features is not None and not phases:
         raise PhaseError("--features: expected --ground-truth PHASE too, found none")
     data = data_section(describe(list(phases), features=features)) if phases else None
-    pictures: Mapping[str, PhasePictures] = {}
+    pictures: Mapping[str, cases.PhasePictures] = {}
     if submissions is not None or images is not None:
         if not phases:
             raise PhaseError("--submissions, --images: expected --ground-truth PHASE too, found none")
-        reported, phase = phase_of(reported_phases(board, parts), phases)
-        hardest = hardest_cases(reported, phase.tasks)
-        of_teams = {} if submissions is None else submissions_of(reported, submissions)
+        reported, phase = cases.phase_of(reported_phases(board, parts), phases)
+        hardest = cases.hardest_cases(reported, phase.tasks)
+        of_teams = {} if submissions is None else cases.submissions_of(reported, submissions)
         readings = {}
-        for name, place in {REFERENCE: None, **of_teams}.items():
+        for name, place in {cases.REFERENCE: None, **of_teams}.items():
             number = machine.worker_count(workers)
             request = Request(phase.folder, place, hardest, images, number, only_pictures=True, views=True)
             readings[name] = {one.name: one for one in _read(request)}
-        pictures = {phase.manifest.digest: PhasePictures(phase.tasks, hardest, readings)}
+        pictures = {phase.manifest.digest: cases.PhasePictures(phase.tasks, hardest, readings)}
     seals = {phase.manifest for phase in board.phases}
     titles = [phase.config.title for phase in phases if {phase.manifest.digest} == seals]
     return leaderboard_page(board, parts, data, pictures, gains, titles[0] if titles else None)

@@ -134,14 +134,12 @@ def majority_vote(crops: Sequence[Crop], width: int, height: int, graders: int) 
         expected = f"at most {graders} patches, one a grader"
         raise ValueError(f"majority vote: expected {expected}, found {len(crops)}")
     whole = Box(0, height, 0, width)
-    if any(whole.union(crop.box) != whole for crop in crops):
+    around = reduce(Box.union, (crop.box for crop in crops), NOTHING)
+    if whole.union(around) != whole:
         expected = f"patches inside {width} × {height} pixels"
         raise ValueError(f"majority vote: expected {expected}, found one outside")
+    votes = np.count_nonzero([crop.within(around) for crop in crops], axis=0)
     majority = np.zeros((height, width), dtype=np.bool_)
-    around = reduce(Box.union, (crop.box for crop in crops), NOTHING)
-    votes = np.zeros(around.shape, dtype=np.int32)
-    for crop in crops:
-        votes += crop.within(around)
     majority[around.slices] = 2 * votes > graders
     return majority
 

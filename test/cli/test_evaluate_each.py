@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from evaluation.cli.evaluate_command import PhaseSubmissions, Shard, parts, shard
+from evaluation.cli.evaluate_command import PhaseSubmissions, parts, shard
 from evaluation.core.fault import PhaseError
 from evaluation.phase.manifest import scan, seal
 from test.organiser.rescoring.teams import CASES, many, results_in, write_teams
@@ -105,7 +105,7 @@ def test_slices_of_a_few_cases_give_the_results_of_whole_submissions(teams, tmp_
     assert results_in(tmp_path / "sliced") == results_in(tmp_path / "whole")
     none = each(submissions, phase, tmp_path / "none", "--cases-per-task", 0)
     assert none.returncode == 2
-    assert "expected a number of cases from 1, found '0'" in none.stderr
+    assert "expected a whole number of at least 1, found '0'" in none.stderr
 
 
 def test_the_files_beside_the_metrics_are_those_that_evaluate_writes(teams, tmp_path):
@@ -257,9 +257,11 @@ def test_on_a_terminal_there_is_a_bar_and_a_line_for_each(teams, tmp_path):
     assert "/min" in text
 
 
-@pytest.mark.parametrize(("text", "expected"), [("1/1", Shard(1, 1)), ("3/10", Shard(3, 10))])
-def test_shares_are_read(text, expected):
-    assert shard(text) == expected
+@pytest.mark.parametrize(("count", "shards"), [(10, 3), (2, 5), (7, 1)])
+def test_shares_hold_every_submission_once_and_differ_by_one_at_most(count, shards):
+    shares = [range(count)[shard(f"{number}/{shards}")] for number in range(1, shards + 1)]
+    assert sorted(one for share in shares for one in share) == list(range(count))
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "1", "1/0", "a/b", "-1/3", "1/3/5"])

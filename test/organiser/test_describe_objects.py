@@ -2,17 +2,22 @@
 
 import numpy as np
 
+from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.classes import FlagSet
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Keypoints, Points, point_set
-from evaluation.organiser.describe_data import flags_of, measured_objects
+from evaluation.organiser.describe_data import flags_of, measurements_of
 
+CASE = CaseForm("A", 10, 8)
 BOXES = Boxes(np.array([[0, 1, 2, 3, 6, 5], [0, 1, 0, 0, 1, 4], [2, 1, 0, 0, 0, 0]], dtype=np.float64))
 
 
 def measured(kind, value, inclusive=False):
-    return {one.quantity.title: one.number for one in measured_objects("field", kind, value, inclusive)}
+    return {
+        one.quantity("field").title: one.number
+        for one in measurements_of(kind, value, CASE, inclusive=inclusive)
+    }
 
 
 def test_boxes_of_classes():
@@ -68,5 +73,5 @@ def test_named_points_have_positions():
 def test_flags_by_name():
     kind = FlagSet(("rim", "cup", "dots"))
     assert flags_of(kind, (True, False, None)) == {"rim": "yes", "cup": "no", "dots": "undecided"}
-    assert flags_of(kind, None) is None
-    assert flags_of(None, (True,)) is None
+    assert flags_of(kind, None) == {}
+    assert flags_of(None, (True,)) == {}

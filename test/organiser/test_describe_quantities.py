@@ -13,15 +13,13 @@ from evaluation.io.kinds.probability_map import DetectionMap
 from evaluation.io.kinds.volume import ReferenceVolume, Volume
 from evaluation.io.volume_header import Geometry
 from evaluation.metrics.crops import EMPTY, Crop, crop
-from evaluation.organiser.describe_data import is_measured, measured_structures
+from evaluation.organiser.describe_data import is_measured, measurements_of
 
 CASE = CaseForm("A", 10, 8)
 
 
 def measured(kind, value, submitted=None, case=CASE):
-    found = list(measured_structures("field", kind, submitted, value, case, "column_count"))
-    assert {one.quantity.source for one in found} == {"field"}
-    return {one.quantity.title: one.number for one in found}
+    return {one.quantity("field").title: one.number for one in measurements_of(kind, value, case, submitted)}
 
 
 def test_nested_mask():

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, fields
 from functools import singledispatch
 from itertools import chain, combinations
 from math import nan
@@ -29,6 +29,7 @@ from evaluation.metrics.agreement import (
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import iou_of_corners
 from evaluation.metrics.crops import Crop
+from evaluation.metrics.intervals import Interval
 from evaluation.metrics.points import match_pairs
 from evaluation.metrics.segmentation import dice_of_counts, overlap_of, region_of
 from evaluation.organiser.output import write_rows
@@ -198,116 +199,20 @@ def _regions(kind: LabelMask | MultilabelMask, value: Any) -> Iterator[tuple[str
 
 def counting(figures: Mapping[str, Figure], *left_out: Collection[str]) -> dict[str, Figure]:
     """Return figures by name, without the ones whose names begin with a region that is left out."""
-    regions = {region for regions in left_out for region in regions}
-    return {
-        name: figure
-        for name, figure in figures.items()
-        if not any(name.startswith(f"{region} ") for region in regions)
-    }
+    regions = tuple(f"{region} " for region in chain(*left_out))
+    return {name: figure for name, figure in figures.items() if not name.startswith(regions)}
 
 
-# --- How far annotators agree on one field over all cases: kappa, correlations, limits of agreement ---
-
-
-@dataclass
-class FieldAgreement:
-    """Collects the figures of the annotators' values of one field, case by case."""
-
-    name: str
-    kind: Kind
-    _decisions: dict[str, list[dict[str, Hashable]]] = field(default_factory=lambda: defaultdict(list))
-    _amounts: dict[str, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
-    _measures: dict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
-
-    def add(self, values: Mapping[str, Any], left_out: LeftOut | None = None) -> None:
-        """Add the values of one case by annotator; regions that are left out of a mask do not count."""
-        annotators = sorted(values)
-        without = left_out or {}
-        decisions: dict[str, dict[str, Hashable]] = defaultdict(dict)
-        numbers: dict[str, dict[str, float]] = defaultdict(dict)
-        for one in annotators:
-            stated = facts(self.kind, values[one])
-            for name, decision in counting(stated.decisions, without.get(one, ())).items():
-                decisions[name][one] = decision
-            for name, amount in counting(stated.amounts, without.get(one, ())).items():
-                numbers[name] |= {} if math.isnan(amount) else {one: amount}
-        for name, decided in decisions.items():
-            self._decisions[name].append(decided)
-        for name, given in numbers.items():
-            self._amounts[name].append(given)
-        for first, second in combinations(annotators, 2):
-            compared = measures(self.kind, values[first], values[second])
-            for name, value in counting(compared, without.get(first, ()), without.get(second, ())).items():
-                if not math.isnan(value):
-                    self._measures[name, first, second].append(value)
-
-    def result(self) -> list[AgreementFigure]:
-        """Return the figures of decisions, of numbers, and the mean measures of every pair.
-
-        Decisions: Cohen's kappa of every pair, Fleiss' kappa and Krippendorff's alpha of all. Numbers:
-        ICC(2,1) and ICC(3,1) over the cases that all annotators have, Krippendorff's alpha, and Bland and
-        Altman's limits of agreement of every pair. Undefined figures (only one category occurs) are left out.
-        """
-        found = []
-        for decision, cases in self._decisions.items():
-            prefix = f"{decision}: " if decision else ""
-            annotators = sorted({annotator for case_values in cases for annotator in case_values})
-            for first, second in combinations(annotators, 2):
-                both = [case for case in cases if first in case and second in case]
-                kappa = cohen_kappa([case[first] for case in both], [case[second] for case in both])
-                found.append(self._agreement(f"{prefix}Cohen's kappa", first, second, len(both), kappa))
-            several = [list(case.values()) for case in cases if len(case) > 1]
-            kappa = fleiss_kappa(several)
-            found.append(self._agreement(f"{prefix}Fleiss' kappa", "all", "", len(several), kappa))
-            categories_of_all = {value: code for code, value in enumerate(dict.fromkeys(chain(*several)))}
-            codes = [[float(categories_of_all[value]) for value in case] for case in several]
-            alpha = krippendorff_alpha(codes, "nominal")
-            found.append(self._agreement(f"{prefix}Krippendorff's alpha", "all", "", len(several), alpha))
-        for amount, numbers in self._amounts.items():
-            found += self._of_numbers(f"{amount}: " if amount else "", numbers)
-        for (name, first, second), values in sorted(self._measures.items()):
-            mean = math.fsum(values) / len(values)
-            found.append(self._agreement(f"mean {name}", first, second, len(values), mean))
-        return [agreement for agreement in found if not math.isnan(agreement.value)]
-
-    def _of_numbers(self, prefix: str, cases: Sequence[Mapping[str, float]]) -> Iterator[AgreementFigure]:
-        annotators = sorted({annotator for case in cases for annotator in case})
-        of_all = [case for case in cases if len(case) == len(annotators)]
-        table = [[case[annotator] for annotator in annotators] for case in of_all]
-        correlations = intraclass_correlations(table) if table else None
-        if correlations is not None:
-            named = (("ICC(2,1)", correlations.agreement), ("ICC(3,1)", correlations.consistency))
-            for measure, found in named:
-                figure = self._agreement(f"{prefix}{measure}", "all", "", len(table), found.value)
-                yield replace(figure, lower=found.interval.lower, upper=found.interval.upper)
-        several = [list(case.values()) for case in cases if len(case) > 1]
-        alpha = krippendorff_alpha(several, "interval")
-        yield self._agreement(f"{prefix}Krippendorff's alpha", "all", "", len(several), alpha)
-        for first, second in combinations(annotators, 2):
-            both = [case for case in cases if first in case and second in case]
-            limits = limits_of_agreement([case[first] for case in both], [case[second] for case in both])
-            if limits is None:
-                continue
-            for measure, value, interval in (
-                ("mean difference", limits.bias, limits.bias_interval),
-                ("lower limit of agreement", limits.lower, limits.lower_interval),
-                ("upper limit of agreement", limits.upper, limits.upper_interval),
-            ):
-                figure = self._agreement(f"{prefix}{measure}", first, second, len(both), value)
-                yield replace(figure, lower=interval.lower, upper=interval.upper)
-
-    def _agreement(self, measure: str, first: str, second: str, cases: int, value: float) -> AgreementFigure:
-        return AgreementFigure(self.name, measure, first, second, cases, value)
-
-
-# --- Where several annotators or submissions disagree most, case by case: whom to ask again ---
-
-_SIMILARITIES, _OVERLAP = (" Dice", " F1", "IoU", "with the same class"), "1 − "
+# --- How far annotators agree on one field, over all cases and case by case ---
 
 
 @dataclass(frozen=True)
 class CaseDisagreement:
     """How far the values of one case differ in one measure; 0 is complete agreement.
+
+    The distance of two values, by measure: for masks 1 − Dice of every region, and 1 where only one of them
+    has the region; for boxes 1 − each of their similarities; for points the distance in pixels; for numbers
+    the absolute difference; for labels, presence and visibility 1 where they differ.
 
     ``mean`` and ``largest`` are over pairs; ``farthest`` has the largest mean distance to the others (several
     names: equal ones). ``votes``: the decision of each, where there is one.
@@ -323,80 +228,154 @@ class CaseDisagreement:
     votes: str = ""
 
 
-@dataclass
-class Disagreements:
-    """Collects the disagreement of every case; values are not kept."""
+_SIMILARITIES = (" Dice", " F1", "IoU", "with the same class")
+_ALL, _LABEL = ("all", ""), "label"
 
-    found: list[CaseDisagreement] = field(default_factory=list)
+
+@dataclass
+class FieldAgreement:
+    """Collects the figures of the annotators' values of one field, case by case; values are not kept."""
+
+    name: str
+    kind: Kind
+    _decisions: dict[str, list[dict[str, Hashable]]] = field(default_factory=lambda: defaultdict(list))
+    _amounts: dict[str, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
+    _measures: dict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def add(
-        self, case: str, name: str, kind: Kind, values: Mapping[str, Any], left_out: LeftOut | None = None
-    ) -> None:
-        """Add the values of one case and field by annotator; regions that are left out do not count."""
+        self, case: str, values: Mapping[str, Any], left_out: LeftOut | None = None
+    ) -> list[CaseDisagreement]:
+        """Add the values of one case by annotator, and return how far they differ in every measure.
+
+        Regions that are left out of a mask do not count.
+        """
+        annotators = sorted(values)
         without = left_out or {}
-        pairs: dict[str, dict[tuple[str, str], float]] = defaultdict(dict)
-        for first, second in combinations(sorted(values), 2):
-            regions = [*without.get(first, ()), *without.get(second, ())]
-            left_out_of_pair = [prefix + region for region in regions for prefix in ("", _OVERLAP)]
-            of_pair = distances(kind, values[first], values[second])
-            for measure, amount in counting(of_pair, left_out_of_pair).items():
-                if not math.isnan(amount):
-                    pairs[measure][first, second] = amount
-        for measure, of_pairs in pairs.items():
-            involved = sorted({one for pair in of_pairs for one in pair})
-            mean, largest = math.fsum(of_pairs.values()) / len(of_pairs), max(of_pairs.values())
-            farthest = " ".join(_farthest(involved, of_pairs))
-            votes = _votes(kind, measure, {one: values[one] for one in involved})
-            place = name, measure, case, len(involved)
-            self.found.append(CaseDisagreement(*place, mean, largest, farthest, votes))
+        decisions: dict[str, dict[str, Hashable]] = defaultdict(dict)
+        numbers: dict[str, dict[str, float]] = defaultdict(dict)
+        for one in annotators:
+            stated = facts(self.kind, values[one])
+            for name, decision in counting(stated.decisions, without.get(one, ())).items():
+                decisions[name][one] = decision
+            for name, amount in counting(stated.amounts, without.get(one, ())).items():
+                numbers[name] |= {} if math.isnan(amount) else {one: amount}
+        for name, decided in decisions.items():
+            self._decisions[name].append(decided)
+        for name, given in numbers.items():
+            self._amounts[name].append(given)
+        distances: dict[str, dict[tuple[str, str], float]] = defaultdict(dict)
+        for pair in combinations(annotators, 2):
+            first, second = (values[one] for one in pair)
+            compared = measures(self.kind, first, second)
+            for name, value in counting(compared, *(without.get(one, ()) for one in pair)).items():
+                if not math.isnan(value):
+                    self._measures[name, *pair].append(value)
+                    similar = name.endswith(_SIMILARITIES)
+                    distances[f"1 − {name}" if similar else name][pair] = 1 - value if similar else value
+            for name, decided in decisions.items():
+                if decided.keys() >= set(pair):
+                    distances[name or _LABEL][pair] = float(decided[pair[0]] != decided[pair[1]])
+            if isinstance(self.kind, Number) and not math.isnan(difference := abs(first - second)):
+                distances["difference"][pair] = difference
+        voted = {name or _LABEL: decided for name, decided in decisions.items()}
+        return [
+            _disagreement(self.name, measure, case, of_pairs, voted.get(measure, {}))
+            for measure, of_pairs in distances.items()
+        ]
 
-    def ordered(self) -> list[CaseDisagreement]:
-        """Return the cases of every measure, the most disputed first, without cases of complete agreement."""
-        disputed = (one for one in self.found if one.largest > 0)
-        return sorted(disputed, key=lambda one: (one.field, one.measure, -one.mean, -one.largest, one.case))
+    def result(self) -> list[AgreementFigure]:
+        """Return the figures of decisions, of numbers, and the mean measures of every pair.
+
+        Decisions: Cohen's kappa of every pair, Fleiss' kappa and Krippendorff's alpha of all. Numbers:
+        ICC(2,1) and ICC(3,1) over the cases that all annotators have, Krippendorff's alpha, and Bland and
+        Altman's limits of agreement of every pair. Undefined figures (only one category occurs) are left out.
+        """
+        found: list[AgreementFigure] = []
+        for name, decided in self._decisions.items():
+            found += self._of_decisions(f"{name}: " if name else "", decided)
+        for name, numbers in self._amounts.items():
+            found += self._of_numbers(f"{name}: " if name else "", numbers)
+        for (name, first, second), values in sorted(self._measures.items()):
+            mean = math.fsum(values) / len(values)
+            found.append(self._figure(f"mean {name}", (first, second), len(values), mean))
+        return [figure for figure in found if not math.isnan(figure.value)]
+
+    def _of_decisions(
+        self, prefix: str, cases: Sequence[Mapping[str, Hashable]]
+    ) -> Iterator[AgreementFigure]:
+        for pair, first, second in _pairs_of(cases):
+            yield self._figure(f"{prefix}Cohen's kappa", pair, len(first), cohen_kappa(first, second))
+        several = [list(case.values()) for case in cases if len(case) > 1]
+        codes = {value: float(code) for code, value in enumerate(dict.fromkeys(chain(*several)))}
+        alpha = krippendorff_alpha([[codes[value] for value in case] for case in several], "nominal")
+        yield self._figure(f"{prefix}Fleiss' kappa", _ALL, len(several), fleiss_kappa(several))
+        yield self._figure(f"{prefix}Krippendorff's alpha", _ALL, len(several), alpha)
+
+    def _of_numbers(self, prefix: str, cases: Sequence[Mapping[str, float]]) -> Iterator[AgreementFigure]:
+        annotators = sorted(set(chain(*cases)))
+        table = [[case[one] for one in annotators] for case in cases if len(case) == len(annotators)]
+        if table and (found := intraclass_correlations(table)) is not None:
+            for name, one in (("ICC(2,1)", found.agreement), ("ICC(3,1)", found.consistency)):
+                yield self._figure(f"{prefix}{name}", _ALL, len(table), one.value, one.interval)
+        several = [list(case.values()) for case in cases if len(case) > 1]
+        alpha = krippendorff_alpha(several, "interval")
+        yield self._figure(f"{prefix}Krippendorff's alpha", _ALL, len(several), alpha)
+        for pair, first, second in _pairs_of(cases):
+            if (limits := limits_of_agreement(first, second)) is not None:
+                for name, one in (
+                    ("mean difference", limits.bias),
+                    ("lower limit of agreement", limits.lower),
+                    ("upper limit of agreement", limits.upper),
+                ):
+                    yield self._figure(f"{prefix}{name}", pair, len(first), one.value, one.interval)
+
+    def _figure(
+        self, measure: str, who: tuple[str, str], cases: int, value: float, interval: Interval | None = None
+    ) -> AgreementFigure:
+        ends = (None, None) if interval is None else (interval.lower, interval.upper)
+        return AgreementFigure(self.name, measure, *who, cases, value, *ends)
 
 
-def distances(kind: Kind, first: Any, second: Any) -> dict[str, float]:
-    """Return the distances of two values of one case, by measure; 0 where they agree, NaN where undefined.
-
-    Masks: 1 − Dice of every region, and 1 where only one of them has the region. Boxes: 1 − each of their
-    similarities. Points: the distance in pixels. Numbers: the absolute difference. Labels, presence and
-    visibility: 1 where they differ.
-    """
-    found = {}
-    for name, value in measures(kind, first, second).items():
-        similar = name.endswith(_SIMILARITIES)
-        found[f"{_OVERLAP}{name}" if similar else name] = 1 - value if similar else value
-    one, other = facts(kind, first).decisions, facts(kind, second).decisions
-    found |= {_decision(name): float(one[name] != other[name]) for name in one}
-    if isinstance(kind, Number):
-        found["difference"] = abs(first - second)
-    return found
+def _pairs_of(
+    cases: Sequence[Mapping[str, Figure]],
+) -> Iterator[tuple[tuple[str, str], list[Figure], list[Figure]]]:
+    """Yield every two annotators, and the values of each in the cases that have both."""
+    for first, second in combinations(sorted(set(chain(*cases))), 2):
+        both = [case for case in cases if first in case and second in case]
+        yield (first, second), [case[first] for case in both], [case[second] for case in both]
 
 
-def _decision(name: str) -> str:
-    return name or "label"
-
-
-def _farthest(involved: Sequence[str], distances_of: Mapping[tuple[str, str], float]) -> Collection[str]:
-    """Return the names with the largest mean distance to the others; none where all agree."""
+def _disagreement(
+    name: str,
+    measure: str,
+    case: str,
+    distances: Mapping[tuple[str, str], float],
+    decided: Mapping[str, Hashable],
+) -> CaseDisagreement:
     means = {}
-    for name in involved:
-        own = [distance for pair, distance in distances_of.items() if name in pair]
-        means[name] = math.fsum(own) / len(own)
-    largest = max(means.values())
-    return [name for name in involved if means[name] == largest] if 0 < largest != min(means.values()) else []
+    for one in sorted(set(chain(*distances))):
+        own = [distance for pair, distance in distances.items() if one in pair]
+        means[one] = math.fsum(own) / len(own)
+    farthest = max(means.values())
+    names = [one for one in means if means[one] == farthest] if 0 < farthest != min(means.values()) else []
+    mean, largest = math.fsum(distances.values()) / len(distances), max(distances.values())
+    place = name, measure, case, len(means)
+    return CaseDisagreement(*place, mean, largest, " ".join(names), _votes(decided))
 
 
-def _votes(kind: Kind, measure: str, values: Mapping[str, Any]) -> str:
+def _votes(decided: Mapping[str, Hashable]) -> str:
     """Return every decision with the names of its annotators, the most frequent first."""
     by_decision: dict[str, list[str]] = defaultdict(list)
-    for name in sorted(values):
-        for decision, value in facts(kind, values[name]).decisions.items():
-            if _decision(decision) == measure:
-                by_decision[str(int(value)) if isinstance(value, bool) else str(value)].append(name)
+    for name, value in decided.items():
+        by_decision[str(int(value)) if isinstance(value, bool) else str(value)].append(name)
     ordered = sorted(by_decision.items(), key=lambda item: (-len(item[1]), item[0]))
     return "; ".join(f"{decision}: {' '.join(names)}" for decision, names in ordered)
+
+
+def most_disputed(found: Iterable[CaseDisagreement]) -> list[CaseDisagreement]:
+    """Return the cases of every measure, the most disputed first, without cases of complete agreement."""
+    disputed = (one for one in found if one.largest > 0)
+    return sorted(disputed, key=lambda one: (one.field, one.measure, -one.mean, -one.largest, one.case))
 
 
 # --- Tables of the agreement of annotators or submissions, and of the cases with disagreement ---
@@ -406,19 +385,15 @@ Who = Literal["annotator", "submission"]
 
 def write_agreement_table(path: Path, who: Who, agreement: Iterable[AgreementFigure]) -> None:
     """Write a row for each figure; joint figures have no second annotator or submission."""
-    write_rows(
-        path,
-        ("field", "measure", f"{who}_1", f"{who}_2", "cases", "value", "lower", "upper"),
-        ((a.field, a.measure, a.first, a.second, a.cases, a.value, a.lower, a.upper) for a in agreement),
-    )
+    header = ("field", "measure", f"{who}_1", f"{who}_2", "cases", "value", "lower", "upper")
+    write_rows(path, header, map(astuple, agreement))
 
 
 def write_disagreement_table(
     path: Path, who: Who, disagreement: Iterable[CaseDisagreement], with_votes: bool = False
 ) -> None:
-    """Write a row for each case and measure, with the votes if requested."""
-    columns = ["field", "measure", "case", "values", "mean", "largest", "farthest"]
-    if with_votes:
-        columns.append("votes")
+    """Write a row for each case and measure that is disputed, with the votes if requested."""
+    columns = [one.name for one in fields(CaseDisagreement) if with_votes or one.name != "votes"]
     header = [f"{who}s" if column == "values" else column for column in columns]
-    write_rows(path, header, ([getattr(found, column) for column in columns] for found in disagreement))
+    rows = ([getattr(found, column) for column in columns] for found in most_disputed(disagreement))
+    write_rows(path, header, rows)

@@ -40,15 +40,9 @@ class OpenSubmission:
     index: SubmissionIndex
     reader: CaseReader
 
-    def read(
-        self, position: int, fields: Collection[str], faults: list[str], leave_out: Collection[str] = ()
-    ) -> dict[str, Any]:
+    def read(self, position: int, fields: Collection[str], faults: list[str]) -> dict[str, Any]:
         """Return the values of a case by field, without missing ones; faults are added to ``faults``."""
-        sources = {
-            name: source
-            for name, source in self.index.sources[position].items()
-            if name in fields and name not in leave_out
-        }
+        sources = {name: one for name, one in self.index.sources[position].items() if name in fields}
         values, found = self.reader.read(self.form.cases[position], sources)
         faults += self.described(found)
         return values
@@ -62,10 +56,8 @@ def open_submissions(
     folders: Mapping[str, Path], form: Form, tasks: Sequence[Task]
 ) -> tuple[OpenSubmission, ...]:
     """Open submissions, sorted by name. Raises `PhaseError` with the faults of all of them."""
-    if missing := [
-        f"{name}: {folder} is not a folder" for name, folder in folders.items() if not folder.is_dir()
-    ]:
-        raise PhaseError(*missing)
+    missing = [name for name, folder in folders.items() if not folder.is_dir()]
+    PhaseError.raise_all([f"{name}: {folders[name]} is not a folder" for name in missing])
     opened = []
     for name in sorted(folders):
         index = index_submission(folders[name], form, tasks)
@@ -75,8 +67,8 @@ def open_submissions(
 
 
 ANNOTATORS, DROPPED = "readers", "dropped.csv"
-Place = tuple[str, int, str]
-"""A key: annotator, position of the case, and field."""
+Dropped = Mapping[str, Collection[str]]
+"""What does not count of an annotator's case: the regions of a mask by field, "" for a whole value."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +76,7 @@ class AnnotatorsFolder:
     """The content of an organiser's folder.
 
     ``fused``: the fields whose reference comes from the annotators. ``annotators``: one open submission each.
-    ``dropped``: the values that do not count, as (annotator, position of the case, field).
-    ``dropped_regions``: the regions of a mask that do not count, by the same key.
+    ``dropped``: what does not count, by annotator and position of the case.
     """
 
     folder: Path
@@ -93,8 +84,7 @@ class AnnotatorsFolder:
     cases: Cases
     fused: tuple[Field, ...]
     annotators: tuple[OpenSubmission, ...]
-    dropped: Collection[Place]
-    dropped_regions: Mapping[Place, Collection[str]]
+    dropped: Mapping[tuple[str, int], Dropped]
 
     @property
     def ignored(self) -> dict[str, list[str]]:
@@ -112,20 +102,9 @@ class AnnotatorsFolder:
                 found |= dict.fromkeys(location.columns, names)
         return found
 
-    def dropped_fields(self, annotator: str, position: int) -> set[str]:
-        """Return the fields of an annotator's case that were dropped."""
-        return {field.name for field in self.fused if (annotator, position, field.name) in self.dropped}
-
-    def incomplete_fields(self, annotator: str, position: int) -> set[str]:
-        """Return the fields of an annotator's case that were dropped, wholly or in a region."""
-        partly = {
-            field.name for field in self.fused if self.regions_left_out(annotator, position, field.name)
-        }
-        return partly | self.dropped_fields(annotator, position)
-
-    def regions_left_out(self, annotator: str, position: int, field: str) -> Collection[str]:
-        """Return the names of the regions of an annotator's mask that were dropped."""
-        return self.dropped_regions.get((annotator, position, field), ())
+    def dropped_of(self, annotator: str, position: int) -> Dropped:
+        """Return what does not count of an annotator's case."""
+        return self.dropped.get((annotator, position), {})
 
 
 def open_annotators(folder: Path) -> AnnotatorsFolder:
@@ -152,8 +131,8 @@ def open_annotators(folder: Path) -> AnnotatorsFolder:
     if not folders:
         raise PhaseError(f"{folder / ANNOTATORS}: expected a folder for every annotator, found none")
     annotators = open_submissions(folders, form, [read_like_references(task) for task in tasks])
-    dropped, regions = _read_dropped(folder / DROPPED, list(folders), form, fused)
-    return AnnotatorsFolder(folder, tasks, cases, fused, annotators, dropped, regions)
+    dropped = _read_dropped(folder / DROPPED, list(folders), form, fused)
+    return AnnotatorsFolder(folder, tasks, cases, fused, annotators, dropped)
 
 
 def _is_kept(field: Field, cases: Cases) -> bool:
@@ -192,11 +171,10 @@ def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:
 
 def _read_dropped(
     path: Path, annotators: Sequence[str], form: Form, fused: Sequence[Field]
-) -> tuple[set[Place], dict[Place, set[str]]]:
-    dropped: set[Place] = set()
-    regions: dict[Place, set[str]] = defaultdict(set)
+) -> Mapping[tuple[str, int], Dropped]:
+    dropped: dict[tuple[str, int], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     if not path.exists():
-        return dropped, regions
+        return dropped
     names = {field.name: region_names(field.reference.kind) for field in fused}
     with organiser_table(path, ("reader", "name", "field"), ("region",)) as table:
         for row in table.rows:
@@ -215,13 +193,10 @@ def _read_dropped(
                 known = ", ".join(names[field])
                 expected = f"one of {known}" if known else f"nothing, since {field} has no regions"
                 row.fault("region", f"expected {expected}, found {region!r}")
-            if position is None:
-                continue
-            if region:
-                regions[annotator, position, field].add(region)
-            else:
-                dropped |= {(annotator, position, name) for name in ([field] if field else names)}
-    return dropped, regions
+            if position is not None:
+                for name in [field] if field else names:
+                    dropped[annotator, position][name].add(region)
+    return dropped
 
 
 # --- Ellipses as annotations: REFUGE's experts drew tilted ones around disc and cup (section 3.1) ---

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import reduce, singledispatch
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,6 @@ from evaluation.metrics.crops import Box, Crop
 
 Mask = NDArray[np.bool_]
 Regions = Collection[str]
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +59,30 @@ def majority_vote(votes: NDArray[np.bool_], tie_is_foreground: bool = False) -> 
     return np.asarray(twice >= len(votes) if tie_is_foreground else twice > len(votes))
 
 
-def _vote(votes: NDArray[np.bool_], rules: CombinationRules, case: str) -> Mask:
-    """Return the combined region of masks (annotator, …) by the method of the rules.
+def _voted(
+    region: str,
+    masks: Sequence[Crop],
+    left_out: Sequence[Regions] | None,
+    box: Box,
+    case: CaseForm,
+    rules: CombinationRules,
+) -> Mask:
+    """Return a region in a box by the method of the rules, see `combine_label_masks`.
 
     Raises `PhaseError`, which names the case, where STAPLE does not converge.
     """
+    silent = [region in regions for regions in left_out or [()] * len(masks)]
+    if all(silent):
+        return np.zeros(box.shape, dtype=np.bool_)
+    votes = np.stack([mask.within(box) for mask, out in zip(masks, silent, strict=True) if not out])
     if rules.method == "majority":
         return majority_vote(votes, rules.tie_is_foreground)
     found = staple(votes)
     if not found.converged:
         raise PhaseError(
-            f"{case}: STAPLE did not converge in {found.iterations} iterations; combine by majority vote"
+            f"{case.name}: STAPLE did not converge in {found.iterations} iterations; combine by majority vote"
         )
     return found.mask
-
-
-def _voters(values: Sequence[Value], left_out: Sequence[Regions] | None, region: str) -> list[Value]:
-    """Return the values that vote for a region, see `combine_label_masks`."""
-    if left_out is None:
-        return list(values)
-    return [value for value, regions in zip(values, left_out, strict=True) if region not in regions]
 
 
 def combine_label_masks(
@@ -102,13 +105,8 @@ def combine_label_masks(
         box = Box(0, case.height, 0, case.width)
     window = image[box.slices]
     for label, labels in kind.regions():
-        voting = _voters(masks, left_out, kind.labels[label])
-        if not voting:
-            continue
-        votes = np.stack(
-            [Crop(np.isin(mask.values, labels), mask.top, mask.left).within(box) for mask in voting]
-        )
-        window[_vote(votes, rules, case.name)] = label
+        marked = [Crop(np.isin(mask.values, labels), mask.top, mask.left) for mask in masks]
+        window[_voted(kind.labels[label], marked, left_out, box, case, rules)] = label
     return image
 
 
@@ -313,11 +311,9 @@ def combine_without(
     """
     if not any(left_out):
         return combine(kind, values, case, rules)
-    if isinstance(kind, LabelMask):
-        return combine_label_masks(kind, values, case, rules, left_out)
-    if isinstance(kind, MultilabelMask):
-        return _multilabel_masks(kind, values, case, rules, left_out)
-    raise TypeError(f"values of {type(kind).__name__} have no regions")
+    if not region_names(kind):
+        raise TypeError(f"values of {type(kind).__name__} have no regions")
+    return combine.dispatch(type(kind))(kind, values, case, rules, left_out)
 
 
 @combine.register
@@ -329,16 +325,9 @@ def _multilabel_masks(
     left_out: Sequence[Regions] | None = None,
 ) -> NDArray[np.bool_]:
     """Return (class, y, x), each class voted separately."""
-    combined = np.zeros((len(kind.classes), case.height, case.width), dtype=np.bool_)
-    for number, (name, class_regions) in enumerate(zip(kind.classes, zip(*values, strict=True), strict=True)):
-        voting = _voters(class_regions, left_out, name)
-        if not voting:
-            continue
-        votes = np.zeros((len(voting), case.height, case.width), dtype=np.bool_)
-        for one, region in zip(votes, voting, strict=True):
-            one[region.box.slices] = region.values
-        combined[number] = _vote(votes, rules, case.name)
-    return combined
+    whole = Box(0, case.height, 0, case.width)
+    by_class = zip(kind.classes, zip(*values, strict=True), strict=True)
+    return np.stack([_voted(name, crops, left_out, whole, case, rules) for name, crops in by_class])
 
 
 def region_names(kind: Kind) -> tuple[str, ...]:

@@ -24,7 +24,6 @@ from evaluation.io.kinds.number import Number
 from evaluation.metrics.agreement import AgreementFigure
 from evaluation.organiser.annotators.agreement import (
     CaseDisagreement,
-    Disagreements,
     FieldAgreement,
     write_agreement_table,
     write_disagreement_table,
@@ -58,7 +57,7 @@ class Ensemble:
     tasks: tuple[str, ...]
     cases: Mapping[str, int]
     agreement: tuple[AgreementFigure, ...]
-    disagreement: Disagreements
+    disagreement: tuple[CaseDisagreement, ...]
 
 
 def write_ensemble(
@@ -96,33 +95,25 @@ def write_ensemble(
                     scaled[one.name, position][field.name] = number
     others = [field.name for field in fields if not isinstance(field.kind, Number)]
     agreement = {field.name: FieldAgreement(field.name, field.kind) for field in fields}
-    disagreement = Disagreements()
+    disagreement: list[CaseDisagreement] = []
+    counts = dict.fromkeys(agreement, 0)
     with whole_folder(output) as folder:
-        writer = _writer_for(folder, form, fields, opened)
-        counts = dict.fromkeys((field.name for field in fields), 0)
+        writer = _writer_for(folder, form, fields, opened[0])
         for done, position in enumerate(order, start=1):
             read = {
                 one.name: one.read(position, others, faults) | scaled[one.name, position] for one in opened
             }
             if not faults:
-                case = form.cases[position]
-                given = {
-                    field.name: {
-                        name: found[field.name] for name, found in read.items() if field.name in found
-                    }
-                    for field in fields
-                }
-                combined = {
-                    field.name: combine(field.kind, list(given[field.name].values()), case, rules)
-                    for field in fields
-                    if given[field.name]
-                }
-                writer.add(case.name, combined)
+                case, combined = form.cases[position], dict[str, Any]()
                 for field in fields:
-                    agreement[field.name].add(given[field.name])
-                    disagreement.add(case.name, field.name, field.kind, given[field.name])
-                for name in combined:
-                    counts[name] += 1
+                    given = {
+                        name: values[field.name] for name, values in read.items() if field.name in values
+                    }
+                    disagreement += agreement[field.name].add(case.name, given)
+                    if given:
+                        combined[field.name] = combine(field.kind, list(given.values()), case, rules)
+                        counts[field.name] += 1
+                writer.add(case.name, combined)
             progress(done)
         PhaseError.raise_all(faults)
         writer.close()
@@ -132,14 +123,14 @@ def write_ensemble(
         tuple(t.name for t in tasks if t.name in present),
         counts,
         tuple(found for of_field in agreement.values() for found in of_field.result()),
-        disagreement,
+        tuple(disagreement),
     )
 
 
 def write_agreement(folder: Path, written: Ensemble) -> None:
     """Write the members' agreement: `agreement.csv`, and by case `disagreement.csv`. No label is read."""
     write_agreement_table(folder / "agreement.csv", "submission", written.agreement)
-    write_disagreement_table(folder / "disagreement.csv", "submission", written.disagreement.ordered())
+    write_disagreement_table(folder / "disagreement.csv", "submission", written.disagreement)
 
 
 def _normalised(
@@ -155,27 +146,19 @@ def _normalised(
 
 
 def _writer_for(
-    folder: Path, form: Form, fields: Sequence[Field], submissions: Sequence[OpenSubmission]
+    folder: Path, form: Form, fields: Sequence[Field], submission: OpenSubmission
 ) -> ArchiveWriter | AlgorithmWriter:
+    """Return the writer of an ensemble, whose files have the extensions of those of a submission."""
     if form.submission == "algorithm":
         return algorithm_writer(folder, form, fields)
-    extensions = {
-        field.name: extension
-        for field in fields
-        if isinstance(field.archive, Files)
-        and (extension := _extension(field.name, field.archive, submissions[0])) is not None
-    }
+    extensions = {}
+    for field in fields:
+        sources = (of_case.get(field.name) for of_case in submission.index.sources)
+        first = next((source for source in sources if isinstance(source, FileSource)), None)
+        if first is not None and isinstance(field.archive, Files):
+            known, path = field.archive.extensions, first.path.casefold()
+            extensions[field.name] = next(extension for extension in known if path.endswith(extension))
     return ArchiveWriter(folder, fields, extensions)
-
-
-def _extension(name: str, layout: Files, submission: OpenSubmission) -> str | None:
-    """Return the extension of a field's first file in a submission, None where it has no file."""
-    for sources in submission.index.sources:
-        source = sources.get(name)
-        if isinstance(source, FileSource):
-            path = source.path.casefold()
-            return next((extension for extension in layout.extensions if path.endswith(extension)), None)
-    return None
 
 
 # --- The gain of an ensemble over its members, and whether it grows with disagreement (REFUGE, 5.1.3) ---

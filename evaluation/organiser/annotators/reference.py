@@ -25,8 +25,8 @@ from evaluation.io.kinds.classes import ClassLabel
 from evaluation.metrics.agreement import AgreementFigure
 from evaluation.organiser.annotators.agreement import (
     CaseDisagreement,
-    Disagreements,
     FieldAgreement,
+    most_disputed,
     write_agreement_table,
     write_disagreement_table,
 )
@@ -98,7 +98,7 @@ def _scores(
     else:
         sources = []
         for position in range(len(phase.rows)):
-            dropped = given.incomplete_fields(annotator.name, position)
+            dropped = given.dropped_of(annotator.name, position)
             kept = annotator.index.sources[position].items()
             sources.append({name: source for name, source in kept if name not in dropped})
         batches = list(batches_of(root, phase.cases.forms, sources, fields_of(phase.tasks), workers))
@@ -138,10 +138,9 @@ def _read_here(phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder)
         positions = range(first, min(first + _CASES_AT_ONCE, len(phase.rows)))
         values = ValuesOfBatch(fields, math.inf)
         for position in positions:
-            dropped = given.incomplete_fields(annotator.name, position)
-            annotated = annotator.read(position, fields, faults, dropped)
+            complete = fields.keys() - given.dropped_of(annotator.name, position).keys()
             submitted = {}
-            for name, value in annotated.items():
+            for name, value in annotator.read(position, complete, faults).items():
                 if not isinstance(fields[name].kind, ClassLabel):
                     submitted[name] = value
                 elif not math.isnan(value):  # a submission has no class where the case is excluded
@@ -185,7 +184,7 @@ def fuse_annotators(
     Raises `PhaseError` with every fault of every annotation, and for every value without any annotation.
     """
     faults: list[str] = []
-    disagreements = Disagreements()
+    disagreement: list[CaseDisagreement] = []
     agreement = {field.name: FieldAgreement(field.name, field.reference.kind) for field in given.fused}
     counts: dict[str, Counter[int]] = {field.name: Counter() for field in given.fused}
     values_by_annotator = {one.name: Counter[str]() for one in given.annotators}
@@ -202,15 +201,16 @@ def fuse_annotators(
                 for annotator in case_values:
                     values_by_annotator[annotator][field.name] += 1
                 kind = field.reference.kind
-                left_out = {one: given.regions_left_out(one, position, field.name) for one in case_values}
+                left_out = {
+                    name: given.dropped_of(name, position).get(field.name, ()) for name in case_values
+                }
                 faults.extend(
                     f"{form.name}, {field.name}, {region}: {_NOBODY}"
                     for region in region_names(kind)
                     if left_out and all(region in regions for regions in left_out.values())
                 )
                 if case_values:
-                    agreement[field.name].add(case_values, left_out)
-                    disagreements.add(form.name, field.name, kind, case_values, left_out)
+                    disagreement.extend(agreement[field.name].add(form.name, case_values, left_out))
                     reference[field.name] = combine_without(
                         kind, list(case_values.values()), form, rules, list(left_out.values())
                     )
@@ -230,22 +230,22 @@ def fuse_annotators(
         annotators=tuple(one.name for one in given.annotators),
         kept=tuple(field.name for task in given.tasks for field in task.fields if field not in given.fused),
         annotators_of_cases={name: dict(sorted(number.items())) for name, number in counts.items()},
-        values_of_annotators={name: dict(number) for name, number in values_by_annotator.items()},
-        dropped=len(given.dropped) + sum(map(len, given.dropped_regions.values())),
+        values_of_annotators=values_by_annotator,
+        dropped=sum(len(parts) for fields in given.dropped.values() for parts in fields.values()),
         agreement=tuple(found for field_counts in agreement.values() for found in field_counts.result()),
-        disagreement=tuple(disagreements.ordered()),
+        disagreement=tuple(most_disputed(disagreement)),
         scores=scores,
     )
 
 
 def _values_of_case(given: AnnotatorsFolder, position: int, faults: list[str]) -> dict[str, dict[str, Any]]:
     """Return the values of a case by field and annotator, without dropped values."""
-    names = [field.name for field in given.fused]
-    values: dict[str, dict[str, Any]] = {name: {} for name in names}
-    for annotator in given.annotators:
-        dropped = given.dropped_fields(annotator.name, position)
-        for name, value in annotator.read(position, names, faults, dropped).items():
-            values[name][annotator.name] = value
+    values: dict[str, dict[str, Any]] = {field.name: {} for field in given.fused}
+    for one in given.annotators:
+        dropped = given.dropped_of(one.name, position)
+        kept = [name for name in values if "" not in dropped.get(name, ())]
+        for name, value in one.read(position, kept, faults).items():
+            values[name][one.name] = value
     return values
 
 

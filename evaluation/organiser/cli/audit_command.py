@@ -11,16 +11,8 @@ from rich.table import Table
 from evaluation.cli.common import tell
 from evaluation.cli.console import TableConsole, text_table
 from evaluation.core.fault import PhaseError
+from evaluation.organiser import audit
 from evaluation.organiser.attack import attack
-from evaluation.organiser.audit import (
-    Disclosure,
-    HiddenLabels,
-    LabelCount,
-    PublishedFigure,
-    audit,
-    bits_of,
-    in_words,
-)
 from evaluation.phase.named import named_phase
 from evaluation.phase.phase import Phase
 from evaluation.platform import machine
@@ -41,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
             phase = named_phase(name)
             if unknown := sizes.keys() - {task.name for task in phase.tasks}:
                 raise PhaseError(f"--size: {', '.join(sorted(unknown))} is not a task of {phase.config.name}")
-            _print(phase, audit(phase, machine.worker_count(), sizes))
+            _print(phase, audit.audit(phase, machine.worker_count(), sizes))
             if arguments.attack:
                 _print_attacks(phase, arguments.submissions)
         except PhaseError as error:
@@ -50,22 +42,22 @@ def run(arguments: argparse.Namespace) -> int:
     return status
 
 
-def _size(text: str) -> tuple[str, LabelCount]:
+def _size(text: str) -> tuple[str, audit.LabelCount]:
     task, _, numbers = text.partition("=")
     positives, _, cases = numbers.partition("/")
     if not (positives.isdecimal() and cases.isdecimal() and 0 < int(positives) < int(cases)):
         raise PhaseError(f"--size: expected TASK=POSITIVES/CASES, found {text!r}")
-    return task, LabelCount(int(positives), int(cases))
+    return task, audit.LabelCount(int(positives), int(cases))
 
 
-def _print(phase: Phase, disclosure: Disclosure) -> None:
+def _print(phase: Phase, disclosure: audit.Disclosure) -> None:
     console = TableConsole(120)
     rows = []
     for metric, group in groupby(disclosure.figures, lambda figure: figure.metric):
         value, *further = figures = list(group)
         values = value.values()
         row = metric, f"{values:,}" if values < _MAX_COUNTED else "12 digits", f"{value.bits():.1f}"
-        bits = (f"{bits_of(figures, digits):.1f}" for digits in (None, *_DIGITS))
+        bits = (f"{audit.bits_of(figures, digits):.1f}" for digits in (None, *_DIGITS))
         rows.append((*row, str(sum(figure.numbers for figure in further)), *bits))
     title = f"{phase.config.name}: bits about the reference that one submission reveals, at most"
     numbers = "its values", "its bits", "further numbers", "all bits", *map(_at, _DIGITS)
@@ -75,14 +67,14 @@ def _print(phase: Phase, disclosure: Disclosure) -> None:
     console.print(escape(_answer(phase, disclosure)))
 
 
-def _table_of_labels(disclosure: Disclosure) -> Table:
+def _table_of_labels(disclosure: audit.Disclosure) -> Table:
     rows = []
     for labels in disclosure.labels:
         figures = disclosure.made_of(labels)
         needed = " / ".join(_needed(labels, figures, digits) for digits in (None, *_DIGITS))
         row = labels.name, " + ".join(map(str, sorted(labels.counts))), f"{labels.bits:.1f}"
         by_all = _needed(labels, disclosure.figures, None)
-        rows.append((*row, f"{bits_of(figures):.1f}", needed, by_all))
+        rows.append((*row, f"{audit.bits_of(figures):.1f}", needed, by_all))
     title = "Hidden labels, and the fewest submissions that could tell all of them"
     numbers = "of each class", "bits", "bits of one submission", "submissions", "by all figures"
     table = text_table(title, ("labels",), numbers, rows)
@@ -90,19 +82,19 @@ def _table_of_labels(disclosure: Disclosure) -> Table:
     return table
 
 
-def _needed(labels: HiddenLabels, figures: Sequence[PublishedFigure], digits: int | None) -> str:
-    needed = labels.submissions(bits_of(figures, digits))
+def _needed(labels: audit.HiddenLabels, figures: Sequence[audit.PublishedFigure], digits: int | None) -> str:
+    needed = labels.submissions(audit.bits_of(figures, digits))
     return "–" if math.isinf(needed) else f"{needed:g}"
 
 
-def _answer(phase: Phase, disclosure: Disclosure) -> str:
+def _answer(phase: Phase, disclosure: audit.Disclosure) -> str:
     """Return which labels the phase's own submissions could tell, and what would prevent it."""
     told = disclosure.learnable()
     accepted = [labels.name for labels in told if labels.accepted]
     others = [labels for labels in told if not labels.accepted]
     could = "could tell all labels of" if others else "cannot tell all labels of any"
     kind = "" if others else " other kind" if accepted else " kind"
-    lines = [f"{phase.config.name}: with {in_words(disclosure.limit)}, results {could}{kind}"]
+    lines = [f"{phase.config.name}: with {audit.in_words(disclosure.limit)}, results {could}{kind}"]
     lines += [f"- {labels.name}. Would prevent it: {disclosure.remedies(labels)}." for labels in others]
     if accepted:
         lines.append(f"- They could tell these, which learnable_labels accepts: {', '.join(accepted)}")

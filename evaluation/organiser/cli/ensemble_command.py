@@ -89,7 +89,7 @@ def _write_gain(
         phase,
         (f"{name} (ensemble)" if name in members else name, arguments.output),
         members,
-        written.disagreement.found,
+        written.disagreement,
         machine.worker_count(),
         TestChoice(phase.config.seed),
         chosen,

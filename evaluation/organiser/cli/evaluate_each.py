@@ -18,13 +18,7 @@ from evaluation.core.field import Files
 from evaluation.io.files import scratch_folder, write_atomically
 from evaluation.organiser.rescoring.kept import CHANGES, SEALED
 from evaluation.organiser.rescoring.run import Summary, score_all, slices_of
-from evaluation.organiser.rescoring.submissions import (
-    fetch,
-    find_submissions,
-    is_address,
-    local_path,
-    shard_of,
-)
+from evaluation.organiser.rescoring.submissions import fetch, find_submissions, is_address, local_path
 from evaluation.organiser.rescoring.task import Engine, ScoringTask, environment
 from evaluation.phase.manifest import FILE_NAME as MANIFEST
 from evaluation.phase.named import phase_folder
@@ -39,38 +33,25 @@ def _each_progress(total: int, tell: Callable[[Sequence[str]], None]) -> Iterato
     if not sys.stdout.isatty():
         yield lambda line: tell([line])
         return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-    from rich.text import Text
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     started = time.monotonic()
-
-    class Rate(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            minutes = (time.monotonic() - started) / 60
-            return Text(f"{task.completed / minutes:.1f}/min" if task.completed else "")
-
     columns = (
         TextColumn("submissions"),
         BarColumn(),
         MofNCompleteColumn(),
-        Rate(),
+        TextColumn("{task.fields[rate]}"),
         TextColumn("left:"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, transient=True) as progress:
-        bar = progress.add_task("submissions", total=total)
+        bar = progress.add_task("submissions", total=total, rate="")
 
         def ended(line: str) -> None:
             progress.console.print(line, markup=False, highlight=False, soft_wrap=True)
-            progress.advance(bar)
+            minutes = (time.monotonic() - started) / 60
+            rate = f"{(progress.tasks[0].completed + 1) / minutes:.1f}/min"
+            progress.update(bar, advance=1, rate=rate)
 
         yield ended
 
@@ -164,9 +145,6 @@ def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default
         location = str(folder.resolve())
     phase = load_phase(folder, source=source)
     found = find_submissions(part.folder, folders_of_submission(phase))
-    submissions = found.submissions
-    if arguments.shard:
-        submissions = shard_of(submissions, arguments.shard.number, arguments.shard.count)
     name = phase.config.name if part.phase else ""
     tasks = tuple(
         ScoringTask(
@@ -179,7 +157,7 @@ def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default
             isolated=arguments.require_isolation,
             slices=slices_of(phase, arguments.cases_per_task),
         )
-        for submission in submissions
+        for submission in found.submissions[arguments.shard or slice(None)]
         for path in [local_path(submission.location)]
     )
     notes = tuple(f"Not scored, neither a folder nor a zip: {part.folder}/{other}" for other in found.others)
@@ -208,12 +186,11 @@ def _engine(
         raise PhaseError(
             f"{far}: expected --cluster for an address; --cluster local scores it on this machine"
         )
-    from evaluation.organiser.rescoring.lanes import Lanes
-    from evaluation.organiser.rescoring.lanes import ScoringInThisProcess as InThisProcess
+    from evaluation.organiser.rescoring.lanes import Lanes, Scorer
 
     workers = machine.worker_count(arguments.workers)
     if workers == 0 or not tasks:
-        return InThisProcess(), [replace(task, workers=0) for task in tasks]
+        return Scorer(), [replace(task, workers=0) for task in tasks]
     lanes = min(workers, sum(task.slices for task in tasks))
     each = workers // lanes
     memory = (machine.worker_memory(lanes * each, None) or 0) // _MEBIBYTE

@@ -3,15 +3,10 @@
 import argparse
 import sys
 
+from evaluation.organiser import settings
 from evaluation.organiser.cli.build_command import recipe_of, tell_built, tell_terminal
 from evaluation.organiser.image.build import build_image, phase_folder_of
 from evaluation.organiser.image.export import export_image, next_steps
-from evaluation.organiser.settings import (
-    metrics_of_empty_submission,
-    notes_of,
-    platform_settings,
-    settings_file,
-)
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from evaluation.platform import machine
@@ -22,11 +17,13 @@ def run(arguments: argparse.Namespace) -> int:
     folder = phase_folder_of(arguments.folder)
     image = build_image(folder, recipe_of(arguments), tell_terminal)
     phase = load_phase(folder, scan(folder))
-    settings = platform_settings(phase, metrics_of_empty_submission(phase, machine.worker_count()))
+    least = settings.metrics_of_empty_submission(phase, machine.worker_count())
+    chosen = settings.platform_settings(phase, least)
     tell_built(image)
-    sys.stderr.write("".join(f"Note: {note}\n" for note in notes_of(phase, settings)))
+    sys.stderr.write("".join(f"Note: {note}\n" for note in settings.notes_of(phase, chosen)))
     output = arguments.output or arguments.folder / "export"
-    for path in export_image(image, settings_file(settings), output, tell_terminal, arguments.compression):
+    content = settings.settings_file(chosen)
+    for path in export_image(image, content, output, tell_terminal, arguments.compression):
         size = path.stat().st_size
         sys.stdout.write(f"{path}: {size // 1_000_000} MB\n" if path.suffix == ".gz" else f"{path}\n")
     sys.stdout.write(next_steps(image, output))

@@ -7,16 +7,9 @@ from fractions import Fraction
 from typing import get_args
 
 from evaluation.core.fault import PhaseError
+from evaluation.organiser import plan
 from evaluation.organiser.output import write_rows
-from evaluation.organiser.plan import (
-    AchievedInterval,
-    Aim,
-    Figure,
-    Needed,
-    cases_in_all,
-    cases_needed,
-    intervals_given,
-)
+from evaluation.organiser.plan import Aim, Needed
 from evaluation.organiser.ranking.difference_plan import Simulation, difference_of_means, difference_of_pilot
 from evaluation.organiser.ranking.results import read_results
 
@@ -31,12 +24,12 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     aims = _aims(arguments)
     prevalence: Fraction | None = arguments.prevalence
-    needed = cases_needed(aims, prevalence, _LEVEL)
+    needed = plan.cases_needed(aims, prevalence, _LEVEL)
     given = []
     if arguments.cases is not None:
         if prevalence is None:
             raise PhaseError("--cases: expected the prevalence too, found none")
-        given = intervals_given(aims, arguments.cases, prevalence, _LEVEL)
+        given = plan.intervals_given(aims, arguments.cases, prevalence, _LEVEL)
     if arguments.output is not None:
         write_rows(arguments.output, _COLUMNS, map(_row, needed))
     lines = [*_lines_needed(needed, prevalence), *_lines_given(given)]
@@ -48,30 +41,30 @@ def _difference(arguments: argparse.Namespace) -> list[str]:
     simulation = Simulation(power=float(arguments.power))
     if arguments.pilot is None:
         difference, spread, correlation = arguments.difference
-        plan = difference_of_means(difference, spread, correlation, simulation)
+        found = difference_of_means(difference, spread, correlation, simulation)
     else:
         if arguments.teams is None or arguments.metric is None:
             raise PhaseError("--pilot: expected --teams and --metric, too")
         results = read_results(arguments.pilot)
-        plan = difference_of_pilot(
+        found = difference_of_pilot(
             results, (arguments.teams[0], arguments.teams[1]), arguments.metric, simulation
         )
     if arguments.output is not None:
-        rows = [(plan.metric, plan.difference, plan.method, *one) for one in plan.tried.items()]
+        rows = [(found.metric, found.difference, found.method, *one) for one in found.tried.items()]
         write_rows(arguments.output, ("metric", "difference", "test", "units", "power"), rows)
-    unit = "clusters" if plan.clustered else "cases"
-    needs = "more than 20,000" if plan.needed is None else f"{plan.needed:,}"
+    unit = "clusters" if found.clustered else "cases"
+    needs = "more than 20,000" if found.needed is None else f"{found.needed:,}"
     power = f"{100 * simulation.power:g} % power"
     return [
-        f"{plan.metric}: {needs} {unit} show a difference of {plan.difference:.4g} with {power} "
-        f"({plan.method})",
-        *(f"  {size:,} {unit}: {100 * reached:.0f} %" for size, reached in plan.tried.items()),
+        f"{found.metric}: {needs} {unit} show a difference of {found.difference:.4g} with {power} "
+        f"({found.method})",
+        *(f"  {size:,} {unit}: {100 * reached:.0f} %" for size, reached in found.tried.items()),
     ]
 
 
 def _aims(arguments: argparse.Namespace) -> list[Aim]:
     aims, problems = [], []
-    for figure in get_args(Figure):
+    for figure in get_args(plan.Figure):
         given: Sequence[Fraction] | None = getattr(arguments, figure)
         if given is None:
             continue
@@ -101,12 +94,12 @@ def _lines_needed(needed: Sequence[Needed], prevalence: Fraction | None) -> list
         )
         lines.append(f"{_named(one.aim)} ± {one.aim.half_width:g} needs {classes}")
     if needed and prevalence is not None:
-        in_all = cases_in_all(needed)
+        in_all = plan.cases_in_all(needed)
         lines.append(f"in all: {in_all:,} cases with a prevalence of {float(prevalence):g}")
     return lines
 
 
-def _lines_given(given: Sequence[AchievedInterval]) -> list[str]:
+def _lines_given(given: Sequence[plan.AchievedInterval]) -> list[str]:
     lines = []
     if given:
         first = given[0]

@@ -18,17 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     for name, write, content in (
         ("submission", _submission, "the results of one submission as one HTML file"),
-        (
-            "leaderboard",
-            _leaderboard,
-            "a leaderboard as one HTML file with figures, tables and methods",
-        ),
+        ("leaderboard", _leaderboard, "a leaderboard as one HTML file with figures, tables and methods"),
         ("changes", _changes, "what has changed since earlier results as one HTML file"),
-        (
-            "benchmark",
-            _benchmark,
-            "what `fuse cysts` measured as one HTML file with figures and tables",
-        ),
+        ("benchmark", _benchmark, "what `fuse cysts` measured as one HTML file with figures and tables"),
     ):
         summary = f"Write {content}, for the organiser."
         added = kinds.add_parser(name, help=summary, description=summary)
@@ -95,23 +87,19 @@ def _changes(arguments: argparse.Namespace) -> int:
 
 
 def _benchmark(arguments: argparse.Namespace) -> int:
+    from evaluation.organiser.report import benchmark_pictures
     from evaluation.organiser.report.benchmark_page import benchmark_page, read_tables
-    from evaluation.organiser.report.benchmark_pictures import (
-        b_scan_gallery,
-        chosen_b_scans,
-        part_gallery,
-        run_gallery,
-    )
     from evaluation.organiser.report_library import Report
 
     tables = read_tables(arguments.tables)
     annotations, phase = arguments.annotations, arguments.phase
     pictures = {}
     if annotations is not None:
-        shown = chosen_b_scans(annotations, arguments.tables)
-        pictures = {"accuracy": run_gallery(shown), "combinations": b_scan_gallery(shown, arguments.tables)}
+        shown = benchmark_pictures.chosen_b_scans(annotations, arguments.tables)
+        pictures["accuracy"] = benchmark_pictures.run_gallery(shown)
+        pictures["combinations"] = benchmark_pictures.b_scan_gallery(shown, arguments.tables)
         if phase is not None:
-            pictures["work"] = part_gallery(annotations, arguments.tables, phase)
+            pictures["work"] = benchmark_pictures.part_gallery(annotations, arguments.tables, phase)
     elif phase is not None:
         raise PhaseError("--phase: expected only together with --annotations")
     return _write_report(Report(benchmark_page(tables, pictures)), arguments)

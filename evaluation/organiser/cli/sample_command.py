@@ -1,10 +1,9 @@
 """`sample`: synthetic phases and submissions of known quality."""
 
 import argparse
-import importlib
+import importlib.util
 import sys
 from pathlib import Path
-from types import ModuleType
 
 from evaluation.cli.common import declare, progress_bar
 from evaluation.core.fault import PhaseError
@@ -13,29 +12,18 @@ from evaluation.phase.registry import known_challenges
 _MODULE = "evaluation.organiser.samples.{}"
 
 
-def _generator(challenge: str) -> ModuleType | None:
-    try:
-        return importlib.import_module(_MODULE.format(challenge))
-    except ModuleNotFoundError as error:
-        if error.name is None or not _MODULE.format(challenge).startswith(error.name):
-            raise
-        return None
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments, for every challenge under its name."""
     challenges = parser.add_subparsers(dest="challenge", required=True, metavar="CHALLENGE")
     for name in known_challenges():
-        if (module := _generator(name)) is not None:
-            challenge_parser = challenges.add_parser(
-                name, help=f"sample of {name}", formatter_class=argparse.ArgumentDefaultsHelpFormatter
-            )
-            challenge_parser.add_argument(
-                "--output", type=Path, required=True, metavar="FOLDER", help="where to write"
-            )
-            challenge_parser.add_argument("--name", default=f"{name}-sample", help="name of the phase")
-            challenge_parser.add_argument("--seed", type=int, default=0, help="of all random choices")
-            declare(challenge_parser, __package__, f"sample-{name}", getattr(module, "WORDS", None))
+        if importlib.util.find_spec(_MODULE.format(name)) is not None:
+            module = importlib.import_module(_MODULE.format(name))
+            layout = argparse.ArgumentDefaultsHelpFormatter
+            added = challenges.add_parser(name, help=f"sample of {name}", formatter_class=layout)
+            added.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="where to write")
+            added.add_argument("--name", default=f"{name}-sample", help="name of the phase")
+            added.add_argument("--seed", type=int, default=0, help="of all random choices")
+            declare(added, __package__, f"sample-{name}", getattr(module, "WORDS", None))
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -3,13 +3,7 @@
 import argparse
 import sys
 
-from evaluation.organiser.settings import (
-    metrics_of_empty_submission,
-    notes_of,
-    platform_settings,
-    public_paths,
-    settings_file,
-)
+from evaluation.organiser import settings
 from evaluation.phase.named import named_phase
 from evaluation.platform import machine
 
@@ -17,11 +11,11 @@ from evaluation.platform import machine
 def run(arguments: argparse.Namespace) -> int:
     """Print the settings as JSON. Raises `PhaseError` if the phase has faults."""
     phase = named_phase(arguments.phase)
-    least = metrics_of_empty_submission(phase, machine.worker_count())
-    settings = platform_settings(phase, least)
+    least = settings.metrics_of_empty_submission(phase, machine.worker_count())
+    chosen = settings.platform_settings(phase, least)
     if arguments.public:
-        sys.stdout.write("".join(f"{path}\n" for path in public_paths(least)))
+        sys.stdout.write("".join(f"{path}\n" for path in settings.public_paths(least)))
     else:
-        sys.stdout.buffer.write(settings_file(settings))
-        sys.stderr.write("".join(f"Note: {note}\n" for note in notes_of(phase, settings)))
+        sys.stdout.buffer.write(settings.settings_file(chosen))
+        sys.stderr.write("".join(f"Note: {note}\n" for note in settings.notes_of(phase, chosen)))
     return 0

@@ -16,16 +16,8 @@ from evaluation.core.fault import PhaseError
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Box, box_of_content
 from evaluation.metrics.segmentation import ConfidenceSums, weighted_dice_of_sums
-from evaluation.organiser.cyst_benchmark import data
-from evaluation.organiser.cyst_benchmark.transform import (
-    DISTINCTIONS,
-    EVERY_INTERVAL,
-    CystKey,
-    Interval,
-    Scale,
-    read_distinctions,
-    read_scale,
-)
+from evaluation.organiser.cyst_benchmark import data, transform
+from evaluation.organiser.cyst_benchmark.transform import Interval, Scale
 from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import organiser_table
 
@@ -89,7 +81,7 @@ class ValuedBScan:
 
 
 def valued(
-    b_scan: data.AnnotatedBScan, scale: Scale, measured: Mapping[CystKey, Mapping[int, float]]
+    b_scan: data.AnnotatedBScan, scale: Scale, measured: Mapping[transform.CystKey, Mapping[int, float]]
 ) -> ValuedBScan:
     """Return the values of a B-scan. Raises `PhaseError` where its cysts are not those that were measured."""
     box = reduce(Box.union, map(box_of_content, b_scan.levels.values()))
@@ -100,7 +92,7 @@ def valued(
         if len(found) != len(cysts):
             where = f"{annotator}, {run}, {b_scan.volume}, B-scan {b_scan.b_scan}"
             raise PhaseError(
-                f"{DISTINCTIONS}: {where}: expected {len(cysts)} cysts, found {len(found)}; "
+                f"{transform.DISTINCTIONS}: {where}: expected {len(cysts)} cysts, found {len(found)}; "
                 "the annotations changed: repeat the distinction step"
             )
         of_cysts = [found[number] for number in range(1, len(cysts) + 1)]
@@ -112,7 +104,7 @@ ACCURACY, GROUPS, EFFECT = "accuracy.csv", "accuracy_by_group.csv", "interval_ef
 BY_CONFIDENCE = tuple(f"confidence_{c}" for c in data.CONFIDENCES)
 _OF_ACCURACY = ("reader", "measure", "overall", *BY_CONFIDENCE)
 _OF_GROUP = ("column", "value", "b_scans", *_OF_ACCURACY)
-_OF_EFFECT = ("reader", "measure", "voxels", *EVERY_INTERVAL, "difference")
+_OF_EFFECT = ("reader", "measure", "voxels", *transform.EVERY_INTERVAL, "difference")
 _MEASURES = ("reproducibility", "accuracy")
 
 _Measured = tuple[str, str]
@@ -123,8 +115,8 @@ def write_accuracy(
     evaluation_set: data.EvaluationSet, strata: Mapping[str, data.Stratum], work: Path, interval: Interval
 ) -> dict[str, object]:
     """Measure reproducibility and accuracy of every annotator; return the report's section."""
-    scales = {kind: read_scale(work, kind) for kind in EVERY_INTERVAL}
-    measured = read_distinctions(work)
+    scales = {kind: transform.read_scale(work, kind) for kind in transform.EVERY_INTERVAL}
+    measured = transform.read_distinctions(work)
     sums: dict[tuple[Interval, data.Group, _Measured], Floats] = defaultdict(lambda: np.zeros(SUMS))
     b_scans: Counter[data.Group] = Counter()
     for b_scan in evaluation_set:
@@ -158,7 +150,7 @@ def write_accuracy(
         for measure, annotator in order
         for voxels, level, cyst in zip(
             ("overall", *BY_CONFIDENCE),
-            *(results[kind, data.EVERYTHING, (measure, annotator)].figures for kind in EVERY_INTERVAL),
+            *(results[kind, data.EVERYTHING, (measure, annotator)].figures for kind in scales),
             strict=True,
         )
     ]

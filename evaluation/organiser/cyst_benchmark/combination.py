@@ -15,30 +15,14 @@ from scipy import ndimage
 from evaluation.challenges.cysts.rules import CHALLENGE
 from evaluation.core.challenge import references_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.outcome import Progress, no_progress
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import Geometry, check_geometry, geometry_columns
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Box, box_of_content
-from evaluation.organiser.cyst_benchmark import data
-from evaluation.organiser.cyst_benchmark.accuracy import (
-    BY_CONFIDENCE,
-    SUMS,
-    SimilarityByConfidence,
-    ValuedBScan,
-    read_accuracy,
-    similarity_of,
-    similarity_sums,
-    valued,
-)
+from evaluation.organiser.cyst_benchmark import accuracy, data, transform
+from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence, ValuedBScan
 from evaluation.organiser.cyst_benchmark.assignment import read_assignment
-from evaluation.organiser.cyst_benchmark.transform import (
-    LOWEST,
-    Interval,
-    Scale,
-    read_distinctions,
-    read_scale,
-)
+from evaluation.organiser.cyst_benchmark.transform import Interval, Scale
 from evaluation.organiser.output import whole_folder, write_rows
 from evaluation.organiser.submission_writer import SampleCase, write_phase
 from evaluation.phase.config import FILE_NAME
@@ -68,7 +52,7 @@ def combine(annotators: Sequence[AnnotatorMarks]) -> Floats:
     combined = _weighted_mean(weights, np.stack([annotator.values for annotator in annotators]))
     marked = np.logical_or.reduce([annotator.levels > 0 for annotator in annotators])
     marked &= weights.any(axis=0)
-    combined[marked] = np.maximum(combined[marked], LOWEST)
+    combined[marked] = np.maximum(combined[marked], transform.LOWEST)
     return combined
 
 
@@ -122,15 +106,13 @@ class LevelCounts:
 
     def add(self, combined: NDArray[Any], annotators: Mapping[str, NDArray[Any]]) -> None:
         """Add a region."""
-        self.combined += _voxels(combined)
+        self.combined += Counter(combined[combined > 0].tolist())
         for name, levels in annotators.items():
-            self.annotators[name] += _voxels(levels)
+            self.annotators[name] += Counter(levels[levels > 0].tolist())
 
     def warnings(self) -> list[str]:
         """Return a line for every level that annotators marked and the combined level does not have."""
-        marked = {
-            level: sum(voxels[level] for voxels in self.annotators.values()) for level in data.CONFIDENCES
-        }
+        marked = sum(self.annotators.values(), Counter[int]())
         return [
             f"level {level} is lost: annotators marked {marked[level]} voxels with it, and none has it in "
             "the combined level, because others marked these voxels differently or not at all"
@@ -139,23 +121,16 @@ class LevelCounts:
         ]
 
 
-def _voxels(levels: NDArray[Any]) -> Counter[int]:
-    numbers = np.bincount(levels[levels > 0], minlength=data.CONFIDENCES[-1] + 1)
-    return Counter(dict(enumerate(numbers.tolist())))
-
-
 # --- The step `combination`: the annotators of every volume combined into the reference of a phase ---
 
 ANNOTATIONS = "annotations"
 
 
-def write_combination(
-    folder: Path, work: Path, output: Path, interval: Interval, progress: Progress = no_progress
-) -> dict[str, object]:
+def write_combination(folder: Path, work: Path, output: Path, interval: Interval) -> dict[str, object]:
     """Combine the annotators of every volume (Eq. 4) into a phase folder; return the report's section."""
     configuration = read_configuration(folder, only=CHALLENGE.name)
     fields = references_of(configuration.tasks)
-    scale, accuracies = read_scale(work, interval), read_accuracy(work)
+    scale, accuracies = transform.read_scale(work, interval), accuracy.read_accuracy(work)
     strata = data.read_strata(folder)
     annotations = _annotations(folder, work, list(strata), accuracies)
     images = data.scans_in(folder / data.IMAGES)
@@ -165,12 +140,11 @@ def write_combination(
     counts = LevelCounts()
 
     def cases() -> Iterator[SampleCase]:
-        for done, (name, stratum) in enumerate(sorted(strata.items()), start=1):
+        for name, stratum in sorted(strata.items()):
             geometry = images[name].geometry()
             volumes = _combined(images[name], geometry, annotations[name], scale, accuracies, names, counts)
             columns = {**geometry_columns(geometry), "vendor": stratum.vendor, "quality": stratum.quality}
             yield SampleCase(name, columns, volumes)
-            progress(done)
 
     with whole_folder(output) as phase:
         write_phase(phase, (folder / FILE_NAME).read_text(encoding="utf-8"), fields, cases())
@@ -271,7 +245,7 @@ def _combined(
 COMBINATIONS = "combinations.csv"
 ALONE, WEIGHTED, AVERAGE = "alone", "weighted", "average"
 _OF_COMBINATION = (
-    *("readers", "method", "column", "value", "b_scans", "overall", *BY_CONFIDENCE),
+    *("readers", "method", "column", "value", "b_scans", "overall", *accuracy.BY_CONFIDENCE),
     *("cysts", "found", "false"),
 )
 
@@ -316,26 +290,27 @@ def write_comparison(
     run is combined by itself, as the benchmark's single annotations are, and the two results are averaged.
     The weights were estimated on the same B-scans. Source: section 3, Figs. 9 to 12.
     """
-    scale, accuracies, measured = read_scale(work, interval), read_accuracy(work), read_distinctions(work)
+    scale, accuracies = transform.read_scale(work, interval), accuracy.read_accuracy(work)
+    measured = transform.read_distinctions(work)
     if unknown := sorted(set(evaluation_set.annotators) - set(accuracies)):
         raise PhaseError(f"{work}: expected the accuracy of {unknown[0]}, found none; repeat that step")
-    sums: dict[tuple[_Key, data.Group], Floats] = defaultdict(lambda: np.zeros(SUMS))
+    sums: dict[tuple[_Key, data.Group], Floats] = defaultdict(lambda: np.zeros(accuracy.SUMS))
     cysts: dict[tuple[Members, data.Group], CystCounts] = defaultdict(CystCounts)
     b_scans: Counter[data.Group] = Counter()
     for annotated in evaluation_set:
         groups = (*data.groups_of(strata[annotated.volume]), ("volume", annotated.volume))
         b_scans.update(groups)
-        b_scan = valued(annotated, scale, measured)
+        b_scan = accuracy.valued(annotated, scale, measured)
         for members in groups_of_annotators(evaluation_set.annotators):
             counts = count_cysts(marked_by(b_scan, members), marked_by(b_scan, (data.SUPERVISOR,)))
             for group in groups:
                 cysts[members, group] += counts
             levels = [b_scan.levels[name, run] for name in (*members, data.SUPERVISOR) for run in data.RUNS]
             for method, values in combined_values(b_scan, members, accuracies).items():
-                added = similarity_sums(values, b_scan.mean(data.SUPERVISOR), *levels)
+                added = accuracy.similarity_sums(values, b_scan.mean(data.SUPERVISOR), *levels)
                 for group in groups:
                     sums[(members, method), group] += added
-    results = {place: similarity_of(found) for place, found in sums.items()}
+    results = {place: accuracy.similarity_of(found) for place, found in sums.items()}
     rows = []
     # All volumes first, then group by group, few annotators before many.
     order = sorted(results, key=lambda at: (at[1][0] == "volume", *at[1], len(at[0][0]), *at[0]))

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from evaluation.core.fault import PhaseError
-from evaluation.core.outcome import Progress, no_progress
 from evaluation.io.json_files import read_json
 from evaluation.organiser.cyst_benchmark import assignment
 from evaluation.organiser.cyst_benchmark.accuracy import write_accuracy
@@ -36,7 +35,7 @@ class Benchmark:
     minutes: float = assignment.MINUTES_PER_B_SCAN
 
 
-def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress) -> tuple[str, ...]:
+def run_step(step: Step, benchmark: Benchmark) -> tuple[str, ...]:
     """Run one step from the tables of earlier ones; return warnings. Raises `PhaseError` with every fault."""
     folder, work, interval = benchmark.folder, benchmark.work, benchmark.interval
     work.mkdir(parents=True, exist_ok=True)
@@ -58,7 +57,7 @@ def run_step(step: Step, benchmark: Benchmark, progress: Progress = no_progress)
     else:
         if benchmark.output is None:
             raise PhaseError("combination: expected a phase folder to write, found none")
-        said = write_combination(folder, work, benchmark.output, interval, progress)
+        said = write_combination(folder, work, benchmark.output, interval)
     # The sections of later steps are outdated.
     report = work / "report.json"
     content: dict[str, object] = read_json(report) if report.exists() else {}

@@ -12,15 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.cyst_benchmark.data import (
-    BINS,
-    CONFIDENCES,
-    SUPERVISOR,
-    AnnotatedCyst,
-    EvaluationSet,
-    cysts_of,
-    histograms,
-)
+from evaluation.organiser.cyst_benchmark import data
+from evaluation.organiser.cyst_benchmark.data import CONFIDENCES, SUPERVISOR
 from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import TableRow, organiser_table
 
@@ -32,19 +25,19 @@ CYST = ("reader", "run", "volume", "b_scan", "cyst")
 
 CystKey = tuple[str, str, str, int]
 _OF_CYST = (*CYST, "confidence", "x", "y", "pixels", "distinction")
-_OF_HISTOGRAM = (*CYST, "region", "lowest", "highest", *(f"bin_{number + 1}" for number in range(BINS)))
+_OF_HISTOGRAM = (*CYST, "region", "lowest", "highest", *(f"bin_{number + 1}" for number in range(data.BINS)))
 _MOST = 10**9
 
 
-def write_distinctions(evaluation_set: EvaluationSet, work: Path) -> dict[str, object]:
+def write_distinctions(evaluation_set: data.EvaluationSet, work: Path) -> dict[str, object]:
     """Measure every cyst of every annotator and run; return the report's section."""
     rows: list[tuple[object, ...]] = []
     of_histograms: list[tuple[object, ...]] = []
     undefined = 0
     for b_scan in evaluation_set:
         for (annotator, run), levels in b_scan.levels.items():
-            cysts = cysts_of(levels)
-            measured = histograms(b_scan.image, levels, cysts, b_scan.intensities)
+            cysts = data.cysts_of(levels)
+            measured = data.histograms(b_scan.image, levels, cysts, b_scan.intensities)
             for number, (cyst, found) in enumerate(zip(cysts, measured, strict=True), start=1):
                 key = (annotator, run, b_scan.volume, b_scan.b_scan, number)
                 x, y = (round(coordinate, 2) for coordinate in cyst.centre)
@@ -172,6 +165,8 @@ def supervisor_of(distinctions: Mapping[int, Sequence[float]]) -> Supervisor:
     regression (weighted by the number of cysts) and clipped to [0.01, 1]. Raises `PhaseError` where no
     confidence has two cysts.
     """
+    from sklearn.isotonic import IsotonicRegression
+
     defined = {c: [value for value in distinctions.get(c, ()) if not math.isnan(value)] for c in CONFIDENCES}
     enough = [c for c in CONFIDENCES if len(defined[c]) >= _MIN_CYSTS]
     if not enough:
@@ -182,18 +177,10 @@ def supervisor_of(distinctions: Mapping[int, Sequence[float]]) -> Supervisor:
     moments = {
         c: moments_of(defined[c] + (defined[pooled_with[c]] if c in pooled_with else [])) for c in CONFIDENCES
     }
-    means = isotonic([moments[c].mean for c in CONFIDENCES], [moments[c].count for c in CONFIDENCES])
-    levels = {c: min(HIGHEST, max(LOWEST, float(value))) for c, value in zip(CONFIDENCES, means, strict=True)}
-    return Supervisor(moments, levels, pooled_with)
-
-
-def isotonic(values: ArrayLike, weights: ArrayLike) -> NDArray[np.float64]:
-    """Return the non-decreasing sequence that is nearest to ``values`` in weighted squares."""
-    from sklearn.isotonic import IsotonicRegression
-
-    values = np.asarray(values, dtype=np.float64)
-    fitted = IsotonicRegression().fit_transform(np.arange(len(values)), values, sample_weight=weights)
-    return np.asarray(fitted, dtype=np.float64)
+    means, counts = zip(*((moments[c].mean, moments[c].count) for c in CONFIDENCES), strict=True)
+    regression = IsotonicRegression(y_min=LOWEST, y_max=HIGHEST)
+    levels = regression.fit_transform(CONFIDENCES, means, sample_weight=counts).tolist()
+    return Supervisor(moments, dict(zip(CONFIDENCES, levels, strict=True)), pooled_with)
 
 
 # --- Distributions of distinctions before and after the transform (Fig. 6), and intervals (Fig. 7) ---
@@ -267,7 +254,7 @@ class Scale:
         self,
         annotator: str,
         levels: NDArray[np.uint8],
-        cysts: Sequence[AnnotatedCyst],
+        cysts: Sequence[data.AnnotatedCyst],
         cyst_distinctions: Sequence[float],
     ) -> NDArray[np.float64]:
         """Return the value of every voxel of a B-scan (y, x), 0 for unmarked voxels.

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
@@ -49,6 +49,28 @@ class Eye:
     graded: kinds.GradedEye
     graders: tuple[str, ...] = GRADERS
 
+    @property
+    def final(self) -> str:
+        """The final label."""
+        return final_label(*self.graded.labels)
+
+    @property
+    def decided_by(self) -> str:
+        """Who gave the final label."""
+        return "both graders" if self.graded.labels[0] == self.graded.labels[1] else "specialist"
+
+    @property
+    def roles(self) -> list[int]:
+        """The positions of the graders who gave a label."""
+        return [role for role, label in enumerate(self.graded.labels) if label]
+
+    def agreed_features(self, specialist_alone: bool = False) -> Flags | None:
+        """Return the features on which the graders who count agree; None for an eye that is not referable."""
+        if self.final != REFERABLE:
+            return None
+        counting = counting_graders(self.graded.labels, specialist_alone)
+        return agreed_labels([self.graded.features[grader] for grader in counting])
+
 
 @dataclass(frozen=True)
 class StackEntry:
@@ -59,22 +81,12 @@ class StackEntry:
     eye: str
 
 
-def write_case_table(graders: Path, mapping: Path, path: Path) -> int:
-    """Write the case table of the eyes in a mapping and return their number.
-
-    Raises `PhaseError` listing every fault of both files, such as a final label that contradicts the graders'
-    labels, or a disagreement without a specialist.
-    """
-    eyes = read_graders(graders)
-    rows = case_rows(eyes, read_mapping(mapping), graders.name)
-    write_csv(path, CASE_COLUMNS, rows)
-    return len(rows)
-
-
 def read_graders(path: Path) -> list[Eye]:
-    """Return the rows of a graders' table (comma, semicolon or tab). Raises `PhaseError` with every fault.
+    """Return the rows of a graders' table (comma, semicolon or tab).
 
-    The optional columns "Grader G1", "Grader G2" and "Grader G3" hold the names of the graders.
+    The optional columns "Grader G1", "Grader G2" and "Grader G3" hold the names of the graders. Raises
+    `PhaseError` with every fault, such as a final label that contradicts the graders' labels, or a
+    disagreement without a specialist.
     """
     features = [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
     label_columns = [f"Label {grader}" for grader in GRADERS]
@@ -144,13 +156,15 @@ def read_mapping(path: Path) -> list[StackEntry]:
     return entries
 
 
-def case_rows(eyes: Sequence[Eye], entries: Sequence[StackEntry] | None, file: str) -> list[list[str]]:
-    """Return the rows of the case table, sorted by name: the eyes of the mapping, with persons as clusters.
+def write_case_table(path: Path, eyes: Sequence[Eye], mapping: Path | None, file: str) -> None:
+    """Write the case table, sorted by name: the eyes of the mapping, with persons as clusters.
 
     Eyes outside of the mapping belong to another phase. Without a mapping (None) the rows are of all eyes and
-    have no columns of stacks. Raises `PhaseError` listing every eye that is duplicate or not graded, or whose
-    fellow eye names another fellow.
+    have no columns of stacks. file: the name of the graders' table. Raises `PhaseError` with every fault of
+    the mapping, else listing every eye that is duplicate or not graded, or whose fellow eye names another
+    fellow.
     """
+    entries = None if mapping is None else read_mapping(mapping)
     by_key = {name_key(eye.name): eye for eye in eyes}
     problems = _faults_of_eyes(eyes, by_key, file)
     if entries is not None:
@@ -169,7 +183,7 @@ def case_rows(eyes: Sequence[Eye], entries: Sequence[StackEntry] | None, file: s
         fellow = by_key.get(name_key(eye.fellow))
         cluster = min(eye.name, fellow.name) if fellow is not None else ""
         rows.append([eye.name, *place, cluster, eye.age, *_KIND.write_cells(eye.graded)])
-    return rows
+    write_csv(path, COLUMNS_WITHOUT_STACKS if entries is None else CASE_COLUMNS, rows)
 
 
 def _faults_of_eyes(eyes: Sequence[Eye], by_key: Mapping[str, Eye], file: str) -> list[str]:
@@ -207,23 +221,12 @@ MONITORING = GraderLimits(sensitivity=Fraction(80, 100), specificity=Fraction(95
 
 
 @dataclass(frozen=True, slots=True)
-class AgreedEye:
-    """The reference of one eye: final label, its deciding grader, and the agreed features."""
-
-    name: str
-    final: str
-    decided_by: str
-    features: Flags | None
-
-
-@dataclass(frozen=True, slots=True)
 class Grading:
     """One grader's label of one eye, and the final label of that eye.
 
     It is ``decisive`` if it alone is the final label: a specialist's label if the others disagree.
     """
 
-    eye: str
     grader: str
     label: str
     final: str
@@ -249,23 +252,9 @@ class GraderFigures:
     self_decided: int = 0
 
     def is_below(self, limits: GraderLimits) -> bool:
-        """Return whether a share is below its limit, compared in integers; a share of no eyes is not."""
-        pairs = (self.found, self.referable), (self.cleared, self.not_referable)
-        fractions = (limits.sensitivity, limits.specificity)
-        return any(
-            part * limit.denominator < whole * limit.numerator
-            for (part, whole), limit in zip(pairs, fractions, strict=True)
-        )
-
-
-def agreed_eye(eye: Eye, specialist_alone: bool = False) -> AgreedEye:
-    """Return the final label of an eye and, where it is referable, the features that its graders agree on."""
-    first, second, specialist = eye.graded.labels
-    final = final_label(first, second, specialist)
-    counting = counting_graders(eye.graded.labels, specialist_alone)
-    features = agreed_labels([eye.graded.features[grader] for grader in counting])
-    decided_by = "both graders" if first == second else "specialist"
-    return AgreedEye(eye.name, final, decided_by, features if final == REFERABLE else None)
+        """Return whether a share is below its limit, compared exactly; a share of no eyes is not."""
+        too_few_found = self.found < limits.sensitivity * self.referable
+        return too_few_found or self.cleared < limits.specificity * self.not_referable
 
 
 def gradings_of(eyes: Sequence[Eye]) -> list[Grading]:
@@ -273,11 +262,9 @@ def gradings_of(eyes: Sequence[Eye]) -> list[Grading]:
     found = []
     for eye in eyes:
         labels = eye.graded.labels
-        final = final_label(*labels)
-        for position, (name, label) in enumerate(zip(eye.graders, labels, strict=True)):
-            if label:
-                decisive = position == SPECIALIST and labels[0] != labels[1]
-                found.append(Grading(eye.name, name, label, final, decisive))
+        for role in eye.roles:
+            decisive = role == SPECIALIST and labels[0] != labels[1]
+            found.append(Grading(eye.graders[role], labels[role], eye.final, decisive))
     return found
 
 
@@ -300,15 +287,13 @@ def figures_of(gradings: Iterable[Grading]) -> list[GraderFigures]:
 
 def agreement_of(eyes: Sequence[Eye]) -> list[AgreementFigure]:
     """Return the kappas of the two first graders for the main label and for each feature that both graded."""
-    pairs: list[tuple[str, list[tuple[object, object]]]] = [
-        ("main label", [(eye.graded.labels[0], eye.graded.labels[1]) for eye in eyes])
-    ]
+    pairs: dict[str, list[Sequence[Hashable]]] = {"main label": [eye.graded.labels[:2] for eye in eyes]}
     for number, feature in enumerate(FEATURES):
-        both = ((eye.graded.features[0][number], eye.graded.features[1][number]) for eye in eyes)
-        pairs.append((feature, [pair for pair in both if None not in pair]))
+        both = ([flags[number] for flags in eye.graded.features[:2]] for eye in eyes)
+        pairs[feature] = [pair for pair in both if None not in pair]
     found = []
-    for name, given in pairs:
-        first, second = [one for one, _ in given], [other for _, other in given]
+    for name, given in pairs.items():
+        first, second = ([pair[position] for pair in given] for position in (0, 1))
         kappas = (("Cohen's kappa", cohen_kappa(first, second)), ("Fleiss' kappa", fleiss_kappa(given)))
         for measure, kappa in kappas:
             if not math.isnan(kappa):

@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.rescoring.lanes import SteadyLane
+from evaluation.organiser.rescoring.lanes import Lanes
 from evaluation.organiser.rescoring.submissions import fetch, local_path
-from evaluation.organiser.rescoring.task import ATTEMPTS, Answer, Answers, ScoringTask, failed
+from evaluation.organiser.rescoring.task import ATTEMPTS, Answer, Answers, Engine, ScoringTask
 from evaluation.platform import machine
 
 _MEBIBYTE = 1 << 20
@@ -47,25 +47,25 @@ def score_on_worker(task: ScoringTask) -> Answer:
     worker = get_worker()
     # Dask removes this folder, even if the worker was killed.
     folder = Path(worker.local_directory)
-    if not hasattr(_of_thread, "lane"):
-        _of_thread.lane = SteadyLane(folder)
-    answer = score_fetched(task, folder, _share_mb(worker, task.workers), _of_thread.lane)
+    if not hasattr(_of_thread, "lanes"):
+        _of_thread.lanes = Lanes(1, folder)
+    answer = score_fetched(task, folder, _share_mb(worker, task.workers), _of_thread.lanes)
     return replace(answer, worker=worker.address)
 
 
-def score_fetched(task: ScoringTask, folder: Path, memory_mb: int | None, lane: SteadyLane) -> Answer:
+def score_fetched(task: ScoringTask, folder: Path, memory_mb: int | None, lanes: Lanes) -> Answer:
     """Fetch a remote phase and submission into a folder, three times at most, and score in a lane."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             phase = _fetched_phase(task, folder)
             with _fetched(task, folder) as submission:
                 here = replace(task, phase=str(phase), submission=str(submission), memory_mb=memory_mb)
-                return lane.score(here)
+                return lanes.score(here)
         except PhaseError as error:
-            return failed("; ".join(error.problems))
+            return Answer.failed("; ".join(error.problems))
         except Exception as error:  # file systems of fsspec raise any exception
             if attempt == ATTEMPTS:
-                return failed(f"{task.submission}: {type(error).__name__}: {error}", elsewhere=True)
+                return Answer.failed(f"{task.submission}: {type(error).__name__}: {error}", elsewhere=True)
     raise AssertionError("unreachable")
 
 
@@ -373,8 +373,8 @@ class Scheduler:
             self.give(given.task, given.alone, given.failed_on)
 
 
-class OnCluster:
-    """Scores submissions on the workers of a scheduler; a context manager.
+class OnCluster(Engine):
+    """Scores submissions on the workers of a scheduler.
 
     ``where`` is the address of a scheduler, "local", "kubernetes" or the name of a batch system. ``workers``
     is how many to ask for, None for Dask's own configuration. ``tell`` gets lines for the organiser.
@@ -392,20 +392,17 @@ class OnCluster:
         self._scheduler = Scheduler(where, score, tell, reconnect_seconds)
         self._named: set[str] = set()
         self._unsuited: set[str] = set()
-        self._closing = contextlib.ExitStack()
 
     def __enter__(self) -> "OnCluster":
         """Start or find the cluster. Raises `PhaseError`."""
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
-        try:
+        with contextlib.ExitStack() as opened:
             with without_interrupts():
                 cluster = start_cluster(self._where, self._workers)
             if cluster is not None:
-                self._closing.enter_context(cluster)
+                opened.enter_context(cluster)
             self._scheduler.connect(cluster)
-        except BaseException:
-            self._closing.close()
-            raise
+            self._closing = opened.pop_all()
         if self._where != "local":
             self._tell(f"Dask's dashboard: {self._scheduler.dashboard}")
         return self
@@ -459,11 +456,11 @@ class OnCluster:
         except KilledWorker as killed:
             last = killed.last_worker.address
             reason = f"its worker ended each time it was run alone (the last was {last})"
-            return failed(reason) if given.alone else None
+            return Answer.failed(reason) if given.alone else None
         except ModuleNotFoundError as error:
             raise PhaseError(
                 f"the cluster's workers have no Python package {error.name!r}: install this package there too"
             ) from None
         except Exception as error:
-            return failed(f"{type(error).__name__}: {error}")
+            return Answer.failed(f"{type(error).__name__}: {error}")
         return answer

@@ -6,7 +6,6 @@ its caller, and its temporary files are removed even if it was killed.
 """
 
 import contextlib
-import dataclasses
 import os
 import pickle
 import selectors
@@ -30,7 +29,7 @@ from evaluation.evaluate import CaseOutcomes, Rejection, Result, evaluate, read_
 from evaluation.io.files import scratch_folder
 from evaluation.organiser.ranking.results import CASES, REJECTED
 from evaluation.organiser.rescoring.submissions import submission_digest
-from evaluation.organiser.rescoring.task import ATTEMPTS, Answer, Answers, ScoringTask, environment, failed
+from evaluation.organiser.rescoring.task import ATTEMPTS, Answer, Answers, Engine, ScoringTask, environment
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.registry import tasks_of_form
 from evaluation.platform import machine, messages
@@ -75,31 +74,36 @@ def put_together(phase: Phase, slices: Sequence[bytes]) -> CaseOutcomes:
     return CaseOutcomes(tasks, run_seconds, outcomes, used)
 
 
-class Scorer:
-    """Scores tasks; each phase is loaded and its seal verified once."""
+class Scorer(Engine):
+    """Scores one submission after the other in this process; each phase is loaded and verified once."""
 
     def __init__(self) -> None:
         self._phases: dict[tuple[str, str, str], Phase] = {}
+
+    def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
+        """Yield every task with its answer, in order."""
+        while (task := next(tasks, None)) is not None:
+            yield task, self.answer(task)
 
     def answer(self, task: ScoringTask) -> Answer:
         """Return the answer for a submission, and let no exception out; its locations must be paths."""
         try:
             return self._answer(task)
         except PhaseError as error:
-            return failed("; ".join(error.problems))
+            return Answer.failed("; ".join(error.problems))
         except Exception as error:
             if trouble := trouble_of(error, "score", getattr(error, "filename", None) or task.place):
-                return failed(str(trouble), elsewhere=True)
+                return Answer.failed(str(trouble), elsewhere=True)
             if isinstance(error, OSError):
                 place = f"{error.filename}: " if error.filename else ""
-                return failed(f"{place}{error.strerror or error}", elsewhere=True)
-            return failed(f"fault of the evaluation itself:\n{traceback.format_exc(limit=-8)}")
+                return Answer.failed(f"{place}{error.strerror or error}", elsewhere=True)
+            return Answer.failed(f"fault of the evaluation itself:\n{traceback.format_exc(limit=-8)}")
 
     def _answer(self, task: ScoringTask) -> Answer:
         if task.isolated and (missing := missing_confinement()):
-            return failed(f"--require-isolation: {missing}", unsuited=True)
+            return Answer.failed(f"--require-isolation: {missing}", unsuited=True)
         if difference := task.environment.difference(environment()):
-            return failed(f"the worker has another environment: {difference}", unsuited=True)
+            return Answer.failed(f"the worker has another environment: {difference}", unsuited=True)
         if task.scored:
             phase = self._phase(task)
             return _scored(result_of(phase, put_together(phase, task.scored)), "")
@@ -118,9 +122,9 @@ class Scorer:
         except FormFault as fault:  # an archive that cannot be unpacked
             result = Rejection(Faults(fault.faults))
         except DeadlineExceeded:
-            return failed(f"the budget of {phase.config.limits.budget_seconds} s was used up")
+            return Answer.failed(f"the budget of {phase.config.limits.budget_seconds} s was used up")
         if submission_digest(submission) != digest:
-            return failed("the submission changed while it was scored")
+            return Answer.failed("the submission changed while it was scored")
         if isinstance(result, Rejection):
             return _rejected(result, digest)
         if isinstance(result, CaseOutcomes):
@@ -150,7 +154,7 @@ def _scored(result: Result, digest: str) -> Answer:
         from evaluation.charts.published import documents
 
         files |= documents(result, result.metrics, outputs)
-    files[METRICS] = render(dataclasses.asdict(result.metrics))
+    files[METRICS] = render(result.metrics)
     failures = sum(outcome.failure is not None for outcome in result.outcomes)
     line = f"scored, {failures} cases failed and took their worst values" if failures else "scored"
     return Answer("scored", line, digest, files, lasting=not failures)
@@ -201,12 +205,10 @@ class Lane:
         return self._process.stdout.fileno()
 
     def give(self, task: ScoringTask) -> None:
-        """Hand over a task. Raises `LaneDied`."""
+        """Hand over a task; `answer` raises where the process has died."""
         assert self._process.stdin is not None
-        try:
+        with contextlib.suppress(OSError):
             _send(self._process.stdin, task)
-        except OSError:
-            raise LaneDied(self._cause()) from None
 
     def answer(self) -> Answer:
         """Return the answer to the task, waiting for it. Raises `LaneDied`."""
@@ -234,39 +236,6 @@ class Lane:
         return f"its process ended with {status}" + (f" ({words})" if words else "")
 
 
-class SteadyLane:
-    """A lane that is replaced when its process dies."""
-
-    def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
-        self._lane: Lane | None = None
-
-    def score(self, task: ScoringTask) -> Answer:
-        """Return the answer to a task, which fails if its process dies at every attempt."""
-        reason = ""
-        for _ in range(ATTEMPTS):
-            if self._lane is None:
-                self._lane = Lane(self._folder)
-            try:
-                self._lane.give(task)
-                return self._lane.answer()
-            except LaneDied as died:
-                reason = str(died)
-                self.close()
-        return died_each_time(reason)
-
-    def close(self) -> None:
-        """End the process, if there is one."""
-        if self._lane is not None:
-            self._lane.close()
-            self._lane = None
-
-
-def died_each_time(reason: str) -> Answer:
-    """Return the answer for a submission after its process died at every attempt."""
-    return failed(f"{reason}, {ATTEMPTS} times out of {ATTEMPTS}", elsewhere=True)
-
-
 def main() -> None:
     """Do tasks until there are no more; the entry point of the process."""
     from evaluation.core.side_by_side import end_with_parent
@@ -290,7 +259,7 @@ def _send(stream: Any, content: object) -> None:
     stream.flush()
 
 
-# --- Submissions scored on this machine: in several processes at once, or in this one ---
+# --- Submissions scored on this machine in several processes at once ---
 
 
 @dataclass
@@ -299,15 +268,12 @@ class _AssignedTask:
     attempts: int = 0
 
 
-class Lanes:
-    """Several processes that each score one submission at a time; a context manager."""
+class Lanes(Engine):
+    """Several processes that each score one submission at a time; see `Lane` for the folder."""
 
-    def __init__(self, count: int) -> None:
-        self._count = count
+    def __init__(self, count: int, folder: Path | None = None) -> None:
+        self._count, self._folder = count, folder
         self._lanes: set[Lane] = set()
-
-    def __enter__(self) -> "Lanes":
-        return self
 
     def __exit__(self, *error: object) -> None:
         for lane in list(self._lanes):
@@ -331,22 +297,17 @@ class Lanes:
                     else:
                         break
                     try:
-                        lane = idle.pop() if idle else Lane()
+                        lane = idle.pop() if idle else Lane(self._folder)
                     except (OSError, MachineTrouble) as error:
                         if busy.get_map():
                             again.appendleft(given)
                             break
                         trouble = trouble_of(error, "start", "a process") or error
-                        yield given.task, failed(str(trouble), elsewhere=True)
+                        yield given.task, Answer.failed(str(trouble), elsewhere=True)
                         continue
                     self._lanes.add(lane)
                     given.attempts += 1
-                    try:
-                        lane.give(given.task)
-                    except LaneDied as died:
-                        self._end(lane)
-                        yield from _after_death(given, died, again)
-                        continue
+                    lane.give(given.task)
                     busy.register(lane, selectors.EVENT_READ, given)
                 if not busy.get_map():
                     return
@@ -357,35 +318,21 @@ class Lanes:
                         answer = lane.answer()
                     except LaneDied as died:
                         self._end(lane)
-                        yield from _after_death(given, died, again)
+                        # A process does one task at a time, so no other submission can be to blame.
+                        if given.attempts < ATTEMPTS:
+                            again.append(given)
+                        else:
+                            reason = f"{died}, {ATTEMPTS} times out of {ATTEMPTS}"
+                            yield given.task, Answer.failed(reason, elsewhere=True)
                     else:
                         idle.append(lane)
                         yield given.task, answer
 
+    def score(self, task: ScoringTask) -> Answer:
+        """Return the answer to a single task."""
+        ((_, answer),) = self.run(iter([task]))
+        return answer
+
     def _end(self, lane: Lane) -> None:
         self._lanes.discard(lane)
         lane.close()
-
-
-def _after_death(given: _AssignedTask, died: LaneDied, again: deque[_AssignedTask]) -> Answers:
-    # A process does one task at a time, so no other submission can be to blame.
-    if given.attempts < ATTEMPTS:
-        again.append(given)
-    else:
-        yield given.task, died_each_time(str(died))
-
-
-class ScoringInThisProcess:
-    """Scores one submission after the other in this process, without workers; a context manager."""
-
-    def __enter__(self) -> "ScoringInThisProcess":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Leave everything as it is."""
-
-    def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
-        """Yield every task with its answer, in order."""
-        scorer = Scorer()
-        while (task := next(tasks, None)) is not None:
-            yield task, scorer.answer(task)

@@ -23,7 +23,7 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.trouble import MachineTrouble, trouble_of
 from evaluation.io.files import sha256_of
 from evaluation.organiser.rescoring.kept import Claims, Ingredients, Results, is_reserved, open_claims
-from evaluation.organiser.rescoring.task import Answer, Answers, Engine, ScoringTask, failed
+from evaluation.organiser.rescoring.task import Answer, Answers, Engine, ScoringTask
 from evaluation.phase import registry
 from evaluation.phase.phase import Phase
 from evaluation.workers.batches import WHOLE, Slice, costs_of
@@ -149,7 +149,8 @@ def score_all(tasks: Sequence[ScoringTask], output: Path, engine: Engine) -> Ans
     results = Results(output)
     for task in tasks:
         if is_reserved(task.place):
-            yield task, failed(f"{task.place} names a file of results; give the submission another name")
+            reason = f"{task.place} names a file of results; give the submission another name"
+            yield task, Answer.failed(reason)
     tasks = [task for task in tasks if not is_reserved(task.place)]
     with open_claims(output) as claims, engine:
         busy: list[ScoringTask] = []
@@ -182,7 +183,7 @@ def _published(answers: Answers, claims: Claims, results: Results) -> Answers:
                 results.publish(task.place, _ingredients(task), answer)
             except (OSError, MachineTrouble) as error:
                 if answer.kind != "failed":
-                    answer = failed(str(trouble_of(error, "write", task.place) or error))
+                    answer = Answer.failed(str(trouble_of(error, "write", task.place) or error))
         claims.release(task.place)
         yield task, answer
 

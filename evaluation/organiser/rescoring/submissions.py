@@ -4,7 +4,7 @@ import hashlib
 import os
 import posixpath
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -163,13 +163,6 @@ def find_submissions(folder: str, own: Collection[str] = ()) -> Found:
     ]
     PhaseError.raise_all(problems)
     return Found(tuple(sorted(found, key=lambda submission: submission.name)), tuple(others))
-
-
-def shard_of(
-    submissions: Sequence[LocatedSubmission], number: int, shards: int
-) -> tuple[LocatedSubmission, ...]:
-    """Return one of several shares of the submissions; ``number`` counts from 1."""
-    return tuple(submissions[number - 1 :: shards])
 
 
 def _of_team(team: Entry, own: Collection[str]) -> list[LocatedSubmission]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Self
 
 import evaluation
 from evaluation.phase.phase import Source
@@ -122,21 +122,23 @@ class Answer:
     worker: str = ""
     outcomes: bytes = b""
 
-
-def failed(reason: str, elsewhere: bool = False, unsuited: bool = False) -> Answer:
-    """Return the answer for a submission that was not scored, for a reason that is not its own fault."""
-    return Answer("failed", f"not scored: {reason}", elsewhere=elsewhere or unsuited, unsuited=unsuited)
+    @classmethod
+    def failed(cls, reason: str, elsewhere: bool = False, unsuited: bool = False) -> "Answer":
+        """Return the answer for a submission that was not scored, for a reason that is not its own fault."""
+        return cls("failed", f"not scored: {reason}", elsewhere=elsewhere or unsuited, unsuited=unsuited)
 
 
 Answers = Generator[tuple[ScoringTask, Answer], None, None]
 
 
-class Engine(Protocol):
-    """An engine that scores submissions; a context manager, since it has processes to end."""
+class Engine:
+    """An engine that scores submissions; a context manager, since it may have processes to end."""
 
-    def __enter__(self) -> "Engine": ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *error: object) -> None: ...
+    def __exit__(self, *error: object) -> None:
+        """End its processes, if it has any."""
 
     def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
         """Yield every task with its answer, as they end. Each task is taken when there is room for it.
@@ -144,3 +146,4 @@ class Engine(Protocol):
         None among them says that there is none before another one has ended. Raises `PhaseError` where
         nothing can be scored.
         """
+        raise NotImplementedError

@@ -16,22 +16,9 @@ from evaluation.challenges.adam import CHALLENGE, ELSEWHERE, LESIONS, STRUCTURE,
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
 from evaluation.metrics.crops import crop
+from evaluation.organiser import synthesis
 from evaluation.organiser.submission_writer import SampleCase, configured, write_archive_sample
-from evaluation.organiser.synthesis import ELSEWHERE_VALUE as OUTSIDE_THE_DISC
-from evaluation.organiser.synthesis import (
-    Ellipse,
-    FundusCase,
-    Quality,
-    draw_cases,
-    jitter,
-    likelihoods_by_quality,
-    majority_vote,
-    predicted_fovea,
-    predicted_mask,
-    rasterise,
-    reference_fovea,
-    reference_mask,
-)
+from evaluation.organiser.synthesis import Ellipse, FundusCase, Quality, jitter
 
 # --- The eyes of a synthetic ADAM set: anatomy, severity, and the structures that each image shows ---
 
@@ -114,7 +101,7 @@ def _draw_cases(arguments: argparse.Namespace, rng: Generator) -> list[FundusCas
         _CAMERAS, sizes, (arguments.cases - second, second), strict=True
     ):
         if count:
-            drawn += draw_cases(count, width, height, _NO_GLAUCOMA, rng, "", camera)
+            drawn += synthesis.draw_cases(count, width, height, _NO_GLAUCOMA, rng, "", camera)
     prefix, digits = SETS[arguments.set].prefix, max(4, len(str(arguments.cases)))
     return [
         replace(drawn[position], name=f"{prefix}{number:0{digits}d}")
@@ -259,8 +246,8 @@ def _mask_of(drawn: Sequence[Sequence[Ellipse]], case: FundusCase) -> NDArray[np
     """Return the majority of the drawings of each lesion as a mask."""
     mask = empty_mask(case)
     for drawings in drawn:
-        patches = [rasterise(ellipse, case.width, case.height) for ellipse in drawings]
-        mask[majority_vote(patches, case.width, case.height, len(patches))] = LESION_VALUE
+        patches = [synthesis.rasterise(ellipse, case.width, case.height) for ellipse in drawings]
+        mask[synthesis.majority_vote(patches, case.width, case.height, len(patches))] = LESION_VALUE
     return mask
 
 
@@ -286,7 +273,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     rng = Generator(np.random.PCG64(arguments.seed))
     eyes = draw_eyes(arguments, rng)
     amd = np.array([bool(severity) for severity in eyes.severity])
-    likelihoods = likelihoods_by_quality(amd, rng, arguments.auc)
+    likelihoods = synthesis.likelihoods_by_quality(amd, rng, arguments.auc)
     decisions = {
         quality: {name: _decisions(shown, quality, rng) for name, shown in eyes.shows.items()}
         for quality in Quality
@@ -322,14 +309,14 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 def _reference(
     case: FundusCase, eyes: Eyes, position: int, lesions: Lesions, noise: float, rng: Generator
 ) -> dict[str, Any]:
-    fovea = reference_fovea(case, rng)
+    fovea = synthesis.reference_fovea(case, rng)
     reference: dict[str, Any] = {
         "amd_risk": int(bool(eyes.severity[position])),
         "fovea": Point(round(fovea.x, 2), round(fovea.y, 2)) if eyes.shows["fovea"][position] else _INVISIBLE,
         "disc": empty_mask(case),
     }
     if eyes.shows["disc"][position]:
-        reference["disc"] = roughen(_disc_alone(reference_mask(case, rng)), noise, rng)
+        reference["disc"] = roughen(_disc_alone(synthesis.reference_mask(case, rng)), noise, rng)
     for name in LESIONS:
         reference[name] = roughen(reference_lesions(lesions[name], case, rng), noise, rng)
     return reference
@@ -349,7 +336,7 @@ def _prediction(
         return dict(reference)
     prediction: dict[str, Any] = {name: empty_mask(case) for name in ("disc", *LESIONS)}
     if seen["disc"]:
-        segmented = predicted_mask(case, empty_mask(case), quality, rng)
+        segmented = synthesis.predicted_mask(case, empty_mask(case), quality, rng)
         prediction["disc"] = roughen(_disc_alone(segmented), noise, rng)
     for name in LESIONS:
         if seen[name]:
@@ -359,7 +346,7 @@ def _prediction(
     if seen["fovea"]:
         true = reference["fovea"]
         known = Quality.RANDOM if true == _INVISIBLE else quality
-        prediction["fovea"] = predicted_fovea(case, true, known, rng)
+        prediction["fovea"] = synthesis.predicted_fovea(case, true, known, rng)
     return prediction
 
 
@@ -377,4 +364,4 @@ def _decisions(shown: Flags, quality: Quality, rng: Generator) -> Flags:
 
 def _disc_alone(mask: Mask) -> Mask:
     """Return the mask of the disc alone from one of disc and cup; the cup belongs to the disc."""
-    return np.where(mask == OUTSIDE_THE_DISC, np.uint8(ELSEWHERE), np.uint8(STRUCTURE))
+    return np.where(mask == synthesis.ELSEWHERE_VALUE, np.uint8(ELSEWHERE), np.uint8(STRUCTURE))

@@ -150,13 +150,11 @@ def read_cysts(
 
 def combine(annotators: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
     """Return the mean confidence, and the nearest level, 0 where neither of the two annotators marked."""
-    table = np.arange(6**2).reshape(6, 6)
     first, second = annotators
-    pair = first * np.uint8(6) + second
-    means = np.array([(INTERVAL[i] + INTERVAL[j]) / 2 for i, j in np.ndindex(table.shape)], dtype=np.float32)
-    nearest = 1 + np.abs(means[:, np.newaxis] - INTERVAL[np.newaxis, 1:]).argmin(axis=1)
-    nearest[0] = 0
-    return means[pair], nearest.astype(np.uint8)[pair]
+    means = (INTERVAL[:, np.newaxis] + INTERVAL) / np.float32(2)
+    nearest = 1 + np.abs(means[..., np.newaxis] - INTERVAL[1:]).argmin(axis=-1)
+    nearest[0, 0] = 0
+    return means[first, second], nearest.astype(np.uint8)[first, second]
 
 
 def _geometry(vendor: str, scale: float, most_b_scans: int | None) -> Geometry:

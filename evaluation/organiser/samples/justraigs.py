@@ -22,13 +22,8 @@ from evaluation.challenges.justraigs.rules import (
 from evaluation.core.challenge import fields_of
 from evaluation.io.kinds.classes import Flags
 from evaluation.io.tables import write_csv
+from evaluation.organiser.justraigs_graders import grading
 from evaluation.organiser.justraigs_graders.assignment import assign_pairs
-from evaluation.organiser.justraigs_graders.grading import (
-    ABBREVIATIONS,
-    GRADERS,
-    MAIN_LABELS,
-    write_case_table,
-)
 from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage, configured
 from evaluation.organiser.synthesis import Quality, likelihoods_by_quality
 
@@ -69,7 +64,7 @@ def draw_eyes(count: int, referable_share: float, ungradable_share: float, rng: 
     labels = np.full((count, 3), "", dtype="<U3")
     for label, shares in _CONFUSION.items():
         members = np.flatnonzero(final == label)
-        labels[members, :2] = rng.choice(MAIN_LABELS, p=shares, size=(members.size, 2))
+        labels[members, :2] = rng.choice(grading.MAIN_LABELS, p=shares, size=(members.size, 2))
     both_wrong = (labels[:, 0] == labels[:, 1]) & (labels[:, 0] != final)
     labels[both_wrong, 1] = final[both_wrong]
     disagree = labels[:, 0] != labels[:, 1]
@@ -158,7 +153,8 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
             submissions=_SUBMISSIONS[suffix],
         )
         (folder / "phase.toml").write_text(configuration, "utf-8")
-        write_case_table(graders, mapping, folder / "cases.csv")
+        answers = grading.read_graders(graders)
+        grading.write_case_table(folder / "cases.csv", answers, mapping, graders.name)
         folders.append(folder)
         for quality in Quality:
             folders.append(arguments.output / "submissions" / name / quality.value)
@@ -180,18 +176,19 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 def _part(eyes: GradedEyes, rng: Generator) -> NDArray[np.intp]:
     """Return the eyes of phase 1: a tenth of those with each final label."""
     chosen = []
-    for label in MAIN_LABELS:
+    for label in grading.MAIN_LABELS:
         members = rng.permutation(np.flatnonzero(eyes.final == label))
         chosen.append(members[: round(_SHARE_OF_PHASE_1 * members.size)])
     return np.sort(np.concatenate(chosen))
 
 
 def _write_graders(path: Path, eyes: GradedEyes, arguments: argparse.Namespace) -> None:
-    header = ["Eye ID", "Final Label", "Fellow Eye ID", "Age", *(f"Label {grader}" for grader in GRADERS)]
-    header += [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
+    header = ["Eye ID", "Final Label", "Fellow Eye ID", "Age"]
+    header += [f"Label {grader}" for grader in grading.GRADERS]
+    header += [f"{grader} {feature}" for grader in grading.GRADERS for feature in grading.ABBREVIATIONS]
     names: dict[str, tuple[str, ...]] = {}
     if arguments.graders:
-        header += [f"Grader {grader}" for grader in GRADERS]
+        header += [f"Grader {grader}" for grader in grading.GRADERS]
         pool = [f"grader{number:02d}" for number in range(1, arguments.graders + 1)]
         pairs = assign_pairs(sorted(eyes.names), pool, arguments.seed)
         names = {one.image: (*one.graders, f"specialist{one.block % 2 + 1}") for one in pairs}

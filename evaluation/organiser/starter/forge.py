@@ -144,10 +144,14 @@ _EXTENSIONS = (".json", ".pdf")
 
 @dataclass
 class _Phase:
-    """A phase of the pack as it is declared, with notes for the organiser and reasons to leave it out."""
+    """A phase of the pack as it is declared, with notes for the organiser and reasons to leave it out.
+
+    ``names``: of the declared fields by socket; ``metrics``: what each field usually has.
+    """
 
     pack: PackPhase
     names: dict[str, str] = field(default_factory=dict)
+    metrics: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -184,7 +188,8 @@ class _Phase:
                 continue
             if declaration.guess:
                 yield self.note(f"{place} is declared as {declaration.guess}: correct it if it is not")
-            name = self.names[socket.slug] = _name(socket.slug, self.names.values())
+            name = self.names[socket.slug] = _name(socket.slug, self.metrics)
+            self.metrics[name] = declaration.metric
             yield f"# {place}"
             yield f"[fields.{name}]"
             yield from declaration.lines.splitlines()
@@ -244,13 +249,7 @@ class _Phase:
     def _tasks(self, interfaces: Mapping[str, Sequence[str]]) -> Iterator[str]:
         """Yield a task for the fields that the same interfaces have."""
         groups: dict[tuple[str, ...], list[str]] = {}
-        declared = {
-            self.names[socket.slug]: _OF_KIND[socket.kind]
-            for interface in self.pack.algorithm_interfaces
-            for socket in interface.outputs
-            if socket.slug in self.names
-        }
-        for name in declared:
+        for name in self.metrics:
             owners = zip(interfaces, self.pack.algorithm_interfaces, strict=False)
             having = tuple(of for of, one in owners if name in self._fields_of(one))
             groups.setdefault(having, []).append(name)
@@ -260,7 +259,7 @@ class _Phase:
             tasks[task] = None
             yield from ("", f"[tasks.{task}.metrics]")
             for name in names:
-                metric, _, options = declared[name].metric.partition(" = ")
+                metric, _, options = self.metrics[name].partition(" = ")
                 more = f", {options.strip('{} ')}" if options else ""
                 yield f'{name}_{metric} = {{ metric = "{metric}", field = "{name}"{more} }}'
 
@@ -299,8 +298,7 @@ def write_from_pack(folder: Path, pack_file: Path) -> FromPack:
         raise PhaseError(*error.problems(pack_file.name)) from None
     except FileNotFoundError as error:
         raise PhaseError(f"{pack_file}: cannot be read: {error}") from None
-    folders, notes, left_out = [], [], []
-    contents = {}
+    contents, notes, left_out = {}, [], []
     for phase in map(_Phase, pack.challenge.phases):
         place = folder / phase.pack.slug
         title = phase.pack.title or phase.pack.slug.replace("-", " ").replace("_", " ").capitalize()
@@ -319,5 +317,4 @@ def write_from_pack(folder: Path, pack_file: Path) -> FromPack:
         sockets = {socket.slug: socket.described() for socket in inputs}
         write_sample(place / repository.PHASE, place / repository.SUBMISSION, sockets)
         repository.write_surroundings(place, repository.phase_name(place), title)
-        folders.append(place)
-    return FromPack(tuple(folders), tuple(notes), tuple(left_out))
+    return FromPack(tuple(contents), tuple(notes), tuple(left_out))

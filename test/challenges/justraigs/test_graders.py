@@ -51,14 +51,18 @@ def mapping(folder, entries=ENTRIES):
     return path
 
 
+def case_table(folder, table, mapping):
+    """Write the case table and return its rows."""
+    write_case_table(folder / "cases.csv", read_graders(table), mapping, table.name)
+    with (folder / "cases.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
 @pytest.mark.parametrize("delimiter", [",", ";"])
 @pytest.mark.parametrize("key", ["Eye ID", "EYE ID"])
 def test_builds_the_case_table(tmp_path, delimiter, key):
     table = graders(tmp_path, header=[key, *HEADER[1:]], delimiter=delimiter)
-    assert write_case_table(table, mapping(tmp_path), tmp_path / "cases.csv") == 4
-    with (tmp_path / "cases.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [tuple(row.values()) for row in rows] == [
+    assert [tuple(row.values()) for row in case_table(tmp_path, table, mapping(tmp_path))] == [
         ("EYE1", "s_1", "1", "EYE1", "61", "NRG", "NRG", "NRG", "", "", "", ""),
         ("EYE2", "s_2", "0", "EYE1", "61", "RG", "RG", "RG", "", "1011001101", "1010001100", ""),
         ("EYE3", "s_1", "0", "", "61", "RG", "RG", "NRG", "RG", "1111100000", "", "0000011111"),
@@ -74,7 +78,8 @@ def test_the_features_keep_the_order_of_the_table(tmp_path):
 
 
 def test_eyes_of_another_phase_are_left_out(tmp_path):
-    assert write_case_table(graders(tmp_path), mapping(tmp_path, ENTRIES[:1]), tmp_path / "cases.csv") == 1
+    (eye,) = case_table(tmp_path, graders(tmp_path), mapping(tmp_path, ENTRIES[:1]))
+    assert eye["name"] == "EYE3"
 
 
 FAULTS = {
@@ -114,7 +119,7 @@ FAULTS = {
 @pytest.mark.parametrize(("rows", "message"), FAULTS.values(), ids=FAULTS)
 def test_faults_of_the_graders_table(tmp_path, rows, message):
     with pytest.raises(PhaseError) as caught:
-        write_case_table(graders(tmp_path, rows), mapping(tmp_path), tmp_path / "cases.csv")
+        case_table(tmp_path, graders(tmp_path, rows), mapping(tmp_path))
     assert any(message in problem for problem in caught.value.problems), caught.value.problems
     assert not (tmp_path / "cases.csv").exists()
 
@@ -153,6 +158,4 @@ def test_faults_of_the_mapping(tmp_path, content, message):
 
 def test_an_image_in_two_stacks(tmp_path):
     with pytest.raises(PhaseError, match="mapping: duplicate eye eye3 in 2 entries"):
-        write_case_table(
-            graders(tmp_path), mapping(tmp_path, [*ENTRIES, ("s_9", 0, "EYE3.png")]), tmp_path / "cases.csv"
-        )
+        case_table(tmp_path, graders(tmp_path), mapping(tmp_path, [*ENTRIES, ("s_9", 0, "EYE3.png")]))

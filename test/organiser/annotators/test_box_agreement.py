@@ -19,8 +19,8 @@ def boxes(*rows):
 
 def agreement(kind, *cases):
     collected = FieldAgreement("boxes", kind)
-    for values in cases:
-        collected.add(values)
+    for number, values in enumerate(cases):
+        collected.add(str(number), values)
     return {(a.measure, a.first, a.second): (a.value, a.cases) for a in collected.result()}
 
 

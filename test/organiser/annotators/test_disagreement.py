@@ -13,7 +13,7 @@ from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.io.tables import write_csv
 from evaluation.metrics.crops import crop
-from evaluation.organiser.annotators.agreement import Disagreements, distances
+from evaluation.organiser.annotators.agreement import FieldAgreement, most_disputed
 from evaluation.organiser.annotators.annotations import open_annotators
 from evaluation.organiser.annotators.combine import CombinationRules
 from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
@@ -25,6 +25,11 @@ MASK = LabelMask({0: "optic cup", 128: "optic disc"}, 255, nested=True)
 def mask(*rows: str):
     signs = {".": 255, "d": 128, "c": 0}
     return crop(np.array([[signs[sign] for sign in row] for row in rows], dtype=np.uint8), 255)
+
+
+def distances(kind, first, second):
+    found = FieldAgreement("field", kind).add("A", {"x": first, "y": second})
+    return {one.measure: one.mean for one in found}
 
 
 def test_distances_by_kind():
@@ -52,11 +57,11 @@ def test_distances_by_kind():
 
 
 def test_the_most_disputed_case_comes_first_with_who_said_what():
-    found = Disagreements()
-    found.add("A", "risk", Label(), {"x": 1, "y": 1, "z": 1})
-    found.add("B", "risk", Label(), {"x": 1, "y": 0, "z": 1})
-    found.add("C", "risk", Label(), {"x": 1, "y": 0})
-    first, second = found.ordered()  # all agree on A
+    collected = FieldAgreement("risk", Label())
+    found = collected.add("A", {"x": 1, "y": 1, "z": 1})
+    found += collected.add("B", {"x": 1, "y": 0, "z": 1})
+    found += collected.add("C", {"x": 1, "y": 0})
+    first, second = most_disputed(found)  # all agree on A
     assert (first.case, first.mean, first.values, first.farthest) == ("C", 1.0, 2, "")
     assert first.votes == "0: y; 1: x"
     # Two of three pairs differ; y differs from both others, x and z from one.
@@ -65,17 +70,15 @@ def test_the_most_disputed_case_comes_first_with_who_said_what():
 
 
 def test_the_farthest_point():
-    found = Disagreements()
-    found.add("A", "fovea", PointInImage(), {"x": Point(0, 0), "y": Point(0, 1), "z": Point(0, 9)})
-    (one,) = found.ordered()
+    points = {"x": Point(0, 0), "y": Point(0, 1), "z": Point(0, 9)}
+    (one,) = FieldAgreement("fovea", PointInImage()).add("A", points)
     assert (one.mean, one.largest, one.farthest) == (pytest.approx((1 + 9 + 8) / 3), 9.0, "z")
 
 
 def test_a_region_that_is_left_out_does_not_count():
-    found = Disagreements()
     values = {"x": mask("dcd."), "y": mask("dddd"), "z": mask("dcd.")}
-    found.add("A", "mask", MASK, values, {"y": {"optic cup"}})
-    measures = {one.measure: one for one in found.ordered()}
+    found = FieldAgreement("mask", MASK).add("A", values, {"y": {"optic cup"}})
+    measures = {one.measure: one for one in most_disputed(found)}
     assert measures.keys() == {"1 − optic disc Dice"}
     assert measures["1 − optic disc Dice"].farthest == "y"
 

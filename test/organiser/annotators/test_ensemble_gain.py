@@ -51,7 +51,7 @@ def made(tmp_path_factory) -> tuple[Phase, Path, Ensemble, EnsembleGain]:
     }
     written = write_ensemble(phase.form, phase.tasks, members, folder / "ensemble", CombinationRules())
     found = ensemble_gain(
-        phase, ("ensemble", folder / "ensemble"), members, written.disagreement.found, 0, TestChoice(1)
+        phase, ("ensemble", folder / "ensemble"), members, written.disagreement, 0, TestChoice(1)
     )
     return phase, folder, written, found
 

@@ -14,8 +14,8 @@ from evaluation.organiser.annotators.agreement import FieldAgreement
 
 def agreement(kind, *cases):
     collected = FieldAgreement("field", kind)
-    for values in cases:
-        collected.add(values)
+    for number, values in enumerate(cases):
+        collected.add(str(number), values)
     return {(a.measure, a.first, a.second): (a.value, a.cases) for a in collected.result()}
 
 
@@ -61,8 +61,8 @@ def test_agreement_on_numbers():
     judges = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     cases = [dict(zip("abcd", map(float, case), strict=True)) for case in judges]
     collected = FieldAgreement("field", Number(0, 10))
-    for values in [*cases, {"a": 1.0, "b": 3.0, "c": 2.0}]:
-        collected.add(values)
+    for number, values in enumerate([*cases, {"a": 1.0, "b": 3.0, "c": 2.0}]):
+        collected.add(str(number), values)
     found = {(a.measure, a.first, a.second): a for a in collected.result()}
     agreeing, consistent = (found[f"ICC({number},1)", "all", ""] for number in (2, 3))
     assert (agreeing.value, agreeing.cases) == (pytest.approx(0.290, abs=1e-3), 6)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evaluation.organiser.rescoring.cluster import score_on_worker
-from evaluation.organiser.rescoring.task import Answer, ScoringTask, failed
+from evaluation.organiser.rescoring.task import Answer, ScoringTask
 
 
 def score_or_end(task: ScoringTask) -> Answer:
@@ -24,17 +24,17 @@ def score_with_room(task: ScoringTask) -> Answer:
     with contextlib.suppress(FileExistsError):
         (Path(worker.local_directory).parent / "full").symlink_to(worker.address)
     if (Path(worker.local_directory).parent / "full").readlink() == Path(worker.address):
-        return replace(failed("No space left on device", elsewhere=True), worker=worker.address)
+        return replace(Answer.failed("No space left on device", elsewhere=True), worker=worker.address)
     return score_on_worker(task)
 
 
 def fail_at_once(task: ScoringTask) -> Answer:
     """Answer without scoring, where it matters only that a worker was asked."""
-    return failed(f"{task.place} was not to be scored")
+    return Answer.failed(f"{task.place} was not to be scored")
 
 
 def score_without_room(task: ScoringTask) -> Answer:
     """Answer that this worker has no room, whichever it is."""
     from distributed import get_worker
 
-    return replace(failed("No space left on device", elsewhere=True), worker=get_worker().address)
+    return replace(Answer.failed("No space left on device", elsewhere=True), worker=get_worker().address)

@@ -16,7 +16,7 @@ import pytest
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.rescoring.cluster import OnCluster, _HandedOver
 from evaluation.organiser.rescoring.run import score_all
-from evaluation.organiser.rescoring.task import Answer, failed
+from evaluation.organiser.rescoring.task import Answer
 from evaluation.phase.phase import load_phase
 from test.repository import REPOSITORY
 
@@ -205,7 +205,7 @@ class Workers:
         return self.given.pop()
 
 
-FULL, OTHER = failed("no space", elsewhere=True), failed("another version", unsuited=True)
+FULL, OTHER = Answer.failed("no space", elsewhere=True), Answer.failed("another version", unsuited=True)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.organiser.rescoring import kept
 from evaluation.organiser.rescoring.kept import Ingredients, Results
-from evaluation.organiser.rescoring.task import Answer, Environment, failed
+from evaluation.organiser.rescoring.task import Answer, Environment
 
 MADE_OF = Ingredients("seal", "folder", Environment("1", "sources", "numpy 1"))
 SCORED = Answer("scored", "scored", "digest", {"cases.json": b"1", "metrics.json": b"2"}, lasting=True)
@@ -110,7 +110,7 @@ def test_another_result_takes_the_place_of_the_whole_one_before(tmp_path):
 
 def test_a_failure_is_written_for_the_ranking_and_not_kept(tmp_path):
     results = Results(tmp_path)
-    results.publish("team/1", MADE_OF, failed("no memory"))
+    results.publish("team/1", MADE_OF, Answer.failed("no memory"))
     assert files(tmp_path) == {"rejected.txt": b"not scored: no memory\n"}
     assert results.kept("team/1", MADE_OF) is None
 

@@ -12,7 +12,7 @@ import pytest
 
 import evaluation.challenges
 from evaluation.organiser.rescoring import lanes as module
-from evaluation.organiser.rescoring.lanes import Lane, LaneDied, SteadyLane
+from evaluation.organiser.rescoring.lanes import Lane, LaneDied, Lanes
 from evaluation.phase.manifest import scan, seal
 
 from .teams import tasks_of, write_teams
@@ -34,23 +34,25 @@ def children_of(process: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
-def test_a_steady_lane_scores_in_one_process_and_goes_on_after_its_death(tasks):
-    steady = SteadyLane()
-    try:
-        assert steady.score(tasks["folder"]).kind == "scored"
-        first = steady._lane._process.pid
-        assert steady.score(tasks["packed"]).kind == "scored"
-        assert steady._lane._process.pid == first
+def process_of(lanes: Lanes) -> int:
+    (lane,) = lanes._lanes
+    return lane._process.pid
+
+
+def test_a_lane_scores_in_one_process_and_another_one_goes_on_after_its_death(tasks):
+    with Lanes(1) as lanes:
+        assert lanes.score(tasks["folder"]).kind == "scored"
+        first = process_of(lanes)
+        assert lanes.score(tasks["packed"]).kind == "scored"
+        assert process_of(lanes) == first
         os.kill(first, signal.SIGKILL)
-        assert steady.score(tasks["folder"]).kind == "scored"
-        assert steady._lane._process.pid != first
-    finally:
-        steady.close()
+        assert lanes.score(tasks["folder"]).kind == "scored"
+        assert process_of(lanes) != first
 
 
 def test_a_lane_that_cannot_start_says_why(tasks, monkeypatch):
     monkeypatch.setattr(module.sys, "path", [])
-    answer = SteadyLane().score(tasks["folder"])
+    answer = Lanes(1).score(tasks["folder"])
     assert answer.kind == "failed"
     assert "its process ended with 1" in answer.line
     assert "No module named" in answer.line
@@ -109,19 +111,15 @@ def test_state_of_readers_and_scorers_is_as_new_after_a_hostile_submission(tmp_p
         rows = f"Name,Behaviour\na,look\nb,{behaviour}\nc,look\n"
         (tmp_path / "teams" / team / "behaviour.csv").write_text(rows)
     honest, hostile = tasks_of(phase, tmp_path / "teams")
-    used, new = SteadyLane(), SteadyLane()
-    try:
+    with Lanes(1) as used, Lanes(1) as new:
         # What the first worker imports itself is there in all that come after it.
         used.score(honest)
         new.score(honest)
         before, attacked, after = (states(used.score(task)) for task in (honest, hostile, honest))
         fresh = states(new.score(honest))
-        server = children_of(used._lane._process.pid)
+        server = children_of(process_of(used))
         used.score(hostile)
-        assert children_of(used._lane._process.pid) == server  # one server for all of them
-    finally:
-        used.close()
-        new.close()
+        assert children_of(process_of(used)) == server  # one server for all of them
     # The case after the one that tampers is in a process that differs: the fingerprints do tell.
     assert attacked[0] == before[0]
     assert attacked[2][0] != before[2][0]

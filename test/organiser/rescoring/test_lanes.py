@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.organiser.rescoring import lanes as module
-from evaluation.organiser.rescoring.lanes import Lane, Lanes, ScoringInThisProcess
+from evaluation.organiser.rescoring.lanes import Lane, Lanes, Scorer
 from evaluation.organiser.rescoring.run import score_all
 
 from .teams import BEFORE, Here, many, results_in, tasks_of, write_teams
@@ -35,7 +35,7 @@ def test_lanes_write_the_bytes_of_this_process(tmp_path, engine):
 
 def test_this_process_answers_in_order(tmp_path):
     tasks = tasks_of(*write_teams(tmp_path), workers=0)
-    assert [(t.place, a.kind) for t, a in ScoringInThisProcess().run(iter(tasks))] == sorted(BEFORE.items())
+    assert [(t.place, a.kind) for t, a in Scorer().run(iter(tasks))] == sorted(BEFORE.items())
 
 
 def processes_of(engine: Lanes) -> list[int]:

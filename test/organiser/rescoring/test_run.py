@@ -10,7 +10,7 @@ import evaluation
 from evaluation.organiser.rescoring import kept
 from evaluation.organiser.rescoring.kept import Claims
 from evaluation.organiser.rescoring.run import Summary, score_all
-from evaluation.organiser.rescoring.task import Answer, failed
+from evaluation.organiser.rescoring.task import Answer
 from evaluation.phase import registry
 from test.phase.test_home import CHALLENGE, submission, write_phase
 
@@ -75,7 +75,7 @@ def test_a_challenge_above_the_phase_is_a_part_of_what_a_result_is_made_of(tmp_p
 
 
 def test_a_failure_is_tried_again_and_leaves_a_result_that_holds(tasks, tmp_path):
-    engine = Here({"folder": failed("no memory"), "packed": failed("no memory")})
+    engine = Here({"folder": Answer.failed("no memory"), "packed": Answer.failed("no memory")})
     assert run(tasks[:2], tmp_path / "o") == {"bad": "rejected", "folder": "scored"}
     before = results_in(tmp_path / "o")
     assert run(tasks, tmp_path / "o", engine) == {"bad": "kept", "folder": "failed", "packed": "failed"}
@@ -140,8 +140,8 @@ def test_no_name_of_a_submission_reaches_a_file_of_results(tasks, tmp_path):
 def test_the_summary_names_every_failure_and_counts_the_rest():
     summary = Summary()
     for place, answer in {
-        "b": failed("x"),
-        "a": failed("y"),
+        "b": Answer.failed("x"),
+        "a": Answer.failed("y"),
         "c": Answer("scored", "scored"),
         "d": Answer("kept", "kept"),
     }.items():

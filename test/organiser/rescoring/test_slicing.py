@@ -13,7 +13,7 @@ import pytest
 
 from evaluation.organiser.rescoring.lanes import Lanes
 from evaluation.organiser.rescoring.run import score_all, slices_of
-from evaluation.organiser.rescoring.task import Answer, failed
+from evaluation.organiser.rescoring.task import Answer
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from test.phases import refuge_phase
@@ -90,13 +90,13 @@ class Told:
             yield task, change(answered[1]) if change else answered[1]
 
 
-REJECTED = Answer("rejected", "no")
+REJECTED, FAILED = Answer("rejected", "no"), Answer.failed("no room")
 INCIDENTS = {
     "a rejection": ({"0": lambda _: REJECTED}, ["0", "1", "whole"], "scored"),
     "a late rejection": ({"2": lambda _: REJECTED}, ["0", "1", "2", "whole"], "scored"),
     "a change": ({"1": lambda a: replace(a, digest="x")}, ["0", "1", "2", "whole"], "scored"),
-    "no fit": ({"together": lambda _: failed("no fit")}, ["0", "1", "2", "together", "whole"], "scored"),
-    "a failure": ({"1": lambda _: failed("no room")}, ["0", "1", "2"], "failed"),
+    "no fit": ({"together": lambda _: FAILED}, ["0", "1", "2", "together", "whole"], "scored"),
+    "a failure": ({"1": lambda _: FAILED}, ["0", "1", "2"], "failed"),
     "kept": ({"0": lambda _: Answer("kept", "kept")}, ["0", "1"], "kept"),
 }
 

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.rescoring.submissions import LocatedSubmission, find_submissions, shard_of
+from evaluation.organiser.rescoring.submissions import find_submissions
 
 
 def touch(folder, *paths: str) -> None:
@@ -58,11 +58,3 @@ def test_a_folder_without_any_is_refused_and_says_what_it_holds(tmp_path):
     touch(tmp_path, "a.txt", "b.txt")
     with pytest.raises(PhaseError, match=r"found none; it holds a\.txt, b\.txt"):
         find_submissions(str(tmp_path))
-
-
-@pytest.mark.parametrize(("count", "shards"), [(10, 3), (2, 5), (7, 1)])
-def test_shards_hold_every_submission_once_and_differ_by_one_at_most(count, shards):
-    submissions = [LocatedSubmission(str(number), "") for number in range(count)]
-    shares = [shard_of(submissions, number, shards) for number in range(1, shards + 1)]
-    assert sorted((s for share in shares for s in share), key=lambda s: int(s.name)) == submissions
-    assert max(map(len, shares)) - min(map(len, shares)) <= 1
