@@ -180,14 +180,14 @@ def write_organiser_part(part: leaderboard_file.OrganiserPart, folder: Path, suf
     if part.values or part.curves or part.free_response:
         report = {
             "format": "leaderboard-organiser/1",
-            "values": {name: vars(values) for name, values in part.values.items()},
-            "curves": _points_by_team(part.curves),
-            "classifiers": {"curves": [vars(curve) for curve in part.classifiers.curves]},
-            "reader_curves": {name: vars(points) for name, points in part.reader_curves.items()},
+            "values": part.values,
+            "curves": part.curves,
+            "classifiers": {"curves": part.classifiers.curves},
+            "reader_curves": part.reader_curves,
         }
         if part.free_response:
-            report["free_response"] = _points_by_team(part.free_response)
-        documents[f"organiser{suffix}.json"] = (json.dumps(report) + "\n").encode("ascii")
+            report["free_response"] = part.free_response
+        documents[f"organiser{suffix}.json"] = (json.dumps(report, default=vars) + "\n").encode("ascii")
     return _write(documents, folder)
 
 
@@ -214,10 +214,6 @@ def _submission_rows(phase: RankedPhase) -> list[dict[str, Any]]:
         values = {name: one.values.get(name) for name in phase.board.metrics}
         rows.append({TEAM: one.team, "submission": one.name, "counts": counts, **values, "note": one.absence})
     return rows
-
-
-def _points_by_team(curves: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, Any]]:
-    return {name: {team: vars(points) for team, points in of.items()} for name, of in curves.items()}
 
 
 def write_methods(

@@ -118,15 +118,16 @@ def has_objects(kind: Kind) -> bool:
     return isinstance(kind, PointInImage | BoxList | Points | Keypoints | BoxesInSpace)
 
 
-def are_boxes(kind: Kind) -> bool:
-    """Return whether values of a kind are boxes."""
-    return isinstance(kind, BoxList | BoxesInSpace)
+Drawing = Literal["boxes", "box", "points", "objects"]
+"""Boxes that hit or not; one box; landmarks; points that hit or not."""
 
 
-def are_single(kind: Kind) -> bool:
-    """Return whether values of a kind are one point or box per case."""
-    one = isinstance(kind, Points | BoxesInSpace) and kind.single
-    return one or isinstance(kind, PointInImage | Keypoints)
+def drawing_of(kind: Kind) -> Drawing:
+    """Return what a picture shows of the points or boxes of a kind."""
+    single = isinstance(kind, Points | BoxesInSpace) and kind.single
+    if isinstance(kind, BoxList | BoxesInSpace):
+        return "box" if single else "boxes"
+    return "points" if single or isinstance(kind, PointInImage | Keypoints) else "objects"
 
 
 def landmark_names(kind: Kind) -> tuple[str, ...]:
@@ -146,13 +147,12 @@ def objects_of(
         return None if at is None else _landmarks({0: at.predicted}, {0: at.reference})
     assert isinstance(kind, Points | Keypoints | BoxesInSpace), f"nothing is drawn of {type(kind).__name__}"
     in_pixels = kind.space.unit == "pixels"
-    if are_single(kind):
-        if isinstance(predicted, PointSet):
-            one = _landmarks(_by_class(predicted), _by_class(reference))
-        else:
-            below = replace(_box(reference.rows[0, 2:].tolist(), overlays.AGREEMENT), wide=True)
-            one = Objects((below, _box(predicted.rows[0, 2:].tolist(), overlays.FALSE)), surroundings=True)
-        return replace(one, in_pixels=in_pixels)
+    if (drawing := drawing_of(kind)) == "points":
+        return replace(_landmarks(_by_class(predicted), _by_class(reference)), in_pixels=in_pixels)
+    if drawing == "box":
+        below = replace(_box(reference.rows[0, 2:].tolist(), overlays.AGREEMENT), wide=True)
+        above = _box(predicted.rows[0, 2:].tolist(), overlays.FALSE)
+        return Objects((below, above), surroundings=True, in_pixels=in_pixels)
     verdicts = _verdicts(options, task, field, predicted, references)
     sides = _boxes if isinstance(kind, BoxesInSpace) else _points
     drawn = tuple(sides(predicted, reference, verdicts))
