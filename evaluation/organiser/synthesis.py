@@ -250,11 +250,9 @@ def draw_cases(
         diameter = 2 * drawn.disc.semi_axis_y
         temporal = (-1.0 if eye is Laterality.RIGHT else 1.0) * diameter * float(rng.uniform(2.35, 2.65))
         below = diameter * float(rng.uniform(0.15, 0.45))
-        fovea = Point(x=drawn.disc.center_x + temporal, y=drawn.disc.center_y + below)
+        fovea = drawn.disc.center_x + temporal, drawn.disc.center_y + below
         name = f"{name_prefix}{number:0{digits}d}"
-        cases.append(
-            FundusCase(name, width, height, camera, glaucoma, eye, drawn.disc, drawn.cup, fovea.x, fovea.y)
-        )
+        cases.append(FundusCase(name, width, height, camera, glaucoma, eye, drawn.disc, drawn.cup, *fovea))
     return cases
 
 

@@ -11,6 +11,7 @@ provenance.json               what it was built of: base image, seal, sources, l
 
 import hashlib
 import json
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -183,8 +184,7 @@ def _write_compressed(path: Path, command: Sequence[str], level: int) -> None:
             subprocess.Popen(command, stdout=subprocess.PIPE) as process,  # noqa: S603
         ):
             assert process.stdout is not None
-            while piece := process.stdout.read(_PIECE):
-                file.write(piece)  # type: ignore[no-untyped-call]
+            shutil.copyfileobj(process.stdout, file, _PIECE)
         if process.returncode:
             raise PhaseError(f"{path} could not be written: docker {command[1]} failed")
         partial.replace(path)
