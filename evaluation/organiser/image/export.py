@@ -26,7 +26,7 @@ import evaluation
 from evaluation.core.fault import PhaseError
 from evaluation.io.files import sha256_of_file, write_atomically
 from evaluation.organiser.image import sbom
-from evaluation.organiser.image.build import PACKAGE, BuiltImage, Tell, engine, package_files, tell_nobody
+from evaluation.organiser.image.build import PACKAGE, BuiltImage, Tell, engine, package_files
 
 _BASE = "org.opencontainers.image.base"
 _OURS = "org.grand-challenge.evaluation"
@@ -128,7 +128,7 @@ _RUN = ("run", "--rm", "--network=none", "--read-only")
 
 
 def export_image(
-    image: BuiltImage, settings: bytes, output: Path, tell: Tell = tell_nobody, compression: int = 6
+    image: BuiltImage, settings: bytes, output: Path, tell: Tell, compression: int = 6
 ) -> list[Path]:
     """Write the files for the platform into a folder and return their paths, the two to upload last.
 
