@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -12,15 +11,12 @@ from evaluation.challenges.declared.detections import (
     CERTAIN,
     CaseDetections,
     FrocOfObjects,
-    Hits,
+    MatchedObjects,
     MinimumProbability,
     ObjectFieldTable,
     ObjectMetric,
     ShareOfObjects,
     SingleFieldTable,
-    Verdicts,
-    hits_of,
-    verdicts_of,
 )
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
 from evaluation.core.aggregates import optimism_of_envelope
@@ -82,31 +78,19 @@ class BoxMetric(ObjectMetric):
         assert isinstance(table, BoxesField)
         if self.matching == "by_confidence" and not table.probability:
             raise ValueError(f"matching: 'by_confidence' needs probability = true in field {field_name!r}")
-        count = max(1, len(table.classes))
         options = (self.hit, self.iou, self.matching, self.minimum_probability)
-        return CaseDetections(
-            hits=lambda comparison: comparison.derive(
-                ("hits of boxes", options), partial(self._hits, classes=count)
-            ),
-            objects=lambda references: _numbers_of_boxes(references[field_name], count),
-            classes=table.class_names(),
-        )
+        return self.detections_of(field_name, table, options, _labels)
 
-    def _hits(self, comparison: FieldComparison, classes: int) -> Sequence[Hits]:
-        found, true = comparison.submitted.rows, comparison.reference.rows
-        found = found[found[:, 1] >= self.minimum_probability]
-        sides = [(found[found[:, 0] == label], true[true[:, 0] == label]) for label in range(classes)]
-        return [hits_of(self._matches(*pair), pair[0][:, 1]) for pair in sides]
-
-    def verdicts(self, field_name: str, submitted: Boxes, references: Values) -> Verdicts:
-        """Return the verdict on each box of a case, for a picture."""
-        rows, true = submitted.rows, references[field_name].rows
-        counted = rows[:, 1] >= self.minimum_probability
-        sides = (rows[counted], true)
-        return verdicts_of(
-            rows[:, 0].astype(np.int64),
+    def matched(self, field_name: str, submitted: Boxes, references: Values) -> MatchedObjects:
+        """Return the boxes of a case with their matches."""
+        found, true = submitted.rows, references[field_name].rows
+        counted = found[:, 1] >= self.minimum_probability
+        sides = (found[counted], true)
+        return MatchedObjects(
+            _labels(submitted),
+            found[:, 1],
             counted,
-            true[:, 0].astype(np.int64),
+            _labels(references[field_name]),
             lambda label: self._matches(*(side[side[:, 0] == label] for side in sides)),
         )
 
@@ -211,9 +195,8 @@ class BoxOverlap(MetricTable):
         return Measure((Metric(name, self.title or "Mean IoU", mean_of(name), best=1, worst=0),), row)
 
 
-def _numbers_of_boxes(boxes: Boxes, classes: int) -> list[int]:
-    numbers: list[int] = np.bincount(boxes.rows[:, 0].astype(np.int64), minlength=classes).tolist()
-    return numbers
+def _labels(boxes: Boxes) -> NDArray[np.int64]:
+    return boxes.rows[:, 0].astype(np.int64)
 
 
 def _centres(found: Floats, true: Floats) -> tuple[Floats, NDArray[np.bool_]]:
@@ -301,8 +284,7 @@ class _AverageOfBoxes(MetricTable):
             def values(cases: WeightedCases) -> Floats:
                 return value(matched(cases.table), cases.weights)
 
-            mean: Floats = cases.derive(columns, values).mean(axis=2)
-            return mean
+            return np.asarray(cases.derive(columns, values).mean(axis=2))
 
         def mean(cases: WeightedCases) -> Floats:
             return mean_over_classes(of_classes(cases)[..., np.newaxis])[:, 0]
@@ -316,7 +298,8 @@ class _AverageOfBoxes(MetricTable):
             return lambda cases: of_classes(cases)[:, position]
 
         def worst(case: CaseForm, references: Values) -> Row:
-            return _missing(_numbers_of_boxes(references[field_name], count), thresholds.size).columns(name)
+            objects = np.bincount(_labels(references[field_name]), minlength=count)
+            return _missing(objects, thresholds.size).columns(name)
 
         title = self.title_of(name)
         curves = DetectionCurves(
@@ -349,7 +332,7 @@ class _AverageOfBoxes(MetricTable):
                 kept.append(of_class[order])
                 hits.append(self._hits(of_class[order], true[true[:, 0] == label], thresholds))
             rows = np.concatenate(kept)
-            objects = np.array(_numbers_of_boxes(comparison.reference, count))
+            objects = np.bincount(_labels(comparison.reference), minlength=count)
             return _Matched(rows[:, 0].astype(np.int64), rows[:, 1], np.concatenate(hits), objects)
 
         return comparison.derive(("matched boxes", options), match)
@@ -408,11 +391,10 @@ class BoxAverageRecall(_AverageOfBoxes):
         return self.averages(name, field_name, table, lambda matched, weights: matched.recall(weights))
 
 
-def _missing(objects: Sequence[int], thresholds: int) -> _Matched:
-    numbers = np.array(objects)
-    classes = np.repeat(np.arange(len(numbers)), np.maximum(1, numbers))
+def _missing(objects: NDArray[np.int64], thresholds: int) -> _Matched:
+    classes = np.repeat(np.arange(len(objects)), np.maximum(1, objects))
     found = np.zeros((len(classes), thresholds), dtype=np.bool_)
-    return _Matched(classes, np.full(len(classes), CERTAIN), found, numbers)
+    return _Matched(classes, np.full(len(classes), CERTAIN), found, objects)
 
 
 def _table(table: CaseTable, columns: Sequence[str], thresholds: Floats) -> DetectionTable:

@@ -1,9 +1,7 @@
 """Points and landmarks: detected positions, and positions that every case has once."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,21 +11,18 @@ from evaluation.challenges.declared import tables
 from evaluation.challenges.declared.detections import (
     CaseDetections,
     FrocOfObjects,
-    Hits,
     ListFieldTable,
+    MatchedObjects,
     MinimumProbability,
     ObjectFieldTable,
     ObjectMetric,
     ShareOfObjects,
     SingleFieldTable,
     SpaceTable,
-    Verdicts,
     distinct,
     figure_names,
-    hits_of,
-    verdicts_of,
 )
-from evaluation.challenges.declared.label_maps import IMAGE_EXTENSIONS, VOLUME_EXTENSIONS, Label
+from evaluation.challenges.declared.label_maps import IMAGE_EXTENSIONS, VOLUME_EXTENSIONS, Label, LabelFigure
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.field import Field, Files, HiddenField, Reference
@@ -163,40 +158,21 @@ class PointMetric(ObjectMetric):
             raise ValueError(f"matching: expected 'any' for lesions of a label map, found {self.matching!r}")
         if self.matching in ("by_confidence", "any") and not (table.probability or table.lesions):
             raise ValueError(f"matching: {self.matching!r} needs probability = true in field {field_name!r}")
-        count = max(1, len(table.classes))
         options = (self.matching, self.radius, self.boundary, self.minimum_probability)
-        return CaseDetections(
-            hits=lambda comparison: comparison.derive(
-                ("hits of points", options), partial(self._hits, classes=count)
-            ),
-            objects=lambda references: _numbers(references[field_name], count),
-            classes=table.class_names(),
-        )
+        return self.detections_of(field_name, table, options, lambda points: points.classes)
 
-    def _hits(self, comparison: tables.FieldComparison, classes: int) -> Sequence[Hits]:
-        ignored = _ignored(comparison.field)
-        others = comparison.references.get(ignored)
-        submitted, reference = comparison.submitted, comparison.reference
-        return [
-            self._hits_of_class(*(_of_class(points, label) for points in (submitted, reference, others)))
-            for label in range(classes)
-        ]
-
-    def verdicts(self, field_name: str, submitted: PointSet, references: Values) -> Verdicts:
-        """Return the verdict on each point of a case, for a picture."""
+    def matched(self, field_name: str, submitted: PointSet, references: Values) -> MatchedObjects:
+        """Return the points of a case with their matches."""
         counted = submitted.probabilities >= self.minimum_probability
         true, others = references[field_name], references.get(_ignored(field_name))
         sides = (_chosen(submitted, counted), true, others)
-        return verdicts_of(
+        return MatchedObjects(
             submitted.classes,
+            submitted.probabilities,
             counted,
             true.classes,
             lambda label: self._matches(*(_of_class(points, label) for points in sides)),
         )
-
-    def _hits_of_class(self, found: PointSet, true: PointSet, ignored: PointSet) -> Hits:
-        found = _chosen(found, found.probabilities >= self.minimum_probability)
-        return hits_of(self._matches(found, true, ignored), found.probabilities)
 
     def _matches(self, found: PointSet, true: PointSet, ignored: PointSet) -> PointMatches:
         """Return the matches of the points of one class; those near an ignored object are not false."""
@@ -212,10 +188,8 @@ class PointMetric(ObjectMetric):
             voxels = true.voxels_of(found.positions) - true.mask.corner
             spacing = np.asarray(true.grid.spacing_mm)[::-1]
             return match_in_lesions(voxels, true.lesions, spacing, self.radius or 0, confidence, strict)
-        return match_within(found.positions, true.positions, self._radius(true), rule, confidence, strict)
-
-    def _radius(self, points: PointSet) -> float | Floats:
-        return points.diameters / 2 if self.radius is None else self.radius
+        radius = true.diameters / 2 if self.radius is None else self.radius
+        return match_within(found.positions, true.positions, radius, rule, confidence, strict)
 
 
 class PointF1(ShareOfObjects, PointMetric):
@@ -273,11 +247,6 @@ class Froc(FrocOfObjects, PointMetric):
     matching: MatchingRule = Key(
         default="any", description=PointMetric.model_fields["matching"].description or ""
     )
-
-
-def _numbers(points: PointSet, classes: int) -> list[int]:
-    numbers: list[int] = np.bincount(points.classes, minlength=classes).tolist()
-    return numbers
 
 
 def _of_class(points: PointSet | None, label: int) -> PointSet:
@@ -354,14 +323,14 @@ class LandmarkMetric(tables.MetricTable):
         has the shape (landmarks,).
         """
 
-    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the mean over all landmarks, and the mean of each."""
-        return self.landmark_measure(name, field_name, table, best=1, worst=0)
+    def figure(self, table: tables.FieldTable) -> LabelFigure:
+        """Return the properties of the figure."""
+        return LabelFigure(best=1, worst=0)
 
-    def landmark_measure(
-        self, name: str, field_name: str, table: tables.FieldTable, best: float, worst: float, unit: str = ""
-    ) -> tables.Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the mean over the landmarks of each case and then over cases, and the mean of each."""
+        figure = self.figure(table)
+        worst = figure.worst
         landmarks = figure_names(table.names) if isinstance(table, KeypointsField) else ()
         title, count = self.title_of(name), max(1, len(landmarks))
         keys = [f"{name}_{of}" for of in landmarks]
@@ -382,7 +351,8 @@ class LandmarkMetric(tables.MetricTable):
             return row(np.full(count, worst), _by_name(references[field_name], count))
 
         metrics = tuple(
-            Metric(key, words, mean_of(key), best, worst, unit=unit) for key, words in names.items()
+            Metric(key, words, mean_of(key), figure.best, worst, unit=figure.unit)
+            for key, words in names.items()
         )
         return tables.Measure(metrics, scored, worst_row)
 
@@ -422,11 +392,10 @@ class MeanRadialError(LandmarkMetric):
             errors if self.unpredicted == "leave_out" else np.nan_to_num(errors, nan=np.inf), self.worst
         )
 
-    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the mean over all landmarks, and the mean of each."""
+    def figure(self, table: tables.FieldTable) -> LabelFigure:
+        """Return a distance."""
         assert isinstance(table, SpaceTable)
-        unit = "mm" if table.unit == "mm" else "pixels"
-        return self.landmark_measure(name, field_name, table, 0, self.worst, unit)
+        return LabelFigure(0, self.worst, table.unit)
 
 
 class SuccessDetectionRate(LandmarkMetric):

@@ -254,7 +254,9 @@ def declare(options: DeclaredOptions) -> Challenge:
             problems.append(f"tasks.{name}: expected another name, since {RUN_TIME!r} is a task of its own")
         scored = list(_measures(f"tasks.{name}", table, options.fields, used, problems))
         tasks.append(_task(name, table, options.fields, scored))
-        problems += _duplicates(f"tasks.{name}", tasks[-1])
+        figures = [metric.name for metric in tasks[-1].metrics]
+        twice = sorted({figure for figure in figures if figures.count(figure) > 1})
+        problems += [f"tasks.{name}: several metrics yield a figure {figure!r}" for figure in twice]
     problems += [
         f"fields.{name}: no metric uses this field"
         for name, users in used.items()
@@ -323,12 +325,6 @@ def _measures(
                 yield _Scored(names, metric.measure(name, field_name, fields[field_name]))
             except ValueError as error:
                 problems.append(f"{here}: {error}")
-
-
-def _duplicates(place: str, task: Task) -> list[str]:
-    names = [metric.name for metric in task.metrics]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    return [f"{place}: several metrics yield a figure {name!r}" for name in twice]
 
 
 def _task(name: str, table: TaskTable, fields: Mapping[str, FieldTable], scored: Sequence[_Scored]) -> Task:

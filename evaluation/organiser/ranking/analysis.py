@@ -312,11 +312,10 @@ class Analysis:
         values = {
             name: as_written_values(self.resampled.values[name][:, ranked])
             for name in self._scheme.metrics
-            if name in self.resampled.values and self._metrics.are_complete([name])
-        }
-        for name in self._scores.by_method:
-            values.pop(name, None)
-        values |= self._scores.resampled(self._draws)
+            if name in self.resampled.values
+            and name not in self._scores.by_method
+            and self._metrics.are_complete([name])
+        } | self._scores.resampled(self._draws)
         if not values:
             return {}
         boards = place_teams(self._scheme, values, self._scores.better).boards

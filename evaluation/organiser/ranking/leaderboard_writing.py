@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     OrganiserPart,
     PhaseLeaderboard,
 )
-from evaluation.organiser.ranking.pairwise import holm
+from evaluation.organiser.ranking.pairwise import corrected
 from evaluation.organiser.ranking.rank_statistics import rank_sum_test
 from evaluation.organiser.ranking.results import ROLES, SECONDS, SEPARATOR, RankingError
 from evaluation.organiser.ranking.robustness import Variation
@@ -102,9 +102,8 @@ def method_groups(
                     if value:
                         members.setdefault(value, []).append(team)
             groups = [_group(name, column, value, members, values, upwards) for value in members]
-            adjusted = holm([group.p_value for group in groups])
-            corrected = [replace(group, p_holm=p) for group, p in zip(groups, adjusted, strict=True)]
-            found += sorted(corrected, key=lambda group: (-upwards * group.mean, group.value))
+            tested = corrected(groups, lambda group: None)
+            found += sorted(tested, key=lambda group: (-upwards * group.mean, group.value))
     return tuple(found)
 
 

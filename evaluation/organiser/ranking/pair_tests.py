@@ -1,7 +1,7 @@
 """Which test compares two teams in a metric: of means, of areas under curves, or by randomisation."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -184,11 +184,10 @@ def _tests_of_means(
     paired = mean_tests(columns, indices, units, choice.seed, choice.permutations)
     if choice.means != "rank-sum":
         return paired
-    found = []
-    for (first, second), of_means in zip(indices, paired, strict=True):
-        test = rank_sum_test(columns[first], columns[second])
-        found.append(PairTest("Mann–Whitney U", test.p_value, of_means.standard_error, test.direction))
-    return found
+    return [
+        replace(rank_sum_test(columns[a], columns[b]), standard_error=of_means.standard_error)
+        for (a, b), of_means in zip(indices, paired, strict=True)
+    ]
 
 
 def _tests_of_areas(

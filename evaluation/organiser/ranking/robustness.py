@@ -13,7 +13,7 @@ from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.rank_statistics import kendall_tau_b
 from evaluation.organiser.ranking.resampling import TeamCases, as_ranked, by_task
 from evaluation.organiser.ranking.results import PhaseResults, Submission
-from evaluation.organiser.ranking.scheme_scores import SchemeScores
+from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScores
 from evaluation.phase.places import IntArray, Leaderboards, place_teams
 
 # --- Other schemes: another method, a metric left out, another weight ---
@@ -152,19 +152,13 @@ def _places_in(
 ) -> Leaderboards:
     """Return the leaderboards over some of the cases."""
     cases = TeamCases.of(submissions)
-    composites = {composite.name: composite for composite in results.challenge.composites}
-    needed = {
-        name
-        for metric in scheme.metrics
-        for name in (composites[metric].metrics if metric in composites else (metric,))
-    }
     values: dict[str, Floats] = {}
-    known = {name: metric for name, metric in results.metrics.items() if name in needed}
+    known = SchemeMetrics(results, scheme, submissions, cases).of_scheme()
     for task, metrics in by_task(known).items():
         if tables := cases.task_tables(task):
             weights = _weights(next(iter(tables.values())).names, members)
             values |= cases.columns(tables, values_under(metrics, list(tables.values()), [weights]))
-    values = as_ranked(values, list(composites.values()))
+    values = as_ranked(values, results.challenge.composites)
     values |= scores.under(
         {name: _weights(part.table.names, members) for name, part in scores.by_method.items()}
     )

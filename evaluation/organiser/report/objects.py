@@ -173,7 +173,7 @@ def matching_metric(options: Options, task: Task, field: Field) -> tuple[str, Bo
 def _verdicts(options: Options, task: Task, field: Field, predicted: Any, references: Values) -> Verdicts:
     """Return the hits by the field's metric, else at `HIT`: each box takes the best free one of its class."""
     if known := matching_metric(options, task, field):
-        return known[1].verdicts(field.name, predicted, references)
+        return known[1].matched(field.name, predicted, references).verdicts()
     found, true = predicted.rows, references[field.name].rows
     same = found[:, 0, None] == true[None, :, 0]
     iou = iou_of_corners(found[:, None, 2:], true[None, :, 2:], inclusive_corners=False)

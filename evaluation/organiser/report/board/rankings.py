@@ -207,8 +207,12 @@ _KINDS = {
 
 def stability_section(phase: ReportedPhase) -> Section | None:
     """Return the section of stability; None where nothing was resampled or varied."""
-    charts: list[Block] = [*_resampled(phase), *_variations(phase)]
-    return phase.section("stability", "Stability", (*charts, *_variation_table(phase)))
+    rows = (
+        (words_of(one.board), _KINDS[one.kind], _change(phase, one), one.tau_b)
+        for one in phase.board.robustness
+    )
+    blocks: list[Block] = [*_resampled(phase), *_variations(phase), *phase.tables("robustness", rows)]
+    return phase.section("stability", "Stability", blocks)
 
 
 def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
@@ -278,14 +282,6 @@ def _variations(phase: ReportedPhase) -> Iterator[Chart]:
 
 _MOST_SCHEMES = 9
 """How many schemes beside the one in force fit the width of a page; the table has all."""
-
-
-def _variation_table(phase: ReportedPhase) -> Iterator[Table]:
-    rows = (
-        (words_of(one.board), _KINDS[one.kind], _change(phase, one), one.tau_b)
-        for one in phase.board.robustness
-    )
-    return phase.tables("robustness", rows)
 
 
 def _change(phase: ReportedPhase, variation: Variation) -> str:
