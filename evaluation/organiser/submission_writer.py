@@ -104,10 +104,8 @@ def inputs_of(form: Form, fields: Sequence[Field]) -> list[InputImage]:
     """
     if any(field.socket.stacked for field in fields):
         return [
-            InputImage(
-                form.cases[first].columns[STACK_NAME], tuple(form.cases[i].name for i in (first, *rest))
-            )
-            for first, *rest in form.stacks.values()
+            InputImage(form.cases[stack[0]].columns[STACK_NAME], tuple(form.cases[i].name for i in stack))
+            for stack in form.stacks.values()
         ]
     interfaces = {interface.name: interface for interface in form.interfaces}
     if any(interface.by_value for interface in interfaces.values()):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.cli.main import main
-from evaluation.organiser.image.build import build_image, build_without_phase
+from evaluation.organiser.image.build import Recipe, build_image, build_without_phase
 
 from .engine import HARDENED, REPOSITORY, evaluate, submission_of
 
@@ -17,13 +17,13 @@ from .engine import HARDENED, REPOSITORY, evaluate, submission_of
 @pytest.fixture(scope="session")
 def image_of(engine: None) -> Callable[[str], str]:
     """Return a function from the name of a phase to the name of its image, built at the first call."""
-    return cache(lambda phase: build_image(REPOSITORY / "ground-truth" / phase).name)
+    return cache(lambda phase: build_image(REPOSITORY / "ground-truth" / phase, Recipe(), print).name)
 
 
 @pytest.fixture(scope="session")
 def images_of_the_package(engine: None) -> dict[str, str]:
     """Return the names of the images without a phase, by the targets that they are: builder and base."""
-    names = build_without_phase()
+    names = build_without_phase(Recipe(), print)
     return {name.removeprefix("evaluation-").partition(":")[0]: name for name in names}
 
 

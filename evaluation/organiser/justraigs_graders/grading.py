@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from evaluation.challenges.justraigs import kinds
@@ -88,10 +89,10 @@ def read_graders(path: Path) -> list[Eye]:
     `PhaseError` with every fault, such as a final label that contradicts the graders' labels, or a
     disagreement without a specialist.
     """
-    features = [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
+    features = [[f"{grader} {feature}" for feature in ABBREVIATIONS] for grader in GRADERS]
     label_columns = [f"Label {grader}" for grader in GRADERS]
     identity_columns = [f"Grader {grader}" for grader in GRADERS]
-    required = (_EYE, _FINAL, _FELLOW, _AGE, *label_columns, *features)
+    required = (_EYE, _FINAL, _FELLOW, _AGE, *label_columns, *chain(*features))
     with organiser_table(path, required, identity_columns) as table:
         named = [column for column in identity_columns if column in table.columns]
         if named and named != identity_columns:
@@ -101,13 +102,10 @@ def read_graders(path: Path) -> list[Eye]:
         for row in table.rows:
             labels = tuple(row.cells[column].upper() for column in label_columns)
             _check_labels(row, labels)
-            marks = []
-            for column in features:
+            for column in chain(*features):
                 if row.cells[column] not in _MARKS:
                     row.fault(column, f"expected 0, 1 or nothing, found {row.cells[column]!r}")
-                marks.append(_MARKS.get(row.cells[column]))
-            count = len(FEATURES)
-            flags: tuple[Flags, ...] = tuple(tuple(marks[i : i + count]) for i in range(0, 3 * count, count))
+            flags = tuple(tuple(_MARKS.get(row.cells[column]) for column in of) for of in features)
             eyes.append(
                 Eye(
                     *(row.line, row.cells[_EYE], row.cells[_FELLOW], row.cells[_AGE]),
