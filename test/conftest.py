@@ -111,9 +111,9 @@ def engine_answers(tmp_path_factory: pytest.TempPathFactory) -> bool:
     if problem is not None and os.environ.get("EVALUATION_REQUIRE_DOCKER") == "1":
         pytest.fail(f"EVALUATION_REQUIRE_DOCKER=1, but no Docker engine answers: {problem}")
     if problem is None:
-        from evaluation.organiser.image.build import build_without_phase
+        from evaluation.organiser.image.build import Recipe, build_without_phase
 
-        once(tmp_path_factory, "images", lambda: " ".join(build_without_phase()))
+        once(tmp_path_factory, "images", lambda: " ".join(build_without_phase(Recipe(), print)))
     return problem is None
 
 

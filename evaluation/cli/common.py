@@ -19,7 +19,6 @@ from evaluation.core.trouble import MachineTrouble, trouble_of
 
 # --- Arguments, which tables of `arguments.toml` declare ---
 
-
 Value = TypeVar("Value", int, float, Fraction)
 
 

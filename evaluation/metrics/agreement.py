@@ -194,8 +194,8 @@ def _twice_differing(counts: Floats | NDArray[np.intp], position: Floats, level:
 
 
 @dataclass(frozen=True)
-class Correlation:
-    """An intraclass correlation with its confidence interval, at most 1."""
+class WithInterval:
+    """A figure with its confidence interval."""
 
     value: float
     interval: Interval
@@ -203,25 +203,22 @@ class Correlation:
 
 @dataclass(frozen=True)
 class IntraclassCorrelations:
-    """Single-rating correlations: of absolute agreement, ICC(2,1), and of consistency, ICC(3,1)."""
+    """Single-rating correlations, at most 1: of absolute agreement, ICC(2,1), of consistency, ICC(3,1)."""
 
-    agreement: Correlation
-    consistency: Correlation
+    agreement: WithInterval
+    consistency: WithInterval
 
 
 @dataclass(frozen=True)
 class LimitsOfAgreement:
     """Mean difference of two annotators and the limits within which 95 % of their differences lie.
 
-    Each has its confidence interval; all are in the unit of the ratings.
+    All are in the unit of the ratings.
     """
 
-    bias: float
-    lower: float
-    upper: float
-    bias_interval: Interval
-    lower_interval: Interval
-    upper_interval: Interval
+    bias: WithInterval
+    lower: WithInterval
+    upper: WithInterval
 
 
 def intraclass_correlations(ratings: ArrayLike, level: float = 0.95) -> IntraclassCorrelations | None:
@@ -258,8 +255,7 @@ def intraclass_correlations(ratings: ArrayLike, level: float = 0.95) -> Intracla
     consistency = (of_cases - error) / (of_cases + (k - 1) * error)
     if error <= 1e-20 * (of_cases + of_annotators):
         # Without any residual there is nothing that the intervals could be made of.
-        same = Interval(agreement, agreement), Interval(consistency, consistency)
-        return IntraclassCorrelations(Correlation(agreement, same[0]), Correlation(consistency, same[1]))
+        return IntraclassCorrelations(_around(agreement, 0), _around(consistency, 0))
 
     ratio = of_annotators / error
     spread = n * (1 + (k - 1) * agreement) - k * agreement
@@ -277,8 +273,12 @@ def intraclass_correlations(ratings: ArrayLike, level: float = 0.95) -> Intracla
     high = of_cases / error * float(fdtri(within, n - 1, quantile))
     of_consistency = Interval((low - 1) / (low + k - 1), (high - 1) / (high + k - 1))
     return IntraclassCorrelations(
-        Correlation(agreement, of_agreement), Correlation(consistency, of_consistency)
+        WithInterval(agreement, of_agreement), WithInterval(consistency, of_consistency)
     )
+
+
+def _around(value: float, half_width: float) -> WithInterval:
+    return WithInterval(value, Interval(value - half_width, value + half_width))
 
 
 def limits_of_agreement(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> LimitsOfAgreement | None:
@@ -299,15 +299,8 @@ def limits_of_agreement(first: ArrayLike, second: ArrayLike, level: float = 0.95
     quantile = student_quantile((1 + level) / 2, cases - 1)
     of_bias = quantile * deviation / math.sqrt(cases)
     of_limit = quantile * deviation * math.sqrt(1 / cases + _LIMIT**2 / (2 * (cases - 1)))
-    lower, upper = bias - _LIMIT * deviation, bias + _LIMIT * deviation
-    return LimitsOfAgreement(
-        bias,
-        lower,
-        upper,
-        Interval(bias - of_bias, bias + of_bias),
-        Interval(lower - of_limit, lower + of_limit),
-        Interval(upper - of_limit, upper + of_limit),
-    )
+    limits = (_around(bias + sign * _LIMIT * deviation, of_limit) for sign in (-1, 1))
+    return LimitsOfAgreement(_around(bias, of_bias), *limits)
 
 
 # --- One reference of several annotators by expectation maximisation ---

@@ -15,7 +15,7 @@ from evaluation.core.challenge import Task
 from evaluation.core.field import Variant
 from evaluation.evaluate import scores_of_nothing
 from evaluation.organiser import attack_tools, audit
-from evaluation.organiser.attack_on_classes import half_step, labels_of_classes, targets
+from evaluation.organiser.attack_on_classes import labels_of_classes, targets
 from evaluation.organiser.attack_tools import Oracle, Recovered, Spoiler, subsets_of_sum, value_of
 from evaluation.organiser.audit import Disclosure, Labels
 from evaluation.phase.cases import key_of, subgroup_masks
@@ -30,13 +30,13 @@ _DETECTION_SEED = 1963
 
 
 def labels_from_detections(
-    task: Task, positives: Mapping[str, int | None], oracle: Oracle, half_steps: Mapping[str, float]
+    task: Task, positives: Mapping[str, int | None], oracle: Oracle
 ) -> Mapping[str, Recovered]:
     """Return by metric the 0/1 labels that follow from the published F1 of each structure of a task.
 
     ``positives`` are the numbers of images with the structure, by metric, None where the metric itself counts
-    images in which a prediction is right, or wrong; ``half_steps`` the largest rounding errors of published
-    values. A metric with equal values for empty and full predictions is left out.
+    images in which a prediction is right, or wrong. A metric with equal values for empty and full predictions
+    is left out.
     """
     attack = _Detections(task, oracle)
     known: dict[str, dict[int, int]] = {metric: {} for metric in positives}
@@ -51,7 +51,7 @@ def labels_from_detections(
         known = {metric: {} for metric in usable}
         cases = range(len(oracle.cases))
         for start in cases[::_DETECTION_GROUP] if usable else ():
-            attack.find(cases[start : start + _DETECTION_GROUP], usable, half_steps, known)
+            attack.find(cases[start : start + _DETECTION_GROUP], usable, known)
     except attack_tools.OutOfSubmissionsError:
         pass
     return {
@@ -88,11 +88,7 @@ class _Detections:
         )
 
     def find(
-        self,
-        group: Sequence[int],
-        positives: Mapping[str, int | None],
-        half_steps: Mapping[str, float],
-        known: Mapping[str, dict[int, int]],
+        self, group: Sequence[int], positives: Mapping[str, int | None], known: Mapping[str, dict[int, int]]
     ) -> None:
         """Find the labels of a group of images, of all structures with the same submissions."""
         every = attack_tools.rows_of_subsets(np.arange(1 << len(group), dtype=np.uint64), len(group))
@@ -104,7 +100,7 @@ class _Detections:
                 value = value_of(content, self._task.name, metric) or 0.0
                 whole = positives[metric]
                 scale = 1.0 if whole is None else (int(chosen.sum()) + whole) / 2
-                off = half_steps[metric] * scale + 1e-6
+                off = self._oracle.half_step(f"{self._task.name}.{metric}") * scale + 1e-6
                 detected = labels[:, chosen].sum(axis=1)
                 fitting[metric] = labels[np.abs(detected - value * scale) <= off]
             if all(len(labels) <= 1 for labels in fitting.values()):
@@ -138,14 +134,12 @@ class AttackOnMeans:
 
     A submission is spoilt in a few cases, in each by a different amount. The change of a subgroup's mean,
     times the number of its members, is the sum of its members' amounts; meeting in the middle finds them.
-    ``half_step`` is the largest rounding error of a published mean.
     """
 
-    def __init__(
-        self, task: Task, metric: str, spoiler: Spoiler, split: Split, oracle: Oracle, half_step: float
-    ) -> None:
+    def __init__(self, task: Task, metric: str, spoiler: Spoiler, split: Split, oracle: Oracle) -> None:
         self._task, self._metric, self._spoiler = task, metric, spoiler
-        self._split, self._oracle, self._half_step = split, oracle, half_step
+        self._split, self._oracle = split, oracle
+        self._half_step = oracle.half_step(f"{task.name}.{metric}")
         self._random = np.random.Generator(np.random.PCG64(_SPLIT_SEED))
         self._opinions = [
             {field.name: oracle.skilled(field, case) for field in task.fields} for case in oracle.cases
@@ -292,8 +286,7 @@ def _on_detections(
             positives[metric.name] = None
     if not of_metric:
         return
-    steps = {metric.name: half_step(scores.phase, f"{task.name}.{metric.name}") for metric in task.metrics}
-    found = labels_from_detections(task, positives, Oracle(scores.phase, [task], allowed), steps)
+    found = labels_from_detections(task, positives, Oracle(scores.phase, [task], allowed))
     for metric_name, recovered in found.items():
         yield _against(recovered, of_metric[metric_name], disclosure)
 
@@ -314,11 +307,10 @@ def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int)
                 name = f"{task.name}.{metric.name}"
                 if metric.aggregate.spread_column != metric.name or name not in split_by:
                     continue
-                step = half_step(phase, name)
                 tried = []
                 for spoiler in attack_tools.spoilers(task, Oracle(phase, [task], allowed)):
                     oracle = Oracle(phase, [task], allowed)
-                    means = AttackOnMeans(task, metric.name, spoiler, split, oracle, step)
+                    means = AttackOnMeans(task, metric.name, spoiler, split, oracle)
                     tried.append(means.recovered())
                 if tried:
                     best = max(tried, key=lambda found: (len(found.labels), -found.submissions))

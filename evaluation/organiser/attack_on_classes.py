@@ -31,7 +31,7 @@ from evaluation.organiser.attack_tools import LabelArray, Labellings, Oracle, Re
 from evaluation.organiser.audit import Labels, label_column
 from evaluation.phase.leaderboard import digits_of, public_estimates
 from evaluation.phase.phase import Phase
-from evaluation.platform.result_file import SIGNIFICANT_DIGITS, render
+from evaluation.platform.result_file import render
 from evaluation.summary import resampling_of
 
 _SEED = 1947
@@ -51,12 +51,6 @@ _MIXED_GROUP = 12
 _AT_ONCE = 4096
 _NONE = -1  # the label of a case that has none
 _EXACT = 1e-9
-
-
-def half_step(phase: Phase, name: str) -> float:
-    """Return the largest rounding error of a metric's published value ("task.metric")."""
-    digits = digits_of(phase.config, name).value
-    return float(0.5 * 10**-digits) if digits < SIGNIFICANT_DIGITS else 1e-12
 
 
 @dataclass(frozen=True)
@@ -294,7 +288,7 @@ class _Attack:
             if rate.of_class == of_class:
                 share = answer.published[rate.task.name][rate.metric.name]["value"]
                 cases = self._positives if of_class else self._negatives
-                off = half_step(self._phase, f"{rate.task.name}.{rate.metric.name}") * cases + _EXACT
+                off = self._oracle.half_step(f"{rate.task.name}.{rate.metric.name}") * cases + _EXACT
                 right = _whole(share * cases, off)
                 return right if of_class else range(cases - right.stop + 1, cases - right.start + 1)
         return None
@@ -405,7 +399,7 @@ class _Attack:
             value = answer.published[self._target.task.name][self._target.area.name]["value"]
             given = sum(int(ranks[case]) - base for case, label in self.known.items() if label == 1)
             constant = positives * (positives - 1) - positives * base - given
-            totals = _whole(2 * pairs * value + constant, 2 * pairs * half_step(self._phase, area) + _EXACT)
+            totals = _whole(2 * pairs * value + constant, 2 * pairs * self._oracle.half_step(area) + _EXACT)
             yield _Sum(ranks[group.cases] - base, totals)
             if (detected := self._detected(answer, 1)) is not None:
                 yield _Sum(answer.decisions[group.cases], detected)
@@ -427,7 +421,7 @@ class _Attack:
     ) -> NDArray[np.bool_]:
         """Return under which labellings a value comes out as published."""
         value = answer.published[task.name][metric.name]["value"]
-        off = half_step(self._phase, f"{task.name}.{metric.name}") + _EXACT
+        off = self._oracle.half_step(f"{task.name}.{metric.name}") + _EXACT
         classes = (1, 0, _NONE)[: len(self._references)]
         fits = np.ones(len(labellings), dtype=np.bool_)
         for start in range(0, len(labellings), _AT_ONCE):
@@ -471,7 +465,7 @@ class _Attack:
         states = np.array(list(product((1, 0, _NONE), repeat=len(group))), dtype=np.int8)
         states = states[(states == _NONE).sum(axis=1) <= self._unlabelled]
         area = f"{self._target.task.name}.{self._target.area.name}"
-        off = 2 * half_step(self._phase, area) + _EXACT
+        off = 2 * self._oracle.half_step(area) + _EXACT
         for _ in range(_TRIES):
             above = self._random.random(len(group)) < 0.5
             scores = np.zeros(len(self._oracle.cases))

@@ -19,10 +19,11 @@ from evaluation.io.kinds.masks import LabelMask
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Crop, crop
+from evaluation.phase.leaderboard import digits_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.phase.scores import Scores
-from evaluation.platform.result_file import render
+from evaluation.platform.result_file import SIGNIFICANT_DIGITS, render
 from evaluation.summary import summarise
 from evaluation.workers.scorer import CaseScorer
 
@@ -81,6 +82,11 @@ class Oracle:
         """Return the reference of a case; an attacker may use what it shows of the rules, not of the case."""
         job = self._jobs[name]
         return ReferenceValues(self._reference, job.case, job.reference)
+
+    def half_step(self, name: str) -> float:
+        """Return the largest rounding error of a metric's published value ("task.metric")."""
+        digits = digits_of(self._phase.config, name).value
+        return float(0.5 * 10**-digits) if digits < SIGNIFICANT_DIGITS else 1e-12
 
     def empty(self, field: Field, case: CaseForm) -> Any:
         """Return a prediction that finds nothing and uses nothing of the reference."""

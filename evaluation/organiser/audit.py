@@ -12,7 +12,6 @@ Nothing else in `metrics.json` tells more: composites, ranks and places are comp
 half-widths from published ends, and the numbers of cases do not depend on labels.
 """
 
-import dataclasses
 import itertools
 import math
 from collections import Counter
@@ -468,15 +467,15 @@ def _of_estimate(
     name: str, estimate: Estimate, digits: Digits, extent: float, exact: int | None
 ) -> Iterator[PublishedFigure]:
     """Yield a metric's value, intervals and spreads."""
-    further = [each for each in dataclasses.fields(estimate) if each.name != VALUE]
-    intervals = {each.name: list(_intervals(getattr(estimate, each.name))) for each in further}
+    further = {part: figure for part, figure in vars(estimate).items() if part != VALUE}
+    intervals = {part: list(_intervals(figure)) for part, figure in further.items()}
     # Wilson's interval follows from the whole number behind a share: both tell no more than this number.
     whole = exact is not None and any(one.method == "Wilson" for found in intervals.values() for one in found)
     value = PublishedFigure(name, VALUE, 1, extent, digits.value, exact)
     yield replace(value, digits=SIGNIFICANT_DIGITS) if whole else value
-    for each in further:
-        what, figure = each.name.replace("_", " "), getattr(estimate, each.name)
-        for interval in intervals[each.name]:
+    for part, figure in further.items():
+        what = part.replace("_", " ")
+        for interval in intervals[part]:
             follows = 1 if whole and interval.method == "Wilson" else None
             yield PublishedFigure(name, what, 2, extent, digits.spread, follows, ordered=True)
         if isinstance(figure, float):

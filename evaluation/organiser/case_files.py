@@ -124,12 +124,10 @@ def table_from_files(
     PhaseError.raise_all(problems)
     if not table.rows:
         raise PhaseError(f"{folder}: expected files of cases, found none; see --images and --labels")
-    needed = [
-        *(("width", "height") if with_size else ()),
-        *(one.name for one in form_columns if not one.values),
-    ]
-    needed += [column for one in locations if isinstance(one, CaseColumns) for column in one.columns]
-    table.add_columns([*needed, *(group.column for group in found.config.subgroups)])
+    table.add_columns(("width", "height") if with_size else ())
+    table.add_columns(one.name for one in form_columns if not one.values)
+    table.add_columns(column for one in locations if isinstance(one, CaseColumns) for column in one.columns)
+    table.add_columns(group.column for group in found.config.subgroups)
     return table
 
 

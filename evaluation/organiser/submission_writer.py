@@ -3,6 +3,7 @@
 import argparse
 import json
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
@@ -37,45 +38,39 @@ class ArchiveWriter:
     folder: Path
     fields: Sequence[Field]
     extensions: Mapping[str, str] = field(default_factory=dict)
-    _rows: dict[str, list[list[str]]] = field(default_factory=dict)
+    _rows: dict[TableColumns | TableRows, list[list[str]]] = field(default_factory=dict)
 
     def add(self, case: str, values: Values) -> None:
         """Write the values of one case; fields that are absent from ``values`` are left out."""
         for item in self.fields:
             if item.name not in values:
                 continue
-            if isinstance(item.archive, Files):
-                extension = self.extensions.get(item.name, item.archive.extensions[0])
-                write_case_file(self.folder, item.kind, item.archive, case, values[item.name], extension)
+            layout, value = item.archive, values[item.name]
+            if isinstance(layout, Files):
+                extension = self.extensions.get(item.name, layout.extensions[0])
+                write_case_file(self.folder, item.kind, layout, case, value, extension)
             else:
-                rows = rows_of(item.kind, item.archive, values[item.name])
-                self._rows.setdefault(item.name, []).extend([case, *cells] for cells in rows)
+                many = isinstance(layout, TableRows)
+                rows = item.kind.write_rows(value) if many else [item.kind.write_cells(value)]
+                self._rows.setdefault(layout, []).extend([case, *cells] for cells in rows)
 
     def close(self) -> None:
         """Write the tables; fields with one row per case may share a table."""
-        shared: dict[tuple[str, str], list[Field]] = {}
-        for item in self.fields:
-            if isinstance(item.archive, Files) or item.name not in self._rows:
-                continue
-            if isinstance(item.archive, TableColumns):
-                shared.setdefault((item.archive.files[0], item.archive.key), []).append(item)
-            else:
-                header = [item.archive.key, *item.archive.columns]
-                write_csv(self.folder / item.archive.files[0], header, self._rows[item.name])
-        for (file, key), fields in shared.items():
-            self._write_shared(file, key, fields)
+        tables: dict[tuple[str, str], list[TableColumns | TableRows]] = defaultdict(list)
+        for layout in (item.archive for item in self.fields):
+            if not isinstance(layout, Files) and layout in self._rows:
+                tables[layout.files[0], layout.key].append(layout)
+        for (file, key), layouts in tables.items():
+            header = [key, *chain(*(layout.columns for layout in layouts))]
+            rows = self._rows[layouts[0]] if len(layouts) == 1 else self._side_by_side(layouts)
+            write_csv(self.folder / file, header, rows)
 
-    def _write_shared(self, file: str, key: str, fields: Sequence[Field]) -> None:
-        """Write one table with the columns of several fields; a value that a case lacks is an empty cell."""
-        cells = [{row[0]: row[1:] for row in self._rows[item.name]} for item in fields]
-        columns = [item.archive.columns for item in fields if isinstance(item.archive, TableColumns)]
-        cases = dict.fromkeys(case for found in cells for case in found)
-        parts = list(zip(cells, columns, strict=True))
-        rows = (
-            [case, *(cell for found, names in parts for cell in found.get(case, [""] * len(names)))]
-            for case in cases
-        )
-        write_csv(self.folder / file, [key, *chain(*columns)], rows)
+    def _side_by_side(self, layouts: Sequence[TableColumns | TableRows]) -> Iterator[list[str]]:
+        """Yield a row for each case with the cells of all layouts, empty ones where a value is missing."""
+        cells = [{case: of_case for case, *of_case in self._rows[layout]} for layout in layouts]
+        for case in dict.fromkeys(chain(*cells)):
+            both = zip(cells, layouts, strict=True)
+            yield [case, *chain(*(found.get(case, [""] * len(layout.columns)) for found, layout in both))]
 
 
 @dataclass(frozen=True)
@@ -109,10 +104,8 @@ def inputs_of(form: Form, fields: Sequence[Field]) -> list[InputImage]:
     """
     if any(field.socket.stacked for field in fields):
         return [
-            InputImage(
-                form.cases[first].columns[STACK_NAME], tuple(form.cases[i].name for i in (first, *rest))
-            )
-            for first, *rest in form.stacks.values()
+            InputImage(form.cases[stack[0]].columns[STACK_NAME], tuple(form.cases[i].name for i in stack))
+            for stack in form.stacks.values()
         ]
     interfaces = {interface.name: interface for interface in form.interfaces}
     if any(interface.by_value for interface in interfaces.values()):
@@ -165,10 +158,9 @@ class AlgorithmWriter:
         jobs = []
         for image in self.inputs:
             outputs = [
-                output
+                self._write_output(image, item)
                 for item in self.fields
                 if any(item.name in self._values.get(case, {}) for case in image.cases)
-                for output in [self._write_output(image, item)]
             ]
             if outputs or (image.interface is not None and not image.interface.fields):
                 jobs.append(_job(_key(image.name), len(image.cases), list(self._inputs(image)), outputs))
@@ -178,20 +170,18 @@ class AlgorithmWriter:
         return f"{_key(image.name)}/output/{item.socket.file_name}"
 
     def _inputs(self, image: InputImage) -> Iterator[dict[str, Any]]:
-        slugs = (self.input_socket,) if image.interface is None else image.interface.inputs
+        interface = image.interface
+        slugs = (self.input_socket,) if interface is None else interface.inputs
         for number, slug in enumerate(slugs, start=1):
             socket = self.sockets.get(slug, InputSocket(slug))
             content = self._socket(slug, socket.kind, socket.super_kind, socket.path or f"images/{slug}")
             if socket.super_kind == "Image":
-                content["image"] = {
-                    "pk": _key(image.name, slug if image.interface else "image"),
-                    "name": image.name,
-                }
+                key = _key(image.name, slug if interface else "image")
+                content["image"] = {"pk": key, "name": image.name}
             elif socket.super_kind == "File":
                 extension = PurePosixPath(socket.path).suffix
                 content["file"] = f"{_SITE}/media/{_key(image.name, slug)}/{image.name}{extension}"
             else:
-                interface = image.interface
                 own = interface is not None and interface.by_value and slug == interface.input_socket
                 content["value"] = image.value if own else socket.example
             yield content | {"pk": number}
@@ -271,11 +261,6 @@ def writable(kind: Kind, value: Any, case: CaseForm) -> Any:
         geometry = geometry_of(case)
         return Volume(np.stack([plane.in_image(*geometry.shape[1:]) for plane in value]), geometry)
     return value
-
-
-def rows_of(kind: Kind, layout: TableColumns | TableRows, value: Any) -> list[tuple[str, ...]]:
-    """Return the cells of the rows of one case behind its name; exactly one row in a table of cases."""
-    return kind.write_rows(value) if isinstance(layout, TableRows) else [kind.write_cells(value)]
 
 
 def write_case_file(folder: Path, kind: Kind, layout: Files, case: str, value: Any, extension: str) -> None:

@@ -20,15 +20,7 @@ from evaluation.core.challenge import (
 )
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import CaseColumns, Field, Files, TableRows
-from evaluation.core.form import (
-    INPUT_VALUE,
-    INTERFACE,
-    CaseRow,
-    Form,
-    Interface,
-    name_key,
-    value_key,
-)
+from evaluation.core.form import INPUT_VALUE, INTERFACE, CaseRow, Form, Interface, name_key, value_key
 from evaluation.core.intervals import possible_methods
 from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.phase.cases import FILE_NAME as CASES

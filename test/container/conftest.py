@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.cli.main import main
-from evaluation.organiser.image.build import build_image, build_without_phase
+from evaluation.organiser.image.build import Recipe, build_image, build_without_phase
 from test.conftest import once
 
 from .engine import HARDENED, REPOSITORY, evaluate, submission_of
@@ -19,7 +19,7 @@ def image_of(engine: None, tmp_path_factory: pytest.TempPathFactory) -> Callable
     """Return a function from the name of a phase to the name of its image, built at the first call."""
 
     def build(phase: str) -> str:
-        return build_image(REPOSITORY / "ground-truth" / phase).name
+        return build_image(REPOSITORY / "ground-truth" / phase, Recipe(), print).name
 
     return lambda phase: once(tmp_path_factory, phase, lambda: build(phase))
 
@@ -27,7 +27,7 @@ def image_of(engine: None, tmp_path_factory: pytest.TempPathFactory) -> Callable
 @pytest.fixture(scope="session")
 def images_of_the_package(engine: None) -> dict[str, str]:
     """Return the names of the images without a phase, by the targets that they are: builder and base."""
-    names = build_without_phase()
+    names = build_without_phase(Recipe(), print)
     return {name.removeprefix("evaluation-").partition(":")[0]: name for name in names}
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from zlib_ng import gzip_ng
 
-from evaluation.organiser.image.build import build_image
+from evaluation.organiser.image.build import Recipe, build_image
 from evaluation.phase.manifest import list_phase
 from test.phase.test_home import CHALLENGE, submission, write_phase
 
@@ -26,7 +26,7 @@ def own_image(engine: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     folder = tmp_path_factory.mktemp("phases")
     phase = write_phase(folder / "one")
     (folder / "challenge.py").write_text(CHALLENGE, encoding="utf-8")
-    image = build_image(phase).name
+    image = build_image(phase, Recipe(), print).name
     yield image
     docker("image", "rm", "--force", image, check=False)
 

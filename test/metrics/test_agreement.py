@@ -249,15 +249,15 @@ def test_refused_ratings(ratings):
 
 def test_the_meters_of_bland_and_altman():
     found = limits_of_agreement(LARGE, MINI)
-    assert found.bias == pytest.approx(-2.1, abs=0.05)
-    assert (found.upper - found.bias) / 1.96 == pytest.approx(38.8, abs=0.05)
-    interval = found.bias_interval
+    assert found.bias.value == pytest.approx(-2.1, abs=0.05)
+    assert (found.upper.value - found.bias.value) / 1.96 == pytest.approx(38.8, abs=0.05)
+    interval = found.bias.interval
     assert (interval.lower, interval.upper) == pytest.approx((-22.0, 17.8), abs=0.1)
     # The paper rounds 1.96 to 2 and the limits' standard error to √(3/n) s: −114.3 to −45.1, 40.9 to 110.1.
-    assert (found.lower_interval.lower, found.lower_interval.upper) == pytest.approx((-114, -45), abs=3)
-    assert (found.upper_interval.lower, found.upper_interval.upper) == pytest.approx((41, 110), abs=3)
+    assert (found.lower.interval.lower, found.lower.interval.upper) == pytest.approx((-114, -45), abs=3)
+    assert (found.upper.interval.lower, found.upper.interval.upper) == pytest.approx((41, 110), abs=3)
     error = 38.765 * math.sqrt(1 / 17 + 1.96**2 / 32)
-    assert found.upper_interval.upper - found.upper == pytest.approx(t.ppf(0.975, 16) * error, rel=1e-4)
+    assert found.upper.interval.upper - found.upper.value == pytest.approx(t.ppf(0.975, 16) * error, rel=1e-4)
 
 
 def test_one_case_has_no_limits():

@@ -7,6 +7,7 @@ annotators and with their intersection follows the OPTIMA cyst segmentation chal
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -73,15 +74,13 @@ class VolumeComparison:
         self._marked_from = marked_from
         self._cysts = ComponentCounter(width, across_planes)
         self._predicted = ComponentCounter(width, across_planes)
-        self._products: list[float] = []
-        self._predicted_squares: list[float] = []
-        self._reference_squares: list[float] = []
+        self._sums: list[tuple[float, ...]] = [(0.0, 0.0, 0.0)]
         self._overlap = np.zeros(3, dtype=np.int64)
         # The last row is their intersection.
         self._of_annotators = np.zeros((annotators + 1, 3), dtype=np.int64)
         self._voxels = np.zeros(LEVELS, dtype=np.int64)
         self._found = np.zeros(LEVELS, dtype=np.int64)
-        self._distinct: dict[float, int] = {}
+        self._distinct = Counter[float]()
         self._predicted_planes: list[Crop] = []
         self._reference_planes: list[Crop] = []
 
@@ -112,13 +111,9 @@ class VolumeComparison:
     def result(self) -> ComparedVolume:
         """Return the comparison; no plane can be added afterwards."""
         annotators = [segmentation.OverlapCounts(*row) for row in self._of_annotators.tolist()]
-        distinct = sorted(self._distinct.items())
+        distinct = sorted((value, voxels) for value, voxels in self._distinct.items() if value > 0)
         return ComparedVolume(
-            sums=segmentation.ConfidenceSums(
-                math.fsum(self._products),
-                math.fsum(self._predicted_squares),
-                math.fsum(self._reference_squares),
-            ),
+            sums=segmentation.ConfidenceSums(*map(math.fsum, zip(*self._sums, strict=True))),
             overlap=segmentation.OverlapCounts(*self._overlap.tolist()),
             annotator_overlaps=tuple(annotators[:-1]),
             intersection_overlap=annotators[-1] if len(annotators) > 1 else None,
@@ -134,13 +129,11 @@ class VolumeComparison:
 
     def _add_sums(self, predicted: NDArray[Any], true: NDArray[Any], at_true: NDArray[Any]) -> None:
         true = true.astype(np.float64)
-        self._products.append(float((true * at_true).sum()))
-        self._predicted_squares.append(float(np.square(predicted, dtype=np.float64).sum()))
         values, counts = np.unique(true, return_counts=True)
-        self._reference_squares.append(float((values * values * counts).sum()))
-        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
-            if value > 0:
-                self._distinct[value] = self._distinct.get(value, 0) + count
+        predicted_squared = np.square(predicted, dtype=np.float64).sum()
+        sums = (true * at_true).sum(), predicted_squared, (values * values * counts).sum()
+        self._sums.append(tuple(map(float, sums)))
+        self._distinct.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
 
 def _cropped(mask: NDArray[np.bool_], box: Box) -> Crop:

@@ -2,26 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.declared.detections import (
-    CERTAIN,
-    CaseDetections,
-    FrocOfObjects,
-    Hits,
-    MinimumProbability,
-    ObjectFieldTable,
-    ObjectMetric,
-    ShareOfObjects,
-    SingleFieldTable,
-    Verdicts,
-    hits_of,
-    verdicts_of,
-)
+from evaluation.challenges.declared import detections
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
 from evaluation.core.aggregates import optimism_of_envelope
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
@@ -36,7 +22,7 @@ from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_
 from evaluation.metrics.points import PointMatches, match_pairs
 
 
-class BoxesField(ObjectFieldTable):
+class BoxesField(detections.ObjectFieldTable):
     """Any number of boxes parallel to the axes in each case.
 
     In an archive they are rows of a table: x1, y1, x2, y2 (with three axes x1, y1, z1, x2, y2, z2), then the
@@ -51,7 +37,7 @@ class BoxesField(ObjectFieldTable):
     kind: Literal["boxes"]
     axes: Literal[2, 3] = Key(default=2, description="Number of coordinates of a corner.")
     unit: Literal["mm", "pixels"] = Key(
-        default="pixels", description=ObjectFieldTable.model_fields["unit"].description or ""
+        default="pixels", description=detections.ObjectFieldTable.model_fields["unit"].description or ""
     )
 
     def value_kind(self, submitted: bool) -> BoxesInSpace:
@@ -59,7 +45,7 @@ class BoxesField(ObjectFieldTable):
         return BoxesInSpace(self.space, self.attributes(submitted))
 
 
-class BoxMetric(ObjectMetric):
+class BoxMetric(detections.ObjectMetric):
     """A metric of boxes, with the rule that tells hits from false predictions."""
 
     hit: Literal["iou", "centre"] = Key(
@@ -73,40 +59,28 @@ class BoxMetric(ObjectMetric):
         description="`by_confidence`: each prediction, by falling probability, takes the best object that is "
         "not yet taken. `optimal`: as many pairs as possible, of those the best ones.",
     )
-    minimum_probability: MinimumProbability = 0.0
+    minimum_probability: detections.MinimumProbability = 0.0
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
 
-    def detections(self, field_name: str, table: FieldTable) -> CaseDetections:
+    def case_detections(self, field_name: str, table: FieldTable) -> detections.CaseDetections:
         """Return how hits follow from boxes. Raises ValueError for options that do not fit the field."""
         assert isinstance(table, BoxesField)
         if self.matching == "by_confidence" and not table.probability:
             raise ValueError(f"matching: 'by_confidence' needs probability = true in field {field_name!r}")
-        count = max(1, len(table.classes))
         options = (self.hit, self.iou, self.matching, self.minimum_probability)
-        return CaseDetections(
-            hits=lambda comparison: comparison.derive(
-                ("hits of boxes", options), partial(self._hits, classes=count)
-            ),
-            objects=lambda references: _numbers_of_boxes(references[field_name], count),
-            classes=table.class_names(),
-        )
+        return self.detections_of(field_name, table, options, _labels)
 
-    def _hits(self, comparison: FieldComparison, classes: int) -> Sequence[Hits]:
-        found, true = comparison.submitted.rows, comparison.reference.rows
-        found = found[found[:, 1] >= self.minimum_probability]
-        sides = [(found[found[:, 0] == label], true[true[:, 0] == label]) for label in range(classes)]
-        return [hits_of(self._matches(*pair), pair[0][:, 1]) for pair in sides]
-
-    def verdicts(self, field_name: str, submitted: Boxes, references: Values) -> Verdicts:
-        """Return the verdict on each box of a case, for a picture."""
-        rows, true = submitted.rows, references[field_name].rows
-        counted = rows[:, 1] >= self.minimum_probability
-        sides = (rows[counted], true)
-        return verdicts_of(
-            rows[:, 0].astype(np.int64),
+    def matched(self, field_name: str, submitted: Boxes, references: Values) -> detections.MatchedObjects:
+        """Return the boxes of a case with their matches."""
+        found, true = submitted.rows, references[field_name].rows
+        counted = found[:, 1] >= self.minimum_probability
+        sides = (found[counted], true)
+        return detections.MatchedObjects(
+            _labels(submitted),
+            found[:, 1],
             counted,
-            true[:, 0].astype(np.int64),
+            _labels(references[field_name]),
             lambda label: self._matches(*(side[side[:, 0] == label] for side in sides)),
         )
 
@@ -120,7 +94,7 @@ class BoxMetric(ObjectMetric):
         return match_pairs(distance, near, self.matching, found[:, 1])
 
 
-class BoxF1(ShareOfObjects, BoxMetric):
+class BoxF1(detections.ShareOfObjects, BoxMetric):
     """F1 of detected boxes: hits, false predictions and missed objects summed over all cases.
 
     From 0 to 1, higher is better; 2 hits / (2 hits + false + missed). With several classes, boxes hit objects
@@ -135,7 +109,7 @@ class BoxF1(ShareOfObjects, BoxMetric):
     share = "f1"
 
 
-class BoxPrecision(ShareOfObjects, BoxMetric):
+class BoxPrecision(detections.ShareOfObjects, BoxMetric):
     """Precision of detected boxes: the share of hits among the predictions of all cases.
 
     From 0 to 1, higher is better; 0 if nothing is predicted. Everything else is as in `box_f1`.
@@ -147,7 +121,7 @@ class BoxPrecision(ShareOfObjects, BoxMetric):
     share = "precision"
 
 
-class BoxRecall(ShareOfObjects, BoxMetric):
+class BoxRecall(detections.ShareOfObjects, BoxMetric):
     """Recall of detected boxes: the share of the objects of all cases that are hit.
 
     From 0 to 1, higher is better. Everything else is as in `box_f1`.
@@ -159,7 +133,7 @@ class BoxRecall(ShareOfObjects, BoxMetric):
     share = "recall"
 
 
-class BoxFroc(FrocOfObjects, BoxMetric):
+class BoxFroc(detections.FrocOfObjects, BoxMetric):
     """Free-response ROC of boxes: mean sensitivity at given numbers of false positives per case.
 
     From 0 to 1, higher is better, for a field with at most one class; everything else is as in `froc` of
@@ -171,7 +145,7 @@ class BoxFroc(FrocOfObjects, BoxMetric):
     metric: Literal["box_froc"]
 
 
-class BoxField(SingleFieldTable):
+class BoxField(detections.SingleFieldTable):
     """Exactly one box parallel to the axes in each case, such as the box of an organ.
 
     In an archive it is a row of a table with a row for each case: x1, y1, x2, y2 (with three axes x1, y1, z1,
@@ -182,7 +156,7 @@ class BoxField(SingleFieldTable):
     kind: Literal["box"]
     axes: Literal[2, 3] = Key(default=2, description="Number of coordinates of a corner.")
     unit: Literal["mm", "pixels"] = Key(
-        default="pixels", description=SingleFieldTable.model_fields["unit"].description or ""
+        default="pixels", description=detections.SingleFieldTable.model_fields["unit"].description or ""
     )
 
     def value_kind(self, submitted: bool) -> BoxesInSpace:
@@ -211,9 +185,8 @@ class BoxOverlap(MetricTable):
         return Measure((Metric(name, self.title or "Mean IoU", mean_of(name), best=1, worst=0),), row)
 
 
-def _numbers_of_boxes(boxes: Boxes, classes: int) -> list[int]:
-    numbers: list[int] = np.bincount(boxes.rows[:, 0].astype(np.int64), minlength=classes).tolist()
-    return numbers
+def _labels(boxes: Boxes) -> NDArray[np.int64]:
+    return boxes.rows[:, 0].astype(np.int64)
 
 
 def _centres(found: Floats, true: Floats) -> tuple[Floats, NDArray[np.bool_]]:
@@ -301,8 +274,7 @@ class _AverageOfBoxes(MetricTable):
             def values(cases: WeightedCases) -> Floats:
                 return value(matched(cases.table), cases.weights)
 
-            mean: Floats = cases.derive(columns, values).mean(axis=2)
-            return mean
+            return np.asarray(cases.derive(columns, values).mean(axis=2))
 
         def mean(cases: WeightedCases) -> Floats:
             return mean_over_classes(of_classes(cases)[..., np.newaxis])[:, 0]
@@ -316,7 +288,8 @@ class _AverageOfBoxes(MetricTable):
             return lambda cases: of_classes(cases)[:, position]
 
         def worst(case: CaseForm, references: Values) -> Row:
-            return _missing(_numbers_of_boxes(references[field_name], count), thresholds.size).columns(name)
+            objects = np.bincount(_labels(references[field_name]), minlength=count)
+            return _missing(objects, thresholds.size).columns(name)
 
         title = self.title_of(name)
         curves = DetectionCurves(
@@ -349,7 +322,7 @@ class _AverageOfBoxes(MetricTable):
                 kept.append(of_class[order])
                 hits.append(self._hits(of_class[order], true[true[:, 0] == label], thresholds))
             rows = np.concatenate(kept)
-            objects = np.array(_numbers_of_boxes(comparison.reference, count))
+            objects = np.bincount(_labels(comparison.reference), minlength=count)
             return _Matched(rows[:, 0].astype(np.int64), rows[:, 1], np.concatenate(hits), objects)
 
         return comparison.derive(("matched boxes", options), match)
@@ -408,11 +381,10 @@ class BoxAverageRecall(_AverageOfBoxes):
         return self.averages(name, field_name, table, lambda matched, weights: matched.recall(weights))
 
 
-def _missing(objects: Sequence[int], thresholds: int) -> _Matched:
-    numbers = np.array(objects)
-    classes = np.repeat(np.arange(len(numbers)), np.maximum(1, numbers))
+def _missing(objects: NDArray[np.int64], thresholds: int) -> _Matched:
+    classes = np.repeat(np.arange(len(objects)), np.maximum(1, objects))
     found = np.zeros((len(classes), thresholds), dtype=np.bool_)
-    return _Matched(classes, np.full(len(classes), CERTAIN), found, numbers)
+    return _Matched(classes, np.full(len(classes), detections.CERTAIN), found, objects)
 
 
 def _table(table: CaseTable, columns: Sequence[str], thresholds: Floats) -> DetectionTable:

@@ -2,9 +2,9 @@
 
 import sys
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from evaluation.core.field import CaseColumns, Field, Kind, Reference, TableRows
 from evaluation.core.keys import Key
 from evaluation.core.metric import Aggregate, DetectionCurves, Metric, one_stratum
 from evaluation.io.kinds.objects import Attributes, Space
-from evaluation.metrics.arrays import Floats
+from evaluation.metrics.arrays import Floats, Integers
 from evaluation.metrics.froc import Candidates, FrocReading, FrocTable
 from evaluation.metrics.points import PointMatches
 
@@ -56,12 +56,6 @@ class Hits:
         return len(self.hits), len(self.false), self.objects - len(self.hits)
 
 
-def hits_of(matches: PointMatches, probabilities: Floats) -> Hits:
-    """Return the detections of matches within one class; probabilities: of its predictions."""
-    hits = matches.hit[matches.hit >= 0]
-    return Hits(probabilities[hits], probabilities[matches.false], len(matches.hit))
-
-
 def missing_result(objects: int) -> Hits:
     """Return the detections of a case without a result that has ``objects`` objects of a class.
 
@@ -83,26 +77,41 @@ class Verdicts:
     found: NDArray[np.bool_]
 
 
-def verdicts_of(
-    labels: NDArray[np.int64],
-    counted: NDArray[np.bool_],
-    true_labels: NDArray[np.int64],
-    matches: Callable[[int], PointMatches],
-) -> Verdicts:
-    """Return the verdicts on objects that are matched class by class.
+@dataclass(frozen=True)
+class MatchedObjects:
+    """The predictions and the objects of one case, which are matched class by class.
 
-    labels, true_labels: the class of every prediction and of every object. counted: shape (predictions,),
-    which predictions enter. matches: returns the matches within one class.
+    labels, probabilities, counted: shape (predictions,); ``counted`` ones enter. true_labels: shape
+    (objects,). matches: returns the matches of the counted predictions within one class.
     """
-    hit, false = (np.zeros(len(labels), dtype=np.bool_) for _ in range(2))
-    found = np.zeros(len(true_labels), dtype=np.bool_)
-    for label in np.union1d(labels, true_labels).tolist():
-        chosen, objects = np.flatnonzero(counted & (labels == label)), np.flatnonzero(true_labels == label)
-        of_class = matches(label)
-        hit[chosen[of_class.hit[of_class.hit >= 0]]] = True
-        false[chosen[of_class.false]] = True
-        found[objects[of_class.hit >= 0]] = True
-    return Verdicts(hit, false, found)
+
+    labels: NDArray[np.int64]
+    probabilities: Floats
+    counted: NDArray[np.bool_]
+    true_labels: NDArray[np.int64]
+    matches: Callable[[int], PointMatches]
+
+    def hits(self, classes: int) -> list[Hits]:
+        """Return the detections of each of so many classes."""
+        found = []
+        for label in range(classes):
+            matches = self.matches(label)
+            of_class = self.probabilities[self.counted & (self.labels == label)]
+            hits = of_class[matches.hit[matches.hit >= 0]]
+            found.append(Hits(hits, of_class[matches.false], len(matches.hit)))
+        return found
+
+    def verdicts(self) -> Verdicts:
+        """Return the verdict on each prediction and each object."""
+        hit, false = (np.zeros(len(self.labels), dtype=np.bool_) for _ in range(2))
+        found = np.zeros(len(self.true_labels), dtype=np.bool_)
+        for label in np.union1d(self.labels, self.true_labels).tolist():
+            matches = self.matches(label)
+            chosen = np.flatnonzero(self.counted & (self.labels == label))
+            hit[chosen[matches.hit[matches.hit >= 0]]] = True
+            false[chosen[matches.false]] = True
+            found[self.true_labels == label] = matches.hit >= 0
+        return Verdicts(hit, false, found)
 
 
 @dataclass(frozen=True)
@@ -362,8 +371,27 @@ class ObjectMetric(tables.MetricTable):
     """A metric of the hits, false predictions and missed objects of all cases."""
 
     @abstractmethod
-    def detections(self, field_name: str, table: tables.FieldTable) -> CaseDetections:
+    def case_detections(self, field_name: str, table: tables.FieldTable) -> CaseDetections:
         """Return how hits follow from objects. Raises ValueError for options that do not fit the field."""
+
+    @abstractmethod
+    def matched(self, field_name: str, submitted: Any, references: Values) -> MatchedObjects:
+        """Return the submitted objects of a case with their matches in its references."""
+
+    def detections_of(
+        self, field_name: str, table: ObjectFieldTable, options: Hashable, labels: Callable[[Any], Integers]
+    ) -> CaseDetections:
+        """Return the detections under the options of a hit; ``labels``: the classes of a field's objects."""
+        classes = max(1, len(table.classes))
+
+        def hits(comparison: tables.FieldComparison) -> list[Hits]:
+            return self.matched(field_name, comparison.submitted, comparison.references).hits(classes)
+
+        return CaseDetections(
+            lambda comparison: comparison.derive(("hits", options), hits),
+            lambda references: np.bincount(labels(references[field_name]), minlength=classes).tolist(),
+            table.class_names(),
+        )
 
 
 class ShareOfObjects(ObjectMetric):
@@ -373,7 +401,7 @@ class ShareOfObjects(ObjectMetric):
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the figure over all classes, and of each."""
-        return share_measure(name, self.title_of(name), self.share, self.detections(field_name, table))
+        return share_measure(name, self.title_of(name), self.share, self.case_detections(field_name, table))
 
 
 class FrocOfObjects(ObjectMetric):
@@ -391,6 +419,6 @@ class FrocOfObjects(ObjectMetric):
         assert isinstance(table, ObjectFieldTable)
         if not table.probability:
             raise ValueError(f"expected probability = true in field {field_name!r}")
-        detections = self.detections(field_name, table)
+        detections = self.case_detections(field_name, table)
         title, rates = self.title or "FROC score", self.false_positives_per_case
         return froc_measure(name, title, rates, detections, self.reading)

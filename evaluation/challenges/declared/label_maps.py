@@ -276,7 +276,7 @@ def diagonal_of(reference: LabelMapValue, table: ImageFieldTable) -> float:
 
 @dataclass(frozen=True)
 class LabelFigure:
-    """Properties of a label's figure: its range, its unit, and whether it tells good from bad submissions."""
+    """Properties of the figure of a label or a landmark: range, unit, whether it tells good from bad."""
 
     best: float
     worst: float

@@ -1,33 +1,14 @@
 """Points and landmarks: detected positions, and positions that every case has once."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import AfterValidator, model_validator
 
-from evaluation.challenges.declared import tables
-from evaluation.challenges.declared.detections import (
-    CaseDetections,
-    FrocOfObjects,
-    Hits,
-    ListFieldTable,
-    MinimumProbability,
-    ObjectFieldTable,
-    ObjectMetric,
-    ShareOfObjects,
-    SingleFieldTable,
-    SpaceTable,
-    Verdicts,
-    distinct,
-    figure_names,
-    hits_of,
-    verdicts_of,
-)
-from evaluation.challenges.declared.label_maps import IMAGE_EXTENSIONS, VOLUME_EXTENSIONS, Label
+from evaluation.challenges.declared import detections, tables
+from evaluation.challenges.declared.label_maps import IMAGE_EXTENSIONS, VOLUME_EXTENSIONS, Label, LabelFigure
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.field import Field, Files, HiddenField, Reference
@@ -46,7 +27,7 @@ from evaluation.metrics.points import (
 )
 
 
-class PointsField(ObjectFieldTable):
+class PointsField(detections.ObjectFieldTable):
     """Any number of points in each case, such as the centres of mitoses or nodules.
 
     In an archive they are rows of a table: x, y and with three axes z, then the class where there are
@@ -131,7 +112,7 @@ def _ignored(name: str) -> str:
     return f"{name}_ignored"
 
 
-class PointMetric(ObjectMetric):
+class PointMetric(detections.ObjectMetric):
     """A metric of points, with the rule that tells hits from false predictions."""
 
     radius: tables.Positive | None = Key(
@@ -150,11 +131,11 @@ class PointMetric(ObjectMetric):
         "many pairs as possible, of those the nearest ones. `any`: an object is hit by the most probable of "
         "the predictions that are near, and the others of them do not count.",
     )
-    minimum_probability: MinimumProbability = 0.0
+    minimum_probability: detections.MinimumProbability = 0.0
 
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (PointsField,)
 
-    def detections(self, field_name: str, table: tables.FieldTable) -> CaseDetections:
+    def case_detections(self, field_name: str, table: tables.FieldTable) -> detections.CaseDetections:
         """Return how hits follow from points. Raises ValueError for options that do not fit the field."""
         assert isinstance(table, PointsField)
         if self.radius is None and not table.diameter and not table.lesions:
@@ -163,40 +144,21 @@ class PointMetric(ObjectMetric):
             raise ValueError(f"matching: expected 'any' for lesions of a label map, found {self.matching!r}")
         if self.matching in ("by_confidence", "any") and not (table.probability or table.lesions):
             raise ValueError(f"matching: {self.matching!r} needs probability = true in field {field_name!r}")
-        count = max(1, len(table.classes))
         options = (self.matching, self.radius, self.boundary, self.minimum_probability)
-        return CaseDetections(
-            hits=lambda comparison: comparison.derive(
-                ("hits of points", options), partial(self._hits, classes=count)
-            ),
-            objects=lambda references: _numbers(references[field_name], count),
-            classes=table.class_names(),
-        )
+        return self.detections_of(field_name, table, options, lambda points: points.classes)
 
-    def _hits(self, comparison: tables.FieldComparison, classes: int) -> Sequence[Hits]:
-        ignored = _ignored(comparison.field)
-        others = comparison.references.get(ignored)
-        submitted, reference = comparison.submitted, comparison.reference
-        return [
-            self._hits_of_class(*(_of_class(points, label) for points in (submitted, reference, others)))
-            for label in range(classes)
-        ]
-
-    def verdicts(self, field_name: str, submitted: PointSet, references: Values) -> Verdicts:
-        """Return the verdict on each point of a case, for a picture."""
+    def matched(self, field_name: str, submitted: PointSet, references: Values) -> detections.MatchedObjects:
+        """Return the points of a case with their matches."""
         counted = submitted.probabilities >= self.minimum_probability
         true, others = references[field_name], references.get(_ignored(field_name))
         sides = (_chosen(submitted, counted), true, others)
-        return verdicts_of(
+        return detections.MatchedObjects(
             submitted.classes,
+            submitted.probabilities,
             counted,
             true.classes,
             lambda label: self._matches(*(_of_class(points, label) for points in sides)),
         )
-
-    def _hits_of_class(self, found: PointSet, true: PointSet, ignored: PointSet) -> Hits:
-        found = _chosen(found, found.probabilities >= self.minimum_probability)
-        return hits_of(self._matches(found, true, ignored), found.probabilities)
 
     def _matches(self, found: PointSet, true: PointSet, ignored: PointSet) -> PointMatches:
         """Return the matches of the points of one class; those near an ignored object are not false."""
@@ -212,13 +174,11 @@ class PointMetric(ObjectMetric):
             voxels = true.voxels_of(found.positions) - true.mask.corner
             spacing = np.asarray(true.grid.spacing_mm)[::-1]
             return match_in_lesions(voxels, true.lesions, spacing, self.radius or 0, confidence, strict)
-        return match_within(found.positions, true.positions, self._radius(true), rule, confidence, strict)
-
-    def _radius(self, points: PointSet) -> float | Floats:
-        return points.diameters / 2 if self.radius is None else self.radius
+        radius = true.diameters / 2 if self.radius is None else self.radius
+        return match_within(found.positions, true.positions, radius, rule, confidence, strict)
 
 
-class PointF1(ShareOfObjects, PointMetric):
+class PointF1(detections.ShareOfObjects, PointMetric):
     """F1 of detected points: hits, false predictions and missed objects summed over all cases.
 
     From 0 to 1, higher is better; 2 hits / (2 hits + false + missed). With several classes, points hit
@@ -234,7 +194,7 @@ class PointF1(ShareOfObjects, PointMetric):
     share = "f1"
 
 
-class PointPrecision(ShareOfObjects, PointMetric):
+class PointPrecision(detections.ShareOfObjects, PointMetric):
     """Precision of detected points: the share of hits among the predictions of all cases.
 
     From 0 to 1, higher is better; 0 where nothing is predicted. Everything else is as in `point_f1`.
@@ -246,7 +206,7 @@ class PointPrecision(ShareOfObjects, PointMetric):
     share = "precision"
 
 
-class PointRecall(ShareOfObjects, PointMetric):
+class PointRecall(detections.ShareOfObjects, PointMetric):
     """Recall of detected points: the share of the objects of all cases that are hit.
 
     From 0 to 1, higher is better. Everything else is as in `point_f1`.
@@ -258,7 +218,7 @@ class PointRecall(ShareOfObjects, PointMetric):
     share = "recall"
 
 
-class Froc(FrocOfObjects, PointMetric):
+class Froc(detections.FrocOfObjects, PointMetric):
     """Free-response ROC: mean sensitivity at given numbers of false positives per case.
 
     From 0 to 1, higher is better, for a field with at most one class, with a figure for each number of
@@ -273,11 +233,6 @@ class Froc(FrocOfObjects, PointMetric):
     matching: MatchingRule = Key(
         default="any", description=PointMetric.model_fields["matching"].description or ""
     )
-
-
-def _numbers(points: PointSet, classes: int) -> list[int]:
-    numbers: list[int] = np.bincount(points.classes, minlength=classes).tolist()
-    return numbers
 
 
 def _of_class(points: PointSet | None, label: int) -> PointSet:
@@ -300,7 +255,7 @@ def _chosen(points: PointSet, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bo
 # --- Landmarks: points that every case has once, alone or by name ---
 
 
-class PointField(SingleFieldTable):
+class PointField(detections.SingleFieldTable):
     """Exactly one point in each case, such as the fovea.
 
     In an archive it is a row of a table with a row for each case: x, y and with three axes z. In an algorithm
@@ -315,7 +270,7 @@ class PointField(SingleFieldTable):
         return Points(self.space, single=True)
 
 
-class KeypointsField(ListFieldTable):
+class KeypointsField(detections.ListFieldTable):
     """Named points, each exactly once per case, or with `partial` some of them.
 
     In an archive they are rows of a table: x, y, with three axes z, and the name; a case without any row is
@@ -324,7 +279,7 @@ class KeypointsField(ListFieldTable):
     """
 
     kind: Literal["keypoints"]
-    names: Annotated[list[tables.Name], AfterValidator(distinct)] = Key(
+    names: Annotated[list[tables.Name], AfterValidator(detections.distinct)] = Key(
         description="The names of the points.", min_length=1
     )
     partial: bool = Key(
@@ -354,15 +309,15 @@ class LandmarkMetric(tables.MetricTable):
         has the shape (landmarks,).
         """
 
-    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the mean over all landmarks, and the mean of each."""
-        return self.landmark_measure(name, field_name, table, best=1, worst=0)
+    def figure(self, table: tables.FieldTable) -> LabelFigure:
+        """Return the properties of the figure."""
+        return LabelFigure(best=1, worst=0)
 
-    def landmark_measure(
-        self, name: str, field_name: str, table: tables.FieldTable, best: float, worst: float, unit: str = ""
-    ) -> tables.Measure:
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the mean over the landmarks of each case and then over cases, and the mean of each."""
-        landmarks = figure_names(table.names) if isinstance(table, KeypointsField) else ()
+        figure = self.figure(table)
+        worst = figure.worst
+        landmarks = detections.figure_names(table.names) if isinstance(table, KeypointsField) else ()
         title, count = self.title_of(name), max(1, len(landmarks))
         keys = [f"{name}_{of}" for of in landmarks]
         names = {name: title, **{key: f"{title}, {of}" for key, of in zip(keys, landmarks, strict=True)}}
@@ -382,7 +337,8 @@ class LandmarkMetric(tables.MetricTable):
             return row(np.full(count, worst), _by_name(references[field_name], count))
 
         metrics = tuple(
-            Metric(key, words, mean_of(key), best, worst, unit=unit) for key, words in names.items()
+            Metric(key, words, mean_of(key), figure.best, worst, unit=figure.unit)
+            for key, words in names.items()
         )
         return tables.Measure(metrics, scored, worst_row)
 
@@ -422,11 +378,10 @@ class MeanRadialError(LandmarkMetric):
             errors if self.unpredicted == "leave_out" else np.nan_to_num(errors, nan=np.inf), self.worst
         )
 
-    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the mean over all landmarks, and the mean of each."""
-        assert isinstance(table, SpaceTable)
-        unit = "mm" if table.unit == "mm" else "pixels"
-        return self.landmark_measure(name, field_name, table, 0, self.worst, unit)
+    def figure(self, table: tables.FieldTable) -> LabelFigure:
+        """Return a distance."""
+        assert isinstance(table, detections.SpaceTable)
+        return LabelFigure(0, self.worst, table.unit)
 
 
 class SuccessDetectionRate(LandmarkMetric):

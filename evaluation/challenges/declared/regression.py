@@ -142,8 +142,7 @@ class Bias(ErrorMetric):
         )
         mean = Metric(name, title, _mean_error(name), best=-worst, worst=worst, ordered=False, unit=unit)
         return Measure(
-            (mean, *limits),
-            lambda comparison: {name: difference(comparison.submitted, comparison.reference)},
+            (mean, *limits), lambda comparison: {name: difference(comparison.submitted, comparison.reference)}
         )
 
 

@@ -124,8 +124,7 @@ class DetectionFigures:
     @property
     def class_average_precision(self) -> Floats:
         """AP of every class averaged over the thresholds, shape (resamples, classes); NaN for absent ones."""
-        mean: Floats = self.average_precision[..., self._rules.averaged_positions].mean(axis=2)
-        return mean
+        return np.asarray(self.average_precision[..., self._rules.averaged_positions].mean(axis=2))
 
     def mean_iou(self, with_missed: bool) -> Floats:
         """Return the mean IoU over classes, then thresholds, shape (resamples,); see `DetectionTable`."""
@@ -133,15 +132,13 @@ class DetectionFigures:
             ("mean IoU", self._key, with_missed),
             lambda cases: self.table.mean_iou(self._weights, with_missed),
         )
-        mean: Floats = mean_over_classes(per_class[..., self._rules.averaged_positions]).mean(axis=1)
-        return mean
+        return np.asarray(mean_over_classes(per_class[..., self._rules.averaged_positions]).mean(axis=1))
 
     def boxes_of_absent_classes(self) -> Floats:
         """Return the number of predicted boxes of classes that the reference lacks, shape (resamples,)."""
         predicted = self._weights @ self.table.prediction_counts
         absent = self._weights @ self.table.reference_counts == 0
-        number: Floats = np.where(absent, predicted, 0.0).sum(axis=1)
-        return number
+        return np.asarray(np.where(absent, predicted, 0.0).sum(axis=1))
 
 
 def stacked(arrays: list[Floats]) -> tuple[Floats, Strata]:
@@ -254,8 +251,7 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggrega
                 ("class", rules, position), lambda table: rules.table(table).single_class(position)
             )
             precisions = class_table.average_precision(cases.weights, rules.curve)[:, 0]
-        mean: Floats = precisions[:, rules.averaged_positions].mean(axis=1)
-        return mean
+        return np.asarray(precisions[:, rules.averaged_positions].mean(axis=1))
 
     def strata(table: CaseTable) -> Strata:
         return (rules.table(table).reference_counts[:, position] > 0).astype(np.int64)

@@ -101,8 +101,7 @@ def _mean_deviation() -> Aggregate:
 
     def values(cases: WeightedCases) -> Floats:
         deviations = [weighted_deviation(cases.table[column], cases.weights) for column in OVERLAPS]
-        mean: Floats = np.mean(deviations, axis=0)
-        return mean
+        return np.asarray(np.mean(deviations, axis=0))
 
     return Aggregate(values, one_stratum)
 

@@ -90,7 +90,8 @@ def participants(cases: ScoredCases, final: str, referable: str, not_referable: 
 
 
 def _counts(cases: ScoredCases, classes: NDArray[np.float64], members: Mask) -> dict[str, Any]:
-    ages = _ages(cases.cells.get(AGE), len(cases.names))[members]
+    cells = cases.cells.get(AGE) or [""] * len(cases.names)
+    ages = np.array([parse_number(cell) if is_number(cell) else nan for cell in cells])[members]
     chosen = classes[members]
     found = {"eyes": _figures(chosen, ages)}
     if CLUSTER_COLUMN in cases.cells:
@@ -136,13 +137,6 @@ def _spread(ages: NDArray[np.float64]) -> dict[str, Any]:
         "lowest": float(ages.min()),
         "highest": float(ages.max()),
     }
-
-
-def _ages(cells: Sequence[str] | None, eyes: int) -> NDArray[np.float64]:
-    """Return ages as numbers, NaN where a cell is empty or holds something else."""
-    if cells is None:
-        return np.full(eyes, nan)
-    return np.array([parse_number(cell) if is_number(cell) else nan for cell in cells])
 
 
 def referral_by_label(

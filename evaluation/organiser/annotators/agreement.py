@@ -322,12 +322,12 @@ class FieldAgreement:
         yield self._figure(f"{prefix}Krippendorff's alpha", _ALL, len(several), alpha)
         for pair, first, second in _pairs_of(cases):
             if (limits := limits_of_agreement(first, second)) is not None:
-                for name, value, interval in (
-                    ("mean difference", limits.bias, limits.bias_interval),
-                    ("lower limit of agreement", limits.lower, limits.lower_interval),
-                    ("upper limit of agreement", limits.upper, limits.upper_interval),
+                for name, one in (
+                    ("mean difference", limits.bias),
+                    ("lower limit of agreement", limits.lower),
+                    ("upper limit of agreement", limits.upper),
                 ):
-                    yield self._figure(f"{prefix}{name}", pair, len(first), value, interval)
+                    yield self._figure(f"{prefix}{name}", pair, len(first), one.value, one.interval)
 
     def _figure(
         self, measure: str, who: tuple[str, str], cases: int, value: float, interval: Interval | None = None

@@ -225,11 +225,8 @@ def _labels(kind: Label, values: Sequence[int | bool], case: CaseForm, rules: Co
 @combine.register
 def _flags(kind: FlagSet, values: Sequence[Flags], case: CaseForm, rules: CombinationRules) -> Flags:
     """Return every flag by majority among the values with it; a flag in none of them is missing."""
-    combined: list[bool | None] = []
-    for flag_values in zip(*values, strict=True):
-        given = [flag for flag in flag_values if flag is not None]
-        combined.append(bool(_labels(Label(), given, case, rules)) if given else None)
-    return tuple(combined)
+    given = ([flag for flag in flags if flag is not None] for flags in zip(*values, strict=True))
+    return tuple(bool(_labels(Label(), flags, case, rules)) if flags else None for flags in given)
 
 
 @combine.register

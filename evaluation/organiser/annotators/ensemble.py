@@ -137,11 +137,8 @@ def _normalised(
     submission: OpenSubmission, field: Field, order: Sequence[int], faults: list[str]
 ) -> dict[int, float]:
     """Return one submission's numbers of a field by case position, on the common scale."""
-    found: dict[int, float] = {}
-    for position in order:
-        values = submission.read(position, [field.name], faults)
-        if field.name in values:
-            found[position] = values[field.name]
+    read = {position: submission.read(position, [field.name], faults) for position in order}
+    found = {position: values[field.name] for position, values in read.items() if values}
     return dict(zip(found, normalised(field.kind, list(found.values())), strict=True))
 
 

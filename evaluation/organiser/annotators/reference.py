@@ -7,7 +7,7 @@ disagreement.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -103,8 +103,7 @@ def _scores(
             sources.append({name: source for name, source in kept if name not in dropped})
         batches = list(batches_of(root, phase.cases.forms, sources, fields_of(phase.tasks), workers))
         read = read_batches(batches, reading, settings, machine.held_memory())
-        if read.faults:
-            raise PhaseError(*annotator.described(read.faults))
+        PhaseError.raise_all(annotator.described(read.faults))
         done = read.batches
     outcomes = score_cases(jobs, done, setup, reading, settings)
     problems = organisers_problems(outcomes)
@@ -270,8 +269,5 @@ def write_reference_report(folder: Path, fused: FusedReference, rules: Combinati
     )
     write_agreement_table(folder / "agreement.csv", "annotator", fused.agreement)
     write_disagreement_table(folder / "adjudication.csv", "annotator", fused.disagreement, with_votes=True)
-    write_rows(
-        folder / "annotators.csv",
-        ("annotator", "task", "metric", "cases", "value"),
-        ((s.annotator, s.task, s.metric, s.cases, s.value) for s in fused.scores),
-    )
+    columns = ("annotator", "task", "metric", "cases", "value")
+    write_rows(folder / "annotators.csv", columns, map(astuple, fused.scores))

@@ -18,6 +18,7 @@ from evaluation.phase.phase import Phase
 from evaluation.platform import machine
 
 _DIGITS = (3, 2)
+_IN_WORDS = tuple(f"{digits} decimals" for digits in _DIGITS)
 _MAX_COUNTED = 10**9
 _SUBMISSIONS = 100
 
@@ -60,7 +61,7 @@ def _print(phase: Phase, disclosure: audit.Disclosure) -> None:
         bits = (f"{audit.bits_of(figures, digits):.1f}" for digits in (None, *_DIGITS))
         rows.append((*row, str(sum(figure.numbers for figure in further)), *bits))
     title = f"{phase.config.name}: bits about the reference that one submission reveals, at most"
-    numbers = "its values", "its bits", "further numbers", "all bits", *map(_at, _DIGITS)
+    numbers = "its values", "its bits", "further numbers", "all bits", *_IN_WORDS
     console.print(text_table(title, ("metric",), numbers, rows))
     if disclosure.labels:
         console.print(_table_of_labels(disclosure))
@@ -78,7 +79,7 @@ def _table_of_labels(disclosure: audit.Disclosure) -> Table:
     title = "Hidden labels, and the fewest submissions that could tell all of them"
     numbers = "of each class", "bits", "bits of one submission", "submissions", "by all figures"
     table = text_table(title, ("labels",), numbers, rows)
-    table.caption = "submissions: as published / with " + " / with ".join(map(_at, _DIGITS))
+    table.caption = "submissions: as published / with " + " / with ".join(_IN_WORDS)
     return table
 
 
@@ -114,7 +115,3 @@ def _print_attacks(phase: Phase, allowed: int) -> None:
     title = f"{name}: labels that attacks recover from metrics.json, {allowed} submissions at most"
     numbers = "submissions", "recovered", "right", "bound", "by what it uses"
     console.print(text_table(title, ("labels", "attack"), numbers, rows))
-
-
-def _at(digits: int | None) -> str:
-    return "as published" if digits is None else f"{digits} decimals"

@@ -42,9 +42,9 @@ def limits_of(arguments: argparse.Namespace) -> GraderLimits:
 
 
 def _exam(arguments: argparse.Namespace) -> str:
-    candidates = hold_exam(arguments.answers, limits_of(arguments))
-    write_results(arguments.output, candidates)
-    passed = sum(candidate.passed for candidate in candidates)
+    candidates, limits = hold_exam(arguments.answers), limits_of(arguments)
+    write_results(arguments.output, candidates, limits)
+    passed = sum(not candidate.is_below(limits) for candidate in candidates)
     return f"{arguments.output}: {passed} of {len(candidates)} passed\n"
 
 

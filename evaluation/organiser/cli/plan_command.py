@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import astuple
 from fractions import Fraction
 from typing import get_args
 
@@ -31,7 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise PhaseError("--cases: expected the prevalence too, found none")
         given = plan.intervals_given(aims, arguments.cases, prevalence, _LEVEL)
     if arguments.output is not None:
-        write_rows(arguments.output, _COLUMNS, map(_row, needed))
+        rows = [(*astuple(one.aim), one.positives, one.negatives, one.cases) for one in needed]
+        write_rows(arguments.output, _COLUMNS, rows)
     lines = [*_lines_needed(needed, prevalence), *_lines_given(given)]
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
@@ -77,11 +79,6 @@ def _aims(arguments: argparse.Namespace) -> list[Aim]:
         problems.append("expected --sensitivity, --specificity or --auc, found none of them")
     PhaseError.raise_all(problems)
     return aims
-
-
-def _row(needed: Needed) -> tuple[object, ...]:
-    aim = needed.aim
-    return (aim.figure, aim.value, aim.half_width, needed.positives, needed.negatives, needed.cases)
 
 
 def _lines_needed(needed: Sequence[Needed], prevalence: Fraction | None) -> list[str]:

@@ -56,42 +56,39 @@ def run(arguments: argparse.Namespace) -> int:
         covariates=tuple(dict.fromkeys(arguments.covariate)),
         prevalence=float(arguments.prevalence) if arguments.prevalence else None,
     )
-    paths_of_results = paths_of(arguments.results)
-    if arguments.output and arguments.output.resolve() in {
-        path.resolve() for path in paths_of_results.values()
-    }:
+    paths = paths_of(arguments.results)
+    if arguments.output and arguments.output.resolve() in {path.resolve() for path in paths.values()}:
         raise RankingError(f"--output {arguments.output}: expected another folder than the results'")
     selection = selection_of(arguments.finalists)
-    tables = methods_tables(arguments) if arguments.group_teams else {}
-    results, left_out = limited(arguments, read_all(arguments), paths_of_results)
-    known = {submission.team for of_phase in results.values() for submission in of_phase.submissions}
-    unknown = [team for team in choices.compare_with if team not in known]
+    tables = methods_tables(arguments, paths) if arguments.group_teams else {}
+    results, left_out = limited(arguments, read_all(arguments, paths), paths)
+    teams = {role: {one.team for one in of_phase.submissions} for role, of_phase in results.items()}
+    unknown = [team for team in choices.compare_with if not any(team in known for known in teams.values())]
     RankingError.raise_all([f"--compare {team}: is no team of these results" for team in unknown])
     schemes = {role: chosen_scheme(arguments, phase_results) for role, phase_results in results.items()}
-    of_phases = {}
-    for role, phase_results in results.items():
-        teams = {submission.team for submission in phase_results.submissions}
-        compared = {team: others for team, others in choices.compare_with.items() if team in teams}
-        of_phases[role] = replace(choices, compare_with=compared)
+    of_phases = {
+        role: replace(choices, compare_with={t: o for t, o in choices.compare_with.items() if t in known})
+        for role, known in teams.items()
+    }
     ranked = rank_all(results, schemes, of_phases, selection)
     board = leaderboard_of(ranked, schemes)
     board = replace(board, notices=(*left_out, *board.notices))
     grouped = {role: _grouped(ranked[role].board, path, arguments) for role, path in tables.items()}
-    paths: list[Path] = []
+    written: list[Path] = []
     if arguments.output:
         # Written first: the reader of the output may stop before its end.
-        paths = leaderboard_writing.write_leaderboard(board, arguments.output)
+        written = leaderboard_writing.write_leaderboard(board, arguments.output)
         for role, phase in ranked.items():
             suffix = f"-{role}" if role else ""
-            paths += leaderboard_writing.write_differences(phase, arguments.output, suffix)
-            paths += leaderboard_writing.write_organiser_part(phase.organiser, arguments.output, suffix)
+            written += leaderboard_writing.write_differences(phase, arguments.output, suffix)
+            written += leaderboard_writing.write_organiser_part(phase.organiser, arguments.output, suffix)
             if role in grouped:
-                paths += leaderboard_writing.write_methods(*grouped[role], arguments.output, suffix)
+                written += leaderboard_writing.write_methods(*grouped[role], arguments.output, suffix)
     if arguments.json:
         sys.stdout.write(render(board, organisers=True).decode("utf-8"))
         return 0
     print_leaderboard(board)
-    sys.stdout.write("".join(f"{path}\n" for path in paths))
+    sys.stdout.write("".join(f"{path}\n" for path in written))
     return 0
 
 
@@ -139,9 +136,8 @@ def _titles(given: list[str]) -> dict[str, str]:
 # --- The results that are ranked, by which scheme, and which submissions and teams are let in ---
 
 
-def read_all(arguments: argparse.Namespace) -> dict[str, PhaseResults]:
+def read_all(arguments: argparse.Namespace, paths: Mapping[str, Path]) -> dict[str, PhaseResults]:
     """Return the results by role, an empty role for a single phase. Raises `RankingError`."""
-    paths = paths_of(arguments.results)
     if not any(path.is_file() for path in paths.values()):
         if arguments.metric or arguments.definition:
             raise RankingError("--metric and --definition describe a table, and none is given")
@@ -156,11 +152,10 @@ def read_all(arguments: argparse.Namespace) -> dict[str, PhaseResults]:
     }
 
 
-def methods_tables(arguments: argparse.Namespace) -> dict[str, Path]:
+def methods_tables(arguments: argparse.Namespace, paths: Mapping[str, Path]) -> dict[str, Path]:
     """Return the table of methods by role. Raises `RankingError`."""
     if arguments.output is None:
         raise RankingError("--group-teams writes tables: expected --output FOLDER, found none")
-    paths = paths_of(arguments.results)
     tables = {role: arguments.methods or path / TEAMS for role, path in paths.items()}
     if arguments.methods is None and any(path.is_file() for path in paths.values()):
         raise RankingError("--group-teams: a table of results needs --methods CSV")

@@ -349,7 +349,15 @@ def open_evaluation_set(
             if number in b_scans[row.cells["volume"]]:
                 row.fault("b_scan", f"{row.cells['volume']}, B-scan {number} is in an earlier row too")
             b_scans[row.cells["volume"]].append(number)
-    problems = _other_numbers(b_scans, volumes, b_scans_each)
+    problems = [
+        f"{_FILE}: expected the volumes of {VOLUMES}, found {name!r}"
+        for name in sorted(set(b_scans) - set(volumes))
+    ]
+    problems += [
+        f"{_FILE}, {name}: expected {b_scans_each} B-scans, found {len(b_scans.get(name, ()))}"
+        for name in sorted(volumes)
+        if b_scans_each and len(b_scans.get(name, ())) != b_scans_each
+    ]
     parts = folder / _FOLDER
     annotators = sorted(path.name for path in parts.iterdir() if path.is_dir()) if parts.is_dir() else []
     if SUPERVISOR not in annotators:
@@ -370,21 +378,6 @@ def open_evaluation_set(
         images,
         annotations,
     )
-
-
-def _other_numbers(
-    b_scans: Mapping[str, Sequence[int]], volumes: Collection[str], expected: int
-) -> list[str]:
-    """Return the volumes that are not of the benchmark, and those without the expected number of B-scans."""
-    unknown = [
-        f"{_FILE}: expected the volumes of {VOLUMES}, found {name!r}"
-        for name in sorted(set(b_scans) - set(volumes))
-    ]
-    return unknown + [
-        f"{_FILE}, {name}: expected {expected} B-scans, found {len(b_scans.get(name, ()))}"
-        for name in sorted(volumes)
-        if expected and len(b_scans.get(name, ())) != expected
-    ]
 
 
 def _missing(volumes: Collection[str], found: Mapping[str, Scan], folder: Path) -> list[str]:

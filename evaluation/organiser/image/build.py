@@ -38,10 +38,6 @@ _BASE, _OURS = "org.opencontainers.image.base", "org.grand-challenge.evaluation"
 Tell = Callable[[str], None]
 
 
-def tell_nobody(line: str) -> None:
-    """Drop a line of progress."""
-
-
 @dataclass(frozen=True)
 class Recipe:
     """How an image is built: on which base image, by which Dockerfile, with what arguments of `docker build`.
@@ -91,13 +87,12 @@ def phase_folder_of(folder: Path) -> Path:
     raise PhaseError(f"{folder}: expected {FILE_NAME} or phase/{FILE_NAME}, found neither")
 
 
-def build_image(folder: Path, recipe: Recipe | None = None, tell: Tell = tell_nobody) -> BuiltImage:
+def build_image(folder: Path, recipe: Recipe, tell: Tell) -> BuiltImage:
     """Build the image of the phase in a folder, `evaluation-<phase>`, sealed, rehearsed and labelled.
 
     ``tell`` gets the lines of the build. Raises `PhaseError` if no engine answers, the phase has faults, or
     the image is not for the platform.
     """
-    recipe = recipe or Recipe()
     started = datetime.now(UTC)
     phase = phase_folder_of(folder)
     config = read_config(phase)
@@ -135,13 +130,12 @@ def build_image(folder: Path, recipe: Recipe | None = None, tell: Tell = tell_no
     return BuiltImage(name, phase, description, started, datetime.now(UTC), _notes(before, labels))
 
 
-def build_without_phase(recipe: Recipe | None = None, tell: Tell = tell_nobody) -> list[str]:
+def build_without_phase(recipe: Recipe, tell: Tell) -> list[str]:
     """Build the two images with the package and without any phase, and return their names.
 
     evaluation-builder has the whole package, evaluation-base nothing for organisers: what an image of a phase
     is made of. Raises `PhaseError`.
     """
-    recipe = recipe or Recipe()
     engine("info")
     names = []
     for target in ("builder", "base"):

@@ -11,6 +11,7 @@ provenance.json               what it was built of: base image, seal, sources, l
 
 import hashlib
 import json
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -25,7 +26,7 @@ import evaluation
 from evaluation.core.fault import PhaseError
 from evaluation.io.files import sha256_of_file, write_atomically
 from evaluation.organiser.image import sbom
-from evaluation.organiser.image.build import PACKAGE, BuiltImage, Tell, engine, package_files, tell_nobody
+from evaluation.organiser.image.build import PACKAGE, BuiltImage, Tell, engine, package_files
 
 _BASE = "org.opencontainers.image.base"
 _OURS = "org.grand-challenge.evaluation"
@@ -127,7 +128,7 @@ _RUN = ("run", "--rm", "--network=none", "--read-only")
 
 
 def export_image(
-    image: BuiltImage, settings: bytes, output: Path, tell: Tell = tell_nobody, compression: int = 6
+    image: BuiltImage, settings: bytes, output: Path, tell: Tell, compression: int = 6
 ) -> list[Path]:
     """Write the files for the platform into a folder and return their paths, the two to upload last.
 
@@ -183,8 +184,7 @@ def _write_compressed(path: Path, command: Sequence[str], level: int) -> None:
             subprocess.Popen(command, stdout=subprocess.PIPE) as process,  # noqa: S603
         ):
             assert process.stdout is not None
-            while piece := process.stdout.read(_PIECE):
-                file.write(piece)  # type: ignore[no-untyped-call]
+            shutil.copyfileobj(process.stdout, file, _PIECE)
         if process.returncode:
             raise PhaseError(f"{path} could not be written: docker {command[1]} failed")
         partial.replace(path)

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from evaluation.challenges.justraigs.analyses import final_label
 from evaluation.challenges.justraigs.kinds import FINAL_COLUMN
 from evaluation.challenges.justraigs.rules import NOT_REFERABLE, REFERABLE
 from evaluation.core.fault import PhaseError
@@ -83,9 +82,9 @@ def redistribute(
     pools = [_pool(eyes, (0, 1), removed), _pool(eyes, (grading.SPECIALIST,), removed)]
     groups: dict[tuple[tuple[int, ...], tuple[str, ...]], list[grading.Eye]] = defaultdict(list)
     for eye in sorted(eyes, key=lambda eye: eye.name):
-        roles = tuple(role for role in _roles(eye) if eye.graders[role] in removed)
+        roles = tuple(role for role in eye.roles if eye.graders[role] in removed)
         if roles:
-            others = sorted(eye.graders[role] for role in _roles(eye) if role not in roles)
+            others = sorted(eye.graders[role] for role in eye.roles if role not in roles)
             groups[roles, tuple(others)].append(eye)
     rng = np.random.Generator(np.random.PCG64(seed))
     found = []
@@ -97,19 +96,14 @@ def redistribute(
                 chosen = candidates[int(rng.integers(len(candidates)))] if candidates else ""
                 taken.add(chosen)
                 for eye in part:
-                    labels = eye.graded.labels
-                    label, final = labels[role], final_label(*labels)
-                    found.append(Regrading(eye.name, role, eye.graders[role], label, final, chosen))
+                    of_role = eye.graders[role], eye.graded.labels[role]
+                    found.append(Regrading(eye.name, role, *of_role, eye.final, chosen))
     return sorted(found, key=lambda regrading: (regrading.eye, regrading.role))
-
-
-def _roles(eye: grading.Eye) -> list[int]:
-    return [role for role, label in enumerate(eye.graded.labels) if label]
 
 
 def _pool(eyes: Sequence[grading.Eye], roles: Collection[int], removed: Collection[str]) -> list[str]:
     """Return the graders who have one of the roles in any eye and stay, sorted."""
-    return sorted({eye.graders[role] for eye in eyes for role in _roles(eye) if role in roles} - set(removed))
+    return sorted({eye.graders[role] for eye in eyes for role in eye.roles if role in roles} - set(removed))
 
 
 def _blocks(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
@@ -124,23 +118,13 @@ def _blocks(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
 NAME, PASSED = "name", "passed"
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """The figures of one candidate, and whether they reach the limits."""
-
-    figures: grading.GraderFigures
-    passed: bool
-
-
-def hold_exam(table: Path, limits: grading.GraderLimits = grading.ENTRY_EXAM) -> list[Candidate]:
-    """Return the result of every candidate in a table of answers, sorted by name.
+def hold_exam(table: Path) -> list[grading.GraderFigures]:
+    """Return the figures of every candidate in a table of answers, sorted by name.
 
     The columns (comma, semicolon or tab): "name" of an image, its label "final_label", and one for each
     candidate, with the answers RG, NRG or U. An empty answer is wrong, as is U for a gradable image; images
-    whose label is U do not count. The default limits are the lowest figures of those who passed the
-    challenge's exam (design document, annotation of the test cases, c). Raises `PhaseError` with every fault,
-    such as an unknown label, a repeated image, a table without a candidate, or one without an image of each
-    class.
+    whose label is U do not count. Raises `PhaseError` with every fault, such as an unknown label, a repeated
+    image, a table without a candidate, or one without an image of each class.
     """
     gradings = []
     with organiser_table(table, (NAME, FINAL_COLUMN), holds="image") as answers:
@@ -157,7 +141,7 @@ def hold_exam(table: Path, limits: grading.GraderLimits = grading.ENTRY_EXAM) ->
                     row.fault(
                         candidate, f"expected {', '.join(grading.MAIN_LABELS)} or nothing, found {answer!r}"
                     )
-                gradings.append(grading.Grading(row.cells[NAME], candidate, answer, final))
+                gradings.append(grading.Grading(candidate, answer, final))
         for name, count in Counter(row.cells[NAME] for row in answers.rows).items():
             if count > 1 or not name:
                 answers.faults.append(
@@ -169,14 +153,19 @@ def hold_exam(table: Path, limits: grading.GraderLimits = grading.ENTRY_EXAM) ->
             for label in (REFERABLE, NOT_REFERABLE)
             if label not in found
         )
-    return [Candidate(figures, not figures.is_below(limits)) for figures in grading.figures_of(gradings)]
+    return grading.figures_of(gradings)
 
 
-def write_results(path: Path, candidates: list[Candidate]) -> None:
-    """Write a row for every candidate: sensitivity and specificity with intervals, and who passed."""
-    write_rows(
-        path, (*grading.COLUMNS, PASSED), ((*grading.row_of(one.figures), one.passed) for one in candidates)
-    )
+def write_results(
+    path: Path, found: Sequence[grading.GraderFigures], limits: grading.GraderLimits = grading.ENTRY_EXAM
+) -> None:
+    """Write a row for every candidate: sensitivity and specificity with intervals, and who passed.
+
+    The default limits are the lowest figures of those who passed the challenge's exam (design document,
+    annotation of the test cases, c).
+    """
+    rows = ((*grading.row_of(one), not one.is_below(limits)) for one in found)
+    write_rows(path, (*grading.COLUMNS, PASSED), rows)
 
 
 # --- Two graders for every image, a new pair for each block of images ---

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from evaluation.challenges.justraigs import kinds
@@ -49,6 +50,28 @@ class Eye:
     graded: kinds.GradedEye
     graders: tuple[str, ...] = GRADERS
 
+    @property
+    def final(self) -> str:
+        """The final label."""
+        return final_label(*self.graded.labels)
+
+    @property
+    def decided_by(self) -> str:
+        """Who gave the final label."""
+        return "both graders" if self.graded.labels[0] == self.graded.labels[1] else "specialist"
+
+    @property
+    def roles(self) -> list[int]:
+        """The positions of the graders who gave a label."""
+        return [role for role, label in enumerate(self.graded.labels) if label]
+
+    def agreed_features(self, specialist_alone: bool = False) -> Flags | None:
+        """Return the features on which the graders who count agree; None for an eye that is not referable."""
+        if self.final != REFERABLE:
+            return None
+        counting = counting_graders(self.graded.labels, specialist_alone)
+        return agreed_labels([self.graded.features[grader] for grader in counting])
+
 
 @dataclass(frozen=True)
 class StackEntry:
@@ -66,10 +89,10 @@ def read_graders(path: Path) -> list[Eye]:
     `PhaseError` with every fault, such as a final label that contradicts the graders' labels, or a
     disagreement without a specialist.
     """
-    features = [f"{grader} {feature}" for grader in GRADERS for feature in ABBREVIATIONS]
+    features = [[f"{grader} {feature}" for feature in ABBREVIATIONS] for grader in GRADERS]
     label_columns = [f"Label {grader}" for grader in GRADERS]
     identity_columns = [f"Grader {grader}" for grader in GRADERS]
-    required = (_EYE, _FINAL, _FELLOW, _AGE, *label_columns, *features)
+    required = (_EYE, _FINAL, _FELLOW, _AGE, *label_columns, *chain(*features))
     with organiser_table(path, required, identity_columns) as table:
         named = [column for column in identity_columns if column in table.columns]
         if named and named != identity_columns:
@@ -79,13 +102,10 @@ def read_graders(path: Path) -> list[Eye]:
         for row in table.rows:
             labels = tuple(row.cells[column].upper() for column in label_columns)
             _check_labels(row, labels)
-            marks = []
-            for column in features:
+            for column in chain(*features):
                 if row.cells[column] not in _MARKS:
                     row.fault(column, f"expected 0, 1 or nothing, found {row.cells[column]!r}")
-                marks.append(_MARKS.get(row.cells[column]))
-            count = len(FEATURES)
-            flags: tuple[Flags, ...] = tuple(tuple(marks[i : i + count]) for i in range(0, 3 * count, count))
+            flags = tuple(tuple(_MARKS.get(row.cells[column]) for column in of) for of in features)
             eyes.append(
                 Eye(
                     *(row.line, row.cells[_EYE], row.cells[_FELLOW], row.cells[_AGE]),
@@ -199,23 +219,12 @@ MONITORING = GraderLimits(sensitivity=Fraction(80, 100), specificity=Fraction(95
 
 
 @dataclass(frozen=True, slots=True)
-class AgreedEye:
-    """The reference of one eye: final label, its deciding grader, and the agreed features."""
-
-    name: str
-    final: str
-    decided_by: str
-    features: Flags | None
-
-
-@dataclass(frozen=True, slots=True)
 class Grading:
     """One grader's label of one eye, and the final label of that eye.
 
     It is ``decisive`` if it alone is the final label: a specialist's label if the others disagree.
     """
 
-    eye: str
     grader: str
     label: str
     final: str
@@ -246,26 +255,14 @@ class GraderFigures:
         return too_few_found or self.cleared < limits.specificity * self.not_referable
 
 
-def agreed_eye(eye: Eye, specialist_alone: bool = False) -> AgreedEye:
-    """Return the final label of an eye and, where it is referable, the features that its graders agree on."""
-    first, second, specialist = eye.graded.labels
-    final = final_label(first, second, specialist)
-    counting = counting_graders(eye.graded.labels, specialist_alone)
-    features = agreed_labels([eye.graded.features[grader] for grader in counting])
-    decided_by = "both graders" if first == second else "specialist"
-    return AgreedEye(eye.name, final, decided_by, features if final == REFERABLE else None)
-
-
 def gradings_of(eyes: Sequence[Eye]) -> list[Grading]:
     """Return all gradings, eye by eye."""
     found = []
     for eye in eyes:
         labels = eye.graded.labels
-        final = final_label(*labels)
-        for position, (name, label) in enumerate(zip(eye.graders, labels, strict=True)):
-            if label:
-                decisive = position == SPECIALIST and labels[0] != labels[1]
-                found.append(Grading(eye.name, name, label, final, decisive))
+        for role in eye.roles:
+            decisive = role == SPECIALIST and labels[0] != labels[1]
+            found.append(Grading(eye.graders[role], labels[role], eye.final, decisive))
     return found
 
 

@@ -49,10 +49,9 @@ def fuse_graders(
     with whole_folder(output) as phase:
         (phase / FILE_NAME).write_bytes(configuration.read_bytes())
         grading.write_case_table(phase / CASES, eyes, mapping, graders.name)
-    agreed = [grading.agreed_eye(eye, options.specialist_alone) for eye in eyes]
-    gradings = grading.gradings_of(eyes)
+    agreed = [eye.agreed_features(options.specialist_alone) for eye in eyes]
     limits = monitoring.limits
-    figures = grading.figures_of(gradings)
+    figures = grading.figures_of(grading.gradings_of(eyes))
     flagged = {of_grader.grader for of_grader in figures if of_grader.is_below(limits)}
     again = redistribute(eyes, flagged, monitoring.seed, monitoring.block)
     agreement = grading.agreement_of(eyes)
@@ -67,15 +66,10 @@ def fuse_graders(
     columns = ("label", "measure", "grader_1", "grader_2", "eyes", "value")
     kappas = [(a.field, a.measure, a.first, a.second, a.cases, a.value) for a in agreement]
     write_rows(report / "agreement.csv", columns, kappas)
-    write_rows(
-        report / "labels.csv",
-        ("name", "final_label", "decided_by", *FEATURES),
-        (
-            (*(eye.name, eye.final, eye.decided_by), *(flag if flag is None else int(flag) for flag in flags))
-            for eye in agreed
-            for flags in [eye.features or (None,) * len(FEATURES)]
-        ),
-    )
+    nothing = [None] * len(FEATURES)
+    marks = ([flag if flag is None else int(flag) for flag in flags or nothing] for flags in agreed)
+    labels = ((eye.name, eye.final, eye.decided_by, *given) for eye, given in zip(eyes, marks, strict=True))
+    write_rows(report / "labels.csv", ("name", "final_label", "decided_by", *FEATURES), labels)
     # The design has no specialist where both first graders agree.
     unexpected = [eye for eye in eyes if eye.graded.labels[2] and len({*eye.graded.labels[:2]}) == 1]
     of_graders = (f"label_{grader.lower()}" for grader in grading.GRADERS)
@@ -85,12 +79,9 @@ def fuse_graders(
         report / "report.json",
         {
             "eyes": len(eyes),
-            "final_labels": dict(sorted(Counter(eye.final for eye in agreed).items())),
-            "decided_by": dict(sorted(Counter(eye.decided_by for eye in agreed).items())),
-            "without_agreed_label": sum(
-                eye.features is not None and not any(flag is not None for flag in eye.features)
-                for eye in agreed
-            ),
+            "final_labels": dict(sorted(Counter(eye.final for eye in eyes).items())),
+            "decided_by": dict(sorted(Counter(eye.decided_by for eye in eyes).items())),
+            "without_agreed_label": sum(flags is not None and set(flags) == {None} for flags in agreed),
             "specialist_although_graders_agree": len(unexpected),
             "limits": {"sensitivity": float(limits.sensitivity), "specificity": float(limits.specificity)},
             "graders": [dict(zip(_OF_GRADER, row, strict=True)) for row in rows],

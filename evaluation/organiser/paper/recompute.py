@@ -7,9 +7,13 @@ import numpy as np
 
 from evaluation.core.scheme import Scheme, SchemeTable
 from evaluation.organiser.ranking.comparisons import SIGNIFICANT, Comparisons
-from evaluation.organiser.ranking.leaderboard import RankedPhase, rank_phases
+from evaluation.organiser.ranking.leaderboard import (
+    RankedPhase,
+    board_of_team,
+    rank_phases,
+    would_be_board,
+)
 from evaluation.organiser.ranking.leaderboard_file import (
-    BoardOfTeam,
     Leaderboard,
     MetricOfPhase,
     MetricOfTeam,
@@ -20,7 +24,6 @@ from evaluation.organiser.ranking.leaderboard_file import (
 from evaluation.organiser.ranking.pairwise import holm, significance_tiers
 from evaluation.organiser.ranking.rank_statistics import kendall_tau_b, published_difference
 from evaluation.organiser.ranking.robustness import Variation
-from evaluation.organiser.ranking.scheme_file import exact_text
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.phase.places import Better, Leaderboards, place_teams, shared_rank
 from evaluation.phase.validation import read_table
@@ -84,23 +87,14 @@ def _team(
     if not team.eligible:
         if scheme.method.name != "mean-then-rank":
             return team
-        joined = _standing(board, scheme, [*ranked, team])
-        boards = {}
-        for name in team.boards:
-            score, place = joined.boards[name].score(len(ranked)), joined.boards[name].place(len(ranked))
-            exact = None if score is None else exact_text(score)
-            number = None if score is None else float(score)
-            boards[name] = BoardOfTeam(None, number, exact, would_be_place=place)
+        joined = _standing(board, scheme, [*ranked, team]).boards
+        boards = {name: would_be_board(joined[name], len(ranked)) for name in team.boards}
         return replace(team, boards=boards)
-    row, boards = ranked.index(team), {}
-    for name, of in team.boards.items():
-        one = standing.boards[name]
-        if (score := one.score(row)) is None:
-            boards[name] = BoardOfTeam()
-            continue
-        rank = shared_rank(one.places, row, scheme.ties)
-        places = _distribution(of.distribution)
-        boards[name] = BoardOfTeam(one.place(row), float(score), exact_text(score), rank, None, places)
+    row = ranked.index(team)
+    boards = {
+        name: board_of_team(standing.boards[name], row, scheme.ties, _distribution(of.distribution))
+        for name, of in team.boards.items()
+    }
     metrics = {
         name: replace(value, rank=shared_rank(standing.ranks[name], row, scheme.ties))
         if name in standing.ranks

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from itertools import combinations
 from statistics import NormalDist
 
@@ -16,7 +16,7 @@ from evaluation.metrics.classification import roc_points, roc_table
 from evaluation.organiser.ranking.annotators import curve_of, metrics_of_curve, values_once
 from evaluation.organiser.ranking.comparisons import compare
 from evaluation.organiser.ranking.pair_tests import TestChoice
-from evaluation.organiser.ranking.pairwise import holm_of_families
+from evaluation.organiser.ranking.pairwise import corrected
 from evaluation.organiser.ranking.resampling import TeamCases, intervals_of_teams
 
 # --- Further classifiers of every team beside its likelihood, such as the cup-to-disc ratio of its masks ---
@@ -117,10 +117,8 @@ def classifiers_of_teams(
         if all(map(math.isfinite, areas.values())):
             tests += _tests(area, metrics[area], team, areas, of_team, choice)
         curves += (ClassifierCurve(team, title, *roc_curve(table, curve)) for title, table in scored.items())
-    families = [(test.first, test.second, test.team in ranked) for test in tests]
-    adjusted = holm_of_families([test.p_value for test in tests], families)
-    corrected = tuple(replace(test, p_holm=p_holm) for test, p_holm in zip(tests, adjusted, strict=True))
-    return Classifiers(tuple(values), corrected, tuple(curves))
+    tested = corrected(tests, lambda test: (test.first, test.second, test.team in ranked))
+    return Classifiers(tuple(values), tested, tuple(curves))
 
 
 def _tables_of(

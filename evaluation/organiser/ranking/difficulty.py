@@ -227,9 +227,8 @@ def _pairs_wrong(score: Floats, label: Floats) -> Floats:
         own = direction * score[class_members]
         if opposite.size:
             # An opposite score above counts as one pair in the wrong order, a tie as half.
-            above = opposite.size - np.searchsorted(opposite, own, side="right")
-            tied = np.searchsorted(opposite, own, side="right") - np.searchsorted(opposite, own, side="left")
-            wrong[class_members] = (above + tied / 2) / opposite.size
+            ahead = np.searchsorted(opposite, own, side="left") + np.searchsorted(opposite, own, side="right")
+            wrong[class_members] = (opposite.size - ahead / 2) / opposite.size
     return wrong
 
 

@@ -152,11 +152,7 @@ def _tests(
 
 
 def _reached(
-    sums: Floats,
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    thresholds: Floats,
-    chosen: Exchanges,
+    sums: Floats, first: NDArray[np.int64], second: NDArray[np.int64], thresholds: Floats, chosen: Exchanges
 ) -> NDArray[np.int64]:
     """Return how many exchanges reach the threshold of each pair of rows of the sums by unit."""
     reached = np.zeros(len(first), dtype=np.int64)

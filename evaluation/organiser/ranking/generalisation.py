@@ -20,7 +20,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     PhaseChange,
     PhaseLeaderboard,
 )
-from evaluation.organiser.ranking.pairwise import holm_of_families
+from evaluation.organiser.ranking.pairwise import corrected
 from evaluation.organiser.ranking.rank_statistics import published, published_difference, spearman
 from evaluation.organiser.ranking.results import Submission
 from evaluation.phase.places import mid_ranks
@@ -58,10 +58,10 @@ def generalisation(
             gaps += of_metric
             trends += _trends(of_metric)
     eligible = {(role, team.team) for role in boards for team in boards[role].teams if team.eligible}
-    families = [(one.metric, one.first, one.second, (one.second, one.team) in eligible) for one in changes]
-    adjusted = holm_of_families([one.p_value for one in changes], families)
-    corrected = tuple(replace(one, p_holm=p) for one, p in zip(changes, adjusted, strict=True))
-    return Generalisation(corrected, tuple(gaps), tuple(trends)) if changes else None
+    tested = corrected(
+        changes, lambda one: (one.metric, one.first, one.second, (one.second, one.team) in eligible)
+    )
+    return Generalisation(tested, tuple(gaps), tuple(trends)) if changes else None
 
 
 def notices_of(found: Generalisation | None, boards: Mapping[str, PhaseLeaderboard]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from evaluation.core.metric import Metric
-from evaluation.core.scheme import Rank, Scheme
+from evaluation.core.scheme import Rank, Scheme, Ties
 from evaluation.organiser.ranking.across import across_rankings
 from evaluation.organiser.ranking.analysis import Analysis, RankOptions
 from evaluation.organiser.ranking.annotator_scores import Beside, beside_teams
@@ -251,23 +251,17 @@ def _teams(
     teams = []
     for submission in chosen:
         name = submission.team
-        boards = {board.name: BoardOfTeam() for board in scheme.boards}
         ranks: dict[str, float | None] = {}
         if (position := positions.get(name)) is None:
-            joined = SchemeScores(results, scheme, (*ranked, submission)).places()
-            for board, standing in joined.boards.items():
-                if (score := standing.score(len(ranked))) is not None:
-                    place = standing.place(len(ranked))
-                    boards[board] = BoardOfTeam(None, float(score), exact_text(score), would_be_place=place)
+            joined = SchemeScores(results, scheme, (*ranked, submission)).places().boards
+            boards = {board: would_be_board(standing, len(ranked)) for board, standing in joined.items()}
         else:
             for metric, metric_ranks in leaderboards.ranks.items():
                 ranks[metric] = shared_rank(metric_ranks, position, scheme.ties) or None
-            for board, standing in leaderboards.boards.items():
-                if (score := standing.score(position)) is not None:
-                    place, text = standing.place(position), exact_text(score)
-                    rank = shared_rank(standing.places, position, scheme.ties)
-                    distribution = distributions[board].get(name)
-                    boards[board] = BoardOfTeam(place, float(score), text, rank, distribution=distribution)
+            boards = {
+                board: board_of_team(standing, position, scheme.ties, distributions[board].get(name))
+                for board, standing in leaderboards.boards.items()
+            }
         metrics = {}
         for metric, value in submission.values.items():
             interval = analysis.intervals.found.get(metric, {}).get(name)
@@ -282,6 +276,23 @@ def _teams(
         about = (note, chosen_here, submission.seconds)
         teams.append(Team(name, eligible, submission.name, number, metrics, boards, *about))
     return teams
+
+
+def board_of_team(
+    standing: BoardPlaces, position: int, ties: Ties, distribution: PlaceDistribution | None = None
+) -> BoardOfTeam:
+    """Return the place of a ranked team by its position in a leaderboard; empty without a place."""
+    if (score := standing.score(position)) is None:
+        return BoardOfTeam()
+    place, rank = standing.place(position), shared_rank(standing.places, position, ties)
+    return BoardOfTeam(place, float(score), exact_text(score), rank, distribution=distribution)
+
+
+def would_be_board(standing: BoardPlaces, position: int) -> BoardOfTeam:
+    """Return the place that an unranked team takes by its position in a leaderboard that it alone joined."""
+    if (score := standing.score(position)) is None:
+        return BoardOfTeam()
+    return BoardOfTeam(None, float(score), exact_text(score), would_be_place=standing.place(position))
 
 
 def _in_order(teams: Sequence[Team], scheme: Scheme) -> tuple[Team, ...]:

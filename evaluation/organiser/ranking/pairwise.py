@@ -3,8 +3,9 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import Any, TypeVar
 
 from evaluation.metrics.intervals import Components, area_variance
 
@@ -75,15 +76,21 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def holm_of_families(p_values: Sequence[float | None], families: Sequence[Hashable]) -> list[float | None]:
-    """Return Holm's adjusted p-values in the order given, adjusted within each family; see `holm`."""
+Test = TypeVar("Test", bound=Any)
+
+
+def corrected(tests: Sequence[Test], family: Callable[[Test], Hashable]) -> tuple[Test, ...]:
+    """Return records of tests with their ``p_value`` adjusted as ``p_holm`` within each family; see `holm`.
+
+    family: returns the family of a record.
+    """
     members: dict[Hashable, list[int]] = defaultdict(list)
-    for position, family in enumerate(families):
-        members[family].append(position)
+    for position, test in enumerate(tests):
+        members[family(test)].append(position)
     adjusted: dict[int, float | None] = {}
     for positions in members.values():
-        adjusted |= zip(positions, holm([p_values[position] for position in positions]), strict=True)
-    return [adjusted[position] for position in range(len(p_values))]
+        adjusted |= zip(positions, holm([tests[position].p_value for position in positions]), strict=True)
+    return tuple(replace(test, p_holm=adjusted[position]) for position, test in enumerate(tests))
 
 
 def significance_tiers(

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +15,7 @@ from evaluation.metrics.intervals import Components, area_variance, components, 
 from evaluation.organiser.ranking.annotators import ReadColumns, curve_of, is_decision
 from evaluation.organiser.ranking.exchanges import mean_tests
 from evaluation.organiser.ranking.pair_tests import TestChoice
-from evaluation.organiser.ranking.pairwise import PairTest, holm_of_families
+from evaluation.organiser.ranking.pairwise import PairTest, corrected
 from evaluation.organiser.ranking.resampling import TeamCases
 
 # --- The sensitivity of every team at every annotator's specificity (REFUGE, sections 4.1, 5.3 and 6) ---
@@ -81,7 +80,7 @@ def annotator_points(
             one = _Compared(read_cases[curve.score], positive, decision[kept] > 0, units)
             if one.positive.any() and not one.positive.all():
                 found.append(_point(annotator, team, one, resampling, choice))
-    return _corrected(found, ranked)
+    return corrected(found, lambda one: one.team in ranked)
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,11 @@ def _point(
     hits, others = int(by_team.sum()), int(by_annotator.sum())
     specificity = int((~one.positive & ~one.decided).sum()) / negatives
     figures = specificity, others / positives, hits / positives, (hits - others) / positives
-    place = annotator, team, positives, negatives, *figures, *_interval(one, resampling)
+    bounds: tuple[float | None, float | None] = (None, None)
+    if resampling.resamples and _fewest_units(one.positive, one.units) >= resampling.interval_minimum:
+        interval = percentile_interval(_differences([one], resampling)[0])
+        bounds = interval.lower, interval.upper
+    place = annotator, team, positives, negatives, *figures, *bounds
     return AnnotatorPoint(*place, only_team, only_annotator, test.method, test.p_value, None, test.note)
 
 
@@ -147,14 +150,6 @@ def mcnemar_p(first_alone: int, second_alone: int) -> float:
 
     total = first_alone + second_alone
     return min(1.0, 2 * float(bdtr(min(first_alone, second_alone), total, 0.5))) if total else 1.0
-
-
-def _interval(one: _Compared, resampling: Resampling) -> tuple[float | None, float | None]:
-    """Return the percentile interval of the difference, None with fewer units of a class than are needed."""
-    if not resampling.resamples or _fewest_units(one.positive, one.units) < resampling.interval_minimum:
-        return None, None
-    interval = percentile_interval(_differences([one], resampling)[0])
-    return interval.lower, interval.upper
 
 
 def _fewest_units(positive: NDArray[np.bool_], units: NDArray[np.int64] | None) -> int:
@@ -269,7 +264,7 @@ def against_readers(
         if _fewest_units(read_cases.positive, units) >= max(2, resampling.interval_minimum):
             scores = {team: one.take(kept)[curve.score] for team, one in tables.items()}
             found += read_cases.sensitivities(scores, resampling) if decided else read_cases.areas(scores)
-    return _corrected(found, ranked)
+    return corrected(found, lambda one: (one.figure, one.team in ranked))
 
 
 @dataclass(frozen=True)
@@ -346,13 +341,3 @@ def _covariance_of_means(values: Floats, units: NDArray[np.int64] | None) -> Flo
     sums = np.zeros((int(of_case.max()) + 1, len(values)))
     np.add.at(sums, of_case, (values - values.mean(axis=1, keepdims=True)).T)
     return np.asarray(sums.T @ sums * (len(sums) / (len(sums) - 1) / cases**2))
-
-
-_Test = TypeVar("_Test", AnnotatorPoint, AgainstReaders)
-
-
-def _corrected(tests: Sequence[_Test], ranked: Collection[str]) -> tuple[_Test, ...]:
-    """Correct tests by Holm: of each figure, of the ranked teams and of all others."""
-    families = [(getattr(test, "figure", ""), test.team in ranked) for test in tests]
-    adjusted = holm_of_families([test.p_value for test in tests], families)
-    return tuple(replace(test, p_holm=p_holm) for test, p_holm in zip(tests, adjusted, strict=True))

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import Literal
 
@@ -160,10 +161,5 @@ def _first(submissions: list[Submission], evaluations: int | None) -> list[Submi
     """Return submissions until the number of those with metrics is reached."""
     if evaluations is None:
         return submissions
-    evaluated = 0
-    for position, submission in enumerate(submissions):
-        if submission.values:
-            if evaluated == evaluations:
-                return submissions[:position]
-            evaluated += 1
-    return submissions
+    evaluated = accumulate(bool(one.values) for one in submissions)
+    return [one for one, number in zip(submissions, evaluated, strict=True) if number <= evaluations]

@@ -247,7 +247,7 @@ def _mask_of(drawn: Sequence[Sequence[Ellipse]], case: FundusCase) -> NDArray[np
     mask = empty_mask(case)
     for drawings in drawn:
         patches = [synthesis.rasterise(ellipse, case.width, case.height) for ellipse in drawings]
-        mask[synthesis.majority_vote(patches, case.width, case.height, len(patches))] = LESION_VALUE
+        mask[synthesis.majority_vote(patches, case.width, case.height)] = LESION_VALUE
     return mask
 
 

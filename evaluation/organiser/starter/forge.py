@@ -298,8 +298,7 @@ def write_from_pack(folder: Path, pack_file: Path) -> FromPack:
         raise PhaseError(*error.problems(pack_file.name)) from None
     except FileNotFoundError as error:
         raise PhaseError(f"{pack_file}: cannot be read: {error}") from None
-    folders, notes, left_out = [], [], []
-    contents = {}
+    contents, notes, left_out = {}, [], []
     for phase in map(_Phase, pack.challenge.phases):
         place = folder / phase.pack.slug
         title = phase.pack.title or phase.pack.slug.replace("-", " ").replace("_", " ").capitalize()
@@ -318,5 +317,4 @@ def write_from_pack(folder: Path, pack_file: Path) -> FromPack:
         sockets = {socket.slug: socket.described() for socket in inputs}
         write_sample(place / repository.PHASE, place / repository.SUBMISSION, sockets)
         repository.write_surroundings(place, repository.phase_name(place), title)
-        folders.append(place)
-    return FromPack(tuple(folders), tuple(notes), tuple(left_out))
+    return FromPack(tuple(contents), tuple(notes), tuple(left_out))

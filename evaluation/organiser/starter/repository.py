@@ -201,13 +201,12 @@ def _address_of(repository: Path) -> str | None:
     git = ["git", "-C", str(repository)]
     try:
         questions = (["ls-files", "pyproject.toml"], ["remote", "get-url", "origin"], ["rev-parse", "HEAD"])
-        answers = [
+        tracked, address, commit = (
             subprocess.run([*git, *question], capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
             for question in questions
-        ]
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
-    tracked, address, commit = answers
     parts = urlsplit(address)
     public = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))  # without a password
     return f"git+{public}@{commit}" if tracked and parts.scheme else None

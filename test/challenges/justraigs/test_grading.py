@@ -18,7 +18,6 @@ from evaluation.organiser.justraigs_graders.grading import (
     MONITORING,
     GraderFigures,
     GraderLimits,
-    agreed_eye,
     agreement_of,
     figures_of,
     gradings_of,
@@ -65,9 +64,8 @@ def marks(text):
 )
 def test_agreed_labels_by_hand(tmp_path, name, specialist_alone, final, decided_by, features):
     (eye,) = [eye for eye in read_graders(graders(tmp_path)) if eye.name == name]
-    found = agreed_eye(eye, specialist_alone)
-    assert (found.final, found.decided_by) == (final, decided_by)
-    assert found.features == (None if features is None else marks(features))
+    assert (eye.final, eye.decided_by) == (final, decided_by)
+    assert eye.agreed_features(specialist_alone) == (None if features is None else marks(features))
 
 
 def test_figures_by_hand(tmp_path):

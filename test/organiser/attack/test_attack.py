@@ -8,7 +8,6 @@ import pytest
 
 from evaluation.organiser import attack_on_classes
 from evaluation.organiser.attack import AttackOnMeans, Split, attack, labels_from_detections
-from evaluation.organiser.attack_on_classes import half_step
 from evaluation.organiser.attack_tools import Oracle, spoilers
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
@@ -161,8 +160,7 @@ def test_labels_from_the_difference_of_one_subgroup_mean(tmp_path, digits, fewes
     oracle = Oracle(phase, [task], 40)
     nested = next(spoilers(task, oracle))
     ratio = "vertical_cup_to_disc_ratio_error"
-    step = half_step(phase, f"segmentation.{ratio}")
-    found = AttackOnMeans(task, ratio, nested, Split("glaucoma", "1", 12), oracle, step).recovered()
+    found = AttackOnMeans(task, ratio, nested, Split("glaucoma", "1", 12), oracle).recovered()
     assert found.labels == {
         case.name: row.cells["glaucoma"] for case, row in zip(phase.cases.forms, phase.rows, strict=True)
     }
@@ -205,5 +203,5 @@ def test_full_masks_are_not_held(tmp_path):
     phase = bundled(tmp_path, "adam-onsite", "resamples = 0")
     (task,) = (task for task in phase.tasks if task.name == "disc")
     oracle = Listening(phase, [task], 1)
-    labels_from_detections(task, {"f1": 3}, oracle, {"f1": 0.5e-4})
+    labels_from_detections(task, {"f1": 3}, oracle)
     assert oracle.full > 0

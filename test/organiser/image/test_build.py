@@ -16,7 +16,7 @@ import pytest
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.image import build
-from evaluation.organiser.image.build import _phase_files, build_image
+from evaluation.organiser.image.build import Recipe, _phase_files, build_image
 from evaluation.organiser.image.export import export_image, provenance
 from evaluation.organiser.starter.repository import write_repository
 from test.repository import REPOSITORY
@@ -191,13 +191,13 @@ def test_export_writes_all_that_the_organiser_needs(engine, mine, capsys):
     assert saved[4:8] == bytes(4)  # no time, so that equal images give equal files
     engine.say(save_fails="")
     with pytest.raises(PhaseError, match="docker save failed"):
-        export_image(build_image(mine), b"{}", folder)
+        export_image(build_image(mine, Recipe(), print), b"{}", folder, print)
     assert (folder / "evaluation-mine.tar.gz").read_bytes() == saved
     assert {path.name for path in folder.iterdir()} == names
 
 
 def test_provenance_says_what_was_built_of_which_sources_and_when(engine, mine):
-    built = build_image(mine)
+    built = build_image(mine, Recipe(), print)
     found = json.loads(provenance(built))
     # https://in-toto.io/Statement/v1 and https://slsa.dev/spec/v1.0/provenance: what is required there.
     assert found["_type"] == "https://in-toto.io/Statement/v1"

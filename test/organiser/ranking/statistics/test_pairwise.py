@@ -1,14 +1,16 @@
 """Tests between two teams: what they could have found, and many of them at once."""
 
+from dataclasses import dataclass
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
 from evaluation.organiser.ranking.pairwise import (
+    corrected,
     detectable_difference,
     holm,
-    holm_of_families,
     significance_tiers,
 )
 
@@ -66,9 +68,17 @@ def test_a_pair_that_could_not_be_tested_is_called_neither_equal_nor_different()
     assert significance_tiers([1, 2, 3], lambda a, b: answers[a, b]) == ((1,), (2, 3))
 
 
-def test_holm_of_families_by_hand():
+@dataclass(frozen=True)
+class Record:
+    family: str
+    p_value: float | None
+    p_holm: float | None = None
+
+
+def test_holm_within_families_by_hand():
     # Of two: 0.01 twice, then 0.04. Of three, one not computed: 0.02 three times, then 0.03 twice, but 0.06.
-    p_values = [0.04, 0.02, None, 0.01, 0.03]
-    found = holm_of_families(p_values, ["a", "b", "b", "a", "b"])
+    values = [("a", 0.04), ("b", 0.02), ("b", None), ("a", 0.01), ("b", 0.03)]
+    tests = [Record(family, p_value) for family, p_value in values]
+    found = [test.p_holm for test in corrected(tests, lambda test: test.family)]
     assert found == [pytest.approx(0.04), pytest.approx(0.06), None, pytest.approx(0.02), pytest.approx(0.06)]
-    assert holm_of_families([], []) == []
+    assert corrected([], lambda test: test) == ()
