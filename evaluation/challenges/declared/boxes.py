@@ -7,17 +7,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.declared.detections import (
-    CERTAIN,
-    CaseDetections,
-    FrocOfObjects,
-    MatchedObjects,
-    MinimumProbability,
-    ObjectFieldTable,
-    ObjectMetric,
-    ShareOfObjects,
-    SingleFieldTable,
-)
+from evaluation.challenges.declared import detections
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
 from evaluation.core.aggregates import optimism_of_envelope
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
@@ -32,7 +22,7 @@ from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_
 from evaluation.metrics.points import PointMatches, match_pairs
 
 
-class BoxesField(ObjectFieldTable):
+class BoxesField(detections.ObjectFieldTable):
     """Any number of boxes parallel to the axes in each case.
 
     In an archive they are rows of a table: x1, y1, x2, y2 (with three axes x1, y1, z1, x2, y2, z2), then the
@@ -47,7 +37,7 @@ class BoxesField(ObjectFieldTable):
     kind: Literal["boxes"]
     axes: Literal[2, 3] = Key(default=2, description="Number of coordinates of a corner.")
     unit: Literal["mm", "pixels"] = Key(
-        default="pixels", description=ObjectFieldTable.model_fields["unit"].description or ""
+        default="pixels", description=detections.ObjectFieldTable.model_fields["unit"].description or ""
     )
 
     def value_kind(self, submitted: bool) -> BoxesInSpace:
@@ -55,7 +45,7 @@ class BoxesField(ObjectFieldTable):
         return BoxesInSpace(self.space, self.attributes(submitted))
 
 
-class BoxMetric(ObjectMetric):
+class BoxMetric(detections.ObjectMetric):
     """A metric of boxes, with the rule that tells hits from false predictions."""
 
     hit: Literal["iou", "centre"] = Key(
@@ -69,11 +59,11 @@ class BoxMetric(ObjectMetric):
         description="`by_confidence`: each prediction, by falling probability, takes the best object that is "
         "not yet taken. `optimal`: as many pairs as possible, of those the best ones.",
     )
-    minimum_probability: MinimumProbability = 0.0
+    minimum_probability: detections.MinimumProbability = 0.0
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
 
-    def detections(self, field_name: str, table: FieldTable) -> CaseDetections:
+    def case_detections(self, field_name: str, table: FieldTable) -> detections.CaseDetections:
         """Return how hits follow from boxes. Raises ValueError for options that do not fit the field."""
         assert isinstance(table, BoxesField)
         if self.matching == "by_confidence" and not table.probability:
@@ -81,12 +71,12 @@ class BoxMetric(ObjectMetric):
         options = (self.hit, self.iou, self.matching, self.minimum_probability)
         return self.detections_of(field_name, table, options, _labels)
 
-    def matched(self, field_name: str, submitted: Boxes, references: Values) -> MatchedObjects:
+    def matched(self, field_name: str, submitted: Boxes, references: Values) -> detections.MatchedObjects:
         """Return the boxes of a case with their matches."""
         found, true = submitted.rows, references[field_name].rows
         counted = found[:, 1] >= self.minimum_probability
         sides = (found[counted], true)
-        return MatchedObjects(
+        return detections.MatchedObjects(
             _labels(submitted),
             found[:, 1],
             counted,
@@ -104,7 +94,7 @@ class BoxMetric(ObjectMetric):
         return match_pairs(distance, near, self.matching, found[:, 1])
 
 
-class BoxF1(ShareOfObjects, BoxMetric):
+class BoxF1(detections.ShareOfObjects, BoxMetric):
     """F1 of detected boxes: hits, false predictions and missed objects summed over all cases.
 
     From 0 to 1, higher is better; 2 hits / (2 hits + false + missed). With several classes, boxes hit objects
@@ -119,7 +109,7 @@ class BoxF1(ShareOfObjects, BoxMetric):
     share = "f1"
 
 
-class BoxPrecision(ShareOfObjects, BoxMetric):
+class BoxPrecision(detections.ShareOfObjects, BoxMetric):
     """Precision of detected boxes: the share of hits among the predictions of all cases.
 
     From 0 to 1, higher is better; 0 if nothing is predicted. Everything else is as in `box_f1`.
@@ -131,7 +121,7 @@ class BoxPrecision(ShareOfObjects, BoxMetric):
     share = "precision"
 
 
-class BoxRecall(ShareOfObjects, BoxMetric):
+class BoxRecall(detections.ShareOfObjects, BoxMetric):
     """Recall of detected boxes: the share of the objects of all cases that are hit.
 
     From 0 to 1, higher is better. Everything else is as in `box_f1`.
@@ -143,7 +133,7 @@ class BoxRecall(ShareOfObjects, BoxMetric):
     share = "recall"
 
 
-class BoxFroc(FrocOfObjects, BoxMetric):
+class BoxFroc(detections.FrocOfObjects, BoxMetric):
     """Free-response ROC of boxes: mean sensitivity at given numbers of false positives per case.
 
     From 0 to 1, higher is better, for a field with at most one class; everything else is as in `froc` of
@@ -155,7 +145,7 @@ class BoxFroc(FrocOfObjects, BoxMetric):
     metric: Literal["box_froc"]
 
 
-class BoxField(SingleFieldTable):
+class BoxField(detections.SingleFieldTable):
     """Exactly one box parallel to the axes in each case, such as the box of an organ.
 
     In an archive it is a row of a table with a row for each case: x1, y1, x2, y2 (with three axes x1, y1, z1,
@@ -166,7 +156,7 @@ class BoxField(SingleFieldTable):
     kind: Literal["box"]
     axes: Literal[2, 3] = Key(default=2, description="Number of coordinates of a corner.")
     unit: Literal["mm", "pixels"] = Key(
-        default="pixels", description=SingleFieldTable.model_fields["unit"].description or ""
+        default="pixels", description=detections.SingleFieldTable.model_fields["unit"].description or ""
     )
 
     def value_kind(self, submitted: bool) -> BoxesInSpace:
@@ -394,7 +384,7 @@ class BoxAverageRecall(_AverageOfBoxes):
 def _missing(objects: NDArray[np.int64], thresholds: int) -> _Matched:
     classes = np.repeat(np.arange(len(objects)), np.maximum(1, objects))
     found = np.zeros((len(classes), thresholds), dtype=np.bool_)
-    return _Matched(classes, np.full(len(classes), CERTAIN), found, objects)
+    return _Matched(classes, np.full(len(classes), detections.CERTAIN), found, objects)
 
 
 def _table(table: CaseTable, columns: Sequence[str], thresholds: Floats) -> DetectionTable:

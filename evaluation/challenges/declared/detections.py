@@ -371,7 +371,7 @@ class ObjectMetric(tables.MetricTable):
     """A metric of the hits, false predictions and missed objects of all cases."""
 
     @abstractmethod
-    def detections(self, field_name: str, table: tables.FieldTable) -> CaseDetections:
+    def case_detections(self, field_name: str, table: tables.FieldTable) -> CaseDetections:
         """Return how hits follow from objects. Raises ValueError for options that do not fit the field."""
 
     @abstractmethod
@@ -401,7 +401,7 @@ class ShareOfObjects(ObjectMetric):
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the figure over all classes, and of each."""
-        return share_measure(name, self.title_of(name), self.share, self.detections(field_name, table))
+        return share_measure(name, self.title_of(name), self.share, self.case_detections(field_name, table))
 
 
 class FrocOfObjects(ObjectMetric):
@@ -419,6 +419,6 @@ class FrocOfObjects(ObjectMetric):
         assert isinstance(table, ObjectFieldTable)
         if not table.probability:
             raise ValueError(f"expected probability = true in field {field_name!r}")
-        detections = self.detections(field_name, table)
+        detections = self.case_detections(field_name, table)
         title, rates = self.title or "FROC score", self.false_positives_per_case
         return froc_measure(name, title, rates, detections, self.reading)

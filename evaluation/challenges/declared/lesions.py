@@ -29,22 +29,12 @@ from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics import lesions as lesion_metrics
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.lesion_wise import MatchedLesions, match_lesions
-from evaluation.metrics.lesions import (
-    F1Reading,
-    LesionPanopticQuality,
-    Lesions,
-    Neighbours,
-    f1_of_lesions,
-    false_negative_voxels,
-    false_positive_voxels,
-    find_lesions,
-    panoptic_quality_of_lesions,
-)
 
 
-def most_lesions(shape: tuple[int, int, int], neighbours: Neighbours) -> int:
+def most_lesions(shape: tuple[int, int, int], neighbours: lesion_metrics.Neighbours) -> int:
     """Return how many components an image (z, y, x) can have at most."""
     if neighbours == "faces":
         return (math.prod(shape) + 1) // 2
@@ -57,19 +47,19 @@ def most_lesions(shape: tuple[int, int, int], neighbours: Neighbours) -> int:
 class LabelLesions:
     """The lesions of one label in both maps, and the reference map."""
 
-    found: Lesions
+    found: lesion_metrics.Lesions
     reference: LabelMapValue
 
     @cached_property
-    def panoptic(self) -> LesionPanopticQuality:
+    def panoptic(self) -> lesion_metrics.LesionPanopticQuality:
         """The panoptic quality of the lesions, computed once for all figures."""
-        return panoptic_quality_of_lesions(self.found)
+        return lesion_metrics.panoptic_quality_of_lesions(self.found)
 
 
 class LesionTable(LabelMetricTable):
     """A figure of the components of a label, by default from 0 to 1 and 0 for a case without a result."""
 
-    neighbours: Neighbours = Key(
+    neighbours: lesion_metrics.Neighbours = Key(
         default="all",
         description="Voxels that are connected: `all` 26 neighbours (8 in two dimensions), `edges` the 18 "
         "(8) that share a face or an edge, or `faces` the 6 (4) that share a face.",
@@ -87,7 +77,7 @@ class LesionTable(LabelMetricTable):
         """Return the components of one structure in its box, found once for all metrics."""
 
         def find(comparison: MapComparison) -> LabelLesions:
-            found = find_lesions(*comparison.maps.masks(structure), self.neighbours)
+            found = lesion_metrics.find_lesions(*comparison.maps.masks(structure), self.neighbours)
             return LabelLesions(found, comparison.reference)
 
         return comparison.derive(("lesions", structure.positions, self.neighbours), find)
@@ -95,7 +85,7 @@ class LesionTable(LabelMetricTable):
     def lesions_of(self, reference: LabelMapValue, structure: Structure) -> int:
         """Return the number of lesions of a reference."""
         mask = structure.mask(reference.positions)
-        return len(find_lesions(np.zeros_like(mask), mask, self.neighbours).reference_voxels)
+        return len(lesion_metrics.find_lesions(np.zeros_like(mask), mask, self.neighbours).reference_voxels)
 
 
 class _LesionVolumeTable(LesionTable, VolumeTable):
@@ -115,7 +105,7 @@ class FalsePositiveVolume(_LesionVolumeTable):
 
     def value(self, label: LabelLesions) -> float:
         """Return the volume."""
-        return false_positive_voxels(label.found) * self.voxel_extent(label.reference)
+        return lesion_metrics.false_positive_voxels(label.found) * self.voxel_extent(label.reference)
 
 
 class FalseNegativeVolume(_LesionVolumeTable):
@@ -132,7 +122,7 @@ class FalseNegativeVolume(_LesionVolumeTable):
 
     def value(self, label: LabelLesions) -> float:
         """Return the volume."""
-        return false_negative_voxels(label.found) * self.voxel_extent(label.reference)
+        return lesion_metrics.false_negative_voxels(label.found) * self.voxel_extent(label.reference)
 
     def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
         """Return the volume of all lesions."""
@@ -184,7 +174,7 @@ class _PartTable(LesionTable):
     """The share where there is nothing of which it is one."""
 
     @abstractmethod
-    def part(self, found: Lesions) -> Part:
+    def part(self, found: lesion_metrics.Lesions) -> Part:
         """Return the lesions that are counted, of how many."""
 
     @abstractmethod
@@ -275,7 +265,7 @@ class DetectedLesions(_PartTable):
     )
     more_is_better = True
 
-    def part(self, found: Lesions) -> Part:
+    def part(self, found: lesion_metrics.Lesions) -> Part:
         """Return the detected lesions of the reference."""
         return Part(found.detected, len(found.reference_voxels))
 
@@ -295,7 +285,7 @@ class MissedLesions(_PartTable):
 
     metric: Literal["missed_lesions"]
 
-    def part(self, found: Lesions) -> Part:
+    def part(self, found: lesion_metrics.Lesions) -> Part:
         """Return the missed lesions of the reference."""
         references = len(found.reference_voxels)
         return Part(references - found.detected, references)
@@ -318,7 +308,7 @@ class FalseLesions(_PartTable, _NumberTable):
     metric: Literal["false_lesions"]
     of_nothing = 0.0
 
-    def part(self, found: Lesions) -> Part:
+    def part(self, found: lesion_metrics.Lesions) -> Part:
         """Return the false lesions among the predicted ones."""
         return Part(found.false, len(found.prediction_voxels))
 
@@ -370,7 +360,7 @@ class LesionF1(LesionTable):
     """
 
     metric: Literal["lesion_f1"]
-    reading: F1Reading = Key(
+    reading: lesion_metrics.F1Reading = Key(
         default="shares",
         description="`shares`: harmonic mean of the share of the reference's lesions that are touched and of "
         "the share of the predicted ones. `counts`: tp / (tp + (fp + fn) / 2) with tp the lesions of the "
@@ -379,7 +369,7 @@ class LesionF1(LesionTable):
 
     def value(self, label: LabelLesions) -> float:
         """Return the F1."""
-        return f1_of_lesions(label.found, self.reading)
+        return lesion_metrics.f1_of_lesions(label.found, self.reading)
 
 
 class PanopticQuality(LesionTable):

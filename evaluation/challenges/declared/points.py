@@ -7,21 +7,7 @@ from typing import Annotated, ClassVar, Literal, Self
 import numpy as np
 from pydantic import AfterValidator, model_validator
 
-from evaluation.challenges.declared import tables
-from evaluation.challenges.declared.detections import (
-    CaseDetections,
-    FrocOfObjects,
-    ListFieldTable,
-    MatchedObjects,
-    MinimumProbability,
-    ObjectFieldTable,
-    ObjectMetric,
-    ShareOfObjects,
-    SingleFieldTable,
-    SpaceTable,
-    distinct,
-    figure_names,
-)
+from evaluation.challenges.declared import detections, tables
 from evaluation.challenges.declared.label_maps import IMAGE_EXTENSIONS, VOLUME_EXTENSIONS, Label, LabelFigure
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
@@ -41,7 +27,7 @@ from evaluation.metrics.points import (
 )
 
 
-class PointsField(ObjectFieldTable):
+class PointsField(detections.ObjectFieldTable):
     """Any number of points in each case, such as the centres of mitoses or nodules.
 
     In an archive they are rows of a table: x, y and with three axes z, then the class where there are
@@ -126,7 +112,7 @@ def _ignored(name: str) -> str:
     return f"{name}_ignored"
 
 
-class PointMetric(ObjectMetric):
+class PointMetric(detections.ObjectMetric):
     """A metric of points, with the rule that tells hits from false predictions."""
 
     radius: tables.Positive | None = Key(
@@ -145,11 +131,11 @@ class PointMetric(ObjectMetric):
         "many pairs as possible, of those the nearest ones. `any`: an object is hit by the most probable of "
         "the predictions that are near, and the others of them do not count.",
     )
-    minimum_probability: MinimumProbability = 0.0
+    minimum_probability: detections.MinimumProbability = 0.0
 
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (PointsField,)
 
-    def detections(self, field_name: str, table: tables.FieldTable) -> CaseDetections:
+    def case_detections(self, field_name: str, table: tables.FieldTable) -> detections.CaseDetections:
         """Return how hits follow from points. Raises ValueError for options that do not fit the field."""
         assert isinstance(table, PointsField)
         if self.radius is None and not table.diameter and not table.lesions:
@@ -161,12 +147,12 @@ class PointMetric(ObjectMetric):
         options = (self.matching, self.radius, self.boundary, self.minimum_probability)
         return self.detections_of(field_name, table, options, lambda points: points.classes)
 
-    def matched(self, field_name: str, submitted: PointSet, references: Values) -> MatchedObjects:
+    def matched(self, field_name: str, submitted: PointSet, references: Values) -> detections.MatchedObjects:
         """Return the points of a case with their matches."""
         counted = submitted.probabilities >= self.minimum_probability
         true, others = references[field_name], references.get(_ignored(field_name))
         sides = (_chosen(submitted, counted), true, others)
-        return MatchedObjects(
+        return detections.MatchedObjects(
             submitted.classes,
             submitted.probabilities,
             counted,
@@ -192,7 +178,7 @@ class PointMetric(ObjectMetric):
         return match_within(found.positions, true.positions, radius, rule, confidence, strict)
 
 
-class PointF1(ShareOfObjects, PointMetric):
+class PointF1(detections.ShareOfObjects, PointMetric):
     """F1 of detected points: hits, false predictions and missed objects summed over all cases.
 
     From 0 to 1, higher is better; 2 hits / (2 hits + false + missed). With several classes, points hit
@@ -208,7 +194,7 @@ class PointF1(ShareOfObjects, PointMetric):
     share = "f1"
 
 
-class PointPrecision(ShareOfObjects, PointMetric):
+class PointPrecision(detections.ShareOfObjects, PointMetric):
     """Precision of detected points: the share of hits among the predictions of all cases.
 
     From 0 to 1, higher is better; 0 where nothing is predicted. Everything else is as in `point_f1`.
@@ -220,7 +206,7 @@ class PointPrecision(ShareOfObjects, PointMetric):
     share = "precision"
 
 
-class PointRecall(ShareOfObjects, PointMetric):
+class PointRecall(detections.ShareOfObjects, PointMetric):
     """Recall of detected points: the share of the objects of all cases that are hit.
 
     From 0 to 1, higher is better. Everything else is as in `point_f1`.
@@ -232,7 +218,7 @@ class PointRecall(ShareOfObjects, PointMetric):
     share = "recall"
 
 
-class Froc(FrocOfObjects, PointMetric):
+class Froc(detections.FrocOfObjects, PointMetric):
     """Free-response ROC: mean sensitivity at given numbers of false positives per case.
 
     From 0 to 1, higher is better, for a field with at most one class, with a figure for each number of
@@ -269,7 +255,7 @@ def _chosen(points: PointSet, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bo
 # --- Landmarks: points that every case has once, alone or by name ---
 
 
-class PointField(SingleFieldTable):
+class PointField(detections.SingleFieldTable):
     """Exactly one point in each case, such as the fovea.
 
     In an archive it is a row of a table with a row for each case: x, y and with three axes z. In an algorithm
@@ -284,7 +270,7 @@ class PointField(SingleFieldTable):
         return Points(self.space, single=True)
 
 
-class KeypointsField(ListFieldTable):
+class KeypointsField(detections.ListFieldTable):
     """Named points, each exactly once per case, or with `partial` some of them.
 
     In an archive they are rows of a table: x, y, with three axes z, and the name; a case without any row is
@@ -293,7 +279,7 @@ class KeypointsField(ListFieldTable):
     """
 
     kind: Literal["keypoints"]
-    names: Annotated[list[tables.Name], AfterValidator(distinct)] = Key(
+    names: Annotated[list[tables.Name], AfterValidator(detections.distinct)] = Key(
         description="The names of the points.", min_length=1
     )
     partial: bool = Key(
@@ -331,7 +317,7 @@ class LandmarkMetric(tables.MetricTable):
         """Return the mean over the landmarks of each case and then over cases, and the mean of each."""
         figure = self.figure(table)
         worst = figure.worst
-        landmarks = figure_names(table.names) if isinstance(table, KeypointsField) else ()
+        landmarks = detections.figure_names(table.names) if isinstance(table, KeypointsField) else ()
         title, count = self.title_of(name), max(1, len(landmarks))
         keys = [f"{name}_{of}" for of in landmarks]
         names = {name: title, **{key: f"{title}, {of}" for key, of in zip(keys, landmarks, strict=True)}}
@@ -394,7 +380,7 @@ class MeanRadialError(LandmarkMetric):
 
     def figure(self, table: tables.FieldTable) -> LabelFigure:
         """Return a distance."""
-        assert isinstance(table, SpaceTable)
+        assert isinstance(table, detections.SpaceTable)
         return LabelFigure(0, self.worst, table.unit)
 
 

@@ -8,16 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from evaluation.challenges.declared import tables
-from evaluation.challenges.declared.detections import (
-    RATES,
-    READING,
-    CaseDetections,
-    Hits,
-    Rate,
-    average_precision_measure,
-    froc_measure,
-)
+from evaluation.challenges.declared import detections, tables
 from evaluation.challenges.declared.label_maps import ImageFieldTable, Label
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
@@ -210,23 +201,23 @@ class _FindingTable(tables.MetricTable):
     )
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (DetectionMapField,)
 
-    def detections(self, field_name: str, table: tables.FieldTable) -> CaseDetections:
+    def case_detections(self, field_name: str, table: tables.FieldTable) -> detections.CaseDetections:
         assert isinstance(table, DetectionMapField)
 
-        def find(comparison: tables.FieldComparison) -> Sequence[Hits]:
+        def find(comparison: tables.FieldComparison) -> Sequence[detections.Hits]:
             found: DetectionMapValue = comparison.submitted
             candidates, positions = together(found.crop, comparison.reference.crop)
             lesions, _ = components_of(table.mask_of(positions))
             overlap = overlap_of_components(candidates, lesions, len(found.confidences))
             matches = match_candidates(overlap, self.least_overlap)
             of_hits, of_false = (found.confidences[chosen] for chosen in (matches.hits, matches.false))
-            return [Hits(of_hits, of_false, matches.lesions)]
+            return [detections.Hits(of_hits, of_false, matches.lesions)]
 
         def objects(references: Values) -> list[int]:
             reference: LabelMapValue = references[field_name]
             return [components_of(table.mask_of(reference.positions))[1]]
 
-        return CaseDetections(
+        return detections.CaseDetections(
             lambda comparison: comparison.derive(("findings", self.least_overlap), find), objects
         )
 
@@ -247,7 +238,9 @@ class LesionAveragePrecision(_FindingTable):
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the average precision."""
-        return average_precision_measure(name, self.title_of(name), self.detections(field_name, table))
+        return detections.average_precision_measure(
+            name, self.title_of(name), self.case_detections(field_name, table)
+        )
 
 
 class LesionFroc(_FindingTable):
@@ -261,13 +254,15 @@ class LesionFroc(_FindingTable):
     """
 
     metric: Literal["lesion_froc"]
-    rates: list[Rate] = Key(default=RATES, description="Numbers of false findings per case.", min_length=1)
-    reading: FrocReading = Key(default="step", description=READING)
+    rates: list[detections.Rate] = Key(
+        default=detections.RATES, description="Numbers of false findings per case.", min_length=1
+    )
+    reading: FrocReading = Key(default="step", description=detections.READING)
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the mean and the sensitivity at each rate."""
-        detections = self.detections(field_name, table)
-        return froc_measure(name, self.title_of(name), self.rates, detections, self.reading)
+        found = self.case_detections(field_name, table)
+        return detections.froc_measure(name, self.title_of(name), self.rates, found, self.reading)
 
 
 class CaseAreaUnderCurve(tables.MetricTable):

@@ -13,13 +13,7 @@ from operator import or_
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin
 
-from pydantic import (
-    Discriminator,
-    ModelWrapValidatorHandler,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+import pydantic
 
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, title_of
 from evaluation.core.case_table import Row
@@ -44,7 +38,7 @@ class RankingTable(KeyTable):
     ties: Ties = "min"
     score: str | None = None
 
-    @model_validator(mode="after")
+    @pydantic.model_validator(mode="after")
     def _metrics_or_boards(self) -> RankingTable:
         if self.boards and (self.metrics or self.weights):
             raise ValueError("expected metrics with weights, or boards, found both")
@@ -134,8 +128,8 @@ if TYPE_CHECKING:
     AnyFieldTable = FieldTable
     AnyMetricTable = MetricTable
 else:
-    AnyFieldTable = Annotated[reduce(or_, FIELDS), Discriminator("kind")]
-    AnyMetricTable = Annotated[reduce(or_, METRICS), Discriminator("metric")]
+    AnyFieldTable = Annotated[reduce(or_, FIELDS), pydantic.Discriminator("kind")]
+    AnyMetricTable = Annotated[reduce(or_, METRICS), pydantic.Discriminator("metric")]
 
 
 def name_of(table: type[FieldTable] | type[MetricTable]) -> str:
@@ -159,7 +153,7 @@ class TaskTable(KeyTable):
     optional: bool = False
     metrics: dict[Name, AnyMetricTable] = Key(min_length=1)
 
-    @field_validator("metrics", mode="before")
+    @pydantic.field_validator("metrics", mode="before")
     @classmethod
     def _named(cls, metrics: object) -> object:
         """Return a table for each metric, from a list of names or tables without ``metric``."""
@@ -186,7 +180,7 @@ class DeclaredOptions(Options):
     ranking: RankingTable = RankingTable()
     composites: dict[Name, CompositeTable] = Key(default={})
 
-    @model_validator(mode="before")
+    @pydantic.model_validator(mode="before")
     @classmethod
     def _from_record(cls, options: object) -> object:
         """Return the options that `recorded` returned, as tables."""
@@ -194,22 +188,22 @@ class DeclaredOptions(Options):
             return json.loads(options[_RECORD])
         return options
 
-    @model_validator(mode="wrap")
+    @pydantic.model_validator(mode="wrap")
     @classmethod
     def _metrics_of_the_kind(
-        cls, options: object, handler: ModelWrapValidatorHandler[DeclaredOptions]
+        cls, options: object, handler: pydantic.ModelWrapValidatorHandler[DeclaredOptions]
     ) -> DeclaredOptions:
         """Answer an unknown metric with the metrics of its field's kind alone."""
         try:
             return handler(options)
-        except ValidationError as error:
+        except pydantic.ValidationError as error:
             faults: list[Any] = error.errors(include_url=False)
             for fault in faults:
                 if fault["type"] == "union_tag_invalid" and fault["loc"][:1] == ("tasks",):
                     fields = options.get("fields") if isinstance(options, dict) else None
                     if known := _metrics_for(fields, fault["input"].get("field")):
                         fault["ctx"]["expected_tags"] = ", ".join(map(repr, known))
-            raise ValidationError.from_exception_data(error.title, faults) from None
+            raise pydantic.ValidationError.from_exception_data(error.title, faults) from None
 
     def as_values(self) -> dict[str, Any]:
         """Return the declaration without default values."""

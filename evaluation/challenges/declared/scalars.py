@@ -160,11 +160,8 @@ class FlagsField(ScalarFieldTable):
 
     @model_validator(mode="after")
     def _one_column_each(self) -> "FlagsField":
-        for what, columns in (
-            ("names", self.names),
-            ("columns", self.columns),
-            ("references", self.references),
-        ):
+        for what in ("names", "columns", "references"):
+            columns: list[str] | None = getattr(self, what)
             if columns is not None and len({*columns}) != len(self.names):
                 raise ValueError(f"{what}: expected {len(self.names)} names that differ")
         return self

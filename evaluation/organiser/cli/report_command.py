@@ -102,4 +102,4 @@ def _benchmark(arguments: argparse.Namespace) -> int:
             pictures["work"] = benchmark_pictures.part_gallery(annotations, arguments.tables, phase)
     elif phase is not None:
         raise PhaseError("--phase: expected only together with --annotations")
-    return _write_report(Report(benchmark_page(tables, pictures)), arguments)
+    return _write_report(Report(benchmark_page(arguments.tables.name, tables, pictures)), arguments)

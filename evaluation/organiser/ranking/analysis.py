@@ -12,6 +12,7 @@ from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.froc import FrocTable
+from evaluation.organiser.ranking import comparisons, difficulty, resampling, stability
 from evaluation.organiser.ranking.annotator_scores import Scores
 from evaluation.organiser.ranking.annotators import (
     AnnotatorsSection,
@@ -28,55 +29,19 @@ from evaluation.organiser.ranking.classifiers import (
     predictive_values,
     roc_curve,
 )
-from evaluation.organiser.ranking.comparisons import (
-    SIGNIFICANT,
-    Comparison,
-    Comparisons,
-    Conclusion,
-    Margin,
-    MarginTest,
-    chosen_opponents,
-    compare,
-    compare_unranked,
-    margin_tests,
-)
-from evaluation.organiser.ranking.difficulty import (
-    Association,
-    SubgroupTest,
-    associations,
-    case_difficulties,
-    group_difficulties,
-    subgroup_tests,
-    values_by_subgroup,
-)
 from evaluation.organiser.ranking.leaderboard_file import CaseValues, CurvePoints, FrocPoints, OrganiserPart
 from evaluation.organiser.ranking.pair_tests import TestChoice, TestOfMeans
 from evaluation.organiser.ranking.readers import against_readers, annotator_points
-from evaluation.organiser.ranking.resampling import (
-    Resampled,
-    TeamCases,
-    draw_cases,
-    intervals_of_teams,
-    resample_teams,
-    with_composite_intervals,
-    with_composites,
-)
 from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScores
 from evaluation.organiser.ranking.selection import Which
-from evaluation.organiser.ranking.stability import (
-    Influence,
-    PlaceDistribution,
-    influences,
-    place_distributions,
-)
 from evaluation.phase.places import BoardPlaces, Leaderboards, place_teams
 from evaluation.platform.result_file import as_written_values
 
 # --- Single cases, for organisers: values and curves, where each step is a case of one class or an object ---
 
 
-def _case_values(metrics: Mapping[str, Metric], cases: TeamCases) -> dict[str, CaseValues]:
+def _case_values(metrics: Mapping[str, Metric], cases: resampling.TeamCases) -> dict[str, CaseValues]:
     """Return the values by case of every metric that is a mean of them."""
     found: dict[str, CaseValues] = {}
     for name, metric, team, table in cases.each_table(metrics):
@@ -86,7 +51,7 @@ def _case_values(metrics: Mapping[str, Metric], cases: TeamCases) -> dict[str, C
     return found
 
 
-def _curves(metrics: Mapping[str, Metric], cases: TeamCases) -> dict[str, dict[str, CurvePoints]]:
+def _curves(metrics: Mapping[str, Metric], cases: resampling.TeamCases) -> dict[str, dict[str, CurvePoints]]:
     """Return the ROC curves of every metric that is an area under one, by metric and team."""
     found: dict[str, dict[str, CurvePoints]] = {}
     for name, metric, team, table in cases.each_table(metrics):
@@ -96,7 +61,7 @@ def _curves(metrics: Mapping[str, Metric], cases: TeamCases) -> dict[str, dict[s
 
 
 def _reader_curves(
-    read: ReadColumns | None, metrics: Mapping[str, Metric], cases: TeamCases
+    read: ReadColumns | None, metrics: Mapping[str, Metric], cases: resampling.TeamCases
 ) -> dict[str, CurvePoints]:
     """Return the ROC curve of every annotator who gave scores, of the cases that it read."""
     if read is None:
@@ -111,7 +76,7 @@ def _reader_curves(
 
 
 def _free_response_curves(
-    metrics: Mapping[str, Metric], cases: TeamCases
+    metrics: Mapping[str, Metric], cases: resampling.TeamCases
 ) -> dict[str, dict[str, FrocPoints]]:
     """Return the curves of every metric of detections, none without any object in the reference."""
     found: dict[str, dict[str, FrocPoints]] = {}
@@ -153,7 +118,7 @@ class RankOptions:
     classifiers: Mapping[str, str] | None = None
     annotator_scores: Callable[[tuple[str, ...]], Scores] | None = None
     compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    margins: tuple[Margin, ...] = ()
+    margins: tuple[comparisons.Margin, ...] = ()
     in_fixed_order: bool = False
     covariates: tuple[str, ...] = ()
     prevalence: float | None = None
@@ -180,7 +145,9 @@ class Analysis:
         self._ranked, self._scores, self._standings = ranked, scores, leaderboards
         self._chosen = chosen
         given = results.resampling or Resampling(0, 0, 10)
-        self._cases, self._all = (TeamCases.of(group, given.clusters) for group in (ranked, chosen))
+        self._cases, self._all = (
+            resampling.TeamCases.of(group, given.clusters) for group in (ranked, chosen)
+        )
         self._metrics = SchemeMetrics(results, scheme, ranked, self._cases)
         self._choice = given
         if choices.resamples is not None:
@@ -188,12 +155,14 @@ class Analysis:
         if choices.interval_minimum is not None:
             self._choice = replace(self._choice, interval_minimum=choices.interval_minimum)
         self._tests = TestChoice(given.seed, choices.permutations, choices.means)
-        self.intervals = intervals_of_teams(self._metrics.with_intervals(), self._all, self._choice)
-        self._draws = draw_cases(self._metrics.of_ranked_teams(), self._all, self._choice)
+        self.intervals = resampling.intervals_of_teams(
+            self._metrics.with_intervals(), self._all, self._choice
+        )
+        self._draws = resampling.draw_cases(self._metrics.of_ranked_teams(), self._all, self._choice)
         self.resampled = self._resample()
         composites, values = results.challenge.composites, {one.team: one.values for one in chosen}
         of_cases = self.resampled.values
-        self.intervals = with_composite_intervals(self.intervals, composites, values, of_cases)
+        self.intervals = resampling.with_composite_intervals(self.intervals, composites, values, of_cases)
         self.resampled_standings = self._place_resampled()
         self.rank_sets = self._rank_sets()
         standings = {} if self.too_many_to_compare else self.resampled_standings
@@ -206,12 +175,12 @@ class Analysis:
         """Whether tests of pairs are left out: there are many teams and no request for tests."""
         return self._choices.tests is not True and len(self._ranked) > _MAX_TESTED
 
-    def distributions(self, board: str) -> dict[str, PlaceDistribution]:
+    def distributions(self, board: str) -> dict[str, stability.PlaceDistribution]:
         """Return the distributions of the ranked teams' places in a leaderboard."""
         standing = self.resampled_standings.get(board)
         if standing is None:
             return {}
-        found = zip(self._cases.teams, place_distributions(standing.places), strict=True)
+        found = zip(self._cases.teams, stability.place_distributions(standing.places), strict=True)
         return {team: distribution for team, distribution in found if distribution}
 
     def organiser_part(self) -> OrganiserPart:
@@ -220,12 +189,12 @@ class Analysis:
         metrics, cases = results.metrics, results.cases
         if cases is None:
             return OrganiserPart()
-        influence: list[Influence] = []
+        influence: list[stability.Influence] = []
         if choices.influence and self._metrics.are_complete(self._scheme.metrics):
             figures = self._metrics.of_scheme(), results.challenge.composites
             in_force = self._scheme, self._standings, *figures
-            influence = influences(*in_force, self._cases, cases.names, self._scores)
-        difficulties = case_difficulties(metrics, self._cases)
+            influence = stability.influences(*in_force, self._cases, cases.names, self._scores)
+        difficulties = difficulty.case_difficulties(metrics, self._cases)
         classifiers: dict[str, str] = {}
         if not self.too_many_to_compare:
             requested = dict(choices.classifiers or {})
@@ -235,7 +204,7 @@ class Analysis:
         points = operating_points(results.tasks, chosen)
         return OrganiserPart(
             difficulties=tuple(difficulties),
-            groups=tuple(group_difficulties(difficulties, cases, choices.subgroups)),
+            groups=tuple(difficulty.group_difficulties(difficulties, cases, choices.subgroups)),
             influences=tuple(influence),
             values=_case_values(metrics, chosen),
             curves=_curves(metrics, chosen),
@@ -246,13 +215,13 @@ class Analysis:
             classifiers=classifiers_of_teams(metrics, classifiers, chosen, *tested),
             operating_points=points,
             predictive_values=predictive_values(points, choices.prevalence) if choices.prevalence else (),
-            subgroups=values_by_subgroup(metrics, chosen, cases, choices.subgroups),
+            subgroups=difficulty.values_by_subgroup(metrics, chosen, cases, choices.subgroups),
         )
 
-    def margin_tests(self, annotators: Scores) -> tuple[MarginTest, ...]:
+    def margin_tests(self, annotators: Scores) -> tuple[comparisons.MarginTest, ...]:
         """Return the tests with a margin; an annotator's score is a fixed value. Raises `RankingError`."""
         values: dict[str, dict[str, float]] = {}
-        margins: list[Margin] = []
+        margins: list[comparisons.Margin] = []
         for one in self._choices.margins:
             if one.metric not in self._results.metrics:
                 raise RankingError(f"margin of {one.metric}: it is not a metric of {self._results.phase}")
@@ -262,9 +231,13 @@ class Analysis:
             score = annotators.get(one.reference, {}).get(one.metric, one.value)
             margins.append(replace(one, value=None if one.reference in values[one.metric] else score))
         fixed = self._choices.in_fixed_order
-        tests = margin_tests(margins, self._results.metrics, values, self._all, self.resampled.values, fixed)
+        tests = comparisons.margin_tests(
+            margins, self._results.metrics, values, self._all, self.resampled.values, fixed
+        )
         for one in margins:
-            teams: dict[Conclusion, list[str]] = {shown: [] for shown in get_args(Conclusion)}
+            teams: dict[comparisons.Conclusion, list[str]] = {
+                shown: [] for shown in get_args(comparisons.Conclusion)
+            }
             for test in tests:
                 if (test.metric, test.reference) == (one.metric, one.reference):
                     teams[test.conclusion].append(test.team)
@@ -272,22 +245,24 @@ class Analysis:
             self.notices.append(f"{one.metric}, margin {one.margin:g} to {one.reference}: {told}")
         return tests
 
-    def subgroup_tests(self) -> tuple[SubgroupTest, ...]:
+    def subgroup_tests(self) -> tuple[difficulty.SubgroupTest, ...]:
         """Return the tests between subgroups within each team."""
         cases = self._results.cases
         if not self._choices.subgroups:
             return ()
         if cases is None:
             raise RankingError("subgroups need results per case (evaluate --cases)")
-        return tuple(subgroup_tests(self._results.metrics, self._all, cases, self._choices.subgroups))
+        return tuple(
+            difficulty.subgroup_tests(self._results.metrics, self._all, cases, self._choices.subgroups)
+        )
 
-    def associations(self) -> tuple[Association, ...]:
+    def associations(self) -> tuple[difficulty.Association, ...]:
         """Return the correlations with columns of numbers. Raises `RankingError`."""
         cases = self._results.cases
         if cases is None and self._choices.covariates:
             raise RankingError("covariates need results per case (evaluate --cases)")
         metrics, chosen = self._results.metrics, self._choices.covariates
-        return associations(metrics, self._all, cases, chosen) if cases else ()
+        return difficulty.associations(metrics, self._all, cases, chosen) if cases else ()
 
     def annotators(self) -> AnnotatorsSection | None:
         """Return the figures of the annotators, None where none were requested."""
@@ -297,15 +272,17 @@ class Analysis:
         metrics, tables = self._results.metrics, self._all.tables
         return annotators_section(choices.annotators, choices.classifiers or {}, metrics, tables)
 
-    def _resample(self) -> Resampled:
+    def _resample(self) -> resampling.Resampled:
         without = [s.team for s in self._ranked if s.values and s.tables is None]
         if without:
             self.notices.append(f"no results per case, and so no uncertainty: {', '.join(without)}")
-        found = resample_teams(self._metrics.of_ranked_teams(), self._all, self._draws)
+        found = resampling.resample_teams(self._metrics.of_ranked_teams(), self._all, self._draws)
         for name, reason in found.missing.items() if self._choice.resamples else ():
             if name in self._scheme.metrics:
                 self.notices.append(f"{name}: not resampled: {reason}")
-        return replace(found, values=with_composites(found.values, self._results.challenge.composites))
+        return replace(
+            found, values=resampling.with_composites(found.values, self._results.challenge.composites)
+        )
 
     def _place_resampled(self) -> dict[str, BoardPlaces]:
         ranked = [self._all.teams.index(team) for team in self._cases.teams]
@@ -334,15 +311,17 @@ class Analysis:
                 found[name] = rank_sets(values, self._all.teams, resampled, better)
         return found
 
-    def _compare_unranked(self) -> dict[str, tuple[Comparison, ...]]:
-        against = chosen_opponents(self._results, self._choices.compare_with)
+    def _compare_unranked(self) -> dict[str, tuple[comparisons.Comparison, ...]]:
+        against = comparisons.chosen_opponents(self._results, self._choices.compare_with)
         if not against or self._choices.tests is False:
             return {}
         found = {}
         for name, metric in self._metrics.of_scheme().items():
             values = {s.team: s.values[name] for s in self._chosen if name in s.values}
             resampled = self._resampled_by_team(name)
-            found[name] = compare_unranked(name, metric, values, self._all, resampled, self._tests, against)
+            found[name] = comparisons.compare_unranked(
+                name, metric, values, self._all, resampled, self._tests, against
+            )
         return found
 
     def _resampled_by_team(self, name: str) -> dict[str, Floats]:
@@ -350,7 +329,7 @@ class Analysis:
         values = self.resampled.values.get(name)
         return {} if values is None else dict(zip(self._all.teams, values.T, strict=True))
 
-    def _compare(self) -> dict[str, Comparisons]:
+    def _compare(self) -> dict[str, comparisons.Comparisons]:
         tests = self._choices.tests
         if not any(submission.tables for submission in self._ranked) or tests is False:
             return {}
@@ -363,10 +342,10 @@ class Analysis:
         for name, metric in self._metrics.of_scheme().items():
             values = {s.team: s.values[name] for s in self._ranked if name in s.values}
             resampled = self._resampled_by_team(name)
-            found[name] = compare(name, metric, values, self._cases, resampled, self._tests)
+            found[name] = comparisons.compare(name, metric, values, self._cases, resampled, self._tests)
             pairs, permutations = found[name].pairs, self._tests.permutations
             is_random = any(pair.method == "randomisation" for pair in pairs)
-            if is_random and len(pairs) / (permutations + 1) >= SIGNIFICANT:
+            if is_random and len(pairs) / (permutations + 1) >= comparisons.SIGNIFICANT:
                 self.notices.append(
                     f"{name}: {permutations} permutations are too few for {len(pairs)} pairs: "
                     "none can become significant"

@@ -214,16 +214,14 @@ def margin_tests(
         units = cases.units(table)
         freedom = (len(table) if units is None else np.unique(units).size) - 1
         columns = dict(zip(cases.teams, resampled[one.metric].T, strict=True))
-        of_reference = one.value
+        of_teams, known, drawn = values[one.metric], one.value, np.zeros(1)
+        if known is None:
+            known, drawn = of_teams[one.reference], columns[one.reference]
         for team in tables:
             if team == one.reference:
                 continue
-            moved = columns[team]
-            if of_reference is None:
-                moved = moved - columns[one.reference]
-            known = values[one.metric][one.reference] if of_reference is None else of_reference
-            difference = upwards * (values[one.metric][team] - known)
-            error = max(float(np.nanstd(moved, ddof=1)), sys.float_info.min)
+            difference = upwards * (of_teams[team] - known)
+            error = max(float(np.nanstd(columns[team] - drawn, ddof=1)), sys.float_info.min)
             half = float(stdtrit(freedom, 0.975)) * error
             not_inferior = float(stdtr(freedom, -(difference + one.margin) / error))
             not_superior = float(stdtr(freedom, (difference - one.margin) / error))

@@ -3,18 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from evaluation.organiser.ranking import difficulty
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.annotators import AnnotatorsSection
 from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.classifiers import Classifiers, PredictiveValues, TeamOperatingPoint
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
-from evaluation.organiser.ranking.difficulty import (
-    Association,
-    CaseDifficulty,
-    GroupDifficulty,
-    SubgroupTest,
-    SubgroupValue,
-)
 from evaluation.organiser.ranking.readers import AgainstReaders, AnnotatorPoint
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import Influence, PlaceDistribution, RankingAgreement
@@ -116,8 +110,8 @@ class PhaseLeaderboard:
     superiority: dict[str, Superiority] = field(default_factory=dict)
     robustness: tuple[Variation, ...] = ()
     across: AcrossRankings | None = None
-    subgroup_tests: tuple[SubgroupTest, ...] = ()
-    associations: tuple[Association, ...] = ()
+    subgroup_tests: tuple[difficulty.SubgroupTest, ...] = ()
+    associations: tuple[difficulty.Association, ...] = ()
     annotators: AnnotatorsSection | None = None
     clusters: int | None = None
 
@@ -249,8 +243,8 @@ class CaseValues:
 class OrganiserPart:
     """The figures of single cases. They reveal labels and are written to separate files."""
 
-    difficulties: tuple[CaseDifficulty, ...] = ()
-    groups: tuple[GroupDifficulty, ...] = ()
+    difficulties: tuple[difficulty.CaseDifficulty, ...] = ()
+    groups: tuple[difficulty.GroupDifficulty, ...] = ()
     influences: tuple[Influence, ...] = ()
     values: dict[str, CaseValues] = field(default_factory=dict)
     curves: dict[str, dict[str, CurvePoints]] = field(default_factory=dict)
@@ -261,7 +255,7 @@ class OrganiserPart:
     classifiers: Classifiers = field(default_factory=Classifiers)
     operating_points: tuple[TeamOperatingPoint, ...] = ()
     predictive_values: tuple[PredictiveValues, ...] = ()
-    subgroups: tuple[SubgroupValue, ...] = ()
+    subgroups: tuple[difficulty.SubgroupValue, ...] = ()
 
 
 def leaderboard_schema() -> dict[str, Any]:

@@ -11,14 +11,8 @@ import numpy as np
 
 from evaluation.io.files import write_atomically
 from evaluation.organiser.output import csv_bytes
+from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.leaderboard import RankedPhase
-from evaluation.organiser.ranking.leaderboard_file import (
-    FinalTeam,
-    Leaderboard,
-    MetricOfTeam,
-    OrganiserPart,
-    PhaseLeaderboard,
-)
 from evaluation.organiser.ranking.pairwise import corrected
 from evaluation.organiser.ranking.rank_statistics import rank_sum_test
 from evaluation.organiser.ranking.results import ROLES, SECONDS, SEPARATOR, RankingError
@@ -79,7 +73,7 @@ def read_methods(path: Path) -> Methods:
 
 
 def method_groups(
-    phase: PhaseLeaderboard, methods: Methods, columns: Sequence[str]
+    phase: leaderboard_file.PhaseLeaderboard, methods: Methods, columns: Sequence[str]
 ) -> tuple[MethodGroup, ...]:
     """Return the groups of every column in every metric, the best mean first.
 
@@ -107,7 +101,7 @@ def method_groups(
     return tuple(found)
 
 
-def methods_rows(phase: PhaseLeaderboard, methods: Methods) -> list[dict[str, Any]]:
+def methods_rows(phase: leaderboard_file.PhaseLeaderboard, methods: Methods) -> list[dict[str, Any]]:
     """Return a row for each team in the order of the leaderboard: places, methods, metrics of the ranking."""
     ranked = [name for name, metric in phase.metrics.items() if metric.in_ranking]
     return [
@@ -145,7 +139,7 @@ def _group(
 # --- The files of a leaderboard ---
 
 
-def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
+def write_leaderboard(board: leaderboard_file.Leaderboard, folder: Path) -> list[Path]:
     """Write leaderboard.json and csv files, over several phases one more csv each; return the paths."""
     tables: dict[str, list[dict[str, Any]]] = {"robustness.csv": [], "comparisons.csv": []}
     tables |= {"subgroup-tests.csv": [], "associations.csv": [], "leaderboard.csv": leaderboard_rows(board)}
@@ -168,7 +162,7 @@ def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
     return _write(documents | _filled(tables), folder)
 
 
-def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list[Path]:
+def write_organiser_part(part: leaderboard_file.OrganiserPart, folder: Path, suffix: str) -> list[Path]:
     """Write the non-empty tables of single cases; return the paths."""
     tables: dict[str, Sequence[Any]] = {
         f"difficulty{suffix}.csv": part.difficulties,
@@ -186,14 +180,14 @@ def write_organiser_part(part: OrganiserPart, folder: Path, suffix: str) -> list
     if part.values or part.curves or part.free_response:
         report = {
             "format": "leaderboard-organiser/1",
-            "values": {name: vars(values) for name, values in part.values.items()},
-            "curves": _points_by_team(part.curves),
-            "classifiers": {"curves": [vars(curve) for curve in part.classifiers.curves]},
-            "reader_curves": {name: vars(points) for name, points in part.reader_curves.items()},
+            "values": part.values,
+            "curves": part.curves,
+            "classifiers": {"curves": part.classifiers.curves},
+            "reader_curves": part.reader_curves,
         }
         if part.free_response:
-            report["free_response"] = _points_by_team(part.free_response)
-        documents[f"organiser{suffix}.json"] = (json.dumps(report) + "\n").encode("ascii")
+            report["free_response"] = part.free_response
+        documents[f"organiser{suffix}.json"] = (json.dumps(report, default=vars) + "\n").encode("ascii")
     return _write(documents, folder)
 
 
@@ -222,10 +216,6 @@ def _submission_rows(phase: RankedPhase) -> list[dict[str, Any]]:
     return rows
 
 
-def _points_by_team(curves: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, Any]]:
-    return {name: {team: vars(points) for team, points in of.items()} for name, of in curves.items()}
-
-
 def write_methods(
     groups: Sequence[MethodGroup], rows: Sequence[Mapping[str, Any]], folder: Path, suffix: str
 ) -> list[Path]:
@@ -237,7 +227,7 @@ def write_methods(
     return _write(documents, folder)
 
 
-def leaderboard_rows(board: Leaderboard, role: str | None = None) -> list[dict[str, Any]]:
+def leaderboard_rows(board: leaderboard_file.Leaderboard, role: str | None = None) -> list[dict[str, Any]]:
     """Return the rows of `leaderboard.csv`, or of one of several phases. Raises `KeyError`."""
     if role is not None:
         return _phase_rows({phase.role: phase for phase in board.phases}[role])
@@ -264,7 +254,7 @@ def _cells(row: Any) -> dict[str, Any]:
     return {name: " ".join(value) if isinstance(value, tuple) else value for name, value in vars(row).items()}
 
 
-def _phase_rows(phase: PhaseLeaderboard) -> list[dict[str, Any]]:
+def _phase_rows(phase: leaderboard_file.PhaseLeaderboard) -> list[dict[str, Any]]:
     """Return the rows of the csv; metric columns are named as in a phase's `leaderboard.csv`."""
     metrics = [name for name in phase.metrics if any(name in team.metrics for team in phase.teams)]
     rows = []
@@ -284,17 +274,19 @@ def _phase_rows(phase: PhaseLeaderboard) -> list[dict[str, Any]]:
     return rows
 
 
-def _interval(name: str, of: MetricOfTeam | PlaceDistribution | None) -> dict[str, float | None]:
+def _interval(
+    name: str, of: leaderboard_file.MetricOfTeam | PlaceDistribution | None
+) -> dict[str, float | None]:
     return {f"{name} lower": of.lower if of else None, f"{name} upper": of.upper if of else None}
 
 
-def _robustness_row(phase: PhaseLeaderboard, variation: Variation) -> dict[str, Any]:
+def _robustness_row(phase: leaderboard_file.PhaseLeaderboard, variation: Variation) -> dict[str, Any]:
     row = {key: getattr(variation, key) for key in ("board", "kind", "change", "tau_b")}
     ranked = [team.team for team in phase.teams if team.boards[variation.board].place is not None]
     return row | {f"place of {team}": variation.places.get(team) for team in ranked}
 
 
-def _final_rows(final: tuple[FinalTeam, ...]) -> list[dict[str, Any]]:
+def _final_rows(final: tuple[leaderboard_file.FinalTeam, ...]) -> list[dict[str, Any]]:
     return [
         {"place": row.place, "team": row.team, "score": row.exact_score}
         | {f"{role} place": place for role, place in row.phases.items()}

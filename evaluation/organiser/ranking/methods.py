@@ -192,7 +192,7 @@ class MethodRule:
     ``scores`` takes values of shape (teams, cases), NaN for a missing one, weights of shape (rows, cases),
     the better direction of the metric, and the method with its options; it returns shape (rows, teams).
     ``sentence`` describes it in a report, with places for the options. ``of_ranks``: the values are the
-    ranks of the teams in each case. ``better``: the direction of the scores, None for that of the metric.
+    ranks of the teams in each case. ``better``: the direction of the scores, None for that of the values.
     """
 
     scores: Scores
@@ -225,16 +225,10 @@ METHODS: Mapping[MethodName, MethodRule] = {
         "Teams were ranked by the {quantile:g} quantile, from the worse end, of each metric over the cases",
     ),
     "rank-then-mean": MethodRule(
-        _mean,
-        "Teams were ranked in every case, and then by the mean of these ranks",
-        of_ranks=True,
-        better="lower",
+        _mean, "Teams were ranked in every case, and then by the mean of these ranks", of_ranks=True
     ),
     "rank-then-median": MethodRule(
-        _median,
-        "Teams were ranked in every case, and then by the median of these ranks",
-        of_ranks=True,
-        better="lower",
+        _median, "Teams were ranked in every case, and then by the median of these ranks", of_ranks=True
     ),
     "test-then-rank": MethodRule(
         _wins,
@@ -294,9 +288,9 @@ def team_scores(
     values = as_written_values(np.stack([table[column] for table in tables.values()]))
     strata = metric.aggregate.strata(first)
     rule = METHODS[method.name]
-    if rule.of_ranks:
-        values = case_ranks(values, metric.better, ties)
     better: Better = rule.better or metric.better
+    if rule.of_ranks:
+        values, better = case_ranks(values, metric.better, ties), "lower"
     # Strata are a column, so that they follow where cases are taken from the table.
     cells = zip(values.T.tolist(), strata.tolist(), strict=True)
     table = CaseTable(first.names, [{"values": case, "stratum": stratum} for case, stratum in cells])

@@ -11,19 +11,8 @@ from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.metric import Curve, Metric
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.intervals import components
-from evaluation.organiser.ranking.exchanges import (
-    PERMUTATIONS,
-    Difference,
-    ExchangedSensitivities,
-    mean_tests,
-    randomisation_tests,
-)
+from evaluation.organiser.ranking import exchanges, rank_statistics
 from evaluation.organiser.ranking.pairwise import PairTest, area_test
-from evaluation.organiser.ranking.rank_statistics import (
-    published_difference,
-    rank_sum_test,
-    signed_rank_tests,
-)
 from evaluation.phase.places import mid_ranks
 
 # --- Randomisation tests between teams in any metric: their results are exchanged case by case ---
@@ -62,12 +51,12 @@ def randomised(
         else:
             differences = [_by_weights(metric, used[first], used[second]) for first, second in together]
         errors = [standard_errors[pair] for pair in together]
-        tests = randomisation_tests(differences, cases, seed, permutations, errors)
+        tests = exchanges.randomisation_tests(differences, cases, seed, permutations, errors)
         found |= zip(together, tests, strict=True)
     return found
 
 
-def _by_weights(metric: Metric, first: CaseTable, second: CaseTable) -> Difference:
+def _by_weights(metric: Metric, first: CaseTable, second: CaseTable) -> exchanges.Difference:
     """Return the difference of any metric, from both teams' rows in one table.
 
     For each case a weight of 0 or 1 chooses the team whose result is scored.
@@ -79,12 +68,16 @@ def _by_weights(metric: Metric, first: CaseTable, second: CaseTable) -> Differen
         kept = 1 - moved
         as_first = WeightedCases(joined, np.concatenate([kept, moved], axis=1))
         as_second = WeightedCases(joined, np.concatenate([moved, kept], axis=1))
-        return published_difference(metric.aggregate.values(as_first), metric.aggregate.values(as_second))
+        return rank_statistics.published_difference(
+            metric.aggregate.values(as_first), metric.aggregate.values(as_second)
+        )
 
     return difference
 
 
-def _by_threshold(curve: Curve, tables: Mapping[str, CaseTable]) -> Callable[[Pair], Difference] | None:
+def _by_threshold(
+    curve: Curve, tables: Mapping[str, CaseTable]
+) -> Callable[[Pair], exchanges.Difference] | None:
     """Return the differences of sensitivities by pair, None for other points of a curve and without a class.
 
     The result equals `_by_weights`, ten times as fast.
@@ -95,11 +88,11 @@ def _by_threshold(curve: Curve, tables: Mapping[str, CaseTable]) -> Callable[[Pa
     labelled = np.flatnonzero(~np.isnan(label))
     at = {team: position for position, team in enumerate(tables)}
     scores = np.stack([table[curve.score][labelled] for table in tables.values()])
-    sensitivities = ExchangedSensitivities(scores, label[labelled] > 0, curve.specificity)
+    sensitivities = exchanges.ExchangedSensitivities(scores, label[labelled] > 0, curve.specificity)
 
-    def of_pair(pair: Pair) -> Difference:
+    def of_pair(pair: Pair) -> exchanges.Difference:
         after = sensitivities.between(at[pair[0]], at[pair[1]])
-        return lambda exchanged: published_difference(
+        return lambda exchanged: rank_statistics.published_difference(
             *after(exchanged if labelled.size == label.size else np.take(exchanged, labelled, axis=1))
         )
 
@@ -135,7 +128,7 @@ class TestChoice:
     __test__ = False
 
     seed: int
-    permutations: int = PERMUTATIONS
+    permutations: int = exchanges.PERMUTATIONS
     means: TestOfMeans = "permutation"
 
 
@@ -180,12 +173,12 @@ def _tests_of_means(
     columns = np.stack([table[column] for table in tables.values()])
     indices = [(rows[first], rows[second]) for first, second in pairs]
     if choice.means == "signed-rank" and units is None:
-        return signed_rank_tests(columns, indices)
-    paired = mean_tests(columns, indices, units, choice.seed, choice.permutations)
+        return rank_statistics.signed_rank_tests(columns, indices)
+    paired = exchanges.mean_tests(columns, indices, units, choice.seed, choice.permutations)
     if choice.means != "rank-sum":
         return paired
     return [
-        replace(rank_sum_test(columns[a], columns[b]), standard_error=of_means.standard_error)
+        replace(rank_statistics.rank_sum_test(columns[a], columns[b]), standard_error=of_means.standard_error)
         for (a, b), of_means in zip(indices, paired, strict=True)
     ]
 

@@ -22,14 +22,7 @@ from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.metrics.arrays import Floats
-from evaluation.organiser.ranking.results import (
-    VARIANT_OF,
-    PhaseResults,
-    RankingError,
-    Submission,
-    natural_order,
-    variant_faults,
-)
+from evaluation.organiser.ranking import results
 from evaluation.phase.leaderboard import ELIGIBLE, TEAM
 from evaluation.phase.scores import RecordedColumns
 from evaluation.phase.validation import InvalidTableError, read_table, suggestion
@@ -78,7 +71,7 @@ def read_definition(path: Path | None, metrics: list[str]) -> TableDefinition:
             content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
         except (OSError, ValueError) as error:
             raise_trouble_of(error, "read", path)
-            raise RankingError(f"{path}: {error}") from None
+            raise results.RankingError(f"{path}: {error}") from None
     problems: list[str] = []
     given = dict(found) if isinstance(found := content.get("metrics", {}), dict) else found
     for text in metrics:
@@ -94,8 +87,8 @@ def read_definition(path: Path | None, metrics: list[str]) -> TableDefinition:
         definition = read_table(TableDefinition, content | {"metrics": given})
     except InvalidTableError as error:
         file = str(path) if path else "--metric"
-        raise RankingError(*problems, *error.problems(file)) from None
-    RankingError.raise_all(problems)
+        raise results.RankingError(*problems, *error.problems(file)) from None
+    results.RankingError.raise_all(problems)
     return definition
 
 
@@ -142,10 +135,10 @@ def _read(path: Path, definition: TableDefinition, problems: list[str]) -> panda
         )
     except (OSError, ValueError) as error:
         raise_trouble_of(error, "read", path)
-        raise RankingError(f"{path}: cannot be read: {error}") from None
+        raise results.RankingError(f"{path}: cannot be read: {error}") from None
     if TEAM not in table:
         found = ", ".join(table.columns)
-        raise RankingError(f"{path}: expected the column {TEAM!r}, found {found}")
+        raise results.RankingError(f"{path}: expected the column {TEAM!r}, found {found}")
     for name in texts:
         table[name] = table[name].str.strip()
     for key in (TEAM, CASE, TASK, METRIC):
@@ -271,7 +264,7 @@ def _values_by_task(
 # --- Results of any origin from one table, with values by case or aggregated values ---
 
 
-def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
+def read_results_table(path: Path, definition: TableDefinition) -> results.PhaseResults:
     """Return the results in a csv file. Raises `RankingError` listing every fault.
 
     Long: team, case, metric, value (without ``metric``, the only metric is called "value"). Wide: team, case
@@ -284,12 +277,12 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
     """
     problems: list[str] = []
     long = _long(path, _read(path, definition, problems), definition, problems)
-    RankingError.raise_all(problems)
-    teams = sorted(long[TEAM].unique(), key=natural_order)
+    results.RankingError.raise_all(problems)
+    teams = sorted(long[TEAM].unique(), key=results.natural_order)
     variants = _variants(path, long, teams, problems)
     cases = sorted(long[CASE].unique()) if CASE in long else [""]
     found = _values_by_task(path, long, teams, cases, definition, problems)
-    RankingError.raise_all(problems)
+    results.RankingError.raise_all(problems)
     tasks = tuple(_task(name, metrics, len(found) > 1) for name, metrics in found.items())
     columns = _case_columns(long, cases) if CASE in long else None
     submissions = tuple(
@@ -316,23 +309,25 @@ def read_results_table(path: Path, definition: TableDefinition) -> PhaseResults:
         resampling = Resampling(*bootstrap, clusters=clusters)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     found_in_table = submissions, frozenset(ineligible), columns, resampling
-    return PhaseResults(challenge, Options(), tasks, title, digest, *found_in_table, variants=variants)
+    return results.PhaseResults(
+        challenge, Options(), tasks, title, digest, *found_in_table, variants=variants
+    )
 
 
 def _variants(
     path: Path, long: pandas.DataFrame, teams: Sequence[str], problems: list[str]
 ) -> dict[str, str]:
     """Return the original team of every variant; faults are added to problems."""
-    if VARIANT_OF not in long:
+    if results.VARIANT_OF not in long:
         return {}
-    given = {team: sorted(set(bases) - {""}) for team, bases in long.groupby(TEAM)[VARIANT_OF]}
+    given = {team: sorted(set(bases) - {""}) for team, bases in long.groupby(TEAM)[results.VARIANT_OF]}
     problems += [
-        f"{path}: {VARIANT_OF}: {team!r} is a variant of several teams: {', '.join(bases)}"
+        f"{path}: {results.VARIANT_OF}: {team!r} is a variant of several teams: {', '.join(bases)}"
         for team, bases in given.items()
         if len(bases) > 1
     ]
     variants = {str(team): str(bases[0]) for team, bases in given.items() if bases}
-    problems += [f"{path}: {fault}" for fault in variant_faults(variants, teams)]
+    problems += [f"{path}: {fault}" for fault in results.variant_faults(variants, teams)]
     return variants
 
 
@@ -363,7 +358,7 @@ def _task(name: str, metrics: Mapping[str, _MetricValues], one_of_several: bool)
 
 def _submission(
     team: str, position: int, found: Mapping[str, Mapping[str, _MetricValues]], cases: Sequence[str] | None
-) -> Submission:
+) -> results.Submission:
     """Return a team's results; cases: None for aggregated values."""
     values: dict[str, float] = {}
     tables: dict[str, CaseTable] = {}
@@ -382,11 +377,11 @@ def _submission(
             rows = zip(*(column[kept].tolist() for column in columns.values()), strict=True)
             names = tuple(cases[case] for case in kept.tolist())
             tables[task] = CaseTable(names, [dict(zip(columns, row, strict=True)) for row in rows])
-    return Submission(team, team, values, tables or None)
+    return results.Submission(team, team, values, tables or None)
 
 
 def _case_columns(long: pandas.DataFrame, cases: Sequence[str]) -> RecordedColumns:
-    known = (TEAM, CASE, TASK, METRIC, VALUE, ELIGIBLE, VARIANT_OF)
+    known = (TEAM, CASE, TASK, METRIC, VALUE, ELIGIBLE, results.VARIANT_OF)
     groups = long.groupby(CASE)
     constant = [name for name in long.columns if name not in known and (groups[name].nunique() <= 1).all()]
     firsts = groups[constant].first().reindex(cases).astype(str)

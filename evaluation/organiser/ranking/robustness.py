@@ -14,7 +14,7 @@ from evaluation.organiser.ranking.rank_statistics import kendall_tau_b
 from evaluation.organiser.ranking.resampling import TeamCases, as_ranked, by_task
 from evaluation.organiser.ranking.results import PhaseResults, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScores
-from evaluation.phase.places import IntArray, Leaderboards, place_teams
+from evaluation.phase.places import Leaderboards, place_teams
 
 # --- Other schemes: another method, a metric left out, another weight ---
 
@@ -117,8 +117,13 @@ def variations(
     def add(kind: Kind, change: str, affected: Collection[str], new: Leaderboards) -> None:
         for name in boards:
             if name in new.boards and name in affected:
-                places = in_force[name].places[0], new.boards[name].places[0]
-                found.append(_variation(name, kind, change, submissions, *places))
+                before, now = in_force[name].places[0], new.boards[name].places[0]
+                both = (before > 0) & (now > 0)
+                taus = kendall_tau_b(before[both], now[both][np.newaxis]) if both.sum() > 1 else [np.nan]
+                tau = None if np.isnan(taus[0]) else float(taus[0])
+                named = zip((submission.team for submission in submissions), now.tolist(), strict=True)
+                places = {team: place for team, place in named if place}
+                found.append(Variation(name, kind, change, places, tau))
 
     ranked = [results.metrics[name] for name in scheme.metrics if name in results.metrics]
     has_means = any(metric.aggregate.spread_column is not None for metric in ranked)
@@ -167,13 +172,3 @@ def _places_in(
 
 def _weights(names: Sequence[str], members: set[str]) -> Floats:
     return np.array([[name in members for name in names]], dtype=np.float64)
-
-
-def _variation(
-    board: str, kind: Kind, change: str, submissions: Sequence[Submission], in_force: IntArray, new: IntArray
-) -> Variation:
-    both = (in_force > 0) & (new > 0)
-    tau = float(kendall_tau_b(in_force[both], new[both][np.newaxis])[0]) if both.sum() > 1 else np.nan
-    named = zip((submission.team for submission in submissions), new.tolist(), strict=True)
-    places = {team: place for team, place in named if place}
-    return Variation(board, kind, change, places, None if np.isnan(tau) else tau)

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,24 +22,16 @@ TABLES = (
 )
 
 
-@dataclass(frozen=True)
-class BenchmarkTables:
-    """The rows of every table by name; a table of a step that was not run has no rows."""
-
-    folder: Path
-    rows: dict[str, list[Record]]
-
-    def __getitem__(self, name: str) -> list[Record]:
-        """Return the rows of a table."""
-        return self.rows[name]
+Tables = dict[str, list[Record]]
+"""The rows of every table by name; a table of a step that was not run has no rows."""
 
 
-def read_tables(folder: Path) -> BenchmarkTables:
+def read_tables(folder: Path) -> Tables:
     """Return the tables in a folder by `fuse cysts --report`. Raises `PhaseError` without any."""
-    rows = {name: _rows(folder / f"{name}.csv") for name in TABLES}
-    if not any(rows.values()):
+    tables = {name: _rows(folder / f"{name}.csv") for name in TABLES}
+    if not any(tables.values()):
         raise PhaseError(f"{folder}: expected the tables of fuse cysts, found none")
-    return BenchmarkTables(folder, rows)
+    return tables
 
 
 def _numeric(record: Record, column: str) -> float | None:
@@ -92,7 +83,7 @@ def _chart(
     return vl.Chart(name=name, data=data, specification=specification, **words)
 
 
-def _distinction_charts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
+def _distinction_charts(tables: Tables) -> Iterator[vl.Chart]:
     yield from _two_cysts(tables)
     if tables["distributions"]:
         yield _distributions(tables["distributions"])
@@ -104,7 +95,7 @@ def _distinction_charts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
         yield _chart("scale", means, further=list(_joined_labels(means)))
 
 
-def _two_cysts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
+def _two_cysts(tables: Tables) -> Iterator[vl.Chart]:
     """Yield histograms of the supervisor's most and least distinct cysts of at least median size."""
     cysts = [
         row
@@ -182,7 +173,7 @@ def _joined_labels(rows: Sequence[Record]) -> Iterator[Record]:
 # --- Figures of accuracy by confidence (Table 4) and of combined annotators (Figs. 9 to 12) ---
 
 
-def _accuracy_charts(tables: BenchmarkTables) -> Iterator[vl.Chart]:
+def _accuracy_charts(tables: Tables) -> Iterator[vl.Chart]:
     for measure in ("accuracy", "reproducibility"):
         points: list[Record] = [
             {"reader": row["reader"], "confidence": confidence, "similarity": row[f"confidence_{confidence}"]}
@@ -211,8 +202,8 @@ _WHOLE = frozenset(
 )
 
 
-def benchmark_page(tables: BenchmarkTables, pictures: Mapping[str, Gallery] | None = None) -> Page:
-    """Return the page of the existing tables, with the requested ``pictures`` by name of their section.
+def benchmark_page(name: str, tables: Tables, pictures: Mapping[str, Gallery] | None = None) -> Page:
+    """Return the page of the tables of that name, with the requested ``pictures`` by name of their section.
 
     "accuracy": B-scans with both runs of every annotator; "combinations": with their combinations; "work": of
     the built benchmark.
@@ -255,13 +246,13 @@ def benchmark_page(tables: BenchmarkTables, pictures: Mapping[str, Gallery] | No
     not_run = (Text(("This step was not run.",)),)
     return Page(
         title="Cyst benchmark",
-        subtitle=tables.folder.name,
+        subtitle=name,
         banner=BANNER,
         facts=tuple(_facts(tables)),
         answer=tuple(_answer(everything)),
         sections=tuple(
-            Section(name, title, (*blocks, *galleries.get(name, ())) or not_run)
-            for name, title, blocks in sections
+            Section(section, title, (*blocks, *galleries.get(section, ())) or not_run)
+            for section, title, blocks in sections
         ),
     )
 
@@ -277,7 +268,7 @@ def _answer(combinations: Sequence[Record]) -> Iterator[str]:
         yield f"{which} comes nearest to the supervisor: {similarity}."
 
 
-def _facts(tables: BenchmarkTables) -> Iterator[tuple[str, str]]:
+def _facts(tables: Tables) -> Iterator[tuple[str, str]]:
     cysts = tables["distinctions"]
     if cysts:
         yield "Annotators", ", ".join(sorted({str(row["reader"]) for row in cysts}))

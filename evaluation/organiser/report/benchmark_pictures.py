@@ -12,15 +12,9 @@ from evaluation.charts.chart import SKY, VERMILION, YELLOW
 from evaluation.core.fault import PhaseError
 from evaluation.io.json_files import read_json
 from evaluation.metrics.crops import Box, box_of_content
-from evaluation.organiser.cyst_benchmark import combination, data
+from evaluation.organiser.cyst_benchmark import combination, data, transform
 from evaluation.organiser.cyst_benchmark.accuracy import ValuedBScan, read_accuracy, valued
 from evaluation.organiser.cyst_benchmark.assignment import read_assignment
-from evaluation.organiser.cyst_benchmark.transform import (
-    EVERY_INTERVAL,
-    Interval,
-    read_distinctions,
-    read_scale,
-)
 from evaluation.organiser.report.overlays import data_uri, file_of
 from evaluation.organiser.report.page import Gallery, Picture
 
@@ -147,7 +141,7 @@ def chosen_b_scans(folder: Path, work: Path) -> list[ShownBScan]:
 def _every_b_scan(folder: Path, work: Path) -> Iterator[ShownBScan]:
     strata = data.read_strata(folder)
     evaluation_set = data.open_evaluation_set(folder, strata, 0)
-    scale, measured = read_scale(work, _interval(work)), read_distinctions(work)
+    scale, measured = transform.read_scale(work, _interval(work)), transform.read_distinctions(work)
     for b_scan in evaluation_set:
         values = valued(b_scan, scale, measured)
         true = combination.marked_by(values, (data.SUPERVISOR,))
@@ -182,15 +176,15 @@ def _legend() -> tuple[tuple[str, str], ...]:
     return tuple((colour, f"confidence {confidence:g}") for confidence, colour in RAMP)
 
 
-def _interval(work: Path) -> Interval:
+def _interval(work: Path) -> transform.Interval:
     """Return the interval behind the accuracies."""
     path = work / "report.json"
     try:
         found = read_json(path)["accuracy"]["interval"]
     except (FileNotFoundError, KeyError, TypeError):
         raise PhaseError(f"{path}: expected the section of the step accuracy, found none") from None
-    if found not in EVERY_INTERVAL:
-        raise PhaseError(f"{path}: expected one of {', '.join(EVERY_INTERVAL)}, found {found!r}")
+    if found not in transform.EVERY_INTERVAL:
+        raise PhaseError(f"{path}: expected one of {', '.join(transform.EVERY_INTERVAL)}, found {found!r}")
     return "cyst" if found == "cyst" else "level"
 
 

@@ -96,16 +96,9 @@ class Photographs:
 
 # --- The picture of one case in one task: its masks, its volume, its boxes or its points ---
 
-PictureKind = Literal["regions", "boxes", "box", "points", "objects", "photograph"]
-"""Masks or volumes; boxes that hit or not; one box; landmarks; points that hit or not; the image alone."""
+PictureKind = Literal["regions", object_drawing.Drawing, "photograph"]
+"""Masks or volumes, points or boxes, the image alone."""
 
-_KINDS: dict[tuple[bool, bool], PictureKind] = {
-    (True, True): "box",
-    (True, False): "boxes",
-    (False, True): "points",
-    (False, False): "objects",
-}
-"""By whether a kind has boxes, and whether it has one object per case."""
 _MOST_PANELS = 3
 _PLANES = ("plane of a scan", "across y", "across x")
 
@@ -198,7 +191,7 @@ def _picture_of_objects(
     field: Field, found: object_drawing.Objects, size: tuple[int, int], photograph: overlays.Colours | None
 ) -> CaseImage:
     lossy = photograph is not None and found.axes == 2 and found.in_pixels
-    kind = _KINDS[object_drawing.are_boxes(field.kind), object_drawing.are_single(field.kind)]
+    kind = object_drawing.drawing_of(field.kind)
     panels = object_drawing.VIEW_NAMES if found.axes == 3 else ()
     picture = _encoded(object_drawing.object_panels(found, size, photograph), lossy)
     return CaseImage(kind, picture, panels, object_drawing.landmark_names(field.kind))

@@ -16,7 +16,7 @@ from evaluation.core.challenge import Options, Task, Values
 from evaluation.core.field import Field, Kind
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.points import Keypoints, PointInImage, Points, PointSet
-from evaluation.metrics.arrays import Floats
+from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.boxes import iou_of_corners, match_boxes
 from evaluation.metrics.crops import Box
 from evaluation.metrics.points import match_pairs
@@ -28,27 +28,15 @@ HIT = 0.5
 """Least intersection over union of a hit, in figures of one threshold."""
 
 
-@dataclass(frozen=True)
-class BoxHits:
-    """The predicted boxes of one image: hit or not, shape (boxes,); numbers found, false and missed."""
-
-    hit: NDArray[np.bool_]
-    found: int
-    false: int
-    missed: int
-
-
-def case_hits(predicted: Floats, reference: Floats, threshold: float, inclusive: bool) -> BoxHits:
-    """Return the hits of one image, and the numbers of hits, false and missed boxes.
+def case_hits(predicted: Floats, reference: Floats, threshold: float, inclusive: bool) -> Bools:
+    """Return which predicted boxes of one image are hits, shape (boxes,).
 
     predicted, reference: shape (boxes, 6), class index, confidence and corners in pixels.
     """
     called, true = (rows[:, 0].astype(np.int64) for rows in (predicted, reference))
     made = predicted[:, 2:], called, predicted[:, 1]
     matches = match_boxes(*made, reference[:, 2:], true, inclusive)
-    hit = (matches.claimed < threshold) & (threshold <= matches.iou)
-    found = int(hit.sum())
-    return BoxHits(hit, found, len(predicted) - found, len(reference) - found)
+    return np.asarray((matches.claimed < threshold) & (threshold <= matches.iou))
 
 
 def inclusive_corners(options: Options) -> bool:
@@ -118,15 +106,16 @@ def has_objects(kind: Kind) -> bool:
     return isinstance(kind, PointInImage | BoxList | Points | Keypoints | BoxesInSpace)
 
 
-def are_boxes(kind: Kind) -> bool:
-    """Return whether values of a kind are boxes."""
-    return isinstance(kind, BoxList | BoxesInSpace)
+Drawing = Literal["boxes", "box", "points", "objects"]
+"""Boxes that hit or not; one box; landmarks; points that hit or not."""
 
 
-def are_single(kind: Kind) -> bool:
-    """Return whether values of a kind are one point or box per case."""
-    one = isinstance(kind, Points | BoxesInSpace) and kind.single
-    return one or isinstance(kind, PointInImage | Keypoints)
+def drawing_of(kind: Kind) -> Drawing:
+    """Return what a picture shows of the points or boxes of a kind."""
+    single = isinstance(kind, Points | BoxesInSpace) and kind.single
+    if isinstance(kind, BoxList | BoxesInSpace):
+        return "box" if single else "boxes"
+    return "points" if single or isinstance(kind, PointInImage | Keypoints) else "objects"
 
 
 def landmark_names(kind: Kind) -> tuple[str, ...]:
@@ -146,13 +135,12 @@ def objects_of(
         return None if at is None else _landmarks({0: at.predicted}, {0: at.reference})
     assert isinstance(kind, Points | Keypoints | BoxesInSpace), f"nothing is drawn of {type(kind).__name__}"
     in_pixels = kind.space.unit == "pixels"
-    if are_single(kind):
-        if isinstance(predicted, PointSet):
-            one = _landmarks(_by_class(predicted), _by_class(reference))
-        else:
-            below = replace(_box(reference.rows[0, 2:].tolist(), overlays.AGREEMENT), wide=True)
-            one = Objects((below, _box(predicted.rows[0, 2:].tolist(), overlays.FALSE)), surroundings=True)
-        return replace(one, in_pixels=in_pixels)
+    if (drawing := drawing_of(kind)) == "points":
+        return replace(_landmarks(_by_class(predicted), _by_class(reference)), in_pixels=in_pixels)
+    if drawing == "box":
+        below = replace(_box(reference.rows[0, 2:].tolist(), overlays.AGREEMENT), wide=True)
+        above = _box(predicted.rows[0, 2:].tolist(), overlays.FALSE)
+        return Objects((below, above), surroundings=True, in_pixels=in_pixels)
     verdicts = _verdicts(options, task, field, predicted, references)
     sides = _boxes if isinstance(kind, BoxesInSpace) else _points
     drawn = tuple(sides(predicted, reference, verdicts))
@@ -200,7 +188,7 @@ def _landmarks(found: Mapping[int, Position], true: Mapping[int, Position]) -> O
 
 def _listed_boxes(predicted: Boxes, reference: Boxes, inclusive: bool) -> Iterator[Drawn]:
     """Yield hits, false boxes and missed boxes with their colours, at the threshold of `HIT`."""
-    hit = case_hits(predicted.rows, reference.rows, HIT, inclusive).hit
+    hit = case_hits(predicted.rows, reference.rows, HIT, inclusive)
     iou = iou_of_corners(predicted.rows[hit, None, 2:], reference.rows[None, :, 2:], inclusive)
     same = predicted.rows[hit, None, 0] == reference.rows[None, :, 0]
     missed = np.ones(len(reference.rows), dtype=np.bool_)

@@ -66,8 +66,8 @@ def _counts(results: SubmissionResults, task: Task, table: CaseTable) -> Iterato
     if {"predicted", "reference"} <= set(columns):
         inclusive = inclusive_corners(results.phase.options)
         sides = zip(table.objects("predicted"), table.objects("reference"), strict=True)
-        matched = (case_hits(*pair, HIT, inclusive) for pair in sides)
-        yield _as_counts((one.found, one.false, one.found + one.missed) for one in matched)
+        numbers = ((int(case_hits(*pair, HIT, inclusive).sum()), *map(len, pair)) for pair in sides)
+        yield _as_counts((hits, boxes - hits, objects) for hits, boxes, objects in numbers)
     for metric in task.metrics:
         parts = ("hits", "false", "found", "objects")
         hits, false, found, objects = (f"{metric.name}_{part}" for part in parts)

@@ -25,7 +25,7 @@ FIELD = BoxesField(kind="boxes", probability=True)
 def hits(table, found, true, field=FIELD):
     references = {"boxes": Boxes(np.array(true, float).reshape(-1, 2 + 2 * field.axes))}
     submitted = Boxes(np.array(found, float).reshape(-1, 2 + 2 * field.axes))
-    (of_class,) = table.detections("boxes", field).hits(FieldComparison("boxes", submitted, references))
+    (of_class,) = table.case_detections("boxes", field).hits(FieldComparison("boxes", submitted, references))
     return of_class
 
 

@@ -26,7 +26,7 @@ def test_the_curves_end_where_all_boxes_are_counted(bundled_phase):
             )
         ]
         of_class = [predicted[:, 0] == position for predicted in table.objects("predicted")]
-        false = sum(int((~hit.hit[own]).sum()) for hit, own in zip(hits, of_class, strict=True))
+        false = sum(int((~hit[own]).sum()) for hit, own in zip(hits, of_class, strict=True))
         last = [row for row in rows if row["name"] == name][-1]
         assert last["false_positives_per_case"] * len(table) == false
 

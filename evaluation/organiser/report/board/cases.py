@@ -14,19 +14,11 @@ from evaluation.core.challenge import Task
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
 from evaluation.organiser.charts.teams import CaseInfluence, influence_chart
+from evaluation.organiser.report import page
 from evaluation.organiser.report.board.metrics import complete_values
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
 from evaluation.organiser.report.case_images import CaseReading, is_shown
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
-from evaluation.organiser.report.page import (
-    Block,
-    Column,
-    Gallery,
-    Picture,
-    Section,
-    SortableCaseTable,
-    Title,
-)
 from evaluation.organiser.report.pictures import LEGENDS, known_or_none
 from evaluation.organiser.report.sources import followed
 from evaluation.phase.phase import Phase
@@ -38,7 +30,7 @@ _MOST_INFLUENTIAL = 25
 _MOST_MAIN = 6
 
 
-def cases_section(phase: ReportedPhase) -> Section | None:
+def cases_section(phase: ReportedPhase) -> page.Section | None:
     """Return the section of single cases; None where none are known."""
     return phase.section("cases", "Cases", (*_hardest(phase), *_influential(phase), *_table(phase)))
 
@@ -92,7 +84,7 @@ def _influential(phase: ReportedPhase) -> Iterator[Chart]:
             yield influence_chart(figure, title, list(moves))
 
 
-def _table(phase: ReportedPhase) -> Iterator[SortableCaseTable]:
+def _table(phase: ReportedPhase) -> Iterator[page.SortableCaseTable]:
     difficulties: dict[str, dict[str, float]] = {}
     for one in phase.organiser.difficulties:
         title = f"{phase.title_of(one.metric)}: {one.measure}"
@@ -104,10 +96,10 @@ def _table(phase: ReportedPhase) -> Iterator[SortableCaseTable]:
         return
     measures = difficulties.values()
     rows = ((case, *(one.get(case) for one in measures), moved.get(case, 0)) for case in cases)
-    measured = (Column(title, 4, is_main=place < _MOST_MAIN) for place, title in enumerate(difficulties))
-    columns: list[Title] = ["case", *measured, f"teams moved without it: {words_of(board)}"]
+    measured = (page.Column(title, 4, is_main=place < _MOST_MAIN) for place, title in enumerate(difficulties))
+    columns: list[page.Title] = ["case", *measured, f"teams moved without it: {words_of(board)}"]
     note = "Difficulty is the mean over the ranked teams."
-    yield SortableCaseTable.of(phase.identifier("cases"), "All cases", columns, rows, note)
+    yield page.SortableCaseTable.of(phase.identifier("cases"), "All cases", columns, rows, note)
 
 
 # --- The section of pictures: the hardest cases in the reference and by the best teams ---
@@ -179,7 +171,7 @@ def phase_of(reported: Sequence[ReportedPhase], phases: Sequence[Phase]) -> tupl
     raise PhaseError(f"--ground-truth: expected a phase of the leaderboard, {expected}, for the pictures")
 
 
-def pictures_section(reported: ReportedPhase, pictures: PhasePictures | None) -> Section | None:
+def pictures_section(reported: ReportedPhase, pictures: PhasePictures | None) -> page.Section | None:
     """Return the section; None without any picture."""
     if pictures is None:
         return None
@@ -212,7 +204,7 @@ def _viewer(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Viewer
         yield Viewer(tuple(teams), tuple(cases))
 
 
-def _galleries(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Block]:
+def _galleries(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[page.Block]:
     titles = {task.name: task.title for task in pictures.tasks}
     for task, cases in pictures.hardest.items():
         source = followed(reported.board.challenge, f"pictures of {task}")
@@ -226,9 +218,9 @@ def _galleries(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Blo
                 continue
             told = {name: f"{name}.{image.shows}" for name, image in found.items()}
             images = tuple(
-                Picture(case, image.source, told[name], f"{titles[task]}, case {case}, {told[name]}")
+                page.Picture(case, image.source, told[name], f"{titles[task]}, case {case}, {told[name]}")
                 for name, image in found.items()
             )
             kind = next(reversed(found.values())).kind
             follows = f"Follows {source}." if source else ""
-            yield Gallery(f"{titles[task]}: {case}", images, LEGENDS[kind], follows)
+            yield page.Gallery(f"{titles[task]}: {case}", images, LEGENDS[kind], follows)

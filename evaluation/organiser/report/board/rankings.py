@@ -48,7 +48,13 @@ def _places(team: str, given: PlaceDistribution) -> team_charts.TeamPlaces:
 
 def ranking_section(phase: ReportedPhase) -> Section | None:
     """Return the section of one phase's ranking."""
-    tables = (*_board_tables(phase), *_tiers(phase))
+    tiers = (
+        (phase.title_of(name), number, ", ".join(teams))
+        for name, metric in phase.ranked_metrics.items()
+        if metric.comparisons
+        for number, teams in enumerate(metric.comparisons.tiers or (), start=1)
+    )
+    tables = (*_board_tables(phase), *phase.tables("tiers", tiers))
     return phase.section("ranking", "Ranking", (_ranking_table(phase), *_charts(phase), *tables))
 
 
@@ -115,16 +121,6 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
             figure, title = phase.identifier(name, "places"), f"Places: {words_of(name)}"
             drawn = values, phase.marks, "place"
             yield team_charts.team_values_chart(figure, title, told, *drawn, places=len(phase.teams))
-
-
-def _tiers(phase: ReportedPhase) -> Iterator[Table]:
-    rows = (
-        (phase.title_of(name), number, ", ".join(teams))
-        for name, metric in phase.ranked_metrics.items()
-        if metric.comparisons
-        for number, teams in enumerate(metric.comparisons.tiers or (), start=1)
-    )
-    return phase.tables("tiers", rows)
 
 
 # --- The section across tasks or phases: consensus, agreement of the rankings, and a dendrogram ---
@@ -297,7 +293,13 @@ def _change(phase: ReportedPhase, variation: Variation) -> str:
 
 def significance_section(phase: ReportedPhase) -> Section | None:
     """Return the section of the tests; None without any."""
-    return phase.section("significance", "Significance", (*_significance_maps(phase), *_unranked(phase)))
+    rows = (
+        (phase.title_of(name), one.first, one.second, one.difference, one.method, one.p_value, one.p_holm)
+        for name, metric in phase.board.metrics.items()
+        for one in metric.unranked
+    )
+    unranked = phase.tables("unranked", rows, phase.chosen_here)
+    return phase.section("significance", "Significance", (*_significance_maps(phase), *unranked))
 
 
 def methods_of(pairs: tuple[Comparison, ...]) -> str:
@@ -321,16 +323,6 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
         told = f"{test}, 5 % after Holm's correction for all pairs of the metric."
         follows = wiesenfarth("significance map")
         yield matrices.significance_chart(figure, title, told, tested, teams, follows)
-
-
-def _unranked(phase: ReportedPhase) -> Iterator[Table]:
-    """Yield the table of the tests of teams without a place, if there are any."""
-    rows = (
-        (phase.title_of(name), one.first, one.second, one.difference, one.method, one.p_value, one.p_holm)
-        for name, metric in phase.board.metrics.items()
-        for one in metric.unranked
-    )
-    return phase.tables("unranked", rows, phase.chosen_here)
 
 
 def _verdict(pair: Comparison) -> matrices.Verdict:

@@ -19,15 +19,8 @@ from evaluation.organiser.analyses.analysis import AnalysisFigure
 from evaluation.organiser.annotators.ensemble import GAIN_FILES, MEMBERS, EnsembleGain
 from evaluation.organiser.charts.teams import TeamMarks, TeamValue
 from evaluation.organiser.output import text_of_cell
+from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
-from evaluation.organiser.ranking.leaderboard_file import (
-    BoardOfTeam,
-    Leaderboard,
-    MetricOfPhase,
-    OrganiserPart,
-    PhaseLeaderboard,
-    Team,
-)
 from evaluation.organiser.ranking.rank_statistics import pareto_front
 from evaluation.organiser.report.analyses import FIGURES
 from evaluation.organiser.report.page import Block, Section, Table, identifier, listed
@@ -41,7 +34,9 @@ LEADERBOARD_FILE = "leaderboard.json"
 _ORGANISER_FORMAT = "leaderboard-organiser/1"
 
 
-def read_leaderboard(folder: Path) -> tuple[Leaderboard, tuple[OrganiserPart, ...]]:
+def read_leaderboard(
+    folder: Path,
+) -> tuple[leaderboard_file.Leaderboard, tuple[leaderboard_file.OrganiserPart, ...]]:
     """Return a leaderboard and the organiser's files of each of its phases, in their order.
 
     The organiser's files may be missing. Raises `PhaseError` where `leaderboard.json` is missing, and for
@@ -50,7 +45,7 @@ def read_leaderboard(folder: Path) -> tuple[Leaderboard, tuple[OrganiserPart, ..
     path = folder / LEADERBOARD_FILE
     if not path.is_file():
         raise PhaseError(f"{path}: is missing; `rank {folder} --output FOLDER` writes it into another folder")
-    board: Leaderboard = _validated(path, Leaderboard, read_json(path))
+    board: leaderboard_file.Leaderboard = _validated(path, leaderboard_file.Leaderboard, read_json(path))
     parts = (_organiser_part(folder, f"-{phase.role}" if phase.role else "") for phase in board.phases)
     return board, tuple(parts)
 
@@ -91,7 +86,7 @@ def _hints(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind) if dataclasses.is_dataclass(kind) else {}
 
 
-def _organiser_part(folder: Path, suffix: str) -> OrganiserPart:
+def _organiser_part(folder: Path, suffix: str) -> leaderboard_file.OrganiserPart:
     path = folder / f"organiser{suffix}.json"
     content: dict[str, Any] = {}
     if path.is_file():
@@ -111,7 +106,7 @@ def _organiser_part(folder: Path, suffix: str) -> OrganiserPart:
         {**row, "winners": [row["winners"]] if row.get("winners") else []}
         for row in read_rows(folder / f"influence{suffix}.csv")
     ]
-    part: OrganiserPart = _validated(path, OrganiserPart, content)
+    part: leaderboard_file.OrganiserPart = _validated(path, leaderboard_file.OrganiserPart, content)
     return part
 
 
@@ -165,8 +160,8 @@ def _validated(path: Path, kind: Any, content: Any, key: str | None = None) -> A
 class ReportedPhase:
     """A phase's leaderboard, the organiser's part, and the marks of the teams of all phases."""
 
-    board: PhaseLeaderboard
-    organiser: OrganiserPart
+    board: leaderboard_file.PhaseLeaderboard
+    organiser: leaderboard_file.OrganiserPart
     marks: TeamMarks
 
     @property
@@ -184,7 +179,7 @@ class ReportedPhase:
         return tuple(team.team for team in self.board.teams)
 
     @property
-    def ranked_metrics(self) -> dict[str, MetricOfPhase]:
+    def ranked_metrics(self) -> dict[str, leaderboard_file.MetricOfPhase]:
         """The metrics of the scheme and of its composites."""
         return {
             name: metric
@@ -227,7 +222,7 @@ class ReportedPhase:
         names = [team.team for team in self.board.teams if team.chosen_here]
         return f" {listed(names)}: {CHOSEN_HERE}." if names else ""
 
-    def timed(self, metric: str) -> list[Team]:
+    def timed(self, metric: str) -> list[leaderboard_file.Team]:
         """Return the teams that have a metric and a time per case, best value first."""
         return [team for team in self.by_value(metric) if team.seconds_per_case is not None]
 
@@ -238,12 +233,12 @@ class ReportedPhase:
         costs = [(sign * team.metrics[metric].value, team.seconds_per_case or 0.0) for team in timed]
         return [team.team for team, on in zip(timed, pareto_front(costs), strict=True) if on] if timed else []
 
-    def in_order_of(self, board: str) -> list[tuple[Team, BoardOfTeam]]:
+    def in_order_of(self, board: str) -> list[tuple[leaderboard_file.Team, leaderboard_file.BoardOfTeam]]:
         """Return the teams with a place in a board, best first."""
         found = [(team, team.boards[board]) for team in self.board.teams if board in team.boards]
         return sorted((one for one in found if one[1].place is not None), key=lambda one: one[1].place or 0)
 
-    def by_value(self, metric: str) -> list[Team]:
+    def by_value(self, metric: str) -> list[leaderboard_file.Team]:
         """Return the teams that have a metric, best first."""
         sign = -1 if self.board.metrics[metric].better == "higher" else 1
         found = [team for team in self.board.teams if metric in team.metrics]

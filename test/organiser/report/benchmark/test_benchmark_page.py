@@ -27,7 +27,7 @@ def work(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(work):
-    return benchmark_page(read_tables(work))
+    return benchmark_page("work", read_tables(work))
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def test_every_table_is_on_the_page_and_that_of_the_transforms_says_what_it_chan
 def test_steps_that_were_not_run_leave_their_sections_empty(work, tmp_path):
     for name in ("distinctions", "histograms"):
         shutil.copy(work / f"{name}.csv", tmp_path)
-    page = benchmark_page(read_tables(tmp_path))
+    page = benchmark_page("work", read_tables(tmp_path))
     assert [section.blocks for section in page.sections[1:]] == [(Text(("This step was not run.",)),)] * 3
     assert {chart.name for chart in page.charts()} == {"most-distinct-cyst", "least-distinct-cyst"}
 
@@ -141,7 +141,7 @@ def test_names_of_annotators_are_text(work, tmp_path):
     shutil.copytree(work, tmp_path / "work")
     for path in (tmp_path / "work").glob("*.csv"):
         path.write_text(path.read_text().replace("rough", "<script>alert(1)</script>"))
-    assert "<script>alert" not in render_page(benchmark_page(read_tables(tmp_path / "work")))
+    assert "<script>alert" not in render_page(benchmark_page("work", read_tables(tmp_path / "work")))
 
 
 def test_the_command(work, tmp_path, capsys):
