@@ -29,7 +29,7 @@ from evaluation.organiser.rescoring.cluster import OnCluster
 from evaluation.organiser.rescoring.lanes import Lanes
 from evaluation.organiser.rescoring.run import score_all
 from evaluation.organiser.rescoring.submissions import find_submissions
-from evaluation.organiser.rescoring.task import Answer, Answers, ScoringTask, environment
+from evaluation.organiser.rescoring.task import Answer, Answers, Engine, ScoringTask, environment
 from evaluation.phase.phase import load_phase
 
 _NAME = "again"
@@ -54,14 +54,8 @@ def answer_at_once(task: ScoringTask) -> Answer:
     return Answer("scored", "scored", "digest", files, lasting=True)
 
 
-class AtOnce:
+class AtOnce(Engine):
     """An engine that answers at once in this process."""
-
-    def __enter__(self) -> AtOnce:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Leave everything as it is."""
 
     def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
         """Yield every task with its answer."""
