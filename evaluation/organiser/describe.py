@@ -1,7 +1,7 @@
 """The description of a data set: counts, sizes and distributions, by groups and with tests."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -51,7 +51,7 @@ def groupings_of(phases: Sequence[Phase], data: describe_data.Data, by: Sequence
     columns that hold a class as reference; and the columns in ``by``.
     Raises `PhaseError` for an unknown column in ``by``, and for one of more than ten values.
     """
-    PhaseError.raise_all(_problems(phases, data, by))
+    PhaseError.raise_all(list(_problems(phases, data, by)))
     bins = {group.column: group for phase in phases for group in phase.config.subgroups}
     references = [field.reference.location for phase in phases for field in references_of(phase.tasks)]
     single = (place for place in references if isinstance(place, CaseColumns) and len(place.columns) == 1)
@@ -75,23 +75,19 @@ def _order(cell: str) -> tuple[bool, float, str]:
     return (False, parse_number(cell), "") if is_number(cell) else (True, 0.0, cell)
 
 
-def _problems(phases: Sequence[Phase], data: describe_data.Data, by: Sequence[str]) -> list[str]:
-    problems = []
+def _problems(phases: Sequence[Phase], data: describe_data.Data, by: Sequence[str]) -> Iterator[str]:
     binned = {group.column for phase in phases for group in phase.config.subgroups if group.bins}
     for column in by:
         if column not in data.columns:
             known = ", ".join(data.columns)
-            problems.append(f"--by {column}: is not a column of {FILE_NAME}; its columns are {known}")
+            yield f"--by {column}: is not a column of {FILE_NAME}; its columns are {known}"
             continue
         different = len({cell for cell in data.columns[column] if cell})
         if column not in binned and different > describe_data.MOST_CLASSES:
-            remedy = "; bins of [[subgroups]] in phase.toml group numbers"
+            numbers = describe_data.are_numbers(data.columns[column])
+            remedy = "; bins of [[subgroups]] in phase.toml group numbers" if numbers else ""
             expected = f"at most {describe_data.MOST_CLASSES} different values"
-            problems.append(
-                f"--by {column}: expected {expected}, found {different}"
-                + (remedy if describe_data.are_numbers(data.columns[column]) else "")
-            )
-    return problems
+            yield f"--by {column}: expected {expected}, found {different}{remedy}"
 
 
 # --- Tests of a quantity between groups: Kruskal–Wallis over all, rank-sum between two ---
@@ -407,13 +403,7 @@ def describe(
         tuple(groupings),
         tuple(row for one in every for row in _groups(data, one)),
         tuple(row for column in data.numbers for one in every for row in _number_rows(column, one)),
-        tuple(
-            row
-            for column in data.classes
-            for one in every
-            if column.quantity.name != one.name
-            for row in _class_rows(column, one)
-        ),
+        tuple(row for column in data.classes for one in every for row in _class_rows(column, one)),
         tuple(
             TestRow(column.quantity, one.name, test, None if (p := test.p_bonferroni) is None else p < alpha)
             for column in data.numbers
@@ -446,8 +436,7 @@ def _clusters(cells: Sequence[str]) -> int:
     return len({cell for cell in cells if cell}) + cells.count("")
 
 
-def _number_rows(column: describe_data.Numbers, grouping: Grouping) -> list[NumberRow]:
-    rows = []
+def _number_rows(column: describe_data.Numbers, grouping: Grouping) -> Iterator[NumberRow]:
     for group, chosen in grouping.members.items():
         inside = chosen[column.cases]
         values = column.values[inside]
@@ -457,22 +446,20 @@ def _number_rows(column: describe_data.Numbers, grouping: Grouping) -> list[Numb
         spread = float(values.std(ddof=1)) if values.size > 1 else None
         quantiles = np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist()
         place, sums = (column.quantity, grouping.name, group), (float(values.sum()), float(values.mean()))
-        rows.append(NumberRow(*place, int(cases), int(of), int(values.size), *sums, spread, *quantiles))
-    return rows
+        yield NumberRow(*place, int(cases), int(of), int(values.size), *sums, spread, *quantiles)
 
 
-def _class_rows(column: describe_data.Classes, grouping: Grouping) -> list[ClassRow]:
-    rows = []
+def _class_rows(column: describe_data.Classes, grouping: Grouping) -> Iterator[ClassRow]:
+    """Yield the classes of each group; a column says nothing about its own groups."""
+    if column.quantity.name == grouping.name:
+        return
     cells = np.array(column.cells, dtype=np.str_)
     for group, chosen in grouping.members.items():
         counts = Counter(cells[chosen & (cells != "")].tolist())
-        of = sum(counts.values())
-        rows += [
-            ClassRow(column.quantity, value, grouping.name, group, counts[value], of, counts[value] / of)
-            for value in column.values
-            if of
-        ]
-    return rows
+        of = counts.total()
+        for value in column.values if of else ():
+            share = counts[value] / of
+            yield ClassRow(column.quantity, value, grouping.name, group, counts[value], of, share)
 
 
 def _tests(column: describe_data.Numbers, grouping: Grouping, against: str | None) -> list[TestOfGroups]:
@@ -480,12 +467,9 @@ def _tests(column: describe_data.Numbers, grouping: Grouping, against: str | Non
     return compare_groups(values, against if against in grouping.groups else None)
 
 
-def _notices(data: describe_data.Data) -> list[str]:
+def _notices(data: describe_data.Data) -> Iterator[str]:
     clusters = data.columns.get(CLUSTER_COLUMN, ())
     number = _clusters(clusters)
     if any(clusters) and number < len(clusters):
-        return [
-            f"the tests treat the {len(clusters)} cases as independent, though they come from "
-            f"{number} clusters"
-        ]
-    return []
+        independent = f"the tests treat the {len(clusters)} cases as independent"
+        yield f"{independent}, though they come from {number} clusters"

@@ -209,10 +209,8 @@ class AlgorithmWriter:
 
 def algorithm_writer(folder: Path, form: Form, fields: Sequence[Field]) -> AlgorithmWriter:
     """Return the writer of jobs with the sockets of a phase. Raises `PhaseError` as `inputs_of`."""
-    slugs = (form.sockets.get(field.name, field.socket.slug) for field in fields)
-    renamed = [
-        replace(one, socket=replace(one.socket, slug=slug)) for one, slug in zip(fields, slugs, strict=True)
-    ]
+    sockets = (replace(one.socket, slug=form.sockets.get(one.name, one.socket.slug)) for one in fields)
+    renamed = [replace(one, socket=socket) for one, socket in zip(fields, sockets, strict=True)]
     return AlgorithmWriter(folder, renamed, inputs_of(form, fields), next(iter(form.input_sockets), "image"))
 
 

@@ -352,6 +352,7 @@ def _disagreement(
     distances: Mapping[tuple[str, str], float],
     decided: Mapping[str, Hashable],
 ) -> CaseDisagreement:
+    """Return the disagreement in one measure; nobody is farthest where all are equally far."""
     means = {}
     for one in sorted(set(chain(*distances))):
         own = [distance for pair, distance in distances.items() if one in pair]

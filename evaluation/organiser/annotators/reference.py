@@ -87,7 +87,7 @@ def score_annotators(folder: Path, given: AnnotatorsFolder, workers: int) -> tup
 
 def _scores(
     phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder, workers: int, here: bool
-) -> list[AnnotatorScore]:
+) -> Iterator[AnnotatorScore]:
     jobs = [CaseJob(case, row) for case, row in zip(phase.cases.forms, phase.rows, strict=True)]
     setup = scorer_setup(phase, phase.form.tasks, workers)
     root = annotator.index.root
@@ -111,7 +111,6 @@ def _scores(
         if isinstance(outcome, Scored) and outcome.failure is not None:
             problems.append(f"{annotator.name}: {job.case.name}: {outcome.failure}")
     PhaseError.raise_all(problems)
-    scores = []
     for task in phase.tasks:
         annotated = [
             (job.case.name, outcome.rows[task.name])
@@ -124,8 +123,7 @@ def _scores(
             for metric in task.metrics:
                 if not math.isnan(value := values[metric.name]):
                     cases = int(np.count_nonzero(metric.aggregate.strata(table) >= 0))
-                    scores.append(AnnotatorScore(annotator.name, task.name, metric.name, cases, value))
-    return scores
+                    yield AnnotatorScore(annotator.name, task.name, metric.name, cases, value)
 
 
 def _read_here(phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder) -> tuple[ReadBatch, ...]:

@@ -245,9 +245,8 @@ def _base_of(recipe: Recipe) -> str:
         raise PhaseError(
             f"{recipe.dockerfile}: expected a line ARG BASE=…, which names the base image, found none"
         )
-    given = [
-        match[1] for text in recipe.arguments if (match := re.match(r"(?:--build-arg=)?BASE=(.+)", text))
-    ]
+    matches = (re.match(r"(?:--build-arg=)?BASE=(.+)", argument) for argument in recipe.arguments)
+    given = [match[1] for match in matches if match]
     return given[-1] if given else recipe.base or found[1]
 
 

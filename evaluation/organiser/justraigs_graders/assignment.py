@@ -126,7 +126,7 @@ def hold_exam(table: Path) -> list[grading.GraderFigures]:
     whose label is U do not count. Raises `PhaseError` with every fault, such as an unknown label, a repeated
     image, a table without a candidate, or one without an image of each class.
     """
-    gradings = []
+    gradings, known = [], ", ".join(grading.MAIN_LABELS)
     with organiser_table(table, (NAME, FINAL_COLUMN), holds="image") as answers:
         candidates = [column for column in answers.columns if column and column not in (NAME, FINAL_COLUMN)]
         if not candidates:
@@ -134,13 +134,11 @@ def hold_exam(table: Path) -> list[grading.GraderFigures]:
         for row in answers.rows:
             final = row.cells[FINAL_COLUMN].upper()
             if final not in grading.MAIN_LABELS:
-                row.fault(FINAL_COLUMN, f"expected {', '.join(grading.MAIN_LABELS)}, found {final!r}")
+                row.fault(FINAL_COLUMN, f"expected {known}, found {final!r}")
             for candidate in candidates:
                 answer = row.cells[candidate].upper()
                 if answer and answer not in grading.MAIN_LABELS:
-                    row.fault(
-                        candidate, f"expected {', '.join(grading.MAIN_LABELS)} or nothing, found {answer!r}"
-                    )
+                    row.fault(candidate, f"expected {known} or nothing, found {answer!r}")
                 gradings.append(grading.Grading(candidate, answer, final))
         for name, count in Counter(row.cells[NAME] for row in answers.rows).items():
             if count > 1 or not name:

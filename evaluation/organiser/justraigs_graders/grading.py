@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -164,7 +164,7 @@ def write_case_table(path: Path, eyes: Sequence[Eye], mapping: Path | None, file
     """
     entries = None if mapping is None else read_mapping(mapping)
     by_key = {name_key(eye.name): eye for eye in eyes}
-    problems = _faults_of_eyes(eyes, by_key, file)
+    problems = list(_faults_of_eyes(eyes, by_key, file))
     if entries is not None:
         problems += _repeated((entry.eye for entry in entries), "mapping: duplicate eye {} in {} entries")
         problems += [
@@ -184,14 +184,13 @@ def write_case_table(path: Path, eyes: Sequence[Eye], mapping: Path | None, file
     write_csv(path, COLUMNS_WITHOUT_STACKS if entries is None else CASE_COLUMNS, rows)
 
 
-def _faults_of_eyes(eyes: Sequence[Eye], by_key: Mapping[str, Eye], file: str) -> list[str]:
-    problems = _repeated((eye.name for eye in eyes), f"{file}: duplicate eye {{}} in {{}} rows")
+def _faults_of_eyes(eyes: Sequence[Eye], by_key: Mapping[str, Eye], file: str) -> Iterator[str]:
+    yield from _repeated((eye.name for eye in eyes), f"{file}: duplicate eye {{}} in {{}} rows")
     for eye in eyes:
         other = by_key.get(name_key(eye.fellow)) if eye.fellow else None
         if other is not None and name_key(other.fellow) != name_key(eye.name):
             expected = f"expected {other.name} to have the fellow eye {eye.name}"
-            problems.append(f"{file}, line {eye.line}: {expected}, found {other.fellow or 'none'}")
-    return problems
+            yield f"{file}, line {eye.line}: {expected}, found {other.fellow or 'none'}"
 
 
 def _repeated(names: Iterable[str], message: str) -> list[str]:
@@ -255,15 +254,13 @@ class GraderFigures:
         return too_few_found or self.cleared < limits.specificity * self.not_referable
 
 
-def gradings_of(eyes: Sequence[Eye]) -> list[Grading]:
-    """Return all gradings, eye by eye."""
-    found = []
+def gradings_of(eyes: Sequence[Eye]) -> Iterator[Grading]:
+    """Yield all gradings, eye by eye."""
     for eye in eyes:
         labels = eye.graded.labels
         for role in eye.roles:
             decisive = role == SPECIALIST and labels[0] != labels[1]
-            found.append(Grading(eye.graders[role], labels[role], eye.final, decisive))
-    return found
+            yield Grading(eye.graders[role], labels[role], eye.final, decisive)
 
 
 def figures_of(gradings: Iterable[Grading]) -> list[GraderFigures]:

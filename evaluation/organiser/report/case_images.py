@@ -20,6 +20,7 @@ from evaluation.core.field import Field
 from evaluation.core.form import CaseForm, name_key
 from evaluation.core.outcome import Progress
 from evaluation.core.trouble import raise_trouble_of
+from evaluation.io.kinds.points import Keypoints
 from evaluation.metrics.segmentation import VerticalDiameter, overlap_of
 from evaluation.organiser.analyses.analysis import Measured, OpenCase, analyses_of
 from evaluation.organiser.report import objects as object_drawing
@@ -194,7 +195,8 @@ def _picture_of_objects(
     kind = object_drawing.drawing_of(field.kind)
     panels = object_drawing.VIEW_NAMES if found.axes == 3 else ()
     picture = _encoded(object_drawing.object_panels(found, size, photograph), lossy)
-    return CaseImage(kind, picture, panels, object_drawing.landmark_names(field.kind))
+    numbered = field.kind.names if isinstance(field.kind, Keypoints) and len(field.kind.names) > 1 else ()
+    return CaseImage(kind, picture, panels, numbered)
 
 
 def _difference(region: overlays.Region) -> int:

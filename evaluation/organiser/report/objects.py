@@ -118,11 +118,6 @@ def drawing_of(kind: Kind) -> Drawing:
     return "points" if single or isinstance(kind, PointInImage | Keypoints) else "objects"
 
 
-def landmark_names(kind: Kind) -> tuple[str, ...]:
-    """Return the names of landmarks that are numbered in a picture; none where there is only one."""
-    return kind.names if isinstance(kind, Keypoints) and len(kind.names) > 1 else ()
-
-
 def objects_of(
     options: Options, task: Task, field: Field, predicted: Any, references: Values
 ) -> Objects | None:

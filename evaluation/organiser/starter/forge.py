@@ -100,12 +100,9 @@ class Pack(_PackPart):
     @classmethod
     def _of_one_phase(cls, value: Any) -> Any:
         """Return the pack of a challenge; packs since 2025 are those of one phase."""
-        if (
-            isinstance(value, dict)
-            and "algorithm_interfaces" in value
-            and isinstance(value.get("challenge"), dict)
-        ):
-            return {"challenge": {**value["challenge"], "phases": [value]}}
+        match value:
+            case {"algorithm_interfaces": _, "challenge": {**challenge}}:
+                return {"challenge": {**challenge, "phases": [value]}}
         return value
 
 
@@ -236,10 +233,8 @@ class _Phase:
                 )
             keys.append(key.slug)
             found[_name(key.slug, found)] = lines
-        if (
-            not by_value
-            and len({frozenset(self._fields_of(one)) for one in self.pack.algorithm_interfaces}) == 1
-        ):
+        fields = {frozenset(self._fields_of(one)) for one in self.pack.algorithm_interfaces}
+        if len(fields) == 1 and not by_value:
             return [f"input_socket = {json.dumps(list(dict.fromkeys(keys)))}"], {}
         return [], found
 
