@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,26 +40,16 @@ for _name, _examples in (("evaluation", 50), ("thorough", 500)):
     )
 settings.load_profile("evaluation")
 
-# Containers share the engine and the images, and some of their tests watch the time: one process runs them.
-_OF_CONTAINERS = "test/container/"
-_OF_PAGES = "test/docs/test_pages.py::test_every_command"
-
 
 def _scope(test: str) -> str:
-    """Return the name of the tests that one process runs, given the name of one of them.
-
-    These are the tests of a file, all tests of containers, and each page whose commands need no container.
-    """
-    if test.startswith(_OF_PAGES):
-        page = test.rpartition("[")[2].rstrip("]")
-        text = Path(__file__).parents[1].joinpath("docs", page).with_suffix(".md")
-        return test if text.exists() and "```sh container" not in text.read_text("utf-8") else "container"
-    return "container" if test.startswith(_OF_CONTAINERS) else test.partition("::")[0]
+    """Return the name of the tests that one process runs: the tests of a file, or a page of commands."""
+    return test if test.startswith("test/docs/test_pages.py::test_every_command") else test.partition("::")[0]
 
 
 # Files that take long begin early: at the end, all processes have short ones to share.
 _LONG_FIRST = (
-    (_OF_CONTAINERS, "test/docs/"),
+    "test/container/test_runs",
+    ("test/container/", "test/docs/"),
     "test/organiser/rescoring/",
     ("test/hostile/", "test/cli/", "test/organiser/"),
     ("test/test_package", "test/challenges/"),
@@ -87,6 +78,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ByFile(config, log)
 
 
+def once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[], str]) -> str:
+    """Return a text that the first process makes that needs it, while the others wait."""
+    import fcntl  # not on Windows
+
+    own = tmp_path_factory.getbasetemp()
+    file = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / f"{name}.txt"
+    with file.open("a+", encoding="utf-8") as made:
+        fcntl.flock(made, fcntl.LOCK_EX)
+        if file.stat().st_size == 0:
+            made.write(make())
+    return file.read_text(encoding="utf-8")
+
+
 @cache
 def problem_of_engine() -> str | None:
     """Return why no Docker engine can be used, if so."""
@@ -98,11 +102,18 @@ def problem_of_engine() -> str | None:
 
 
 @pytest.fixture(scope="session")
-def engine_answers() -> bool:
-    """Tell whether a Docker engine can be used; with EVALUATION_REQUIRE_DOCKER=1 it must."""
+def engine_answers(tmp_path_factory: pytest.TempPathFactory) -> bool:
+    """Tell whether a Docker engine can be used; with EVALUATION_REQUIRE_DOCKER=1 it must.
+
+    The images without a phase are there then: the engine finds their layers for all processes.
+    """
     problem = problem_of_engine()
     if problem is not None and os.environ.get("EVALUATION_REQUIRE_DOCKER") == "1":
         pytest.fail(f"EVALUATION_REQUIRE_DOCKER=1, but no Docker engine answers: {problem}")
+    if problem is None:
+        from evaluation.organiser.image.build import Recipe, build_without_phase
+
+        once(tmp_path_factory, "images", lambda: " ".join(build_without_phase(Recipe(), print)))
     return problem is None
 
 

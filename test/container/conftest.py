@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from evaluation.cli.main import main
 from evaluation.organiser.image.build import Recipe, build_image, build_without_phase
+from test.conftest import once
 
 from .engine import HARDENED, REPOSITORY, evaluate, submission_of
 
 
 @pytest.fixture(scope="session")
-def image_of(engine: None) -> Callable[[str], str]:
+def image_of(engine: None, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """Return a function from the name of a phase to the name of its image, built at the first call."""
-    return cache(lambda phase: build_image(REPOSITORY / "ground-truth" / phase, Recipe(), print).name)
+
+    def build(phase: str) -> str:
+        return build_image(REPOSITORY / "ground-truth" / phase, Recipe(), print).name
+
+    return lambda phase: once(tmp_path_factory, phase, lambda: build(phase))
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +50,11 @@ def undisturbed(image: str, tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.fixture(scope="session")
 def exported(image: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return what `export` writes for that image, compressed in a fraction of the time of its default."""
-    folder = tmp_path_factory.mktemp("export")
-    phase = REPOSITORY / "ground-truth" / image.removeprefix("evaluation-")
-    assert main(["export", str(phase), "--output", str(folder), "--compression", "2"]) == 0
-    return folder
+
+    def export() -> str:
+        folder = tmp_path_factory.mktemp("export")
+        phase = REPOSITORY / "ground-truth" / image.removeprefix("evaluation-")
+        assert main(["export", str(phase), "--output", str(folder), "--compression", "2"]) == 0
+        return str(folder)
+
+    return Path(once(tmp_path_factory, "exported", export))

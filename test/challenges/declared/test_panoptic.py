@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from evaluation.challenges.declared import lesions
 from evaluation.challenges.declared.label_maps import LabelMapField
 from evaluation.challenges.declared.lesions import (
     LesionF1,
@@ -13,6 +12,7 @@ from evaluation.challenges.declared.lesions import (
 )
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics import lesions
 from evaluation.metrics.lesions import panoptic_quality_of_lesions
 
 FIELD = LabelMapField(kind="label_map", labels={"1": "core", "2": "rim"}, dimensions=2)
