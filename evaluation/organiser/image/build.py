@@ -22,7 +22,7 @@ from typing import IO, Any
 import evaluation
 from evaluation.core.fault import PhaseError
 from evaluation.phase import registry
-from evaluation.phase.config import FILE_NAME, read_config
+from evaluation.phase.config import FILE_NAME, PhaseConfig, read_config
 from evaluation.phase.manifest import NONCE
 
 PACKAGE = Path(evaluation.__file__).parent
@@ -104,30 +104,39 @@ def build_image(folder: Path, recipe: Recipe, tell: Tell) -> BuiltImage:
     if not (phase / NONCE).exists():
         (phase / NONCE).touch(mode=0o600)
         (phase / NONCE).write_text(secrets.token_hex(16), encoding="ascii")
+    # Only a complete image gets the name: also for someone who looks, or builds it too, at the same time.
+    unlabelled = f"{name}:unlabelled-{secrets.token_hex(4)}"
     options = ["--build-arg", f"PHASE={config.name}"]
-    _build(name, options, recipe, _phase_files(phase, f"{_REFERENCE}/{config.name}"), tell)
-    found = _description(name) or {}
+    _build(unlabelled, options, recipe, _phase_files(phase, f"{_REFERENCE}/{config.name}"), tell)
+    try:
+        labels = _labels_of(unlabelled, config)
+        labels |= {f"{_BASE}.name": base, f"{_BASE}.digest": base_digest}
+        # The digest of the manifest is known only now: a second build, which makes no layer, adds the labels.
+        options = [option for item in labels.items() for option in ("--label", "=".join(item))]
+        engine("build", "--quiet", "--tag", name, *options, "-", given=f"FROM {unlabelled}\n".encode())
+    finally:
+        _docker("image", "rm", unlabelled)
+    description = _description(name) or {}
+    return BuiltImage(name, phase, description, started, datetime.now(UTC), _notes(before, labels))
+
+
+def _labels_of(image: str, config: PhaseConfig) -> dict[str, str]:
+    """Ask an image which package and which sealed phase it holds. Raises `PhaseError`: another platform."""
+    found = _description(image) or {}
     if (platform := f"{found.get('Os')}/{found.get('Architecture')}") != "linux/amd64":
-        raise PhaseError(f"{name} is for {platform}, but must be for linux/amd64")
+        raise PhaseError(f"evaluation-{config.name} is for {platform}, but must be for linux/amd64")
     program = (
         "import hashlib, pathlib, evaluation; print(evaluation.__version__, hashlib.sha256("
         f"pathlib.Path('/opt/evaluation/{_REFERENCE}/manifest.json').read_bytes()).hexdigest())"
     )
-    printed = engine("run", "--rm", "--network=none", "--entrypoint=python", name, "-c", program)
+    printed = engine("run", "--rm", "--network=none", "--entrypoint=python", image, "-c", program)
     version, manifest = printed.decode().split()
-    labels = {
-        f"{_BASE}.name": base,
-        f"{_BASE}.digest": base_digest,
+    return {
         "org.opencontainers.image.version": version,
         f"{_OURS}.phase": config.name,
         f"{_OURS}.phase-version": config.version,
         f"{_OURS}.manifest": f"sha256:{manifest}",
     }
-    # The digest of the manifest is known only now: a second build, which makes no layer, adds the labels.
-    options = [option for item in labels.items() for option in ("--label", "=".join(item))]
-    engine("build", "--quiet", "--tag", name, *options, "-", given=f"FROM {name}\n".encode())
-    description = _description(name) or {}
-    return BuiltImage(name, phase, description, started, datetime.now(UTC), _notes(before, labels))
 
 
 def build_without_phase(recipe: Recipe, tell: Tell) -> list[str]:
@@ -231,7 +240,7 @@ def _build(
     if process.returncode:
         if any("no space left on device" in line.lower() for line in lines):
             raise PhaseError("the disk is full; 'docker system prune' frees what no image or container uses")
-        raise PhaseError(f"{name} could not be built:", *lines[-_LAST_LINES:])
+        raise PhaseError(f"{name.partition(':')[0]} could not be built:", *lines[-_LAST_LINES:])
 
 
 def _dockerfile_of(recipe: Recipe) -> Path:

@@ -22,7 +22,8 @@ def image_file(name: str) -> Path:
 
 def build() -> None:
     if "--label" in ARGUMENTS:
-        assert sys.stdin.read() == f"FROM {value_of('--tag')}\n"
+        parent = sys.stdin.read().removeprefix("FROM ").removesuffix("\n")
+        assert image_file(parent).exists()
         given = [ARGUMENTS[place + 1] for place, option in enumerate(ARGUMENTS) if option == "--label"]
         labels = dict(item.split("=", 1) for item in given)
     else:
@@ -56,6 +57,8 @@ with (STATE / "log").open("a") as log:
     log.write(json.dumps([COMMAND, *ARGUMENTS]) + "\n")
 if COMMAND == "info" and (STATE / "no-engine").exists():
     sys.exit("Cannot connect to the Docker daemon")
+elif COMMAND == "image" and ARGUMENTS[0] == "rm":
+    image_file(ARGUMENTS[1]).unlink()
 elif COMMAND == "image":
     inspect(ARGUMENTS[1])
 elif COMMAND == "pull":

@@ -69,18 +69,15 @@ def test_an_image_is_built_and_labelled(engine, mine, capsys):
     assert printed.out == f"evaluation-mine: version 1.2.3, manifest sha256:0123, base {BASE} sha256:aa\n"
     assert printed.err == ""  # no progress where there is no terminal
     assert [command[0] for command in engine.asked] == [
-        *("info", "image", "pull", "image", "image", "build", "image", "run", "build", "image"),
+        *("info", "image", "pull", "image", "image", "build", "image", "run", "build", "image", "image"),
     ]
     first, second = (command for command in engine.asked if command[0] == "build")
-    assert first[1:] == [
-        "--tag",
-        "evaluation-mine",
-        "--build-arg",
-        "PHASE=mine",
-        "--no-cache",
-        "--quiet",
-        "-",
-    ]
+    assert first[1] == "--tag"
+    assert re.fullmatch("evaluation-mine:unlabelled-[0-9a-f]{8}", unlabelled := first[2])
+    assert first[3:] == ["--build-arg", "PHASE=mine", "--no-cache", "--quiet", "-"]
+    # The name is given once, to the labelled image, and the other name is taken back.
+    assert second[:4] == ["build", "--quiet", "--tag", "evaluation-mine"]
+    assert ["image", "rm", unlabelled] in engine.asked
     assert {"org.grand-challenge.evaluation.phase=mine", f"{MANIFEST}=sha256:0123"} < set(second)
     assert "org.grand-challenge.evaluation.phase-version=1" in second
 
@@ -143,6 +140,7 @@ def test_what_goes_wrong_is_told(engine, mine, capsys, answers, message):
     printed = capsys.readouterr()
     assert message in printed.err
     assert printed.out == ""
+    assert not [path for path in engine.folder.iterdir() if path.name.startswith("evaluation-mine")]
 
 
 def test_another_base_and_another_dockerfile(engine, mine, tmp_path, capsys):
