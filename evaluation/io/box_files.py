@@ -121,6 +121,8 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
     # Bytes beyond ASCII are always faults; they are decoded only to be shown.
     text = raw.decode("ascii") if raw.isascii() else raw.decode("utf-8", "replace")
     for number, line in enumerate(text.split("\n"), start=1):
+        if line in ("", "\r"):
+            continue
         if line.strip() and (excess := found.excess(number, max_boxes, "lines")) is not None:
             found.problems.append(excess)
             break

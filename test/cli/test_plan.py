@@ -1,29 +1,34 @@
-"""`plan` as a process."""
+"""The command `plan`."""
 
 import csv
 
 import pytest
 
-from test.started import run
+from evaluation.cli.main import main
 
 
-def test_what_the_test_set_of_justraigs_needs_and_gives(tmp_path):
+def plan(*arguments: object) -> int:
+    return main(["plan", *map(str, arguments)])
+
+
+def test_what_the_test_set_of_justraigs_needs_and_gives(tmp_path, capsys):
     aims = ("--sensitivity", 0.8, 0.02, "--specificity", 0.95, 0.005)
-    done = run("plan", *aims, "--prevalence", 0.16, "--cases", 9741, "--output", tmp_path / "plan.csv")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[2:4] == [
+    assert plan(*aims, "--prevalence", 0.16, "--cases", 9741, "--output", tmp_path / "plan.csv") == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out.splitlines()[2:4] == [
         "in all: 9,594 cases with a prevalence of 0.16",
         "9,741 cases, 1,559 positive and 8,182 negative, give",
     ]
-    assert "sensitivity 0.8 ± 0.0198: " in done.stdout
-    assert done.stdout.endswith(", enough\n")
+    assert "sensitivity 0.8 ± 0.0198: " in printed.out
+    assert printed.out.endswith(", enough\n")
     with (tmp_path / "plan.csv").open(newline="") as file:
         assert [row["cases"] for row in csv.DictReader(file)] == ["9594", "8705"]
 
 
-def test_a_set_that_is_too_small():
-    done = run("plan", "--sensitivity", 0.8, 0.02, "--prevalence", 0.16, "--cases", 1000)
-    assert done.stdout.endswith(", too few\n")
+def test_a_set_that_is_too_small(capsys):
+    assert plan("--sensitivity", 0.8, 0.02, "--prevalence", 0.16, "--cases", 1000) == 0
+    assert capsys.readouterr().out.endswith(", too few\n")
 
 
 @pytest.mark.parametrize(
@@ -36,14 +41,15 @@ def test_a_set_that_is_too_small():
         (("--sensitivity", 0.8, "--cases", 10), "--cases: expected the prevalence too"),
     ],
 )
-def test_arguments_that_do_not_fit_together(arguments, message):
-    done = run("plan", *arguments)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+def test_arguments_that_do_not_fit_together(arguments, message, capsys):
+    assert plan(*arguments) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert message in printed.err
+    assert "Traceback" not in printed.err
 
 
-def test_a_share_above_one():
-    done = run("plan", "--sensitivity", 80, 2)
-    assert done.returncode == 2
-    assert "expected a number from 0 to 1, found '80'" in done.stderr
+def test_a_share_above_one(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        plan("--sensitivity", 80, 2)
+    assert "expected a number from 0 to 1, found '80'" in capsys.readouterr().err
