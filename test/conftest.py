@@ -46,18 +46,20 @@ def _scope(test: str) -> str:
     return test if test.startswith("test/docs/test_pages.py::test_every_command") else test.partition("::")[0]
 
 
-# Files that take long begin early: at the end, all processes have short ones to share.
+# Files that take long begin early: at the end, all processes have short ones to share. Those of the workers wait for
+# limits of time, also while the first process builds the images that those of containers need.
 _LONG_FIRST = (
     "test/container/test_runs",
+    "test/workers/",
     ("test/container/", "test/docs/"),
     "test/organiser/rescoring/",
     ("test/hostile/", "test/cli/", "test/organiser/"),
-    ("test/test_package", "test/challenges/"),
+    ("test/test_package", "test/challenges/", "test/examples/", "test/systems/"),
 )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files first that take long, those of containers before all others."""
+    """Put the files first that take long."""
 
     def place(item: pytest.Item) -> int:
         places = (number for number, paths in enumerate(_LONG_FIRST) if item.nodeid.startswith(paths))

@@ -2,22 +2,24 @@
 
 import os
 import subprocess
-import sys
 
 import pytest
 
 from test.repository import REPOSITORY
+from test.started import write_program
 
 SCRIPT = REPOSITORY / "examples/published/reproduce.sh"
 
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory) -> str:
+    folder = tmp_path_factory.mktemp("published")
+    write_program(folder / "python")
     done = subprocess.run(
-        ["bash", SCRIPT, tmp_path_factory.mktemp("published")],
+        ["bash", SCRIPT, folder / "output"],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHON": sys.executable},
+        env={**os.environ, "PYTHON": str(folder / "python")},
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
