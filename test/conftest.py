@@ -46,8 +46,8 @@ def _scope(test: str) -> str:
     return test if test.startswith("test/docs/test_pages.py::test_every_command") else test.partition("::")[0]
 
 
-# Files that take long begin early: at the end, all processes have short ones to share. Those of the workers wait for
-# limits of time, also while the first process builds the images that those of containers need.
+# Files that take long begin early: at the end, all processes have short ones to share. Tests of workers wait
+# for limits of time, also while the first process builds the images that tests of containers need.
 _LONG_FIRST = (
     "test/container/test_runs",
     "test/workers/",
