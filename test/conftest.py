@@ -113,10 +113,15 @@ def engine_answers(tmp_path_factory: pytest.TempPathFactory) -> bool:
     if problem is not None and os.environ.get("EVALUATION_REQUIRE_DOCKER") == "1":
         pytest.fail(f"EVALUATION_REQUIRE_DOCKER=1, but no Docker engine answers: {problem}")
     if problem is None:
-        from evaluation.organiser.image.build import Recipe, build_without_phase
-
-        once(tmp_path_factory, "images", lambda: " ".join(build_without_phase(Recipe(), print)))
+        images_without_phase(tmp_path_factory)
     return problem is None
+
+
+def images_without_phase(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Return the names of the images of the package, which the first process builds."""
+    from evaluation.organiser.image.build import Recipe, build_without_phase
+
+    return once(tmp_path_factory, "images", lambda: " ".join(build_without_phase(Recipe(), print))).split()
 
 
 @pytest.fixture(scope="session")

@@ -79,12 +79,11 @@ class BoxLines:
         return None
 
     def add(self, line: str, number: int) -> None:
-        """Add the box of a line, or its problems."""
+        """Add the box of a line that is not blank, or its problems."""
         form, size = self._form, self._size
         found = self._match(line)
         if found is None:
-            if line.strip(" \t"):
-                self.problems += _problems(line, number, form, size)
+            self.problems += _problems(line, number, form, size)
             return
         right, bottom = float(size.width), float(size.height)
         name, *texts = found.groups()
@@ -120,15 +119,15 @@ def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int
         return found
     # Bytes beyond ASCII are always faults; they are decoded only to be shown.
     text = raw.decode("ascii") if raw.isascii() else raw.decode("utf-8", "replace")
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line in ("", "\r"):
+    lines = text.replace("\r\n", "\n").removesuffix("\r").split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip(" \t"):
             continue
-        if line.strip() and (excess := found.excess(number, max_boxes, "lines")) is not None:
+        if (excess := found.excess(number, max_boxes, "lines")) is not None:
             found.problems.append(excess)
             break
-        line = line.removesuffix("\r")
         if form.class_last:
-            *corners, name = _cells_of(line) or [""]
+            *corners, name = _cells_of(line)
             line = " ".join((name, *corners))
         found.add(line, number)
     return found

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evaluation.cli.main import main
-from evaluation.organiser.image.build import Recipe, build_image, build_without_phase
-from test.conftest import once
+from evaluation.organiser.image.build import Recipe, build_image
+from test.conftest import images_without_phase, once
 
 from .engine import HARDENED, REPOSITORY, evaluate, submission_of
 
@@ -25,9 +25,9 @@ def image_of(engine: None, tmp_path_factory: pytest.TempPathFactory) -> Callable
 
 
 @pytest.fixture(scope="session")
-def images_of_the_package(engine: None) -> dict[str, str]:
+def images_of_the_package(engine: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return the names of the images without a phase, by the targets that they are: builder and base."""
-    names = build_without_phase(Recipe(), print)
+    names = images_without_phase(tmp_path_factory)
     return {name.removeprefix("evaluation-").partition(":")[0]: name for name in names}
 
 

@@ -66,10 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
     unknown = [team for team in choices.compare_with if not any(team in known for known in teams.values())]
     RankingError.raise_all([f"--compare {team}: is no team of these results" for team in unknown])
     schemes = {role: chosen_scheme(arguments, phase_results) for role, phase_results in results.items()}
-    of_phases = {
-        role: replace(choices, compare_with={t: o for t, o in choices.compare_with.items() if t in known})
-        for role, known in teams.items()
-    }
+    of_phases = {}
+    for role, known in teams.items():
+        compared = {team: others for team, others in choices.compare_with.items() if team in known}
+        of_phases[role] = replace(choices, compare_with=compared)
     ranked = rank_all(results, schemes, of_phases, selection)
     board = leaderboard_of(ranked, schemes)
     board = replace(board, notices=(*left_out, *board.notices))

@@ -104,7 +104,7 @@ def build_image(folder: Path, recipe: Recipe, tell: Tell) -> BuiltImage:
     if not (phase / NONCE).exists():
         (phase / NONCE).touch(mode=0o600)
         (phase / NONCE).write_text(secrets.token_hex(16), encoding="ascii")
-    # Only a complete image gets the name: also for someone who looks, or builds it too, at the same time.
+    # Only the complete image gets the name: no other build or export at the same time sees half of it.
     unlabelled = f"{name}:unlabelled-{secrets.token_hex(4)}"
     options = ["--build-arg", f"PHASE={config.name}"]
     _build(unlabelled, options, recipe, _phase_files(phase, f"{_REFERENCE}/{config.name}"), tell)
@@ -124,7 +124,7 @@ def _labels_of(image: str, config: PhaseConfig) -> dict[str, str]:
     """Ask an image which package and which sealed phase it holds. Raises `PhaseError`: another platform."""
     found = _description(image) or {}
     if (platform := f"{found.get('Os')}/{found.get('Architecture')}") != "linux/amd64":
-        raise PhaseError(f"evaluation-{config.name} is for {platform}, but must be for linux/amd64")
+        raise PhaseError(f"{_untagged(image)} is for {platform}, but must be for linux/amd64")
     program = (
         "import hashlib, pathlib, evaluation; print(evaluation.__version__, hashlib.sha256("
         f"pathlib.Path('/opt/evaluation/{_REFERENCE}/manifest.json').read_bytes()).hexdigest())"
@@ -151,6 +151,10 @@ def build_without_phase(recipe: Recipe, tell: Tell) -> list[str]:
         names.append(f"evaluation-{target}:{evaluation.__version__}")
         _build(names[-1], ["--target", target], recipe, (), tell)
     return names
+
+
+def _untagged(image: str) -> str:
+    return image.partition(":")[0]
 
 
 def _notes(before: dict[str, str], now: dict[str, str]) -> tuple[str, ...]:
@@ -240,7 +244,7 @@ def _build(
     if process.returncode:
         if any("no space left on device" in line.lower() for line in lines):
             raise PhaseError("the disk is full; 'docker system prune' frees what no image or container uses")
-        raise PhaseError(f"{name.partition(':')[0]} could not be built:", *lines[-_LAST_LINES:])
+        raise PhaseError(f"{_untagged(name)} could not be built:", *lines[-_LAST_LINES:])
 
 
 def _dockerfile_of(recipe: Recipe) -> Path:
