@@ -19,13 +19,16 @@ from .engine import HARDENED, REPOSITORY, docker
 
 pytestmark = pytest.mark.container
 
+PACKAGE = "iniconfig==2.1.0 --hash=sha256:9deba5723312380e77435581c6bf4935c94cbfab9b1ed33ef8d238ea168eb760\n"
+
 
 @pytest.fixture(scope="module")
 def own_image(engine: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield the image of a challenge that is programmed one folder above its phase."""
+    """Yield the image of a challenge that is programmed one folder above its phase, with a package of its own."""
     folder = tmp_path_factory.mktemp("phases")
     phase = write_phase(folder / "one")
-    (folder / "challenge.py").write_text(CHALLENGE, encoding="utf-8")
+    (folder / "challenge.py").write_text(f"import iniconfig\n{CHALLENGE}", encoding="utf-8")
+    (folder / "requirements.txt").write_text(PACKAGE, encoding="utf-8")
     image = build_image(phase, Recipe(), print).name
     yield image
     docker("image", "rm", "--force", image, check=False)
@@ -81,7 +84,7 @@ def test_an_image_holds_the_labels_of_its_own_phase_alone(members_of_layers, ima
     assert found == {f"opt/evaluation/ground-truth/{name}" for name in (*list_phase(phase), "manifest.json")}
 
 
-def test_a_challenge_that_is_programmed_one_folder_up_is_baked_in(own_image, tmp_path):
+def test_a_challenge_that_is_programmed_one_folder_up_is_baked_in_with_its_package(own_image, tmp_path):
     output = tmp_path / "output"
     output.mkdir()
     output.chmod(0o777)
