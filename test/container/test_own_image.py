@@ -24,7 +24,7 @@ PACKAGE = "iniconfig==2.1.0 --hash=sha256:9deba5723312380e77435581c6bf4935c94cbf
 
 @pytest.fixture(scope="module")
 def own_image(engine: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield the image of a challenge that is programmed one folder above its phase, with a package of its own."""
+    """Yield the image of a challenge one folder above its phase, with a package of its own."""
     folder = tmp_path_factory.mktemp("phases")
     phase = write_phase(folder / "one")
     (folder / "challenge.py").write_text(f"import iniconfig\n{CHALLENGE}", encoding="utf-8")
