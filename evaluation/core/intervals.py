@@ -133,7 +133,7 @@ class Sample:
         return StudentisedMeans(values, self.bootstrap.unit_of_case)
 
     def evidence(self, metric: Metric, table: CaseTable) -> Evidence:
-        """Return what a bounded metric of a table rests on."""
+        """Return the evidence behind a bounded metric of a table."""
         units = np.arange(len(table)) if self.group.units is None else self.group.units
         decisive = metric.aggregate.decisive
         if decisive:

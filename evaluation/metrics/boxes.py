@@ -229,7 +229,7 @@ class LabelledBoxes:
 
 @dataclass(frozen=True, slots=True)
 class BoxConfusion:
-    """What became of every box.
+    """The outcome of every box.
 
     hit: shape (detections,), the true positives. found: shape (references,), the boxes that these hit.
     called: shape (references,), for a missed box the class of the false detection that lies on it, else −1.

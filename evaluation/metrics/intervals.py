@@ -105,7 +105,7 @@ def _score_bounds(proportion: float, total: float, quantile: float) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a bounded figure rests on, for `effective_interval`.
+    """The evidence behind a bounded figure, for `effective_interval`.
 
     value: the figure. bounds: its lowest and its highest value. units: the number of independent units that
     decide, such as those of the rarest class. is_share: whether the figure is a share of so many units, whose

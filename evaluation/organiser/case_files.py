@@ -25,7 +25,7 @@ _MAX_FILE_BYTES = 1 << 40
 
 @dataclass
 class CompletedTable:
-    """A case table to be written, and what was done with it.
+    """A case table to be written, and the changes to it.
 
     ``rows`` are the cells by column, by the key of the case's name. ``filled`` counts the cells that were
     filled, by column. ``differing`` are the files, and the filled cells, that tell something else.

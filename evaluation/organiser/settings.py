@@ -141,7 +141,7 @@ def settings_file(settings: Mapping[str, Any]) -> bytes:
 
 
 def notes_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
-    """Return what an organiser should know of the settings before they are entered, in sentences."""
+    """Return notes on the settings, to be read before they are entered, in sentences."""
     return [*warnings_of(phase, settings), *submission_notes(phase), *ranking_notes(phase, settings)]
 
 

@@ -36,7 +36,7 @@ def describe_validation(
 ) -> list[str]:
     """Return one line for every fault that pydantic found: file, key, what was expected and found.
 
-    ``model`` is what was validated; with it, an unknown key is answered with those that exist.
+    ``model`` is the validated one; with it, an unknown key is answered with those that exist.
     """
     schema = {} if model is None else model.model_json_schema()
     return [f"{file}: {_complaint(fault, prefix, schema)}" for fault in error.errors()]

@@ -225,7 +225,7 @@ def _limit(wanted: int) -> int:
 
 
 class _Algorithm:
-    """The jobs of a submission, matched to the cases of a form; ``unit`` is what a job is run on."""
+    """The jobs of a submission, matched to the cases of a form; ``unit`` names the input of a job."""
 
     def __init__(self, root: str, form: Form, fields: Sequence[Field]) -> None:
         self.root, self._form = root, form

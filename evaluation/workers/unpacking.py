@@ -120,7 +120,7 @@ class _UnpackSetup:
 
 
 def _content(answer: memoryview | Died, name: str) -> list[Any]:
-    """Return what a reader found. Raises `FormFault`, also for one that crashed, and `MachineTrouble`."""
+    """Return the content of an answer. Raises `FormFault`, also where a reader crashed, `MachineTrouble`."""
     try:
         if isinstance(answer, Died):
             require_no_lack(answer, name)

@@ -68,7 +68,7 @@ def open_submissions(
 
 ANNOTATORS, DROPPED = "readers", "dropped.csv"
 Dropped = Mapping[str, Collection[str]]
-"""What does not count of an annotator's case: the regions of a mask by field, "" for a whole value."""
+"""The regions of masks that do not count in an annotator's case, by field; "" for a whole value."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class AnnotatorsFolder:
     """The content of an organiser's folder.
 
     ``fused``: the fields whose reference comes from the annotators. ``annotators``: one open submission each.
-    ``dropped``: what does not count, by annotator and position of the case.
+    ``dropped``: values and regions that do not count, by annotator and position of the case.
     """
 
     folder: Path
@@ -103,7 +103,7 @@ class AnnotatorsFolder:
         return found
 
     def dropped_of(self, annotator: str, position: int) -> Dropped:
-        """Return what does not count of an annotator's case."""
+        """Return the values and regions of an annotator's case that do not count."""
         return self.dropped.get((annotator, position), {})
 
 

@@ -89,7 +89,7 @@ def _needed(labels: audit.HiddenLabels, figures: Sequence[audit.PublishedFigure]
 
 
 def _answer(phase: Phase, disclosure: audit.Disclosure) -> str:
-    """Return which labels the phase's own submissions could tell, and what would prevent it."""
+    """Return which labels the phase's own submissions could tell, and the remedies."""
     told = disclosure.learnable()
     accepted = [labels.name for labels in told if labels.accepted]
     others = [labels for labels in told if not labels.accepted]

@@ -18,7 +18,7 @@ def tell_terminal(line: str) -> None:
 
 
 def tell_built(image: BuiltImage) -> None:
-    """Print what was built, and the notes for the organiser."""
+    """Print a line about the image, and the notes for the organiser."""
     sys.stderr.write("".join(f"Note: {note}\n" for note in image.notes))
     sys.stdout.write(f"{image.summary}\n")
 

@@ -9,7 +9,7 @@ from evaluation.phase.named import phase_folder
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the table and print what was done; return 1 where files disagree. Raises `PhaseError`."""
+    """Write the table and print the changes; return 1 where files disagree. Raises `PhaseError`."""
     folder = phase_folder(arguments.phase)
     with progress_bar("files", 0) as progress:
         table = table_from_files(folder, arguments.images, arguments.labels, progress)

@@ -1,4 +1,4 @@
-"""`completion`: what makes a shell complete commands and options."""
+"""`completion`: the script with which a shell completes commands and options."""
 
 import argparse
 import sys

@@ -67,7 +67,7 @@ class BuiltImage:
 
     @property
     def summary(self) -> str:
-        """One line that says what the image is."""
+        """One line with version, manifest and base of the image."""
         labels = self.labels
         base = f"{labels[f'{_BASE}.name']} {labels[f'{_BASE}.digest']}"
         version, manifest = labels["org.opencontainers.image.version"], labels[f"{_OURS}.manifest"]

@@ -168,7 +168,7 @@ def export_image(
 
 
 def next_steps(image: BuiltImage, output: Path) -> str:
-    """Return what an administrator of the challenge does with the files."""
+    """Return the steps of an administrator of the challenge with the files."""
     phase = image.name.removeprefix("evaluation-")
     text = (resources.files("evaluation.organiser.image") / "templates/next_steps.txt").read_text("utf-8")
     return Template(text).substitute(phase=phase, output=output)

@@ -73,7 +73,7 @@ def _results(board: Leaderboard) -> dict[str, bytes]:
 
 
 def drafts(study: Study) -> list[str]:
-    """Return what the metadata of the archive lack, by key of `paper.toml`."""
+    """Return the missing metadata of the archive, by key of `paper.toml`."""
     given = study.answers.archive
     return [f"archive.{name}" for name in ("authors", "licence", "date") if not getattr(given, name)]
 

@@ -57,7 +57,7 @@ class Study:
 
     @cached_property
     def gains(self) -> dict[str, EnsembleGain]:
-        """What ensembles gain, by name of their report's folder."""
+        """Gains of ensembles, by name of their report's folder."""
         return {name: gain for folder in self.folders for name, gain in read_gains(folder).items()}
 
     def phase_of(self, reported: ReportedPhase) -> Phase:
@@ -76,7 +76,7 @@ def read_study(
     workers: int,
     features: Path | None = None,
 ) -> Study:
-    """Return what a paper is made of.
+    """Return the facts of a paper.
 
     Raises `PhaseError` for results of a phase that is not given, and with every fault of the references.
     """

@@ -117,12 +117,12 @@ class Author(KeyTable):
     )
 
     def address(self, number: int) -> str:
-        """Return what identifies the author of that number."""
+        """Return the identifier of the author of that number."""
         return f"https://orcid.org/{self.orcid}" if self.orcid else f"#author-{number}"
 
 
 class Archive(KeyTable):
-    """What the metadata of the archive need beside the files."""
+    """The metadata of the archive that no file holds."""
 
     authors: Listed[Author] = Key(default=(), description="The authors, in their order.")
     licence: str = Key(default="", pattern=r"^[A-Za-z0-9.+-]*$", description="SPDX identifier: CC-BY-4.0.")

@@ -1,4 +1,4 @@
-"""Recompute what a leaderboard derives from its values, p and resampled places, without any single case."""
+"""Recompute the figures of a leaderboard from its values, p and resampled places, without cases."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -111,7 +111,7 @@ Drawing = Literal["boxes", "box", "points", "objects"]
 
 
 def drawing_of(kind: Kind) -> Drawing:
-    """Return what a picture shows of the points or boxes of a kind."""
+    """Return the drawing of the points or boxes of a kind."""
     single = isinstance(kind, Points | BoxesInSpace) and kind.single
     if isinstance(kind, BoxList | BoxesInSpace):
         return "box" if single else "boxes"

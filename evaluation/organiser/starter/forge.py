@@ -143,7 +143,7 @@ _EXTENSIONS = (".json", ".pdf")
 class _Phase:
     """A phase of the pack as it is declared, with notes for the organiser and reasons to leave it out.
 
-    ``names``: of the declared fields by socket; ``metrics``: what each field usually has.
+    ``names``: of the declared fields by socket; ``metrics``: the usual one of each field.
     """
 
     pack: PackPhase

@@ -233,7 +233,11 @@ def test_provenance_says_what_was_built_of_which_sources_and_when(engine, mine):
 
 
 def test_modules_and_packages_of_a_challenge_above_the_phase_are_sent(engine, mine):
-    for name in ("challenge.py", "overlap.py", "requirements.txt"):
+    names = ("challenge.py", "overlap.py", "requirements.txt")
+    for name in names:
         (mine / name).write_text("", encoding="utf-8")
     sent = dict(_phase_files(mine / "phase", "there"))
-    assert {f"there/{name}" for name in ("challenge.py", "overlap.py", "requirements.txt")} < sent.keys()
+    assert {f"there/{name}" for name in names} < sent.keys()
+    (mine / "requirements.txt").unlink()
+    without = dict(_phase_files(mine / "phase", "there"))
+    assert sent.keys() - without.keys() == {"there/requirements.txt"}

@@ -113,7 +113,7 @@ _EXTENSIONS = ("", ".zip", ".csv")
 
 @dataclass(frozen=True)
 class PhasePictures:
-    """What was read of the hardest cases of a phase.
+    """The readings of the hardest cases of a phase.
 
     ``readings``: by submission and case, of the reference first, then of the teams from the best one on.
     """

@@ -51,7 +51,7 @@ def read_leaderboard(
 
 
 def read_gains(folder: Path) -> dict[str, EnsembleGain]:
-    """Return what ensembles gain, by folder: the reports of `ensemble --gain` in a folder and right below it.
+    """Return gains of ensembles, by folder: the reports of `ensemble --gain` in a folder and right below it.
 
     Raises `PhaseError` for files that are not of this package.
     """
@@ -145,7 +145,7 @@ def read_figures(folders: Sequence[Path], phase: str) -> dict[str, dict[str, lis
 
 
 def _validated(path: Path, kind: Any, content: Any, key: str | None = None) -> Any:
-    """Return a JSON value, or what it holds under a key, as an instance of a type."""
+    """Return a JSON value, or its value under a key, as an instance of a type."""
     try:
         found = content if key is None else content[key]
         return TypeAdapter(kind).validate_python(with_absent(found, kind))
