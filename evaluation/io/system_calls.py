@@ -19,7 +19,7 @@ _ENTRY = struct.Struct("=QqHB")
 
 
 class _Machine(NamedTuple):
-    """Numbers of two calls of a processor, and the layout of fstat's answer: mode and size."""
+    """Numbers of two calls of a processor, and the layout of fstat's answer: mode, size, time of change."""
 
     fstat: int
     getdents64: int
@@ -27,16 +27,17 @@ class _Machine(NamedTuple):
 
 
 _MACHINES = {
-    "x86_64": _Machine(5, 217, struct.Struct("=24xI20xq")),
-    "aarch64": _Machine(80, 61, struct.Struct("=16xI28xq")),
+    "x86_64": _Machine(5, 217, struct.Struct("=24xI20xq32xq")),
+    "aarch64": _Machine(80, 61, struct.Struct("=16xI28xq32xq")),
 }
 
 
 class FileStatus(NamedTuple):
-    """Type and rights of an open file as in `os.stat_result`, and its size."""
+    """Type and rights of an open file as in `os.stat_result`, its size, and when its content was changed."""
 
     mode: int
     size_bytes: int
+    modified_seconds: int
 
 
 def call(number: int, *arguments: int | bytes | ctypes.Array[ctypes.c_char] | None) -> int:
@@ -93,7 +94,7 @@ def _file_status() -> Callable[[int], FileStatus]:
 
 def _status_of_python(descriptor: int) -> FileStatus:
     status = os.fstat(descriptor)
-    return FileStatus(status.st_mode, status.st_size)
+    return FileStatus(status.st_mode, status.st_size, int(status.st_mtime))
 
 
 def folder_entries(folder: int | str) -> Iterator[tuple[str, int]]:

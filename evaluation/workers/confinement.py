@@ -32,6 +32,7 @@ from pathlib import Path
 import evaluation
 from evaluation.io.system_calls import architecture, call, library
 from evaluation.platform.machine import resource
+from evaluation.workers.late_imports import import_by_opening
 
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -110,7 +111,7 @@ def missing_filter() -> str | None:
 def filter_system_calls() -> None:
     """Leave this process the system calls of reading, for good, where the kernel filters them.
 
-    "No new privileges" (PR_SET_NO_NEW_PRIVS) must be set. No module can be imported afterwards. Raises
+    "No new privileges" (PR_SET_NO_NEW_PRIVS) must be set. No native module can be loaded afterwards. Raises
     `OSError`.
     """
     machine = architecture()
@@ -234,10 +235,12 @@ def confine(folder: str) -> None:
 
     No file can be written or executed, no process or connection made, no privilege gained, nothing learned
     of a file by its path, and no other process signalled, traced or limited, as far as the kernel goes.
-    Native modules must have been imported before. Raises `OSError`.
+    Native modules must have been imported before, others are found by opening them (`late_imports`). Raises
+    `OSError`.
     """
     if library().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         return  # a kernel of before 2012, without any of what follows
+    import_by_opening()
     if landlock_version():
         _restrict_files(folder)
     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))

@@ -81,7 +81,9 @@ class ListedLabels:
 
     def _unlisted(self, values: NDArray[Any]) -> ReadError:
         listed = set(self._values.tolist())
-        found = [value for value in np.unique(values).tolist() if value not in listed]
+        # Without counts it would import numpy.ma, for which a participant's message would wait.
+        distinct, _ = np.unique(values, return_counts=True)
+        found = [value for value in distinct.tolist() if value not in listed]
         hint = None
         if found[-1] == np.iinfo(np.uint8).max and max(listed) < found[-1]:
             hint = "grey values? Write the numbers of the labels"

@@ -1,0 +1,84 @@
+"""What a library imports late does not change an answer of a confined reader."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import evaluation
+from evaluation.workers.confinement import landlock_version, missing_filter
+from test.challenges.declared.images import volume_phase, write_images
+from test.repository import REPOSITORY
+
+needs_all = pytest.mark.skipif(
+    landlock_version() == 0 or missing_filter() is not None, reason="this kernel confines only in part"
+)
+ORGANS = """\
+[fields.map]
+kind = "label_map"
+labels = { 1 = "liver", 2 = "spleen" }
+dimensions = 3
+
+[tasks.scans.metrics]
+dice = {}
+"""
+LATE = """
+import sys
+import numpy
+from datetime import datetime
+from evaluation.workers.confinement import confine
+before = set(sys.modules)
+confine(sys.argv[1])
+"""
+
+
+def confined(folder, statements):
+    """Run statements in a process that was confined to a folder, and return the words that it prints."""
+    command = [sys.executable, "-c", LATE + statements, str(folder)]
+    found = subprocess.run(command, check=True, capture_output=True, text=True, cwd=REPOSITORY)
+    return found.stdout.split()
+
+
+@pytest.mark.parametrize("dimensions", [2, 3])
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_mask_of_grey_values_is_named_as_one(dimensions, workers, tmp_path):
+    maps = {"a": np.ones((2 * dimensions - 3, 4, 5), np.uint8)}
+    phase = volume_phase(tmp_path, ORGANS.replace("3", str(dimensions)), maps)
+    write_images(tmp_path / "submission" / "map", {"a": maps["a"] * 255}, dimensions=dimensions)
+    result = evaluation.check(phase, tmp_path / "submission", workers=workers)
+    assert [(fault.kind, fault.file) for fault in result.faults] == [("wrong value", "map/a.mha")]
+    assert "255" in result.faults[0].found
+    assert result.faults[0].hint is not None
+
+
+@needs_all
+@pytest.mark.parametrize(
+    ("statement", "module"),
+    [
+        ("numpy.unique([1])", "numpy.ma"),
+        ("datetime.strptime('1999', '%Y')", "_strptime"),
+        ("'a'.encode('cp1252')", "encodings.cp1252"),
+        ("import wave", "wave"),
+    ],
+)
+def test_modules_in_python_are_found_by_opening_them(statement, module, tmp_path):
+    assert module in confined(tmp_path, f"{statement}\nprint(*set(sys.modules) - before)")
+
+
+@needs_all
+def test_a_compiled_file_is_used_as_it_lies(tmp_path):
+    told = confined(tmp_path, "import wave\nprint(wave.__file__, wave.__cached__, wave.__spec__.cached)")
+    unconfined = "import wave; print(wave.__file__, wave.__cached__, wave.__spec__.cached)"
+    command = [sys.executable, "-c", unconfined]
+    assert told == subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+
+
+@needs_all
+@pytest.mark.parametrize("statement", ["import secret", "import _ctypes_test"])
+def test_modules_elsewhere_and_native_ones_are_not(statement, tmp_path):
+    (tmp_path / "secret.py").write_text("")
+    script = f"try:\n    {statement}\nexcept ImportError as error:\n    print(type(error).__name__)"
+    (tmp_path / "granted").mkdir()
+    path = f"sys.path.append({str(tmp_path)!r})\n"
+    assert confined(tmp_path / "granted", path + script) in (["ImportError"], ["ModuleNotFoundError"])
