@@ -10,6 +10,7 @@ from functools import cached_property
 from hashlib import sha256
 
 from evaluation.core.fault import PhaseError
+from evaluation.core.formats import FORMATS, extensions_of
 
 STACK_NAME, STACK_INDEX = "stack_name", "stack_index"
 """The public columns with the image stack of a case and the case's position in it, from 0 on."""
@@ -20,24 +21,7 @@ INTERFACE, INPUT_VALUE = "interface", "input_value"
 In a form the latter is a digest, see `value_key`.
 """
 
-# Of images, and of other files that an algorithm can have as its input.
-_FILES = (
-    ".nii.gz",
-    ".jpg",
-    ".jpeg",
-    ".png",
-    ".bmp",
-    ".tif",
-    ".tiff",
-    ".mha",
-    ".mhd",
-    ".nii",
-    ".txt",
-    ".json",
-    ".csv",
-    ".pdf",
-    ".zip",
-)
+_EXTENSIONS = extensions_of(FORMATS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +162,8 @@ def name_key(name: str) -> str:
     name = name.strip()
     # For ASCII text this gives the same key in a quarter of the time.
     key = name.lower() if name.isascii() else unicodedata.normalize("NFC", name).casefold()
-    if key.endswith(_FILES):
-        for extension in _FILES:
+    if key.endswith(_EXTENSIONS):
+        for extension in _EXTENSIONS:
             if key.endswith(extension) and len(key) > len(extension):
                 return key[: -len(extension)]
     return key

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError
+from evaluation.core.formats import HEAD_BYTES, format_of_name
 from evaluation.core.trouble import MachineTrouble, raise_trouble_of, trouble_of
 from evaluation.io.system_calls import file_status, folder_entries
 
@@ -316,18 +317,21 @@ def _checked(root: str, parts: Sequence[str]) -> str:
 
 # --- Reads whole files into a reusable buffer, without following links ---
 
-_EXPECTED_FORMATS = {
-    ".bmp": "a BMP image",
-    ".png": "a PNG image",
-    ".mha": "a MetaImage",
-    ".tif": "a TIFF image",
-    ".tiff": "a TIFF image",
-    ".csv": "a table",
-    ".txt": "a text file",
-    ".json": "a JSON file",
-    ".nii": "a NIfTI volume",
-    ".gz": "a NIfTI volume",
-}
+
+def head_of(root: str, path: str, folder: OpenFolder) -> bytes:
+    """Return the first bytes of a regular file below `root`, none where it cannot be opened or read.
+
+    ``folder`` is one that may be open already, and stays open.
+    """
+    head = bytearray(HEAD_BYTES)
+    try:
+        descriptor, _ = open_regular_file(root, path, sys.maxsize, folder=folder)
+        try:
+            return bytes(head[: read_into(descriptor, memoryview(head))])
+        finally:
+            os.close(descriptor)
+    except (ReadError, MachineTrouble, OSError):  # whoever reads the file tells
+        return b""
 
 
 class ReadBuffer:
@@ -422,7 +426,8 @@ def unreadable(path: str, error: OSError, expected: str = "") -> ReadError | Mac
 
 def expected_format(path: str) -> str:
     """Return the format that belongs to the file's extension, for example ``a PNG image``."""
-    return _EXPECTED_FORMATS.get(os.path.splitext(path)[1].lower(), "a file")  # noqa: PTH122
+    found = format_of_name(path)
+    return found.name if found else "a file"
 
 
 # --- Reads a file once from start to end, in pieces; SHA-256 digests ---

@@ -14,6 +14,18 @@ from numpy.typing import NDArray
 from evaluation.core.fault import FaultKind, FormFault, ReadError
 from evaluation.core.field import ByteStream, FileAccess, FileSource, Source
 from evaluation.core.form import CaseForm
+from evaluation.core.formats import (
+    GZIP,
+    HEAD_BYTES,
+    META_IMAGE,
+    NIFTI,
+    TIFF,
+    Dimensions,
+    extensions_of,
+    format_of_content,
+    format_of_name,
+    image_formats,
+)
 from evaluation.io.grey_images import read_numbers, write_grey, write_with_simpleitk
 from evaluation.io.metaimage import read_header
 from evaluation.io.pixels import Size
@@ -71,7 +83,7 @@ def whole_plane(values: NDArray[Any]) -> Plane:
 # --- Reads the bytes of voxels, plain or compressed, in pieces, and never more than the header declares ---
 
 _PIECE = 1 << 18
-ZLIB, GZIP = zlib.MAX_WBITS, zlib.MAX_WBITS | 16
+ZLIB, GZIPPED = zlib.MAX_WBITS, zlib.MAX_WBITS | 16
 _BLOCK = 1 << 16
 _ZEROS = bytes(_PIECE)
 
@@ -89,7 +101,7 @@ class VoxelBytes:
     """
 
     def __init__(self, stream: ByteStream, volume: str, form: int | None) -> None:
-        """Begin at the next byte; ``form`` is `ZLIB`, `GZIP` or None; messages name the file ``volume``."""
+        """Begin at the next byte of ``form`` `ZLIB`, `GZIPPED` or None; ``volume`` names it in messages."""
         self._stream, self._volume, self._form = stream, volume, form
         if form is not None:
             # It inflates masks in a sixteenth of the time of zlib (4 cyst volumes: 0.11 s, not 1.76 s).
@@ -131,9 +143,9 @@ class VoxelBytes:
         while True:
             if self._inflater.eof:
                 left = self._inflater.unused_data or self._stream.read(_PIECE)
-                if self._form != GZIP or not left.strip(b"\0"):
+                if self._form != GZIPPED or not left.strip(b"\0"):
                     return b""
-                self._inflater, self._pending = self._library.decompressobj(GZIP), left
+                self._inflater, self._pending = self._library.decompressobj(GZIPPED), left
             self._pending = self._pending or self._stream.read(_PIECE)
             if not self._pending:
                 raise self._error("a file that ends before its voxels")
@@ -161,12 +173,12 @@ def _blocks(piece: bytes) -> Iterator[tuple[bytes, bool]]:
 
 # --- MetaImage volumes (`.mha`): a text header, then the voxels, plain or as a zlib stream ---
 
-META_IMAGE = "a MetaImage volume"
+_META_IMAGE = "a MetaImage volume"
 
 
 def open_metaimage(stream: ByteStream) -> tuple[VolumeHeader, VoxelBytes]:
     """Return the header of a MetaImage volume in one file and its voxels. Raises `ReadError`."""
-    fields = read_header(stream.read, stream.size, META_IMAGE)
+    fields = read_header(stream.read, stream.size, _META_IMAGE)
     # A row of the matrix is the direction of an axis; elsewhere an axis is a column.
     matrix = _numbers(fields.one_of("TransformMatrix", "Rotation", "Orientation")) or list(UPRIGHT)
     header = header_of(
@@ -175,9 +187,9 @@ def open_metaimage(stream: ByteStream) -> tuple[VolumeHeader, VoxelBytes]:
         _numbers(fields.one_of("ElementSpacing", "ElementSize")) or [1.0, 1.0, 1.0],
         _numbers(fields.one_of("Offset", "Position", "Origin")) or [0.0, 0.0, 0.0],
         [*matrix[::3], *matrix[1::3], *matrix[2::3]],
-        META_IMAGE,
+        _META_IMAGE,
     )
-    return header, VoxelBytes(stream, META_IMAGE, ZLIB if fields.deflated else None)
+    return header, VoxelBytes(stream, _META_IMAGE, ZLIB if fields.deflated else None)
 
 
 def _numbers(text: str) -> list[float]:
@@ -192,7 +204,6 @@ def _numbers(text: str) -> list[float]:
 # Source: https://nifti.nimh.nih.gov/pub/dist/src/niftilib/nifti1.h. NIfTI's axes point to the right, forwards
 # and up, the axes of all other formats here to the left, backwards and up: x and y change their signs.
 
-NIFTI = "a NIfTI volume"
 _HEADER_BYTES = 348
 
 Numbers = list[float]
@@ -222,12 +233,12 @@ def open_nifti(stream: ByteStream, compressed: bool) -> tuple[VolumeHeader, Voxe
     Raises `ReadError`, also for a header that readers could understand differently: with two positions in
     space, another unit than mm, a scale, or a type that contradicts the number of bits.
     """
-    voxels = VoxelBytes(stream, NIFTI, GZIP if compressed else None)
+    voxels = VoxelBytes(stream, NIFTI.name, GZIPPED if compressed else None)
     data = bytearray(_HEADER_BYTES)
     voxels.fill(memoryview(data))
     order: Literal["<", ">"] = "<" if struct.unpack_from("<i", data)[0] == _HEADER_BYTES else ">"
     if struct.unpack_from(f"{order}i", data)[0] != _HEADER_BYTES or data[344:348] != b"n+1\0":
-        raise ReadError(FaultKind.UNREADABLE, NIFTI, "another header")
+        raise ReadError(FaultKind.UNREADABLE, NIFTI.name, "another header")
     axes, *sizes = struct.unpack_from(f"{order}8h", data, 40)
     if not 3 <= axes <= 7 or any(size != 1 for size in sizes[3:axes]):
         raise ReadError(FaultKind.WRONG_SIZE, "a volume of three axes", f"{axes} axes")
@@ -239,10 +250,10 @@ def open_nifti(stream: ByteStream, compressed: bool) -> tuple[VolumeHeader, Voxe
         raise ReadError(FaultKind.WRONG_VALUE, "lengths in mm", f"the unit {data[123] & 7}")
     dtype = np.dtype(_TYPES[code]).newbyteorder(order) if code in _TYPES else None
     if dtype is not None and bits != 8 * dtype.itemsize:
-        raise ReadError(FaultKind.UNREADABLE, NIFTI, f"{bits} bits of a type of {8 * dtype.itemsize}")
-    header = header_of(sizes[:3], dtype, *_place(data, order), NIFTI)
+        raise ReadError(FaultKind.UNREADABLE, NIFTI.name, f"{bits} bits of a type of {8 * dtype.itemsize}")
+    header = header_of(sizes[:3], dtype, *_place(data, order), NIFTI.name)
     if not (_MIN_OFFSET <= offset <= _MAX_OFFSET and offset == int(offset)):
-        raise ReadError(FaultKind.UNREADABLE, NIFTI, "an invalid offset of its voxels")
+        raise ReadError(FaultKind.UNREADABLE, NIFTI.name, "an invalid offset of its voxels")
     voxels.fill(memoryview(bytearray(int(offset) - _HEADER_BYTES)))
     return header, voxels
 
@@ -254,7 +265,7 @@ def _place(data: bytearray, order: str) -> tuple[Numbers, Numbers, Numbers]:
     """
     factor, *spacing = struct.unpack_from(f"{order}4f", data, 76)
     if factor not in (-1, 0, 1):
-        raise ReadError(FaultKind.UNREADABLE, NIFTI, "an invalid orientation (pixdim[0])")
+        raise ReadError(FaultKind.UNREADABLE, NIFTI.name, "an invalid orientation (pixdim[0])")
     by_rotation, by_matrix = struct.unpack_from(f"{order}2h", data, 252)
     places = []
     if by_rotation > 0:
@@ -271,7 +282,9 @@ def _place(data: bytearray, order: str) -> tuple[Numbers, Numbers, Numbers]:
         first = chain(spacing, places[0][1], *places[0][2])
         # NaN is never near.
         if not all(abs(one - other) <= limit for one, other, limit in zip(found, first, limits, strict=True)):
-            raise ReadError(FaultKind.UNREADABLE, NIFTI, "a header with contradictory positions in space")
+            raise ReadError(
+                FaultKind.UNREADABLE, NIFTI.name, "a header with contradictory positions in space"
+            )
     if not places:
         return spacing, [0.0, 0.0, 0.0], list(UPRIGHT)
     _, origin, rows = places[-1]
@@ -283,7 +296,7 @@ def _rotation(b: float, c: float, d: float, handed: float) -> list[Numbers]:
     """Return the rows of the rotation of a unit quaternion with a ≥ 0."""
     squared = b * b + c * c + d * d
     if not squared <= 1 + _TOLERANCE**2:
-        raise ReadError(FaultKind.UNREADABLE, NIFTI, "an invalid rotation")
+        raise ReadError(FaultKind.UNREADABLE, NIFTI.name, "an invalid rotation")
     a = math.sqrt(max(0.0, 1.0 - squared))
     return [
         [a * a + b * b - c * c - d * d, 2 * (b * c - a * d), handed * 2 * (b * d + a * c)],
@@ -294,8 +307,29 @@ def _rotation(b: float, c: float, d: float, handed: float) -> list[Numbers]:
 
 # --- Reads volumes of all accepted formats plane by plane ---
 
-EXTENSIONS = (".mha", ".nii.gz", ".nii", ".tif", ".tiff")
+EXTENSIONS = extensions_of(image_formats(3))
 SLAB_BYTES = 1 << 22
+
+
+class _Begun:
+    """A file whose first bytes have been read, from its start."""
+
+    def __init__(self, head: bytes, stream: ByteStream) -> None:
+        self._head, self._stream = memoryview(head), stream
+        self.size = stream.size
+
+    def readinto(self, view: memoryview) -> int:
+        """Fill a view with the next bytes and return their number. Raises `ReadError`."""
+        count = min(len(view), len(self._head))
+        if not count:
+            return self._stream.readinto(view)
+        view[:count], self._head = self._head[:count], self._head[count:]
+        return count + (self._stream.readinto(view[count:]) if count < len(view) else 0)
+
+    def read(self, count: int) -> bytes:
+        """Return the next bytes, at most ``count``. Raises `ReadError`."""
+        data = bytearray(count)
+        return bytes(memoryview(data)[: self.readinto(memoryview(data))])
 
 
 @dataclass(frozen=True)
@@ -313,21 +347,27 @@ class OpenVolume:
 def open_volume(
     stream: ByteStream, path: str, slab_bytes: int = SLAB_BYTES, max_pages: int = MAX_VOXELS
 ) -> OpenVolume:
-    """Return a volume in the format of the path's extension.
+    """Return a volume in the format of the path's extension; a NIfTI volume may be compressed or not.
 
     Voxels are read in slabs of whole planes, of about ``slab_bytes``. A TIFF stack has at most ``max_pages``.
-    Raises `ReadError`.
+    Raises `ReadError`, also for the content of another format.
     """
-    name = path.casefold()
+    wanted = format_of_name(path)
+    if wanted is None or 3 not in wanted.dimensions:
+        raise ReadError(FaultKind.UNREADABLE, f"one of {', '.join(EXTENSIONS)}", "another extension")
+    head = stream.read(HEAD_BYTES)
+    stream = _Begun(head, stream)
+    content = format_of_content(head)
+    compressed = content is GZIP
+    if content is not wanted and not (compressed and wanted is NIFTI):
+        raise ReadError(FaultKind.UNREADABLE, wanted.name, content.name if content else "other content")
     try:
-        if name.endswith((".tif", ".tiff")):
+        if wanted is TIFF:
             return _open_tiff_stack(stream, max_pages)
-        if name.endswith(".mha"):
+        if wanted is META_IMAGE:
             header, voxels = open_metaimage(stream)
-        elif name.endswith((".nii.gz", ".nii")):
-            header, voxels = open_nifti(stream, compressed=name.endswith(".gz"))
         else:
-            raise ReadError(FaultKind.UNREADABLE, f"one of {', '.join(EXTENSIONS)}", "another extension")
+            header, voxels = open_nifti(stream, compressed)
     except ValueError:
         raise ReadError(FaultKind.UNREADABLE, "a volume", "a header with invalid numbers") from None
     return OpenVolume(header, lambda: _planes(header, voxels, slab_bytes))
@@ -358,7 +398,7 @@ def write_image(values: NDArray[Any], geometry: Geometry, extension: str, dimens
     """
     if dimensions == 3 or extension in (".nii", ".nii.gz"):
         return write_volume(values, geometry, extension)
-    if values.dtype != np.uint8 and extension not in (".mha", ".tif", ".tiff"):
+    if values.dtype != np.uint8 and extension not in extensions_of(image_formats(2, numbers=True)):
         raise ValueError(f"{extension}: expected 8-bit values, found {values.dtype}")
     return write_grey(values[0], extension)
 
@@ -406,8 +446,6 @@ def _rows(ranges: list[Range], first_row: int, height: int, row_bytes: int) -> R
 
 
 # The image of a case, plane by plane: read from its file after comparing its header with the case table.
-
-Dimensions = Literal[2, 3]
 
 _BYTES_PER_VOXEL = 8
 _HEADER_ALLOWANCE = 1 << 20

@@ -10,6 +10,7 @@ from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import FaultKind, PhaseError, ReadError
 from evaluation.core.field import AnyField, CaseColumns, Files, TableRows
 from evaluation.core.form import name_key
+from evaluation.core.formats import format_of_name
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.io.files import FileStream
 from evaluation.io.tables import parse_number, write_csv
@@ -168,7 +169,8 @@ def _files_of_reference(folder: Path, references: Sequence[AnyField]) -> Iterato
 
 def _geometry_cells(root: Path, path: str, depth: str, with_spacing: bool) -> dict[str, str]:
     """Return what the header of a file tells, by column. Raises `ReadError` and `OSError`."""
-    if path.lower().endswith(EXTENSIONS if depth else (".mha", ".nii", ".nii.gz")):
+    row = format_of_name(path)
+    if row is not None and 3 in row.dimensions and (depth or row.positioned):
         with FileStream(str(root), path, _MAX_FILE_BYTES) as stream:
             cells = geometry_columns(open_volume(stream, path).header.geometry, depth or DEPTH)
     elif depth:

@@ -18,6 +18,7 @@ from evaluation.core.field import (
     in_one_table,
 )
 from evaluation.core.form import Form, name_key
+from evaluation.core.formats import FORMATS, extensions_of
 from evaluation.core.limits import max_rows
 from evaluation.io.files import Listing, ReadBuffer, list_files, strip_common_folder
 from evaluation.io.tables import Row, read_table
@@ -39,7 +40,7 @@ _MAX_UNKNOWN_ROWS = 10_000
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".7z", ".rar")
 _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 _TABLES = (".csv", ".txt", ".tsv")
-_LOSSY = (".jpg", ".jpeg", ".webp")
+_LOSSY = extensions_of(row for row in FORMATS if row.lossy)
 
 
 def hint_of_image(name: str) -> str | None:

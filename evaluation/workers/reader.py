@@ -12,6 +12,7 @@ from pathlib import Path
 
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm, Form
+from evaluation.core.formats import FORMATS
 from evaluation.phase import registry
 from evaluation.workers.batches import Columns
 from evaluation.workers.confinement import confine
@@ -19,12 +20,6 @@ from evaluation.workers.reports import Used
 from evaluation.workers.worker import AskReader, Handler
 
 _READING = "evaluation.workers.submission_reader"
-DECODERS: Mapping[str, tuple[str, ...]] = {
-    ".png": ("SimpleITK", "PIL.PngImagePlugin"),
-    **dict.fromkeys((".tif", ".tiff"), ("PIL.TiffImagePlugin",)),
-    **dict.fromkeys((".gz", ".mha"), ("zlib_ng.zlib_ng",)),
-    **dict.fromkeys((".bmp", ".csv", ".json", ".txt", ".xml"), ()),
-}
 
 
 @dataclass(frozen=True)
@@ -64,8 +59,8 @@ class ReaderSetup:
     """The setup of a reader: the form without its cases, the folder of the submission, and the limits.
 
     A case may take ``case_seconds`` of processor time, or less if its images are small. ``home`` is the file
-    of a challenge that is programmed at home (`evaluation.phase.registry`). ``formats`` are the extensions of
-    the files to be read, None for any; decoders of others are not imported.
+    of a challenge that is programmed at home (`evaluation.phase.registry`). ``formats`` are the names of
+    the formats of the files to be read by their content, None for any; decoders of others are not imported.
     """
 
     form: Form
@@ -91,14 +86,13 @@ class ReaderSetup:
     def decoders(self, fields: Iterable[Field]) -> tuple[str, ...]:
         """Return the modules that read such files, which a confined reader can no longer import.
 
-        An unknown extension stands for all. Without any extension, nothing is read but tables and JSON.
+        Without any format, nothing is decoded.
         """
         if self.formats == ():
             return ()
-        known = self.formats is not None and DECODERS.keys() >= set(self.formats)
-        formats = self.formats if self.formats is not None and known else tuple(DECODERS)
+        of_formats = (row.needs for row in FORMATS if self.formats is None or row.name in self.formats)
         of_kinds = (field.kind.late_modules for field in fields)
-        return tuple(chain.from_iterable((*of_kinds, *(DECODERS[extension] for extension in formats))))
+        return tuple(dict.fromkeys(chain.from_iterable((*of_kinds, *of_formats))))
 
     def confine(self) -> None:
         """Give up everything but the submission."""

@@ -42,7 +42,7 @@ Parts = list[bytes | memoryview]
 class IndexReport:
     """The content of the listing, tables and list of jobs of a submission; see `SubmissionIndex`.
 
-    ``formats``: the extensions of the files that are still to be read.
+    ``formats``: the names of the formats of the files that are still to be decoded.
     """
 
     faults: Faults

@@ -2,20 +2,20 @@
 
 import importlib
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, count
-from os.path import splitext
 from pathlib import Path
 from typing import Any
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Faults, PhaseError, ReadError
-from evaluation.core.field import Source, file_of
+from evaluation.core.field import ColumnKind, FileSource, Source, file_of
+from evaluation.core.formats import format_of_content
 from evaluation.core.limits import case_seconds
 from evaluation.core.trouble import MachineTrouble
-from evaluation.io.files import digest_below
+from evaluation.io.files import OpenFolder, digest_below, head_of
 from evaluation.phase.registry import tasks_of_form
 from evaluation.platform.submission import index_submission
 from evaluation.workers.batches import Content, batches_of
@@ -62,11 +62,23 @@ class SubmissionReader:
         fields = fields_of(self._tasks)
         batches = tuple(batches_of(index.root, form.cases, index.sources, fields, job.workers))
         seconds = tuple(index.run_seconds)
-        paths = (file_of(source) for of_case in index.sources for source in of_case.values())
-        formats = {splitext(path)[1].lower() for path in paths}  # noqa: PTH122 - of 10,000 paths
+        formats = tuple(sorted(self._formats(index.root, index.sources)))
         return IndexReport(
-            Faults(index.faults), index.tasks, index.notices, seconds, batches, tuple(sorted(formats))
+            Faults(index.faults), index.tasks, index.notices, seconds, batches, formats
         ).packed()
+
+    def _formats(self, root: str, sources: Sequence[Mapping[str, Source]]) -> set[str]:
+        """Return the names of the formats of all files to be decoded, by their first bytes."""
+        folder, found = OpenFolder(), set[str]()
+        for name, field in self.fields.items():
+            if isinstance(field.kind, ColumnKind):  # of small values, in text
+                continue
+            for source in (of_case.get(name) for of_case in sources):
+                if isinstance(source, FileSource) and (
+                    content := format_of_content(head_of(root, source.path, folder))
+                ):
+                    found.add(content.name)
+        return found
 
     def _files(self, content: Content, job: FilesJob) -> Answer:
         sources = content.sources[job.case]

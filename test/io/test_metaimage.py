@@ -90,7 +90,7 @@ BOMB = zlib.compress(bytes(1 << 22))
             FaultKind.UNREADABLE,
             "values written as text or at an offset",
         ),
-        (b"NDims = 2\n" + header() + bytes(12), FaultKind.UNREADABLE, "other content"),
+        (b"NDims = 2\n" + header() + bytes(12), FaultKind.UNREADABLE, "an invalid header"),
         (header(DimSize="4\x1f3") + bytes(12), FaultKind.UNREADABLE, "an invalid header"),
         (
             header().replace(b"NDims", b"Offset = 0 0\nNDims") + bytes(12),

@@ -7,12 +7,13 @@ import math
 import pytest
 
 from evaluation.core.form import CaseForm, Form
+from evaluation.core.formats import BMP, FORMATS, GZIP, META_IMAGE, TIFF
 from evaluation.evaluate import check
 from evaluation.io.kinds.probability_map import DetectionMap
 from evaluation.workers import batches, pool, submission_reader
 from evaluation.workers.batches import Columns
 from evaluation.workers.processes import start_worker
-from evaluation.workers.reader import DECODERS, IndexJob, ReaderSetup, ReadJob
+from evaluation.workers.reader import IndexJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import BatchReport, IndexReport, PackedValues, Used
 from evaluation.workers.submission_reader import SubmissionReader
 from test.phases import loaded_phase, refuge_submission
@@ -112,7 +113,7 @@ def test_reading_ends_when_nothing_is_left_of_the_limits(tmp_path, left, blank, 
 OF_OTHERS = {"ctypes", "secrets", "shutil", "tempfile", "evaluation.core.operating_rule"}
 KNOWN = {
     *submission_reader.LATE,
-    *(module for modules in DECODERS.values() for module in modules),
+    *(module for row in FORMATS for module in row.needs),
     *DetectionMap.late_modules,
 }
 
@@ -143,16 +144,20 @@ def test_what_a_reader_imports_in_functions_is_imported_before_it_is_confined():
 
 @pytest.mark.parametrize(
     ("formats", "modules"),
-    [((), ()), ((".csv", ".json", ".txt"), ()), ((".csv", ".gz"), DECODERS[".gz"])],
+    [
+        ((), ()),
+        ((BMP.name,), ()),
+        ((BMP.name, TIFF.name), TIFF.needs),
+        ((META_IMAGE.name, GZIP.name), GZIP.needs),
+    ],
 )
-def test_files_without_a_decoder_take_no_further_import(formats, modules):
+def test_contents_without_a_decoder_take_no_further_import(formats, modules):
     assert ReaderSetup(FORM, ".", formats=formats).decoders(()) == modules
 
 
-def test_unknown_files_take_all_decoders():
-    for formats in (None, (".csv", ".unknown")):
-        found = set(ReaderSetup(FORM, ".", formats=formats).decoders(()))
-        assert found == KNOWN - {*submission_reader.LATE, *DetectionMap.late_modules}
+def test_unknown_contents_take_all_decoders():
+    found = set(ReaderSetup(FORM, ".").decoders(()))
+    assert found == KNOWN - {*submission_reader.LATE, *DetectionMap.late_modules}
 
 
 @pytest.mark.parametrize(("fields", "started"), [(["glaucoma_risk"], 1), (["segmentation"], 2)])

@@ -17,6 +17,7 @@ from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.field import Field, Files, HiddenField, Reference
 from evaluation.core.form import CaseForm
+from evaluation.core.formats import Dimensions, extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
@@ -25,8 +26,6 @@ from evaluation.metrics.arrays import Bools
 from evaluation.metrics.crops import VolumeCrop, together
 from evaluation.metrics.label_surfaces import label_boxes
 
-IMAGE_EXTENSIONS = (".png", ".bmp", ".tif", ".tiff", ".mha")
-VOLUME_EXTENSIONS = (".mha", ".nii.gz", ".nii", ".tif", ".tiff")
 Label = Annotated[int, Key(ge=0, le=65535)]
 
 Figures = Sequence[float]
@@ -36,7 +35,7 @@ Figures = Sequence[float]
 class ImageFieldTable(tables.FileFieldTable):
     """A field with one image or volume for each case, of the size and position that `cases.csv` gives."""
 
-    dimensions: Literal[2, 3] = Key(
+    dimensions: Dimensions = Key(
         default=3,
         description="2 for images, whose size is in the columns `width` and `height` of `cases.csv`; 3 for "
         "volumes, which also have the columns `depth`, `spacing_mm`, `origin_mm` and `direction` (numbers in "
@@ -55,7 +54,7 @@ class ImageFieldTable(tables.FileFieldTable):
     @property
     def image_extensions(self) -> tuple[str, ...]:
         """The extensions of the formats that are read."""
-        return VOLUME_EXTENSIONS if self.dimensions == 3 else IMAGE_EXTENSIONS
+        return extensions_of(image_formats(self.dimensions))
 
     @property
     def in_mm(self) -> bool:

@@ -8,11 +8,12 @@ import numpy as np
 from pydantic import AfterValidator, model_validator
 
 from evaluation.challenges.declared import detections, tables
-from evaluation.challenges.declared.label_maps import IMAGE_EXTENSIONS, VOLUME_EXTENSIONS, Label, LabelFigure
+from evaluation.challenges.declared.label_maps import Label, LabelFigure
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.field import Field, Files, HiddenField, Reference
 from evaluation.core.form import CaseForm
+from evaluation.core.formats import extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_of
 from evaluation.io.kinds.lesion_map import LesionMap, LesionPoints
@@ -89,8 +90,7 @@ class PointsField(detections.ObjectFieldTable):
 
     def _lesion_map(self, name: str, wanted: list[int], others: list[int]) -> Reference:
         kind = LesionMap(tuple(wanted), self.space, tuple(others), self.axes)
-        extensions = VOLUME_EXTENSIONS if self.axes == 3 else IMAGE_EXTENSIONS
-        return Reference(kind, Files(self.reference or name, extensions))
+        return Reference(kind, Files(self.reference or name, extensions_of(image_formats(self.axes))))
 
     def value_kind(self, submitted: bool) -> Points:
         """Return the kind of the submitted value or of the reference, which may have diameters."""

@@ -14,6 +14,7 @@ from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
+from evaluation.core.formats import extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, auc_of, mean_metric
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
@@ -23,8 +24,6 @@ from evaluation.metrics.froc import FrocReading
 from evaluation.metrics.lesions import match_candidates, overlap_of_components
 from evaluation.metrics.probabilities import voxel_average_precision, voxel_brier_score
 from evaluation.metrics.segmentation import count_overlap, dice_of_counts
-
-FLOAT_IMAGE_EXTENSIONS = (".tif", ".tiff", ".mha")
 
 
 class MaskedFieldTable(ImageFieldTable):
@@ -55,7 +54,7 @@ class MaskedFieldTable(ImageFieldTable):
     @property
     def image_extensions(self) -> tuple[str, ...]:
         """The extensions of the formats that are read."""
-        return super().image_extensions if self.dimensions == 3 else FLOAT_IMAGE_EXTENSIONS
+        return extensions_of(image_formats(self.dimensions, numbers=True))
 
     def mask_of(self, positions: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Return where a reference, given by its positions, has the foreground."""

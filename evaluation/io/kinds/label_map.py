@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from evaluation.core.fault import FaultKind, FormFault, ReadError
 from evaluation.core.field import FileAccess, Kind, Source, Variant, grow_by_a_pixel
 from evaluation.core.form import CaseForm
+from evaluation.core.formats import Dimensions
 from evaluation.io import volumes
 from evaluation.io.handover import HandoverError, Packed, pack_volume, unpack_volume
 from evaluation.io.kinds.volume import Volume
@@ -131,7 +132,7 @@ class MapKind(Kind):
 
     needs_size: ClassVar[bool] = True
 
-    dimensions: volumes.Dimensions
+    dimensions: Dimensions
     slab_bytes: int
 
     @property
@@ -162,7 +163,7 @@ class LabelMap(MapKind):
 
     labels: Mapping[int, str]
     background: int = 0
-    dimensions: volumes.Dimensions = 3
+    dimensions: Dimensions = 3
     slab_bytes: int = volumes.SLAB_BYTES
 
     def __post_init__(self) -> None:

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import FileAccess, Source
 from evaluation.core.form import CaseForm
+from evaluation.core.formats import Dimensions
 from evaluation.io.kinds.label_map import LARGEST_LABEL, LabelMap, LabelMapValue, MapKind
 from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.points import PointSet
 from evaluation.io.kinds.probability_map import components_of
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import UPRIGHT, Geometry
-from evaluation.io.volumes import SLAB_BYTES, Dimensions, case_geometry
+from evaluation.io.volumes import SLAB_BYTES, case_geometry
 from evaluation.metrics.arrays import Floats, Integers
 
 

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from evaluation.core.field import FileAccess, FileSource, Source, Variant, fault_at, grow_by_a_pixel
 from evaluation.core.form import CaseForm
+from evaluation.core.formats import Dimensions
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
 from evaluation.io.kinds.label_map import LabelMapValue, MapKind, Shape, Spacing, spacing_of
 from evaluation.io.kinds.volume import Volume
-from evaluation.io.volumes import SLAB_BYTES, Dimensions, case_geometry, case_planes, path_of
+from evaluation.io.volumes import SLAB_BYTES, case_geometry, case_planes, path_of
 from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, crop, stack_of
 
 # --- Probability maps: images and volumes that hold a probability for every pixel or voxel ---

@@ -85,7 +85,7 @@ def test_equal_keys_of_one_meaning_are_read():
         (mha_body(zlib.compress(PLAIN)[:-4] + b"abcd"), ".mha", FaultKind.UNREADABLE, "damaged"),
         (mha_body(b"no zlib stream"), ".mha", FaultKind.UNREADABLE, "damaged"),
         (mha_body(zlib.compress(PLAIN + bytes(1 << 24))), ".mha", FaultKind.UNREADABLE, "more voxels"),
-        (b"\x89PNG" + bytes(100), ".mha", FaultKind.UNREADABLE, "an invalid header"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), ".mha", FaultKind.UNREADABLE, "a PNG image"),
         (b"Comment = 1\n" * 100_000, ".mha", FaultKind.UNREADABLE, "an invalid header"),
     ],
 )

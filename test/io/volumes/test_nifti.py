@@ -59,7 +59,7 @@ def test_a_gzip_file_of_several_members_is_one_volume():
         (gzip.compress(NIFTI, mtime=0)[:-20], ".nii.gz", FaultKind.UNREADABLE, "ends before its voxels"),
         (gzip.compress(NIFTI + b"x", mtime=0), ".nii.gz", FaultKind.UNREADABLE, "more voxels"),
         (gzip.compress(b"x" * 400, mtime=0), ".nii.gz", FaultKind.UNREADABLE, "another header"),
-        (NIFTI, ".nii.gz", FaultKind.UNREADABLE, "damaged"),
+        (b"\x89PNG\r\n\x1a\n", ".nii.gz", FaultKind.UNREADABLE, "a PNG image"),
         (nifti(40, "<h", 2), ".nii.gz", FaultKind.WRONG_SIZE, "2 axes"),
         (nifti(70, "<h", 128), ".nii.gz", FaultKind.WRONG_VALUE, "another type of values"),
         (nifti(112, "<2f", 2.0, 0.0), ".nii.gz", FaultKind.WRONG_VALUE, "2 · value + 0"),

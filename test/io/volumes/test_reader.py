@@ -81,7 +81,7 @@ def test_stacks_of_other_writers_are_read(compression):
     ("data", "extension", "kind", "found"),
     [
         (TIFF[: len(TIFF) // 2], ".tif", FaultKind.UNREADABLE, "an incomplete header"),
-        (MHA, ".tif", FaultKind.UNREADABLE, "other content"),
+        (MHA, ".tif", FaultKind.UNREADABLE, "a MetaImage"),
     ],
 )
 def test_faults_of_a_file(data, extension, kind, found):

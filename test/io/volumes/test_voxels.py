@@ -7,14 +7,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.fault import ReadError
-from evaluation.io.volumes import GZIP, ZLIB, VoxelBytes
+from evaluation.io.volumes import GZIPPED, ZLIB, VoxelBytes
 from test.io.volumes.files import Bytes
 
 DATA = bytes(range(200)) * 5
 FORMS = {
     None: DATA,
     ZLIB: zlib.compress(DATA),
-    GZIP: gzip.compress(DATA[:300], mtime=0) + gzip.compress(DATA[300:], mtime=0),
+    GZIPPED: gzip.compress(DATA[:300], mtime=0) + gzip.compress(DATA[300:], mtime=0),
 }
 
 
@@ -58,10 +58,10 @@ def read_all(voxels, data=DATA):
     voxels.finish()
 
 
-@pytest.mark.parametrize("form", [ZLIB, GZIP])
+@pytest.mark.parametrize("form", [ZLIB, GZIPPED])
 def test_a_wrong_checksum_is_seen_at_the_end(form):
     compressed = bytearray(zlib.compress(DATA) if form == ZLIB else gzip.compress(DATA, mtime=0))
-    compressed[-5 if form == GZIP else -1] ^= 1
+    compressed[-5 if form == GZIPPED else -1] ^= 1
     with pytest.raises(ReadError, match="damaged or incomplete image data"):
         read_all(VoxelBytes(Bytes(bytes(compressed)), "a volume", form))
 
@@ -76,7 +76,7 @@ ZEROS = st.integers(1, 1 << 20).map(bytes)
 SPARSE = st.lists(st.one_of(ZEROS, st.binary(max_size=50)), max_size=6).map(b"".join)
 
 
-@pytest.mark.parametrize("form", [ZLIB, GZIP])
+@pytest.mark.parametrize("form", [ZLIB, GZIPPED])
 @given(data=SPARSE)
 @settings(max_examples=40, deadline=None)
 def test_zeros_are_left_as_they_are_and_all_else_is_named(form, data):

@@ -1,0 +1,132 @@
+"""The formats of files, a row for each: names, contents, and what a decoder needs.
+
+Lists of extensions, the words of messages and what a reader imports before it is confined follow from these
+rows.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+HEAD_BYTES = 512
+"""So many bytes at the beginning of a file tell its format."""
+
+Dimensions = Literal[2, 3]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files.
+
+    name: with its article, for messages. extensions: in lower case, the usual one first. start: matches the
+    first bytes of such a file; None where they tell nothing.
+
+    dimensions: of the images that are read in this format, none where none is. numbers: whether they hold
+    values of any type rather than grey values. positioned: whether they have a spacing, an origin and a
+    direction. needs: the modules that the decoder imports when it is first used. pillow: whether Pillow opens
+    such a file. lossy: whether values of a mask change in it.
+    """
+
+    name: str
+    extensions: tuple[str, ...] = ()
+    start: re.Pattern[bytes] | None = None
+    dimensions: tuple[Dimensions, ...] = ()
+    numbers: bool = False
+    positioned: bool = False
+    needs: tuple[str, ...] = ()
+    pillow: bool = False
+    lossy: bool = False
+
+
+def _starting(*starts: bytes) -> re.Pattern[bytes]:
+    return re.compile(b"|".join(map(re.escape, starts)))
+
+
+_INFLATER = "zlib_ng.zlib_ng"
+PNG = Format(
+    "a PNG image",
+    (".png",),
+    _starting(b"\x89PNG\r\n\x1a\n"),
+    dimensions=(2,),
+    needs=("SimpleITK", "PIL.PngImagePlugin"),
+    pillow=True,
+)
+BMP = Format("a BMP image", (".bmp",), _starting(b"BM"), dimensions=(2,), pillow=True)
+TIFF = Format(
+    "a TIFF image",
+    (".tif", ".tiff"),
+    _starting(b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
+    dimensions=(2, 3),
+    numbers=True,
+    needs=("PIL.TiffImagePlugin",),
+    pillow=True,
+)
+META_IMAGE = Format(
+    "a MetaImage",
+    (".mha",),
+    re.compile(rb"\s*(ObjectType|ObjectSubType|Comment|NDims)[ \t]*="),
+    dimensions=(2, 3),
+    numbers=True,
+    positioned=True,
+    needs=(_INFLATER,),
+)
+NIFTI = Format(
+    "a NIfTI volume",
+    (".nii.gz", ".nii"),
+    _starting(b"\x5c\x01\0\0", b"\0\0\x01\x5c"),
+    dimensions=(3,),
+    numbers=True,
+    positioned=True,
+    needs=(_INFLATER,),
+)
+GZIP = Format("a gzip archive", (), _starting(b"\x1f\x8b"), needs=(_INFLATER,))
+FORMATS = (
+    PNG,
+    BMP,
+    TIFF,
+    META_IMAGE,
+    NIFTI,
+    GZIP,
+    Format("a MetaImage header", (".mhd",)),
+    Format(
+        "a JPEG image (lossy: its values are not exact)",
+        (".jpg", ".jpeg"),
+        _starting(b"\xff\xd8\xff"),
+        pillow=True,
+        lossy=True,
+    ),
+    Format("a WebP image", (".webp",), _starting(b"RIFF"), lossy=True),
+    Format("a GIF image", (".gif",), _starting(b"GIF8")),
+    Format("a zip archive", (".zip",), _starting(b"PK\x03\x04")),
+    Format("a PDF document", (".pdf",), _starting(b"%PDF")),
+    Format("a table", (".csv",)),
+    Format("a text file", (".txt",)),
+    Format("a JSON file", (".json",)),
+    Format("an XML file", (".xml",)),
+)
+
+
+def format_of_content(head: bytes) -> Format | None:
+    """Return the format that the first bytes of a file tell, None for an unknown one."""
+    return next((row for row in FORMATS if row.start is not None and row.start.match(head)), None)
+
+
+def format_of_name(path: str) -> Format | None:
+    """Return the format that the extension of a path stands for, None for an unknown one."""
+    name = path.lower()
+    return next((row for row in FORMATS if name.endswith(row.extensions)), None)
+
+
+def extensions_of(formats: Iterable[Format]) -> tuple[str, ...]:
+    """Return the extensions of formats, in their order."""
+    return tuple(extension for row in formats for extension in row.extensions)
+
+
+def image_formats(dimensions: Dimensions, numbers: bool = False) -> tuple[Format, ...]:
+    """Return the formats of images or volumes that are read; of volumes, those with a position first.
+
+    With ``numbers``, only those that hold floating-point numbers.
+    """
+    found = [row for row in FORMATS if dimensions in row.dimensions and row.numbers >= numbers]
+    return tuple(sorted(found, key=lambda row: dimensions == 3 and not row.positioned))
