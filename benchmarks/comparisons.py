@@ -21,8 +21,9 @@ import numpy as np
 from scipy.stats import norm
 
 from benchmarks import coverage
+from evaluation.core.class_estimators import RocArea
 from evaluation.core.intervals import intervals, value_of
-from evaluation.core.metric import Metric, auc_of
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.generalisation import change_between
 from evaluation.organiser.ranking.leaderboard_file import MetricOfTeam
@@ -31,7 +32,7 @@ from evaluation.organiser.ranking.resampling import TeamCases
 
 _SEED, _RESAMPLES = 20260301, 200
 _ABILITY, _SPREAD, _THRESHOLD, _SHIFT, _SHARED, _GAIN = 1.6, 0.3, 0.9, 0.3, 0.5, 0.4
-_METRICS = {"t.auc": Metric("auc", "AUC", auc_of("score", "label"), 1.0, 0.0)}
+_METRICS = {"t.auc": Metric("auc", "AUC", RocArea("score", "label"), 1.0, 0.0)}
 _TABLE = re.compile(r"(?<=<!-- comparisons -->\n).*?(?=<!-- /comparisons -->)", re.DOTALL)
 _POPULATIONS = ("area 0.8, 30 % positive", "area 0.97, 30 % positive", "0.9, 1.5 % failures at 0")
 _PHASES = ((100, 100), (100, 400))

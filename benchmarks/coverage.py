@@ -33,35 +33,34 @@ from evaluation.challenges.declared.detections import (
     froc_measure,
     share_measure,
 )
-from evaluation.core.aggregates import (
-    agreement_of,
-    average_precision_of,
-    calibration_metric,
-    concordance_of,
-    confusion_of,
-    limit_of_agreement_of,
-    macro_auc_of,
-    mean_of_means,
-    optimism_of_envelope,
-    partial_auc_of,
-    ratio_of_sums,
-    root_mean_square_of,
-    sensitivity_at_precision_of,
-)
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import Composite
-from evaluation.core.intervals import default_method, intervals, value_of
-from evaluation.core.metric import (
-    Aggregate,
-    Metric,
-    auc_of,
-    f1_of_presence_of,
-    mean_of,
-    one_stratum,
-    proportion_of,
-    sensitivity_at_specificity_of,
-    sum_of,
+from evaluation.core.class_estimators import (
+    Agreement,
+    AveragePrecision,
+    Concordance,
+    ConfusionFigure,
+    MacroRocArea,
+    PartialRocArea,
+    PresenceF1,
+    RocArea,
+    SensitivityAtPrecision,
+    SensitivityAtSpecificity,
+    calibration_metric,
 )
+from evaluation.core.estimator import (
+    Estimator,
+    Figure,
+    LimitOfAgreement,
+    Mean,
+    MeanOfMeans,
+    RatioOfSums,
+    RootMeanSquare,
+    Share,
+    Sum,
+)
+from evaluation.core.intervals import default_method, intervals, value_of
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics import confusion, regression
 from evaluation.metrics.boxes import ThresholdMatches
@@ -242,7 +241,7 @@ def _intervals(
             value = value_of(metric, table)
             ends.append((band.lower - value, band.upper - value))
             continue
-        by_strata.setdefault(metric.aggregate.strata(table).tobytes(), []).append(table)
+        by_strata.setdefault(metric.estimator.strata(table).tobytes(), []).append(table)
     for group in by_strata.values():
         found = intervals({"t.m": metric}, group, resampling)
         ends += [(one.interval.lower, one.interval.upper) for one in found.found.get("t.m", ())]
@@ -334,8 +333,8 @@ def _rank_sets(sets: int, resamples: int) -> Iterator[Coverage]:
 def _composites(sets: int, resamples: int) -> Iterator[Coverage]:
     """Yield how often the interval of a composite of `rank` holds: ½ mean Dice + ½ AUC of the same cases."""
     metrics = {
-        "t.dice": _metric("Dice", mean_of("dice")),
-        "t.auc": _metric("AUC", auc_of("score", "label")),
+        "t.dice": _metric("Dice", Mean("dice")),
+        "t.auc": _metric("AUC", RocArea("score", "label")),
     }
     composite = Composite("final", "Final", tuple(metrics), lambda dice, auc: (dice + auc) / 2, 1.0, 0.0)
     true = (0.82 + float(norm.cdf(1.6 / math.sqrt(2)))) / 2
@@ -384,7 +383,7 @@ def populations() -> Iterator[Population]:
     yield from _of_objects()
 
 
-def _metric(title: str, aggregate: Aggregate, worst: float = 0.0, best: float = 1.0) -> Metric:
+def _metric(title: str, aggregate: Estimator, worst: float = 0.0, best: float = 1.0) -> Metric:
     return Metric("m", title, aggregate, best, worst)
 
 
@@ -412,7 +411,7 @@ def _of_scores() -> Iterator[Population]:
     ):  # fmt: skip
         distance = math.sqrt(2) * float(norm.ppf(true))
         yield Population(
-            _metric("AUC", auc_of("score", "label")),
+            _metric("AUC", RocArea("score", "label")),
             f"area {true:g}, {100 * prevalence:g} % positive{' of 400 cases' * (prevalence < 0.1)}"
             f"{', two cases a person' * clustered}",
             partial(_scores, prevalence, distance, clustered, 0),
@@ -420,18 +419,18 @@ def _of_scores() -> Iterator[Population]:
             clustered,
             (400,) if prevalence < 0.1 else _SIZES,
         )
-    wanted: list[tuple[str, Aggregate]] = [
+    wanted: list[tuple[str, Estimator]] = [
         (
             "sensitivity at 85 % specificity",
-            sensitivity_at_specificity_of("score", "label", Fraction(17, 20)),
+            SensitivityAtSpecificity("score", "label", Fraction(17, 20)),
         ),
         (
             "sensitivity at 95 % specificity",
-            sensitivity_at_specificity_of("score", "label", Fraction(19, 20)),
+            SensitivityAtSpecificity("score", "label", Fraction(19, 20)),
         ),
-        ("partial AUC 0.9–1", partial_auc_of("score", "label", Fraction(9, 10), Fraction(1), True)),
-        ("average precision", average_precision_of("score", "label")),
-        ("sensitivity at 80 % precision", sensitivity_at_precision_of("score", "label", Fraction(4, 5))),
+        ("partial AUC 0.9–1", PartialRocArea("score", "label", Fraction(9, 10), Fraction(1), True)),
+        ("average precision", AveragePrecision("score", "label")),
+        ("sensitivity at 80 % precision", SensitivityAtPrecision("score", "label", Fraction(4, 5))),
     ]
     for title, aggregate in wanted:
         for prevalence, distance, freedom, clustered in (
@@ -444,7 +443,7 @@ def _of_scores() -> Iterator[Population]:
             draw = partial(_scores, prevalence, distance, clustered, freedom)
             yield Population(_metric(title, aggregate), said, draw, clustered=clustered)
     for distance in (1.5, 2.2):
-        macro = macro_auc_of(["first", "second", "third"], "true")
+        macro = MacroRocArea(["first", "second", "third"], "true")
         yield Population(
             _metric("macro AUC", macro), f"three classes {distance:g} apart", partial(_three, distance)
         )
@@ -481,7 +480,7 @@ def _of_classes() -> Iterator[Population]:
     for title, (figure, of, by_class, worst) in figures.items():
         for prevalence, right in ((0.35, 0.85), (0.4, 0.96)):
             yield Population(
-                _metric(title, confusion_of("predicted", "true", 2, figure, of, by_class), worst),
+                _metric(title, ConfusionFigure("predicted", "true", 2, figure, of, by_class), worst),
                 f"{100 * prevalence:g} % positive, {100 * right:g} % right",
                 partial(_classes, (1 - prevalence, prevalence), right),
             )
@@ -497,19 +496,19 @@ def _of_classes() -> Iterator[Population]:
     for title, (figure, worst) in several.items():
         for right in (0.75, 0.92):
             yield Population(
-                _metric(title, confusion_of("predicted", "true", 4, figure), worst, float(worst <= 0)),
+                _metric(title, ConfusionFigure("predicted", "true", 4, figure), worst, float(worst <= 0)),
                 f"10 % of the rarest, {100 * right:g} % right",
                 partial(_classes, (0.35, 0.3, 0.25, 0.1), right),
             )
     for prevalence in (0.5, 0.2):
         yield Population(
-            _metric("F1 of presence", f1_of_presence_of("predicted", "true")),
+            _metric("F1 of presence", PresenceF1("predicted", "true")),
             f"{100 * prevalence:g} % present, 92 % right",
             partial(_classes, (1 - prevalence, prevalence), 0.92),
         )
     for true, clustered in ((0.6, False), (0.96, False), (0.93, True)):
         yield Population(
-            _metric("share of cases", proportion_of("value")),
+            _metric("share of cases", Share("value")),
             f"independent cases{', two a person' * clustered}".replace("independent cases, two", "two cases"),
             partial(_share, true, clustered),
             lambda cases, true=true: true,  # type: ignore[misc]
@@ -533,7 +532,7 @@ def _of_means() -> Iterator[Population]:
         (0.82, 0.0, False), (0.9, 0.015, False), (0.82, 0.04, False), (0.88, 0.015, True),
     ):  # fmt: skip
         yield Population(
-            _metric("mean Dice", mean_of("value")),
+            _metric("mean Dice", Mean("value")),
             f"{mean:g}, {100 * failures:g} % failures at 0{', two cases a person' * clustered}",
             partial(_overlap, mean, failures, clustered),
             lambda cases, true=(1 - failures) * mean: true,  # type: ignore[misc]
@@ -541,27 +540,27 @@ def _of_means() -> Iterator[Population]:
         )
     for absent in (0.25, 0.5):
         yield Population(
-            _metric("mean of labels' mean Dice", mean_of_means(["first", "second"], by_reference=True)),
+            _metric("mean of labels' mean Dice", MeanOfMeans(["first", "second"], by_reference=True)),
             f"two labels, the second absent in {100 * absent:g} %",
             partial(_two_labels, absent),
         )
     for failures, worst in ((0.0, math.inf), (0.02, math.inf), (0.02, 250.0)):
         yield Population(
-            _metric("mean HD95", mean_of("value"), worst, 0),
+            _metric("mean HD95", Mean("value"), worst, 0),
             f"{100 * failures:g} % failures at 250 mm{'' if worst == math.inf else ', declared as `worst`'}",
             partial(_distances, failures),
             lambda cases, true=(1 - failures) * 5 + failures * 250: true,  # type: ignore[misc]
         )
     for shape in (0.6, 1.5):
         yield Population(
-            _metric("sum of false objects", sum_of("value"), math.inf, 0),
+            _metric("sum of false objects", Sum("value"), math.inf, 0),
             f"one a case, gamma({shape:g})",
             partial(_counts, shape),
             lambda cases: 1.0 * cases,
         )
     for quality, failures in ((0.7, 0.1), (0.85, 0.02)):
         yield Population(
-            _metric("panoptic quality", mean_of("value")),
+            _metric("panoptic quality", Mean("value")),
             f"{quality:g} where a lesion matches, none in {100 * failures:g} %",
             partial(_overlap, quality, failures, False),
             lambda cases, true=(1 - failures) * quality: true,  # type: ignore[misc]
@@ -593,10 +592,10 @@ def _of_numbers() -> Iterator[Population]:
         "t5 errors": lambda rng, cases: 0.8 * rng.standard_t(5, cases),
     }
     wanted = {
-        "mean absolute error": replace(mean_of("absolute"), rare_failures=False),
-        "RMSE": root_mean_square_of("error"),
-        "normalised absolute error": ratio_of_sums("absolute", "true", is_share=False),
-        "upper limit of agreement": limit_of_agreement_of("error", upper=True),
+        "mean absolute error": Mean("absolute", rare_failures=False),
+        "RMSE": RootMeanSquare("error"),
+        "normalised absolute error": RatioOfSums("absolute", "true", is_share=False),
+        "upper limit of agreement": LimitOfAgreement("error", upper=True),
     }
     for title, aggregate in wanted.items():
         for what, noise in noises.items():
@@ -608,11 +607,11 @@ def _of_numbers() -> Iterator[Population]:
     }
     for title, (figure, absolute) in correlations.items():
         for what, noise in noises.items():
-            aggregate = agreement_of("predicted", "true", figure, absolute)
+            aggregate = Agreement("predicted", "true", figure, absolute)
             yield Population(_metric(title, aggregate, -1), what, partial(_numbers, noise))
     for amount in (0.5, 1.5):
         yield Population(
-            _metric("concordance index", concordance_of("predicted", "time", "event", risk=True)),
+            _metric("concordance index", Concordance("predicted", "time", "event", risk=True)),
             f"noise {amount:g} of the log-hazard, a third censored",
             partial(_survival, amount),
             quadratic=True,
@@ -636,7 +635,7 @@ def _survival(noise: float, rng: np.random.Generator, cases: int) -> Columns:
 
 def _of_objects() -> Iterator[Population]:
     for share in (0.7, 0.9):
-        pooled = ratio_of_sums("found", "lesions")
+        pooled = RatioOfSums("found", "lesions")
         yield Population(
             _metric("pooled share of lesions", pooled), f"{share:g}, four a case", partial(_pooled, share)
         )
@@ -652,9 +651,7 @@ def _of_objects() -> Iterator[Population]:
     for metric in (froc, precision):
         for distance in (1.3, 2.2):
             yield Population(metric, f"hits {distance:g} above false ones", partial(_detections, distance))
-    mean = Aggregate(
-        _mean_average_precision, one_stratum, optimism=optimism_of_envelope(_mean_average_precision)
-    )
+    mean = Figure(_mean_average_precision, of_envelope=True)
     for distance in (1.3, 2.2):
         yield Population(
             _metric("mAP of boxes", mean),

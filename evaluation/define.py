@@ -4,16 +4,6 @@ They are kept from version to version; other names of the package may move. `doc
 how they are used.
 """
 
-from evaluation.core.aggregates import agreement_of as agreement_of
-from evaluation.core.aggregates import average_precision_of as average_precision_of
-from evaluation.core.aggregates import calibration_error_of as calibration_error_of
-from evaluation.core.aggregates import calibration_metric as calibration_metric
-from evaluation.core.aggregates import concordance_of as concordance_of
-from evaluation.core.aggregates import confusion_of as confusion_of
-from evaluation.core.aggregates import macro_auc_of as macro_auc_of
-from evaluation.core.aggregates import partial_auc_of as partial_auc_of
-from evaluation.core.aggregates import ratio_of_sums as ratio_of_sums
-from evaluation.core.aggregates import root_mean_square_of as root_mean_square_of
 from evaluation.core.case_table import CaseTable as CaseTable
 from evaluation.core.case_table import Row as Row
 from evaluation.core.case_table import WeightedCases as WeightedCases
@@ -23,8 +13,30 @@ from evaluation.core.challenge import FormColumn as FormColumn
 from evaluation.core.challenge import Options as Options
 from evaluation.core.challenge import Task as Task
 from evaluation.core.challenge import Values as Values
+from evaluation.core.class_estimators import Agreement as Agreement
+from evaluation.core.class_estimators import AveragePrecision as AveragePrecision
+from evaluation.core.class_estimators import CalibrationError as CalibrationError
+from evaluation.core.class_estimators import Concordance as Concordance
+from evaluation.core.class_estimators import ConfusionFigure as ConfusionFigure
+from evaluation.core.class_estimators import MacroRocArea as MacroRocArea
+from evaluation.core.class_estimators import PartialRocArea as PartialRocArea
+from evaluation.core.class_estimators import PresenceF1 as PresenceF1
+from evaluation.core.class_estimators import RocArea as RocArea
+from evaluation.core.class_estimators import SensitivityAtSpecificity as SensitivityAtSpecificity
+from evaluation.core.class_estimators import calibration_error_of as calibration_error_of
+from evaluation.core.class_estimators import calibration_metric as calibration_metric
+from evaluation.core.class_estimators import strata_of_labels as strata_of_labels
 from evaluation.core.classification import auc as auc
 from evaluation.core.classification import binary_classification as binary_classification
+from evaluation.core.estimator import Count as Count
+from evaluation.core.estimator import Estimator as Estimator
+from evaluation.core.estimator import Figure as Figure
+from evaluation.core.estimator import Mean as Mean
+from evaluation.core.estimator import MeanOfMeans as MeanOfMeans
+from evaluation.core.estimator import RatioOfSums as RatioOfSums
+from evaluation.core.estimator import RootMeanSquare as RootMeanSquare
+from evaluation.core.estimator import Share as Share
+from evaluation.core.estimator import Sum as Sum
 from evaluation.core.fault import Fault as Fault
 from evaluation.core.fault import FaultKind as FaultKind
 from evaluation.core.fault import FormFault as FormFault
@@ -45,16 +57,8 @@ from evaluation.core.form import STACK_NAME as STACK_NAME
 from evaluation.core.form import CaseForm as CaseForm
 from evaluation.core.keys import IN_FORM as IN_FORM
 from evaluation.core.keys import Key as Key
-from evaluation.core.metric import Aggregate as Aggregate
 from evaluation.core.metric import Metric as Metric
-from evaluation.core.metric import auc_of as auc_of
-from evaluation.core.metric import f1_of_presence_of as f1_of_presence_of
 from evaluation.core.metric import mean_metric as mean_metric
-from evaluation.core.metric import mean_of as mean_of
-from evaluation.core.metric import proportion_of as proportion_of
-from evaluation.core.metric import sensitivity_at_specificity_of as sensitivity_at_specificity_of
-from evaluation.core.metric import strata_of_labels as strata_of_labels
-from evaluation.core.metric import sum_of as sum_of
 from evaluation.core.scheme import Board as Board
 from evaluation.core.scheme import Method as Method
 from evaluation.core.scheme import Place as Place
@@ -76,3 +80,20 @@ from evaluation.io.kinds.points import Keypoints as Keypoints
 from evaluation.io.kinds.points import PointInImage as PointInImage
 from evaluation.io.kinds.points import Points as Points
 from evaluation.io.kinds.probability_map import ProbabilityMap as ProbabilityMap
+
+# Earlier names of the estimators
+Aggregate = Figure
+agreement_of = Agreement
+auc_of = RocArea
+average_precision_of = AveragePrecision
+concordance_of = Concordance
+confusion_of = ConfusionFigure
+f1_of_presence_of = PresenceF1
+macro_auc_of = MacroRocArea
+mean_of = Mean
+partial_auc_of = PartialRocArea
+proportion_of = Share
+ratio_of_sums = RatioOfSums
+root_mean_square_of = RootMeanSquare
+sensitivity_at_specificity_of = SensitivityAtSpecificity
+sum_of = Sum

@@ -15,11 +15,12 @@ from pydantic import AfterValidator, model_validator
 
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values
+from evaluation.core.class_estimators import PresenceF1
 from evaluation.core.classification import LIKELIHOOD, binary_classification
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import IN_FORM, Key
-from evaluation.core.metric import Metric, f1_of_presence_of, mean_metric
+from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
 from evaluation.io.kinds.masks import LabelMask
@@ -151,7 +152,7 @@ def _region(mask: Crop) -> Crop:
 
 
 def _f1(name: str, title: str, predicted: str, present: str) -> Metric:
-    return Metric(name, title, f1_of_presence_of(predicted, present), best=1, worst=0)
+    return Metric(name, title, PresenceF1(predicted, present), best=1, worst=0)
 
 
 def _score_fovea(prediction: Values, reference: Values) -> Row:

@@ -14,10 +14,11 @@ import numpy as np
 
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values
+from evaluation.core.class_estimators import SensitivityAtSpecificity
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
 from evaluation.core.keys import IN_FORM, KeyTable, Weight
-from evaluation.core.metric import Metric, mean_metric, sensitivity_at_specificity_of
+from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.io.kinds.masks import LabelMask
 from evaluation.io.kinds.number import Label, Number
@@ -126,7 +127,7 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
                 Metric(
                     "reference_sensitivity",
                     "Sensitivity at 85 % specificity",
-                    sensitivity_at_specificity_of(
+                    SensitivityAtSpecificity(
                         "likelihood", "glaucoma", Fraction(85, 100), options.sensitivity_at_specificity
                     ),
                     best=1,

@@ -52,7 +52,7 @@ def documents(
 
 def has_curve(metric: Metric) -> bool:
     """Return whether the chart "roc" has a curve for a metric: an area under it."""
-    return metric.aggregate.curve is not None and metric.aggregate.curve.is_area
+    return metric.estimator.curve is not None and metric.estimator.curve.is_area
 
 
 def _document(chart: Chart) -> bytes:
@@ -119,7 +119,7 @@ def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[NamedCurve]:
     """Yield each curve at ten steps of the specificity, with the published digits of spreads."""
     for task in scores.tasks:
         for metric in task.metrics:
-            curve = metric.aggregate.curve
+            curve = metric.estimator.curve
             published = metrics.aggregates.get(task.name, {})
             if curve is None or not curve.is_area or metric.name not in published:
                 continue

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import Task
+from evaluation.core.estimator import IntervalMethod, MethodInterval
 from evaluation.core.intervals import intervals_of
-from evaluation.core.metric import IntervalMethod, MethodInterval, Metric
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.arrays import spread
 
@@ -65,7 +66,7 @@ def estimates(
 def metric_values(metrics: Sequence[Metric], table: CaseTable) -> dict[str, float]:
     """Return the value of each metric by name, NaN where it does not exist for these cases."""
     cases = WeightedCases(table, np.ones((1, len(table)), dtype=np.int64))
-    return {metric.name: float(metric.aggregate.values(cases)[0]) for metric in metrics}
+    return {metric.name: float(metric.estimator.values(cases)[0]) for metric in metrics}
 
 
 def subgroup_values(
@@ -75,7 +76,7 @@ def subgroup_values(
     found = {}
     of_members = WeightedCases(table, subset.members[np.newaxis].astype(np.int64))
     for metric in metrics:
-        strata = metric.aggregate.strata(table)
+        strata = metric.estimator.strata(table)
         members, cases = subset.members, of_members
         if subset.against_all_negatives:
             if not ((strata == 0).any() and (strata == 1).any()):
@@ -85,7 +86,7 @@ def subgroup_values(
         present = np.bincount(strata[strata >= 0]) > 0
         counts = np.bincount(strata[members & (strata >= 0)], minlength=present.size)[present]
         if counts.min(initial=len(table)) >= min_cases and counts.size:
-            value = float(metric.aggregate.values(cases)[0])
+            value = float(metric.estimator.values(cases)[0])
             if not math.isnan(value):
                 found[metric.name] = value
     return found
@@ -100,7 +101,7 @@ def _estimate(
     full_detail: bool,
 ) -> Estimate:
     further = metric.fixed_intervals(table, seed) if metric.fixed_intervals else {}
-    column = metric.aggregate.spread_column
+    column = metric.estimator.mean_column
     spread_over_cases = spread(table[column]) if column else None
     deviation = spread_over_cases.standard_deviation if spread_over_cases else math.nan
     detail = spread_over_cases if full_detail else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, isinf, nan
+from math import isinf
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from evaluation.core.case_table import CaseTable, Row, ScoredCases
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from evaluation.core.operating_rule import OperatingRule
 
 Values = Mapping[str, Any]
-
-_FARTHEST = {1: -inf, 0: inf}
 
 
 class Options(KeyTable, strict=False):
@@ -88,10 +86,10 @@ class Task:
     def number_columns(self) -> frozenset[str]:
         """The columns that are a number for each case, as far as the metrics tell."""
         columns: set[str | None] = set()
-        for aggregate in (metric.aggregate for metric in self.metrics):
-            columns |= {aggregate.spread_column, aggregate.share_column}
-            if aggregate.curve:
-                columns |= {aggregate.curve.score, aggregate.curve.label}
+        for estimator in (metric.estimator for metric in self.metrics):
+            columns.add(estimator.case_column)
+            if estimator.curve:
+                columns |= {estimator.curve.score, estimator.curve.label}
         return frozenset(column for column in columns if column is not None)
 
     def fields_for(self, case: CaseForm) -> tuple[Field, ...]:
@@ -220,21 +218,11 @@ def worst_row(metrics: Iterable[Metric], known: Row) -> Row:
     """
     row: dict[str, object] = {}
     for metric in metrics:
-        row |= _worst_columns(metric, known)
+        estimator = metric.estimator
+        if isinf(metric.worst) and estimator.case_column not in {None, *known}:
+            raise ValueError(
+                f"{metric.name} has no finite worst value: its task must give {estimator.case_column!r}"
+            )
+        row |= estimator.missing(metric.worst, known)
     # A row that is completely known is not copied, since other cases may share it.
     return known if row.keys() <= known.keys() else {**row, **known}
-
-
-def _worst_columns(metric: Metric, known: Row) -> Row:
-    aggregate = metric.aggregate
-    if column := aggregate.spread_column or aggregate.share_column:
-        if column not in known and isinf(metric.worst):
-            raise ValueError(f"{metric.name} has no finite worst value: its task must give {column!r}")
-        return {column: known.get(column, float(metric.worst))}
-    if curve := aggregate.curve:
-        label = known[curve.label]
-        return {curve.score: _FARTHEST.get(label, nan), curve.label: label}
-    if decision := aggregate.decision:
-        present = known[decision.present]
-        return {decision.predicted: 1 - present, decision.present: present}
-    return {}

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
+from evaluation.core.class_estimators import RocArea
 from evaluation.core.field import Field
-from evaluation.core.metric import Metric, auc_of
+from evaluation.core.metric import Metric
 
 if TYPE_CHECKING:
     from evaluation.core.operating_rule import OperatingRule
@@ -57,4 +58,4 @@ def binary_classification(
 
 def auc(label: str) -> Metric:
     """Return the area under the ROC curve of the likelihoods against a column of labels."""
-    return Metric("auc", "AUC", auc_of(LIKELIHOOD, label), best=1, worst=0)
+    return Metric("auc", "AUC", RocArea(LIKELIHOOD, label), best=1, worst=0)

@@ -8,7 +8,8 @@ from functools import cached_property, partial
 import numpy as np
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.metric import IntervalMethod, Mean, MethodInterval, Metric
+from evaluation.core.estimator import IntervalMethod, MethodInterval
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import Group, Resampling, groups_of, values_under
 from evaluation.core.side_by_side import side_by_side
 from evaluation.metrics.arrays import Floats, distinct, quantiles
@@ -17,7 +18,6 @@ from evaluation.metrics.intervals import (
     Evidence,
     Interval,
     StudentisedMeans,
-    Unseen,
     area_interval,
     components,
     effective_interval,
@@ -38,18 +38,7 @@ def default_method(metric: Metric, clustered: bool) -> IntervalMethod:
     variance of the infinitesimal jackknife. Wilson-bootstrap: any other bounded metric, by Wilson's interval
     with the variance of the bootstrap. Percentile: any other.
     """
-    aggregate = metric.aggregate
-    if aggregate.curve and aggregate.curve.is_area:
-        return "logit-DeLong"
-    if aggregate.share_column and not clustered:
-        return "Wilson"
-    if aggregate.mean:
-        return "studentised"
-    if not _is_bounded(metric):
-        return "percentile"
-    if aggregate.weighted_influence:
-        return "Fisher-studentised"
-    return "Wilson-jackknife" if aggregate.influence else "Wilson-bootstrap"
+    return metric.estimator.interval_method(_is_bounded(metric), clustered)
 
 
 def possible_methods(metric: Metric, clustered: bool) -> tuple[IntervalMethod, ...]:
@@ -110,7 +99,7 @@ class Sample:
         """The shares of cases that are resampled, in one stratum."""
         if self.group.strata.any():
             return {}
-        return {name: metric for name, metric in self._resampled.items() if metric.aggregate.share_column}
+        return {name: metric for name, metric in self._resampled.items() if metric.estimator.share_column}
 
     @cached_property
     def others(self) -> dict[str, Metric]:
@@ -128,26 +117,27 @@ class Sample:
     @cached_property
     def means(self) -> StudentisedMeans:
         """The means over cases."""
-        means = [_mean_of(metric).values for metric in self.by("studentised").values()]
-        values = np.stack([values(table) for values in means for table in self.tables])
+        means = [metric.estimator for metric in self.by("studentised").values()]
+        values = np.stack([mean.linearised(table) for mean in means for table in self.tables])
         return StudentisedMeans(values, self.bootstrap.unit_of_case)
 
     def evidence(self, metric: Metric, table: CaseTable) -> Evidence:
         """Return the evidence behind a bounded metric of a table."""
         units = np.arange(len(table)) if self.group.units is None else self.group.units
-        decisive = metric.aggregate.decisive
-        if decisive:
-            number = distinct(units[decisive(table)]).size
+        estimator = metric.estimator
+        decisive = estimator.decisive(table)
+        if decisive is not None:
+            number = distinct(units[decisive]).size
         else:
-            strata = metric.aggregate.strata(table)
+            strata = estimator.strata(table)
             number = min(distinct(units[strata == one]).size for one in distinct(strata))
         low, high = sorted((metric.best, metric.worst))
-        optimism = metric.aggregate.optimism(table) if metric.aggregate.optimism else 0.0
-        return Evidence(value_of(metric, table), (low, high), number, metric.aggregate.is_share, optimism)
+        value = value_of(metric, table)
+        return Evidence(value, (low, high), number, estimator.is_share, estimator.optimism(table))
 
     def share_columns(self) -> list[Floats]:
         """Return the columns of the shares that are resampled, of each table."""
-        columns = [metric.aggregate.share_column or "" for metric in self.shares.values()]
+        columns = [metric.estimator.share_column or "" for metric in self.shares.values()]
         return [table[column] for column in columns for table in self.tables]
 
 
@@ -178,7 +168,7 @@ def _resampled_values(samples: Sequence[Sample], rows: range) -> list[Values]:
 def _intervals_of_sample(sample: Sample, values: Values) -> Found:
     found = {name: _areas(metric, sample) for name, metric in sample.by("logit-DeLong").items()}
     for name, metric in sample.by("Wilson").items():
-        column = metric.aggregate.share_column or ""
+        column = metric.estimator.share_column or ""
         found[name] = [wilson_interval(float(table[column].sum()), len(table)) for table in sample.tables]
     found |= _means(sample, values)
     for name, metric in sample.by("Wilson-jackknife").items():
@@ -218,13 +208,12 @@ def _from_values(
 
 def _fisher_z(metric: Metric, table: CaseTable, weights: UnitWeights) -> Floats:
     """Return Fisher's z of a correlation, and its standard error over units, shape (rows, 2)."""
-    assert metric.aggregate.weighted_influence is not None
     cases, units = WeightedCases(table, weights), weights.of_units.shape[1]
     order = np.argsort(weights.unit_of_case, kind="stable")
     starts = np.flatnonzero(np.diff(weights.unit_of_case[order], prepend=-1))
-    of_units = np.add.reduceat(metric.aggregate.weighted_influence(cases)[:, order], starts, axis=1)
+    of_units = np.add.reduceat(metric.estimator.weighted_influence(cases)[:, order], starts, axis=1)
     squares = np.einsum("ij,ij->i", weights.of_units, of_units**2) * units / (units - 1)
-    value, total = metric.aggregate.values(cases), weights.of_cases.sum(axis=1)
+    value, total = metric.estimator.values(cases), weights.of_cases.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.column_stack([np.arctanh(value), np.sqrt(squares) / total / (1 - value**2)])
 
@@ -250,16 +239,14 @@ def _correlation(metric: Metric, table: CaseTable, sample: Sample, resampled: Fl
 
 
 def _by_influence(metric: Metric, table: CaseTable, sample: Sample) -> Interval:
-    influence = metric.aggregate.influence
-    assert influence is not None
-    of_units = np.bincount(sample.bootstrap.unit_of_case, influence(table))
+    of_units = np.bincount(sample.bootstrap.unit_of_case, metric.estimator.influence(table))
     evidence = sample.evidence(metric, table)
     variance = float(of_units @ of_units) * of_units.size / (of_units.size - 1)
     return effective_interval(evidence.value, variance, evidence)
 
 
 def _areas(metric: Metric, sample: Sample) -> list[Interval]:
-    curve = metric.aggregate.curve
+    curve = metric.estimator.curve
     assert curve is not None
     positive = sample.tables[0][curve.label] > 0
     scores = np.stack([table[curve.score] for table in sample.tables])
@@ -272,12 +259,12 @@ def _means(sample: Sample, values: Values) -> dict[str, list[Interval]]:
     if not metrics:
         return {}
     number, cases = len(sample.tables), len(sample.group.members)
-    failures = [_of_failure(one, table) for one in metrics.values() for table in sample.tables]
+    failures = [one.estimator.unseen(table, one.worst) for one in metrics.values() for table in sample.tables]
     ratios = np.concatenate([values[name] for name in metrics], axis=1)
     found = sample.means.intervals(ratios, failures)
     intervals: dict[str, list[Interval]] = {}
     for position, (name, metric) in enumerate(metrics.items()):
-        figure, (low, high) = _mean_of(metric).figure, sorted((metric.worst, metric.best))
+        figure, (low, high) = metric.estimator.figure_of_mean, sorted((metric.worst, metric.best))
         intervals[name] = [
             Interval(*(float(min(max(figure(end, cases), low), high)) for end in (one.lower, one.upper)))
             for one in found[position * number : (position + 1) * number]
@@ -285,26 +272,10 @@ def _means(sample: Sample, values: Values) -> dict[str, list[Interval]]:
     return intervals
 
 
-def _of_failure(metric: Metric, table: CaseTable) -> Unseen:
-    mean = _mean_of(metric)
-    if mean.unseen:
-        return Unseen(mean.unseen(table))
-    if not metric.aggregate.rare_failures or math.isinf(metric.worst):
-        return Unseen(math.inf)
-    # The penalty of a failed distance is far from all values. A failure between 0 and 1 counts half: the
-    # least with which intervals hold where one to five per cent fail.
-    return Unseen(metric.worst, 1.0 if metric.worst > 1 else 0.5)
-
-
-def _mean_of(metric: Metric) -> Mean:
-    assert metric.aggregate.mean is not None
-    return metric.aggregate.mean
-
-
 def value_of(metric: Metric, table: CaseTable) -> float:
     """Return the value of a metric for all cases of a table."""
     ones = np.ones((1, len(table)), dtype=np.int64)
-    return float(metric.aggregate.values(WeightedCases(table, ones))[0])
+    return float(metric.estimator.values(WeightedCases(table, ones))[0])
 
 
 _MANY_DRAWS = 3_000_000  # fewer are not worth a second process

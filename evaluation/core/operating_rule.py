@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.metric import roc_table_of
+from evaluation.core.class_estimators import roc_table_of
 from evaluation.metrics.classification import roc_points
 from evaluation.metrics.operating_points import (
     ThresholdPoint,

@@ -1,6 +1,5 @@
 """Metrics under a bootstrap of the cases: which can be resampled, and their values under case weights."""
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.metric import IntervalMethod, Metric, Strata
+from evaluation.core.estimator import IntervalMethod, Strata
+from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats, distinct, weighted_means
 from evaluation.metrics.bootstrap import Bootstrap, UnitWeights, bootstrap_of, bootstrap_weights
 
@@ -99,7 +99,7 @@ def groups_of(
         if isinstance(strata, str):
             missing[name] = strata
         else:
-            if metric.aggregate.drawn_together:
+            if metric.estimator.drawn_together:
                 strata = np.where(strata >= 0, 0, -1)
             strata_of[strata.tobytes()] = strata
             groups[strata.tobytes()][name] = metric
@@ -114,8 +114,7 @@ def groups_of(
 
 def _reason(name: str, metric: Metric, table: CaseTable, resampling: Resampling) -> str | None:
     """Return why a metric that can be resampled has no interval."""
-    mean = metric.aggregate.mean
-    unbounded = metric.aggregate.rare_failures and math.isinf(metric.worst) and not (mean and mean.unseen)
+    unbounded = metric.estimator.lacks_worst(metric.worst)
     if unbounded and len(table) < FEWEST_UNBOUNDED and name not in resampling.methods:
         return f"fewer than {FEWEST_UNBOUNDED} cases, and no largest value that a failure could have"
     return metric.no_interval
@@ -125,20 +124,20 @@ def strata_or_reason(
     metric: Metric, table: CaseTable, units: Units | None, resampling: Resampling
 ) -> Strata | str:
     """Return the strata of a metric, or the reason why it cannot be resampled."""
-    own = metric.aggregate.max_cases
+    own = metric.estimator.max_cases
     limit = None if own is None else resampling.interval_maximum or own
     # With too many cases no strata are made, since that takes time, too.
     if limit is not None and len(table) > limit:
         return f"{len(table)} cases, more than {limit}"
-    strata = metric.aggregate.strata(table)
+    strata = metric.estimator.strata(table)
     if not resampling.resamples:
         return "no resamples were asked for"
     unit_of_case = np.arange(len(strata)) if units is None else units
     what = "cases" if units is None else "clusters"
     present = distinct(strata[strata >= 0]).tolist()
     chosen = {f" of class {stratum}" if len(present) > 1 else "": strata == stratum for stratum in present}
-    if metric.aggregate.decisive:
-        chosen[" of the positive class"] = metric.aggregate.decisive(table)
+    if (decisive := metric.estimator.decisive(table)) is not None:
+        chosen[" of the positive class"] = decisive
     for of, cases in (chosen or {"": strata >= 0}).items():
         if distinct(unit_of_case[cases]).size < resampling.interval_minimum:
             return f"fewer than {resampling.interval_minimum} {what}{of}"
@@ -158,9 +157,9 @@ def values_under(
 
 
 def _values_of_tables(metric: Metric, weighted: Sequence[WeightedCases]) -> Floats:
-    column = metric.aggregate.spread_column
+    column = metric.estimator.mean_column
     if column is None or len(weighted) == 1:
-        return np.stack([metric.aggregate.values(cases) for cases in weighted], axis=1)
+        return np.stack([metric.estimator.values(cases) for cases in weighted], axis=1)
     # One matrix product gives the means of many tables and reads the weights once.
     return weighted_means([cases.table[column] for cases in weighted], weighted[0].weights)
 

@@ -271,7 +271,7 @@ def _on_detections(
     of_metric = {
         metric.name: label
         for metric in task.metrics
-        if (decision := metric.aggregate.decision)
+        if (decision := metric.estimator.decision)
         and (label := labels.get(f"{task.name}.{decision.present}"))
     }
     positives: dict[str, int | None] = {
@@ -279,7 +279,7 @@ def _on_detections(
     }
     table = scores.tables[task.name]
     for metric in task.metrics:
-        if column := metric.aggregate.count_column:
+        if column := metric.estimator.count_column:
             enters = (~np.isnan(table[column])).astype(int).astype(str).tolist()
             name = f"cases of {task.name}.{metric.name}"
             of_metric[metric.name] = Labels((name,), dict(zip(table.names, enters, strict=True)))
@@ -305,7 +305,7 @@ def _on_splits(scores: Scores, task: Task, disclosure: Disclosure, allowed: int)
             membership = Labels((f"{subgroup.column} = {value}",), classes)
             for metric in task.metrics:
                 name = f"{task.name}.{metric.name}"
-                if metric.aggregate.spread_column != metric.name or name not in split_by:
+                if metric.estimator.mean_column != metric.name or name not in split_by:
                     continue
                 tried = []
                 for spoiler in attack_tools.spoilers(task, Oracle(phase, [task], allowed)):

@@ -28,7 +28,7 @@ from evaluation.metrics.arrays import Floats
 from evaluation.metrics.intervals import area_interval, components
 from evaluation.organiser import attack_tools
 from evaluation.organiser.attack_tools import LabelArray, Labellings, Oracle, Recovered, Side
-from evaluation.organiser.audit import Labels, label_column
+from evaluation.organiser.audit import Labels
 from evaluation.phase.leaderboard import digits_of, public_estimates
 from evaluation.phase.phase import Phase
 from evaluation.platform.result_file import render
@@ -84,7 +84,7 @@ class Target:
         others = [
             (self.task, each)
             for each in self.task.metrics
-            if f"{self.task.name}.{label_column(each)}" in self.label.names and each is not self.area
+            if f"{self.task.name}.{each.estimator.label_column}" in self.label.names and each is not self.area
         ]
         return ((self.task, self.area), *others, *rates)
 
@@ -96,7 +96,7 @@ def targets(tasks: Sequence[Task], tables: Mapping[str, CaseTable], label: Label
         if len(task.fields) != 1 or not isinstance(task.fields[0].kind, Label):
             continue
         for metric in task.metrics:
-            if column := metric.aggregate.share_column:
+            if column := metric.estimator.share_column:
                 values = zip(tables[task.name].names, tables[task.name][column].tolist(), strict=True)
                 entering = {name for name, value in values if not math.isnan(value)}
                 rates += [
@@ -106,7 +106,7 @@ def targets(tasks: Sequence[Task], tables: Mapping[str, CaseTable], label: Label
                 ]
     for task in tasks:
         for metric in task.metrics:
-            curve = metric.aggregate.curve
+            curve = metric.estimator.curve
             if curve and curve.is_area and f"{task.name}.{curve.label}" in label.names:
                 yield Target(label, task, metric, tuple(rates))
 
@@ -427,7 +427,7 @@ class _Attack:
         for start in range(0, len(labellings), _AT_ONCE):
             some = labellings[start : start + _AT_ONCE]
             weights = np.concatenate([some == each for each in classes], axis=1).astype(np.int64)
-            found = metric.aggregate.values(WeightedCases(answer.tables[task.name], weights))
+            found = metric.estimator.values(WeightedCases(answer.tables[task.name], weights))
             fits[start : start + _AT_ONCE] = np.abs(found - value) <= off
         return fits
 

@@ -76,14 +76,6 @@ def bits_of_counts(counts: Sequence[int]) -> float:
     return ways / math.log(2)
 
 
-def label_column(metric: Metric) -> str | None:
-    """Return the column of 0/1 labels that a metric compares with, None where there is none."""
-    aggregate = metric.aggregate
-    if aggregate.curve:
-        return aggregate.curve.label
-    return aggregate.decision.present if aggregate.decision else None
-
-
 def hidden_labels(phase: Phase, tables: Mapping[str, CaseTable], parts: bool = False) -> tuple[Labels, ...]:
     """Return the labels of a phase, one of each that divide the cases equally.
 
@@ -130,7 +122,7 @@ def _parts(phase: Phase, tables: Mapping[str, CaseTable]) -> Iterator[Labels]:
     for task in phase.tasks:
         table = tables[task.name]
         for metric in task.metrics if len(table) else ():
-            strata = metric.aggregate.strata(table).tolist()
+            strata = metric.estimator.strata(table).tolist()
             enters = {name: str(int(stratum >= 0)) for name, stratum in zip(table.names, strata, strict=True)}
             labels = Labels((f"cases of {task.name}.{metric.name}",), enters)
             if not any(_follows(labels, other) for other in (*found, *public)):
@@ -149,7 +141,8 @@ def _all_labels(
 ) -> Iterator[Labels]:
     for task in phase.tasks:
         table = tables[task.name]
-        columns = dict.fromkeys(column for metric in task.metrics if (column := label_column(metric)))
+        of_metrics = (metric.estimator.label_column for metric in task.metrics)
+        columns = [column for column in dict.fromkeys(of_metrics) if column]
         for column in columns if len(table) else ():
             values = ("" if math.isnan(value) else f"{value:g}" for value in table[column].tolist())
             yield Labels((f"{task.name}.{column}",), dict(zip(table.names, values, strict=True)))
@@ -503,16 +496,11 @@ def _cases(task: Task, table: CaseTable, config: PhaseConfig) -> PublishedFigure
 
 def _exact_values(metric: Metric, table: CaseTable, size: LabelCount | None) -> int | None:
     """Return how many values a metric can take for these labels, or for given numbers; None: not counted."""
-    column = label_column(metric)
+    column = metric.estimator.label_column
     if size is not None and column is not None:
         rows = [{column: float(number < size.positives)} for number in range(size.cases)]
         table = CaseTable([str(number) for number in range(size.cases)], rows)
-    aggregate = metric.aggregate
-    if aggregate.resolution:
-        return aggregate.resolution(table).values
-    if of_ones := aggregate.share_column or aggregate.count_column:
-        return int(np.count_nonzero(~np.isnan(table[of_ones]))) + 1
-    return None
+    return metric.estimator.possible_values(table)
 
 
 def _extent(metric: Metric, worst: float) -> float:

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal, Self, cast, get_args
 
 from pydantic import AfterValidator, AwareDatetime, FiniteFloat, model_validator
 
+from evaluation.core.estimator import IntervalMethod
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import Interface, RunTime
 from evaluation.core.keys import Key, KeyTable, Listed
-from evaluation.core.metric import IntervalMethod
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.platform.machine import MIN_MEMORY_MB

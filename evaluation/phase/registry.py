@@ -12,10 +12,11 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task, references_of
+from evaluation.core.estimator import Share
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, HiddenField
 from evaluation.core.form import INTERFACE, Form, Interface, RunTime
-from evaluation.core.metric import Metric, mean_metric, proportion_of
+from evaluation.core.metric import Metric, mean_metric
 from evaluation.phase.config import FILE_NAME, PhaseConfig, read_config
 from evaluation.phase.validation import InvalidTableError, read_table
 
@@ -131,7 +132,7 @@ def run_time_task(run_time: RunTime) -> Task:
     metrics = [mean_metric("seconds", "Run time in seconds", best=0, worst=inf, unit="s")]
     if run_time.target_seconds is not None:
         title = f"Share of cases with more than {target:g} s"
-        metrics.append(Metric("slow", title, proportion_of("slow"), best=0, worst=1))
+        metrics.append(Metric("slow", title, Share("slow"), best=0, worst=1))
     if run_time.penalty_per_second:
         metrics.append(mean_metric("penalty", "Run time penalty", best=0, worst=inf))
     return Task(

@@ -9,22 +9,16 @@ from sklearn.metrics import roc_auc_score
 from evaluation.core.aggregation import Subset, estimate, metric_values, subgroup_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
-from evaluation.core.metric import (
-    Aggregate,
-    MethodInterval,
-    Metric,
-    auc_of,
-    f1_of_presence_of,
-    mean_of,
-    sum_of,
-)
+from evaluation.core.class_estimators import PresenceF1, RocArea
+from evaluation.core.estimator import Figure, Mean, MethodInterval, Sum
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.metrics.intervals import Interval
 
-AUC = Metric("auc", "AUC", auc_of("score", "label"), best=1, worst=0)
-DICE = Metric("dice", "Dice", mean_of("dice"), best=1, worst=0)
-F1 = Metric("f1", "F1", f1_of_presence_of("predicted", "label"), best=1, worst=0)
+AUC = Metric("auc", "AUC", RocArea("score", "label"), best=1, worst=0)
+DICE = Metric("dice", "Dice", Mean("dice"), best=1, worst=0)
+F1 = Metric("f1", "F1", PresenceF1("predicted", "label"), best=1, worst=0)
 TASK = Task("task", "Task", (), lambda p, r: {}, (AUC, DICE))
 COUNT = 60
 
@@ -193,7 +187,7 @@ def test_further_intervals():
     metric = Metric(
         "dice",
         "Dice",
-        mean_of("dice"),
+        Mean("dice"),
         1,
         0,
         fixed_intervals=fixed,
@@ -286,7 +280,7 @@ def task_of(aggregate):
 
 
 def test_resamples_without_a_value_are_left_out():
-    task = task_of(Aggregate(in_the_first_case, one_stratum))
+    task = task_of(Figure(in_the_first_case, one_stratum))
     found = estimate(task, table(), percentiles(resampling()), full_detail=False)["m"]
     assert found.value == 1
     assert found.confidence_interval.upper == 1
@@ -297,13 +291,13 @@ def test_resamples_without_a_value_are_left_out():
     [(None, None, True), (COUNT - 1, None, False), (COUNT, None, True), (COUNT - 1, COUNT, True)],
 )
 def test_slow_intervals_are_left_out_above_a_number_of_cases(max_cases, asked_for, exists):
-    task = task_of(Aggregate(mean_of("dice").values, one_stratum, max_cases=max_cases))
+    task = task_of(Figure(Mean("dice").values, one_stratum, max_cases=max_cases))
     found = estimate(task, table(), Resampling(0, 60, 2, interval_maximum=asked_for), full_detail=False)["m"]
     assert (found.confidence_interval is not None) == exists
 
 
 def test_a_subgroup_without_a_value_is_left_out():
-    metrics = task_of(Aggregate(in_the_first_case, one_stratum)).metrics
+    metrics = task_of(Figure(in_the_first_case, one_stratum)).metrics
     for member, expected in ((0, {"m": 1.0}), (1, {})):
         subset = Subset(np.arange(COUNT) == member)
         assert subgroup_values(metrics, table(), subset, min_cases=1) == expected
@@ -311,7 +305,7 @@ def test_a_subgroup_without_a_value_is_left_out():
 
 def test_sums_leave_out_undefined_cases():
     cases = table(3, dice=[1.0, nan, 2.0])
-    total = Metric("total", "", sum_of("dice"), 0, inf)
+    total = Metric("total", "", Sum("dice"), 0, inf)
     assert metric_values([total], cases) == {"total": 3.0}
-    assert sum_of("dice").strata(cases).tolist() == [0, -1, 0]
+    assert Sum("dice").strata(cases).tolist() == [0, -1, 0]
     assert np.isnan(metric_values([total], table(2, dice=[nan, nan]))["total"])

@@ -9,15 +9,17 @@ from sklearn.metrics import f1_score, roc_auc_score
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import worst_row
-from evaluation.core.metric import Metric, auc_of, f1_of_presence_of, mean_metric, proportion_of, sum_of
+from evaluation.core.class_estimators import PresenceF1, RocArea
+from evaluation.core.estimator import Share, Sum
+from evaluation.core.metric import Metric, mean_metric
 
 DICE = mean_metric("dice", "Dice", best=1, worst=0)
 ERROR = mean_metric("error", "Error", best=0, worst=1)
-SHARE = Metric("wrong", "Wrong", proportion_of("wrong"), best=0, worst=1)
+SHARE = Metric("wrong", "Wrong", Share("wrong"), best=0, worst=1)
 DISTANCE = mean_metric("distance", "Distance", best=0, worst=math.inf)
-AUC = Metric("auc", "AUC", auc_of("score", "ill"), best=1, worst=0)
-F1 = Metric("f1", "F1", f1_of_presence_of("said", "there"), best=1, worst=0)
-SUM = Metric("sum", "Sum", sum_of("count"), best=0, worst=math.inf)
+AUC = Metric("auc", "AUC", RocArea("score", "ill"), best=1, worst=0)
+F1 = Metric("f1", "F1", PresenceF1("said", "there"), best=1, worst=0)
+SUM = Metric("sum", "Sum", Sum("count"), best=0, worst=math.inf)
 
 
 @pytest.mark.parametrize(

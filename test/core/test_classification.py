@@ -5,10 +5,11 @@ from fractions import Fraction
 
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
+from evaluation.core.class_estimators import SensitivityAtSpecificity
 from evaluation.core.classification import auc, binary_classification
 from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
 from evaluation.core.form import CaseForm
-from evaluation.core.metric import Metric, sensitivity_at_specificity_of
+from evaluation.core.metric import Metric
 from evaluation.io.kinds.number import Label, Number
 
 RISK = Field(
@@ -41,7 +42,7 @@ def test_likelihoods_are_scored_by_their_auc():
 
 
 def test_further_metrics_in_their_order():
-    half = sensitivity_at_specificity_of("likelihood", "ill", Fraction(1, 2))
+    half = SensitivityAtSpecificity("likelihood", "ill", Fraction(1, 2))
     metrics = (Metric("sensitivity", "Sensitivity", half, best=1, worst=0), auc("ill"))
     task = binary_classification("task", "Task", RISK, "ill", metrics, lambda table: {"cases": len(table)})
     rows = [task.score({"risk": s}, {"risk": y}) for s, y in ((0.1, 0), (0.4, 0), (0.35, 1), (0.8, 1))]

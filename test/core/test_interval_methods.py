@@ -8,24 +8,19 @@ import pytest
 from scipy.stats import binomtest, t
 
 from evaluation.core import side_by_side
-from evaluation.core.aggregates import (
-    agreement_of,
-    average_precision_of,
-    confusion_of,
-    optimism_of_envelope,
-    partial_auc_of,
-    ratio_of_sums,
-)
 from evaluation.core.case_table import CaseTable
-from evaluation.core.intervals import default_method, intervals, possible_methods
-from evaluation.core.metric import (
-    Metric,
-    auc_of,
-    f1_of_presence_of,
-    mean_of,
-    proportion_of,
-    sensitivity_at_specificity_of,
+from evaluation.core.class_estimators import (
+    Agreement,
+    AveragePrecision,
+    ConfusionFigure,
+    PartialRocArea,
+    PresenceF1,
+    RocArea,
+    SensitivityAtSpecificity,
 )
+from evaluation.core.estimator import Figure, Mean, RatioOfSums, Share
+from evaluation.core.intervals import default_method, intervals, possible_methods
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.metrics.classification import roc_table
@@ -47,11 +42,11 @@ from evaluation.metrics.regression import weighted_intraclass_correlation, weigh
 
 TARGET = Fraction(85, 100)
 METRICS = {
-    "t.auc": Metric("auc", "AUC", auc_of("score", "label"), 1, 0),
-    "t.sensitivity": Metric("sensitivity", "", sensitivity_at_specificity_of("score", "label", TARGET), 1, 0),
-    "t.dice": Metric("dice", "Dice", mean_of("dice"), 1, 0),
-    "t.share": Metric("share", "Share", proportion_of("right"), 1, 0),
-    "t.f1": Metric("f1", "F1", f1_of_presence_of("right", "label"), 1, 0),
+    "t.auc": Metric("auc", "AUC", RocArea("score", "label"), 1, 0),
+    "t.sensitivity": Metric("sensitivity", "", SensitivityAtSpecificity("score", "label", TARGET), 1, 0),
+    "t.dice": Metric("dice", "Dice", Mean("dice"), 1, 0),
+    "t.share": Metric("share", "Share", Share("right"), 1, 0),
+    "t.f1": Metric("f1", "F1", PresenceF1("right", "label"), 1, 0),
 }
 DEFAULTS = {
     "t.auc": "logit-DeLong",
@@ -152,7 +147,7 @@ def test_correlations_have_standard_errors_of_the_infinitesimal_jackknife(figure
     x = rng.normal(size=CASES)
     y = x + rng.standard_t(4, CASES)
     cases = CaseTable(list(CLUSTERS), [{"x": a, "y": b} for a, b in zip(x, y, strict=True)])
-    metric = Metric("m", "", agreement_of("x", "y", figure, absolute), 1, -1)
+    metric = Metric("m", "", Agreement("x", "y", figure, absolute), 1, -1)
     choice = Resampling(3, 40, 10, clusters=clusters)
     ((found,),) = intervals({"t.m": metric}, [cases], choice).found.values()
     unit = np.arange(CASES) // (1 if clusters is None else 2)
@@ -186,7 +181,7 @@ def test_correlations_have_standard_errors_of_the_infinitesimal_jackknife(figure
 def test_a_correlation_without_spread_has_a_bound_on_one_side():
     x = np.arange(20.0)
     cases = CaseTable([f"C{x:02.0f}" for x in x], [{"x": a, "y": 2 * a} for a in x])
-    metric = Metric("m", "", agreement_of("y", "x", weighted_pearson_correlation, False), 1, -1)
+    metric = Metric("m", "", Agreement("y", "x", weighted_pearson_correlation, False), 1, -1)
     ((found,),) = intervals({"t.m": metric}, [cases], Resampling(3, 40, 10)).found.values()
     assert 0.5 < found.interval.lower < found.interval.upper == 1
 
@@ -197,23 +192,23 @@ def test_average_precision_counts_half_a_negative_above_all_cases():
         [f"C{case:02}" for case in range(20)],
         [{"score": -float(case), "label": float(case < 4)} for case in range(20)],
     )
-    unseen = average_precision_of("score", "label").optimism(cases)
+    unseen = AveragePrecision("score", "label").optimism(cases)
     assert unseen == pytest.approx(1 - np.mean([1 / 1.5, 2 / 2.5, 3 / 3.5, 4 / 4.5]))
     # Of the specificities from ¾ on, a whole negative above all takes 1 / 17, as part of the quarter.
-    area = partial_auc_of("score", "label", Fraction(3, 4), Fraction(1), standardised=False)
+    area = PartialRocArea("score", "label", Fraction(3, 4), Fraction(1), standardised=False)
     assert area.optimism(cases) == pytest.approx(1 / 17)
 
 
 def test_an_envelope_is_too_high_by_the_rise_of_halves():
     """The mean of the highest of n draws falls with n as the bias does: here exactly by √2 − 1 of 1 / √n."""
     cases = CaseTable([f"C{case:02}" for case in range(64)], [{} for _ in range(64)])
-    found = optimism_of_envelope(lambda weighted: 0.5 + 1 / np.sqrt(weighted.weights.sum(axis=1)))(cases)
-    assert found == pytest.approx(1 / 8)
+    figure = Figure(lambda weighted: 0.5 + 1 / np.sqrt(weighted.weights.sum(axis=1)), of_envelope=True)
+    assert figure.optimism(cases) == pytest.approx(1 / 8)
 
 
 def test_a_ratio_counts_a_failure_that_the_sample_does_not_hold():
     rows = [{"benefit": float(case % 3 == 0), "label": float(case % 3 == 0)} for case in range(CASES)]
-    benefit = ratio_of_sums("benefit", "label", is_share=False, of_failure=-0.25)
+    benefit = RatioOfSums("benefit", "label", is_share=False, of_failure=-0.25)
     metrics = {"t.benefit": Metric("benefit", "", benefit, 1, -np.inf)}
     cases = CaseTable(list(CLUSTERS), rows)
     (found,) = intervals(metrics, [cases], Resampling(3, 200, 10)).found["t.benefit"]
@@ -279,15 +274,15 @@ def classes(predicted, true):
 @pytest.mark.parametrize(
     ("aggregate", "worst"),
     [
-        (confusion_of("predicted", "true", 2, precision_of_confusion, of=1), 0),
-        (confusion_of("predicted", "true", 2, f_beta_of_confusion, of=1), 0),
-        (confusion_of("predicted", "true", 2, balanced_accuracy_of_confusion, by_class=True), 0),
-        (confusion_of("predicted", "true", 2, matthews_correlation_of_confusion), -1),
-        (confusion_of("predicted", "true", 2, cohen_kappa_of_confusion), -1),
-        (average_precision_of("predicted", "true"), 0),
-        (partial_auc_of("predicted", "true", Fraction(9, 10), Fraction(1), True), 0),
-        (sensitivity_at_specificity_of("predicted", "true", TARGET), 0),
-        (f1_of_presence_of("predicted", "true"), 0),
+        (ConfusionFigure("predicted", "true", 2, precision_of_confusion, of=1), 0),
+        (ConfusionFigure("predicted", "true", 2, f_beta_of_confusion, of=1), 0),
+        (ConfusionFigure("predicted", "true", 2, balanced_accuracy_of_confusion, by_class=True), 0),
+        (ConfusionFigure("predicted", "true", 2, matthews_correlation_of_confusion), -1),
+        (ConfusionFigure("predicted", "true", 2, cohen_kappa_of_confusion), -1),
+        (AveragePrecision("predicted", "true"), 0),
+        (PartialRocArea("predicted", "true", Fraction(9, 10), Fraction(1), True), 0),
+        (SensitivityAtSpecificity("predicted", "true", TARGET), 0),
+        (PresenceF1("predicted", "true"), 0),
     ],
 )
 def test_a_perfect_submission_has_a_bound_below_the_best_value(aggregate, worst):
@@ -301,7 +296,7 @@ def test_a_perfect_submission_has_a_bound_below_the_best_value(aggregate, worst)
 def test_whether_a_metric_has_an_interval_depends_on_the_reference_alone():
     # Kappa does not exist where a resample and its answers hold the same class alone.
     rng = np.random.default_rng(4)
-    metric = Metric("m", "", confusion_of("predicted", "true", 3, cohen_kappa_of_confusion), 1, -1)
+    metric = Metric("m", "", ConfusionFigure("predicted", "true", 3, cohen_kappa_of_confusion), 1, -1)
     true = np.repeat([0.0, 1.0, 2.0], 12)
     for predicted in (true, np.zeros(36), np.full(36, np.nan), rng.integers(0, 3, 36) * 1.0):
         assert "t.m" in intervals({"t.m": metric}, [classes(predicted, true)], Resampling(3, 100, 10)).found
@@ -317,7 +312,7 @@ def test_whether_a_metric_has_an_interval_depends_on_the_reference_alone():
 )
 def test_a_mean_without_a_largest_value_needs_enough_cases_to_show_failures(cases, chosen, exists):
     distances = CaseTable([f"C{i}" for i in range(cases)], [{"value": 1.0 + i % 7} for i in range(cases)])
-    metric = Metric("m", "", mean_of("value"), 0, float("inf"))
+    metric = Metric("m", "", Mean("value"), 0, float("inf"))
     found = intervals({"t.m": metric}, [distances], Resampling(3, 50, 10, methods=chosen))
     assert ("t.m" in found.found) == exists
     assert exists or found.missing["t.m"].startswith("fewer than 200 cases")

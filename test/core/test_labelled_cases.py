@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.metric import (
-    Resolution,
+from evaluation.core.class_estimators import (
     labelled_weights,
-    resolution_of,
     roc_counts_of,
     roc_table_of,
     strata_of_labels,
@@ -26,11 +24,6 @@ WEIGHTS = np.array([[1, 1, 1, 1], [0, 5, 1, 2]])
 
 def test_a_stratum_for_each_class():
     assert strata_of_labels(TABLE, "label").tolist() == [1, -1, 0, 1]
-
-
-def test_the_resolution_follows_from_the_classes():
-    resolution = resolution_of("label", lambda positives, negatives: 10 * positives + negatives)
-    assert resolution(TABLE) == Resolution(positives=2, negatives=1, values=21)
 
 
 def test_weights_of_the_cases_with_a_label():

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.metric import Metric, auc_of, mean_of
+from evaluation.core.class_estimators import RocArea
+from evaluation.core.estimator import Mean
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling, groups_of, units_of
 
 METRICS = {
-    "auc": Metric("auc", "AUC", auc_of("score", "label"), best=1, worst=0),
-    "dice": Metric("dice", "Dice", mean_of("dice"), best=1, worst=0),
+    "auc": Metric("auc", "AUC", RocArea("score", "label"), best=1, worst=0),
+    "dice": Metric("dice", "Dice", Mean("dice"), best=1, worst=0),
 }
 NAMES = [f"V{i:02}" for i in range(40)]
 LABEL = (np.arange(40) < 8).astype(float)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.metric import Resolution, auc_of, f1_of_presence_of, sensitivity_at_specificity_of
+from evaluation.core.class_estimators import PresenceF1, RocArea, SensitivityAtSpecificity
 from evaluation.evaluate import evaluate
 from evaluation.organiser.audit import (
     HiddenLabels,
@@ -36,18 +36,18 @@ from test.repository import REPOSITORY
 
 def test_auc_of_40_positives_in_400_takes_28801_values():
     rows = [{"score": 0.0, "label": int(number < 40)} for number in range(400)]
-    resolution = auc_of("score", "label").resolution(CaseTable([str(n) for n in range(400)], rows))
-    assert resolution == Resolution(40, 360, 28_801)
+    table = CaseTable([str(n) for n in range(400)], rows)
+    assert RocArea("score", "label").possible_values(table) == 28_801
     assert PublishedFigure("t.auc", "value", 1, 1.0, 12, exact=28_801).bits() == pytest.approx(14.8, abs=0.02)
     assert HiddenLabels("t", (40, 360)).bits == pytest.approx(184, abs=0.5)
     assert HiddenLabels("t", (40, 360)).bits == pytest.approx(math.log2(math.comb(400, 40)))
 
 
 AGGREGATES = {
-    "auc": auc_of("score", "label"),
-    "sensitivity": sensitivity_at_specificity_of("score", "label", Fraction(1, 2)),
+    "auc": RocArea("score", "label"),
+    "sensitivity": SensitivityAtSpecificity("score", "label", Fraction(1, 2)),
 }
-F1 = f1_of_presence_of("score", "label")
+F1 = PresenceF1("score", "label")
 
 
 @pytest.mark.parametrize("name", AGGREGATES)
@@ -58,7 +58,7 @@ def test_every_counted_value_occurs_and_no_other(name):
     for scores in itertools.product(range(5), repeat=5):
         if set(scores) == set(range(max(scores) + 1)):
             found.add(value_of(AGGREGATES[name], scores, labels))
-    assert len(found) == AGGREGATES[name].resolution(table_of([0] * 5, labels)).values
+    assert len(found) == AGGREGATES[name].possible_values(table_of([0] * 5, labels))
 
 
 @pytest.mark.parametrize("positives", [1, 2, 3, 4])
@@ -71,7 +71,7 @@ def test_f1_of_one_submission_counts_the_true_positives(positives):
             for chosen in itertools.combinations(range(5), positives)
         }
         most = max(most, len({value_of(F1, decisions, each) for each in labels}))
-    assert F1.resolution(table_of([0] * 5, [1] * positives + [0] * (5 - positives))).values == most
+    assert F1.possible_values(table_of([0] * 5, [1] * positives + [0] * (5 - positives))) == most
 
 
 def table_of(scores, labels):

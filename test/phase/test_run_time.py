@@ -12,7 +12,7 @@ def values_of(run_time: RunTime, seconds: list[float]) -> dict[str, float]:
     cases = WeightedCases(
         CaseTable([str(number) for number in range(len(rows))], rows), np.ones((1, len(rows)))
     )
-    return {metric.name: float(metric.aggregate.values(cases)[0]) for metric in task.metrics}
+    return {metric.name: float(metric.estimator.values(cases)[0]) for metric in task.metrics}
 
 
 def test_the_mean_share_and_penalty_by_hand():

@@ -63,8 +63,8 @@ def metrics_of(table):
 
 
 def estimator(metric):
-    """Return the function that makes the aggregate, and its default method."""
-    return metric.aggregate.values.__qualname__.partition(".")[0], default_method(metric, False)
+    """Return the kind of the estimator, and the default method of its interval."""
+    return type(metric.estimator), default_method(metric, False)
 
 
 @pytest.mark.parametrize("table", METRICS, ids=name_of)

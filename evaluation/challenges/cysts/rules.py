@@ -20,10 +20,11 @@ from pydantic import AfterValidator, model_validator
 
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values
+from evaluation.core.estimator import Figure, one_stratum
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
 from evaluation.core.form import CaseForm
-from evaluation.core.metric import Aggregate, Metric, mean_metric, one_stratum
+from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
 from evaluation.io.volume_header import B_SCAN_COLUMNS, geometry_of
@@ -399,7 +400,7 @@ def _annotator(name: str) -> HiddenField:
     return HiddenField(annotator_field(name), Reference(_WHOLE_LEVELS, location, optional=True))
 
 
-_POOLED = Aggregate(
+_POOLED = Figure(
     values=lambda cases: pooled_weighted_dice(
         cases.table["product"],
         cases.table["prediction_squared"],
@@ -409,7 +410,7 @@ _POOLED = Aggregate(
     strata=one_stratum,
 )
 
-_POOLED_HIGHEST = Aggregate(
+_POOLED_HIGHEST = Figure(
     values=lambda cases: pooled_highest_binary_dice(
         cases.table.objects("reference_confidences"), cases.table.objects("reference_voxels"), cases.weights
     ),

@@ -19,8 +19,9 @@ from evaluation.challenges.declared.label_maps import (
 from evaluation.challenges.declared.probability_maps import ProbabilityMapField
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, Positive
 from evaluation.core.case_table import Row
+from evaluation.core.estimator import Mean
 from evaluation.core.keys import Key
-from evaluation.core.metric import Metric, mean_of
+from evaluation.core.metric import Metric
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.probability_map import ProbabilityMapValue
 from evaluation.metrics.crops import together
@@ -223,4 +224,4 @@ class VoxelCalibrationError(_ProbabilityTable):
             return {name: math.fsum(errors) / len(errors)}
 
         reached = len(table.annotators) < 2
-        return Measure((Metric(name, self.title_of(name), mean_of(name), 0, 1, reached=reached),), row)
+        return Measure((Metric(name, self.title_of(name), Mean(name), 0, 1, reached=reached),), row)

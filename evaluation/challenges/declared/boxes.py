@@ -1,7 +1,7 @@
 """Boxes: detections with an extent, matched by overlap or centre, and their average precision."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from evaluation.challenges.declared import detections
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
-from evaluation.core.aggregates import optimism_of_envelope
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
+from evaluation.core.estimator import DetectionCurves, Figure, Mean
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
-from evaluation.core.metric import Aggregate, DetectionCurves, Metric, mean_of, one_stratum
+from evaluation.core.metric import Metric
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import ThresholdMatches, iou_of_corners, match_at_thresholds, match_boxes
@@ -182,7 +182,7 @@ class BoxOverlap(MetricTable):
             (found,), (true,) = comparison.submitted.rows[:, 2:], comparison.reference.rows[:, 2:]
             return {name: float(iou_of_corners(found, true, inclusive_corners=False))}
 
-        return Measure((Metric(name, self.title or "Mean IoU", mean_of(name), best=1, worst=0),), row)
+        return Measure((Metric(name, self.title or "Mean IoU", Mean(name), best=1, worst=0),), row)
 
 
 def _labels(boxes: Boxes) -> NDArray[np.int64]:
@@ -280,9 +280,9 @@ class _AverageOfBoxes(MetricTable):
             return mean_over_classes(of_classes(cases)[..., np.newaxis])[:, 0]
 
         def metric(of: str, title: str, values: Callable[[WeightedCases], Floats]) -> Metric:
-            optimism = optimism_of_envelope(values) if self.of_envelope else None
-            aggregate = Aggregate(values, one_stratum, max_cases=_MAX_CASES, optimism=optimism)
-            return Metric(of, title, aggregate, best=1, worst=0)
+            detections = curves if of == name else None
+            figure = Figure(values, max_cases=_MAX_CASES, of_envelope=self.of_envelope, detections=detections)
+            return Metric(of, title, figure, best=1, worst=0)
 
         def part(position: int) -> Callable[[WeightedCases], Floats]:
             return lambda cases: of_classes(cases)[:, position]
@@ -298,14 +298,12 @@ class _AverageOfBoxes(MetricTable):
             matched,
             tuple(table.classes) or (table.title_of(field_name),),
         )
-        whole = metric(name, title, mean)
-        whole = replace(whole, aggregate=replace(whole.aggregate, detections=curves))
         parts = [
             metric(f"{name}_{of}", f"{title}, {of}", part(position))
             for position, of in enumerate(table.class_names())
         ]
         return Measure(
-            (whole, *parts),
+            (metric(name, title, mean), *parts),
             row=lambda comparison: self._matched(comparison, count, thresholds).columns(name),
             worst=worst,
         )

@@ -9,10 +9,11 @@ from evaluation.challenges.declared.classes import ClassProbabilitiesField
 from evaluation.challenges.declared.scalars import NumberField
 from evaluation.challenges.declared.scores import check_probability
 from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable
-from evaluation.core.aggregates import calibration_metric, macro_auc_of
 from evaluation.core.case_table import Row
+from evaluation.core.class_estimators import MacroRocArea, calibration_metric
+from evaluation.core.estimator import Mean
 from evaluation.core.keys import Key
-from evaluation.core.metric import Metric, mean_of
+from evaluation.core.metric import Metric
 
 
 class _ProbabilityScore(MetricTable, ABC):
@@ -44,7 +45,7 @@ class _ProbabilityScore(MetricTable, ABC):
             shares = submitted if several else (1.0 - submitted, submitted)
             return {name: scale * self.loss(shares, int(true))}
 
-        metric = Metric(name, self.title_of(name), mean_of(name), 0, worst)
+        metric = Metric(name, self.title_of(name), Mean(name), 0, worst)
         return Measure.of_values(metric, field_name, row, missing=None)
 
 
@@ -169,5 +170,5 @@ class MacroAreaUnderCurve(MetricTable):
         def row(shares: Sequence[float], reference: float) -> Row:
             return {**dict(zip(columns, shares, strict=True)), true: reference}
 
-        metric = Metric(name, self.title_of(name), macro_auc_of(columns, true), 1, 0)
+        metric = Metric(name, self.title_of(name), MacroRocArea(columns, true), 1, 0)
         return Measure.of_values(metric, field_name, row, missing=[math.nan] * len(columns))

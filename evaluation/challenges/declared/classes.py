@@ -13,13 +13,14 @@ from pydantic import FiniteFloat, model_validator
 from evaluation.challenges.declared import scalars
 from evaluation.challenges.declared.scores import check_classes
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
-from evaluation.core.aggregates import confusion_of
 from evaluation.core.case_table import CaseTable, Row
 from evaluation.core.challenge import Values
+from evaluation.core.class_estimators import ConfusionFigure
+from evaluation.core.estimator import Share
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
-from evaluation.core.metric import Metric, proportion_of
+from evaluation.core.metric import Metric
 from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, ReferenceClass, problem_of_classes
 from evaluation.io.kinds.number import Label
 from evaluation.metrics import confusion
@@ -203,14 +204,16 @@ class DecisionMetric(MetricTable, ABC):
         of: int | None = None,
         by_class: bool = False,
     ) -> Measure:
-        """Return a figure of the confusion matrix; of, by_class: see `confusion_of`."""
+        """Return a figure of the confusion matrix; of, by_class: see `ConfusionFigure`."""
         decided = self.decided(name, field_name, table)
-        aggregate = confusion_of(decided.predicted, decided.true, len(decided.classes), figure, of, by_class)
+        estimator = ConfusionFigure(
+            decided.predicted, decided.true, len(decided.classes), figure, of, by_class
+        )
 
         def worst_row(case: CaseForm, references: Values) -> Row:
             return {decided.predicted: math.nan, decided.true: float(references[field_name])}
 
-        metric = Metric(name, self.title_of(name), aggregate, best, worst)
+        metric = Metric(name, self.title_of(name), estimator, best, worst)
         return Measure((metric,), decided.row, worst_row, decided.matrix)
 
     def share(
@@ -232,7 +235,7 @@ class DecisionMetric(MetricTable, ABC):
             true = float(references[field_name])
             return {name: math.nan if math.isnan(true) or not enters(true) else 0.0}
 
-        return Measure((Metric(name, self.title_of(name), proportion_of(name), 1, 0),), row, worst_row)
+        return Measure((Metric(name, self.title_of(name), Share(name), 1, 0),), row, worst_row)
 
 
 class OneClassMetric(DecisionMetric, ABC):

@@ -13,9 +13,10 @@ from pydantic import AfterValidator, model_validator
 from evaluation.challenges.declared import tables
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
+from evaluation.core.estimator import DetectionCurves, Figure
 from evaluation.core.field import CaseColumns, Field, Kind, Reference, TableRows
 from evaluation.core.keys import Key
-from evaluation.core.metric import Aggregate, DetectionCurves, Metric, one_stratum
+from evaluation.core.metric import Metric
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.metrics.arrays import Floats, Integers
 from evaluation.metrics.froc import Candidates, FrocReading, FrocTable
@@ -156,7 +157,7 @@ def share_measure(name: str, title: str, share: Share, detections: CaseDetection
 _PARTS = ("true_positives", "false_positives", "false_negatives")
 
 
-def _share_of(share: Share, keys: Sequence[str]) -> Aggregate:
+def _share_of(share: Share, keys: Sequence[str]) -> Figure:
     """Return a share of sums; NaN where the reference has no object of weight, 0 where nothing was found."""
 
     def values(cases: WeightedCases) -> Floats:
@@ -168,7 +169,7 @@ def _share_of(share: Share, keys: Sequence[str]) -> Aggregate:
             return _ratio(2 * hits, 2 * hits + false + missed, hits + missed)
         return _ratio(hits, hits + (false if share == "precision" else missed), hits + missed)
 
-    return Aggregate(values, one_stratum)
+    return Figure(values)
 
 
 def _ratio(numerator: Floats, denominator: Floats, objects: Floats) -> Floats:
@@ -186,10 +187,8 @@ def froc_measure(
         """Return the sensitivity at every rate, shape (resamples, rates)."""
         return _froc_table(cases, columns).sensitivity_at(cases.weights, rates, reading)
 
-    def figure(of: Callable[[Floats], Floats]) -> Aggregate:
-        return Aggregate(
-            lambda cases: of(cases.derive(("froc", reading, *columns, *rates), sensitivities)), one_stratum
-        )
+    def figure(of: Callable[[Floats], Floats]) -> Figure:
+        return Figure(lambda cases: of(cases.derive(("froc", reading, *columns, *rates), sensitivities)))
 
     parts = [
         Metric(
@@ -209,12 +208,11 @@ def froc_measure(
 def average_precision_measure(name: str, title: str, detections: CaseDetections) -> tables.Measure:
     """Return the average precision of all detections; objects without a hit count as never found."""
     columns = _froc_columns(name, detections)
-    aggregate = Aggregate(
+    figure = Figure(
         lambda cases: _froc_table(cases, columns).average_precision(cases.weights),
-        one_stratum,
         detections=_curves_of(columns),
     )
-    return _froc_figures((Metric(name, title, aggregate, best=1, worst=0),), columns, detections)
+    return _froc_figures((Metric(name, title, figure, best=1, worst=0),), columns, detections)
 
 
 def _froc_columns(name: str, detections: CaseDetections) -> list[str]:

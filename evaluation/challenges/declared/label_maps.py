@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from pydantic import field_validator, model_validator
 
 from evaluation.challenges.declared import tables
-from evaluation.core.aggregates import mean_of_means
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
+from evaluation.core.estimator import Mean, MeanOfMeans
 from evaluation.core.field import Field, Files, HiddenField, Reference
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions, extensions_of, image_formats
 from evaluation.core.keys import Key
-from evaluation.core.metric import Metric, mean_of
+from evaluation.core.metric import Metric
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Bools
@@ -387,11 +387,11 @@ class StructureMetricTable(tables.MetricTable):
         def metric(column: str, title: str, of: Sequence[str]) -> Metric:
             always_enters = by_reference or (column == name and self.mean == "of_cases")
             plain = list(of) == [column] and always_enters
-            aggregate = mean_of(column) if plain else mean_of_means(of, by_reference)
+            estimator = Mean(column) if plain else MeanOfMeans(of, by_reference)
             return Metric(
                 column,
                 title,
-                aggregate,
+                estimator,
                 figure.best,
                 figure.worst,
                 ordered=figure.ordered,

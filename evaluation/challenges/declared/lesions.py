@@ -22,9 +22,9 @@ from evaluation.challenges.declared.label_maps import (
     spacing_of,
 )
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, Positive, figure_key
-from evaluation.core.aggregates import ratio_of_sums
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
+from evaluation.core.estimator import RatioOfSums
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
@@ -240,7 +240,7 @@ class _PartTable(LesionTable):
             Metric(
                 key,
                 words,
-                ratio_of_sums(f"{key}_number", f"{key}_of", self.of_nothing),
+                RatioOfSums(f"{key}_number", f"{key}_of", self.of_nothing),
                 figure.best,
                 figure.worst,
             )

@@ -11,11 +11,12 @@ from evaluation.challenges.declared import detections, tables
 from evaluation.challenges.declared.label_maps import Label, LabelFigure
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
+from evaluation.core.estimator import Mean
 from evaluation.core.field import Field, Files, HiddenField, Reference
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import extensions_of, image_formats
 from evaluation.core.keys import Key
-from evaluation.core.metric import Metric, mean_of
+from evaluation.core.metric import Metric
 from evaluation.io.kinds.lesion_map import LesionMap, LesionPoints
 from evaluation.io.kinds.points import Keypoints, Points, PointSet
 from evaluation.metrics.arrays import Bools, Floats
@@ -337,7 +338,7 @@ class LandmarkMetric(tables.MetricTable):
             return row(np.full(count, worst), _by_name(references[field_name], count))
 
         metrics = tuple(
-            Metric(key, words, mean_of(key), figure.best, worst, unit=figure.unit)
+            Metric(key, words, Mean(key), figure.best, worst, unit=figure.unit)
             for key, words in names.items()
         )
         return tables.Measure(metrics, scored, worst_row)

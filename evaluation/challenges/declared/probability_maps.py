@@ -12,11 +12,12 @@ from evaluation.challenges.declared import detections, tables
 from evaluation.challenges.declared.label_maps import ImageFieldTable, Label
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
+from evaluation.core.class_estimators import RocArea
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import extensions_of, image_formats
 from evaluation.core.keys import Key
-from evaluation.core.metric import Metric, auc_of, mean_metric
+from evaluation.core.metric import Metric, mean_metric
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.probability_map import DetectionMap, DetectionMapValue, ProbabilityMap, components_of
 from evaluation.metrics.crops import together
@@ -294,5 +295,5 @@ class CaseAreaUnderCurve(tables.MetricTable):
             return {label: has_lesion(references[field_name])}
 
         return tables.Measure(
-            (Metric(name, self.title_of(name), auc_of(score, label), best=1, worst=0),), row, worst
+            (Metric(name, self.title_of(name), RocArea(score, label), best=1, worst=0),), row, worst
         )

@@ -3,21 +3,21 @@
 import math
 from abc import ABC
 from collections.abc import Callable
-from dataclasses import replace
 from typing import ClassVar, Literal
 
 from evaluation.challenges.declared.scalars import NumberField, value_columns
 from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, Positive
-from evaluation.core import aggregates
 from evaluation.core.case_table import Row
+from evaluation.core.class_estimators import Agreement, PairFigure
+from evaluation.core.estimator import LimitOfAgreement, Mean, RatioOfSums, RootMeanSquare
 from evaluation.core.keys import Key
-from evaluation.core.metric import Aggregate, Metric, mean_of
+from evaluation.core.metric import Metric
 from evaluation.metrics import regression
 
 
-def _mean_error(column: str) -> Aggregate:
+def _mean_error(column: str) -> Mean:
     # The worst error is that of a missing number alone, far from all others, and numbers are rarely missing.
-    return replace(mean_of(column), rare_failures=False)
+    return Mean(column, rare_failures=False)
 
 
 class ErrorMetric(MetricTable, ABC):
@@ -79,8 +79,8 @@ class RootMeanSquaredError(ErrorMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the root of the mean of the squares. Raises ValueError without a worst error."""
         difference, worst, unit = self.difference(table)
-        column, aggregate = f"{name}_error", aggregates.root_mean_square_of(f"{name}_error")
-        metric = Metric(name, self.title_of(name), aggregate, best=0, worst=worst, unit=unit)
+        column = f"{name}_error"
+        metric = Metric(name, self.title_of(name), RootMeanSquare(column), best=0, worst=worst, unit=unit)
         return Measure.of_values(
             metric, field_name, lambda made, true: {column: difference(made, true)}, missing=math.inf
         )
@@ -105,8 +105,8 @@ class NormalisedAbsoluteError(ErrorMetric):
         def row(made: float, true: float) -> Row:
             return {error: abs(difference(made, true)), size: abs(true)}
 
-        aggregate = aggregates.ratio_of_sums(error, size, is_share=False)
-        metric = Metric(name, self.title_of(name), aggregate, best=0, worst=math.inf)
+        ratio = RatioOfSums(error, size, is_share=False)
+        metric = Metric(name, self.title_of(name), ratio, best=0, worst=math.inf)
         return Measure.of_values(metric, field_name, row, missing=math.inf)
 
 
@@ -132,7 +132,7 @@ class Bias(ErrorMetric):
             Metric(
                 f"{name}_{end}_limit",
                 f"{title}, {end} limit of agreement",
-                aggregates.limit_of_agreement_of(name, upper=end == "upper"),
+                LimitOfAgreement(name, upper=end == "upper"),
                 best=-farthest,
                 worst=farthest,
                 ordered=False,
@@ -149,7 +149,7 @@ class Bias(ErrorMetric):
 class AgreementMetric(MetricTable, ABC):
     """A correlation or agreement of numbers with their references."""
 
-    agreement: ClassVar[aggregates.Figure]
+    agreement: ClassVar[PairFigure]
     absolute: ClassVar[bool | None] = None
     kinds = (NumberField,)
 
@@ -157,8 +157,8 @@ class AgreementMetric(MetricTable, ABC):
         """Return the agreement. Raises ValueError for a field with a class as reference."""
         _measured(table)
         predicted, true = value_columns(field_name)
-        aggregate = aggregates.agreement_of(predicted, true, type(self).agreement, self.absolute)
-        metric = Metric(name, self.title_of(name), aggregate, best=1, worst=-1)
+        agreement = Agreement(predicted, true, type(self).agreement, self.absolute)
+        metric = Metric(name, self.title_of(name), agreement, best=1, worst=-1)
         return Measure.of_values(
             metric, field_name, lambda made, wanted: {predicted: made, true: wanted}, missing=math.nan
         )
@@ -175,7 +175,7 @@ class PearsonCorrelation(AgreementMetric):
 
     metric: Literal["pearson_correlation"]
     own_title: ClassVar[str] = "Pearson's correlation"
-    agreement: ClassVar[aggregates.Figure] = staticmethod(regression.weighted_pearson_correlation)
+    agreement: ClassVar[PairFigure] = staticmethod(regression.weighted_pearson_correlation)
     absolute: ClassVar[bool | None] = False
 
 
@@ -190,7 +190,7 @@ class SpearmanCorrelation(AgreementMetric):
 
     metric: Literal["spearman_correlation"]
     own_title: ClassVar[str] = "Spearman's correlation"
-    agreement: ClassVar[aggregates.Figure] = staticmethod(regression.weighted_spearman_correlation)
+    agreement: ClassVar[PairFigure] = staticmethod(regression.weighted_spearman_correlation)
 
 
 class IntraclassCorrelation(AgreementMetric):
@@ -203,7 +203,7 @@ class IntraclassCorrelation(AgreementMetric):
     """
 
     metric: Literal["intraclass_correlation"]
-    agreement: ClassVar[aggregates.Figure] = staticmethod(regression.weighted_intraclass_correlation)
+    agreement: ClassVar[PairFigure] = staticmethod(regression.weighted_intraclass_correlation)
     absolute: ClassVar[bool | None] = True
 
 

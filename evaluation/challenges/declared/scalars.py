@@ -7,13 +7,14 @@ from typing import Literal
 from pydantic import FiniteFloat, model_validator
 
 from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, Positive, RowFieldTable
-from evaluation.core.aggregates import concordance_of
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn
+from evaluation.core.class_estimators import Concordance
+from evaluation.core.estimator import Mean
 from evaluation.core.field import CaseColumns, Field, Kind, Reference
 from evaluation.core.form import STACK_INDEX, STACK_NAME
 from evaluation.core.keys import Key
-from evaluation.core.metric import Metric, mean_of
+from evaluation.core.metric import Metric
 from evaluation.io.kinds.classes import Flags, FlagSet
 from evaluation.io.kinds.number import (
     ConditionScore,
@@ -194,7 +195,7 @@ class HammingDistance(MetricTable):
         def columns(flags: Flags, known: Flags) -> Row:
             return {name: modified_hamming_distance(label_errors(flags, known))}
 
-        metric = Metric(name, self.title_of(name), mean_of(name), best=0, worst=1)
+        metric = Metric(name, self.title_of(name), Mean(name), best=0, worst=1)
         return Measure.of_values(metric, field_name, columns, missing=(None,) * len(table.names))
 
 
@@ -263,6 +264,6 @@ class ConcordanceIndex(MetricTable):
         def columns(number: float, observed: ObservedTime) -> Row:
             return {predicted: number, time: observed.time, event: float(observed.event)}
 
-        aggregate = concordance_of(predicted, time, event, table.risk)
-        metric = Metric(name, self.title_of(name), aggregate, best=1, worst=0)
+        concordance = Concordance(predicted, time, event, table.risk)
+        metric = Metric(name, self.title_of(name), concordance, best=1, worst=0)
         return Measure.of_values(metric, field_name, columns, missing=math.nan)

@@ -8,12 +8,13 @@ from typing import Literal
 
 from evaluation.challenges.declared.scalars import NumberField
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
-from evaluation.core import aggregates
+from evaluation.core import class_estimators as estimators
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
+from evaluation.core.estimator import Estimator, Mean, RatioOfSums
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
-from evaluation.core.metric import Aggregate, Metric, auc_of, mean_of, sensitivity_at_specificity_of
+from evaluation.core.metric import Metric
 from evaluation.metrics.classification import PrecisionReading
 
 _FARTHEST = {1.0: -math.inf, 0.0: math.inf}
@@ -25,16 +26,16 @@ class ScoreMetric(MetricTable, ABC):
     kinds = (NumberField,)
 
     def score_measure(
-        self, name: str, field_name: str, table: FieldTable, aggregate: Aggregate, best: float, worst: float
+        self, name: str, field_name: str, table: FieldTable, estimator: Estimator, best: float, worst: float
     ) -> Measure:
-        """Return the figure of an aggregate of the columns that `score_columns` names."""
+        """Return the figure of an estimator of the columns that `score_columns` names."""
         score, label = score_columns(field_name)
         check_classes(table)
 
         def row(number: float | None, present: float) -> Row:
             return {score: _FARTHEST.get(present, math.nan) if number is None else number, label: present}
 
-        metric = Metric(name, self.title_of(name), aggregate, best, worst)
+        metric = Metric(name, self.title_of(name), estimator, best, worst)
         return Measure.of_values(metric, field_name, row, missing=None)
 
 
@@ -51,7 +52,9 @@ class AreaUnderCurve(ScoreMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the area. Raises ValueError for a field without classes."""
-        return self.score_measure(name, field_name, table, auc_of(*score_columns(field_name)), 1, 0)
+        return self.score_measure(
+            name, field_name, table, estimators.RocArea(*score_columns(field_name)), 1, 0
+        )
 
 
 class PartialAreaUnderCurve(ScoreMetric):
@@ -79,7 +82,7 @@ class PartialAreaUnderCurve(ScoreMetric):
             raise ValueError(
                 f"expected min_specificity < max_specificity, found {float(low):g} and {float(high):g}"
             )
-        area = aggregates.partial_auc_of(*score_columns(field_name), low, high, self.standardised)
+        area = estimators.PartialRocArea(*score_columns(field_name), low, high, self.standardised)
         width, chance = float(high - low), float((1 - low) ** 2 - (1 - high) ** 2) / 2
         best, worst = (1.0, 0.5 * (1 - chance / (width - chance))) if self.standardised else (width, 0.0)
         return self.score_measure(name, field_name, table, area, best, worst)
@@ -100,8 +103,10 @@ class SensitivityAtSpecificity(ScoreMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the sensitivity. Raises ValueError for a field without classes."""
-        aggregate = sensitivity_at_specificity_of(*score_columns(field_name), _decimal(self.specificity))
-        return self.score_measure(name, field_name, table, aggregate, 1, 0)
+        estimator = estimators.SensitivityAtSpecificity(
+            *score_columns(field_name), _decimal(self.specificity)
+        )
+        return self.score_measure(name, field_name, table, estimator, 1, 0)
 
 
 class SpecificityAtSensitivity(ScoreMetric):
@@ -121,7 +126,7 @@ class SpecificityAtSensitivity(ScoreMetric):
         """Return the specificity: the sensitivity for the absence of the condition."""
         check_classes(table)
         negated, absent = f"{field_name}_negated", f"{field_name}_absent"
-        aggregate = sensitivity_at_specificity_of(negated, absent, _decimal(self.sensitivity))
+        estimator = estimators.SensitivityAtSpecificity(negated, absent, _decimal(self.sensitivity))
 
         def row(comparison: FieldComparison) -> Row:
             return {negated: -comparison.submitted, absent: 1.0 - comparison.reference}
@@ -129,7 +134,7 @@ class SpecificityAtSensitivity(ScoreMetric):
         def worst_row(case: CaseForm, references: Values) -> Row:
             return {absent: 1.0 - references[field_name]}
 
-        return Measure((Metric(name, self.title_of(name), aggregate, 1, 0),), row, worst_row)
+        return Measure((Metric(name, self.title_of(name), estimator, 1, 0),), row, worst_row)
 
 
 class AveragePrecision(ScoreMetric):
@@ -150,8 +155,8 @@ class AveragePrecision(ScoreMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the average precision. Raises ValueError for a field without classes."""
-        aggregate = aggregates.average_precision_of(*score_columns(field_name), self.reading)
-        return self.score_measure(name, field_name, table, aggregate, 1, 0)
+        estimator = estimators.AveragePrecision(*score_columns(field_name), self.reading)
+        return self.score_measure(name, field_name, table, estimator, 1, 0)
 
 
 class SensitivityAtPrecision(ScoreMetric):
@@ -169,10 +174,8 @@ class SensitivityAtPrecision(ScoreMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the sensitivity. Raises ValueError for a field without classes."""
-        aggregate = aggregates.sensitivity_at_precision_of(
-            *score_columns(field_name), _decimal(self.precision)
-        )
-        return self.score_measure(name, field_name, table, aggregate, 1, 0)
+        estimator = estimators.SensitivityAtPrecision(*score_columns(field_name), _decimal(self.precision))
+        return self.score_measure(name, field_name, table, estimator, 1, 0)
 
 
 class NetBenefit(ScoreMetric):
@@ -202,10 +205,10 @@ class NetBenefit(ScoreMetric):
             return {name: math.nan if math.isnan(true) else (1.0 if true else -cost) * treated, label: true}
 
         if self.standardised:
-            benefit = aggregates.ratio_of_sums(name, label, is_share=False, of_failure=-cost)
+            benefit = RatioOfSums(name, label, is_share=False, of_failure=-cost)
             metric = Metric(name, self.title_of(name), benefit, 1, -math.inf)
         else:
-            metric = Metric(name, self.title_of(name), mean_of(name), 1, -cost, ordered=False)
+            metric = Metric(name, self.title_of(name), Mean(name), 1, -cost, ordered=False)
         return Measure(
             (metric,),
             lambda comparison: row(comparison.reference, comparison.submitted >= self.threshold),
@@ -229,8 +232,8 @@ class CalibrationError(ScoreMetric):
         """Return the error. Raises ValueError for a field that is no probability of a class."""
         check_probability(table)
         columns = score_columns(field_name)
-        metric = aggregates.calibration_metric(name, self.title_of(name), [columns], columns[1], self.bins)
-        found = self.score_measure(name, field_name, table, metric.aggregate, metric.best, metric.worst)
+        metric = estimators.calibration_metric(name, self.title_of(name), [columns], columns[1], self.bins)
+        found = self.score_measure(name, field_name, table, metric.estimator, metric.best, metric.worst)
         return replace(found, metrics=(metric,))
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.aggregates import optimism_of_envelope
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.metric import Aggregate, CaseFigure, DetectionCurves, Metric, Strata, one_stratum
+from evaluation.core.estimator import CaseFigure, DetectionCurves, Estimator, Figure, Strata
+from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import BoxConfusion, LabelledBoxes, confuse_boxes, match_boxes
 from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
@@ -149,7 +149,7 @@ def stacked(arrays: list[Floats]) -> tuple[Floats, Strata]:
 
 # --- Metrics of a detection task (section IV-A), and its precision–recall curves for plots ---
 
-Figure = Callable[[DetectionFigures], Floats]
+OfDetections = Callable[[DetectionFigures], Floats]
 
 
 def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric, ...]:
@@ -162,10 +162,9 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
         score: Floats = 0.6 * figures.mean_average_precisions.mean(axis=1)
         return score + 0.4 * figures.mean_iou(with_missed)
 
-    def share(name: str, title: str, figure: Figure, of_case: CaseFigure | None = None) -> Metric:
+    def share(name: str, title: str, figure: OfDetections, of_case: CaseFigure | None = None) -> Metric:
         found = _figure_of(rules, figure)  # nearly all of average precisions; a mean IoU has hardly any bias
-        aggregate = replace(found, case_figure=of_case, optimism=optimism_of_envelope(found.values))
-        return Metric(name, title, aggregate, best=1, worst=0)
+        return Metric(name, title, replace(found, case_figure=of_case, of_envelope=True), best=1, worst=0)
 
     def map_at(percent: int) -> Metric:
         return share(
@@ -174,9 +173,9 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
             lambda figures: figures.mean_average_precision_at(percent / 100),
         )
 
-    score = share("score_d", "0.6 mAP + 0.4 IoU", score_d)
+    score = replace(_figure_of(rules, score_d), of_envelope=True, detections=_curves_of(rules))
     return (
-        replace(score, aggregate=replace(score.aggregate, detections=_curves_of(rules))),
+        Metric("score_d", "0.6 mAP + 0.4 IoU", score, best=1, worst=0),
         Metric(
             "sigma_score_d",
             "Standard deviation of mAP over the thresholds",
@@ -234,11 +233,11 @@ def _curves_of(rules: DetectionRules) -> DetectionCurves:
     )
 
 
-def _figure_of(rules: DetectionRules, figure: Figure) -> Aggregate:
-    return Aggregate(lambda cases: figure(DetectionFigures(rules, cases)), one_stratum, max_cases=MAX_CASES)
+def _figure_of(rules: DetectionRules, figure: OfDetections) -> Figure:
+    return Figure(lambda cases: figure(DetectionFigures(rules, cases)), max_cases=MAX_CASES)
 
 
-def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggregate:
+def _class_average_precision_of(rules: DetectionRules, position: int) -> Figure:
     """Return one class's AP averaged over the thresholds, in strata of images with and without the class."""
 
     def values(cases: WeightedCases) -> Floats:
@@ -256,7 +255,7 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Aggrega
     def strata(table: CaseTable) -> Strata:
         return (rules.table(table).reference_counts[:, position] > 0).astype(np.int64)
 
-    return Aggregate(values, strata, max_cases=MAX_CASES, optimism=optimism_of_envelope(values))
+    return Figure(values, strata, max_cases=MAX_CASES, of_envelope=True)
 
 
 def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
@@ -408,17 +407,17 @@ class TwoSets:
     def metrics(self) -> tuple[Metric, ...]:
         """Return the metrics of the generalisation task (Eq. 7); a gap alone does not rank submissions."""
 
-        def gap(name: str, title: str, aggregate: Aggregate, best: float = 0) -> Metric:
-            return Metric(name, title, aggregate, best, worst=1, ordered=False)
+        def gap(name: str, title: str, estimator: Estimator, best: float = 0) -> Metric:
+            return Metric(name, title, estimator, best, worst=1, ordered=False)
 
         def of_second(cases: WeightedCases) -> Floats:
             return _mean(self._precisions(cases, 1))
 
-        mean_of_second = Aggregate(
+        mean_of_second = Figure(
             of_second,
             lambda table: np.where(table[self.column] == 1, 0, -1),
             max_cases=MAX_CASES,
-            optimism=optimism_of_envelope(of_second),
+            of_envelope=True,
             case_figure=f1_of_images(self.rules, self.column),
         )
 
@@ -433,7 +432,7 @@ class TwoSets:
             ),
         )
 
-    def _difference(self, signed: bool = False, common_classes: bool = False) -> Aggregate:
+    def _difference(self, signed: bool = False, common_classes: bool = False) -> Figure:
         """Return mAP of the first set − mAP of the second, by default the absolute value.
 
         With ``common_classes`` both are means over the classes that occur in both sets.
@@ -447,7 +446,7 @@ class TwoSets:
             difference = _mean(first) - _mean(second)
             return difference if signed else np.abs(difference)
 
-        return Aggregate(values, lambda table: table[self.column].astype(np.int64), max_cases=MAX_CASES)
+        return Figure(values, lambda table: table[self.column].astype(np.int64), max_cases=MAX_CASES)
 
     def notices(self, table: CaseTable) -> list[str]:
         """Return one sentence for every class that occurs in only one of the two sets."""

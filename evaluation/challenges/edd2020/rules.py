@@ -14,10 +14,11 @@ from pydantic import AfterValidator, model_validator
 from evaluation.challenges.edd2020 import detection
 from evaluation.core.case_table import Row, WeightedCases
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values
+from evaluation.core.estimator import Count, Figure, Mean
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import IN_FORM, Key
-from evaluation.core.metric import Aggregate, Metric, count_of, mean_metric, mean_of, one_stratum
+from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.box_files import Outside
 from evaluation.io.kinds.boxes import BoxLayout, BoxList, box_columns
@@ -68,7 +69,7 @@ def worst_multilabel_columns(reference: Sequence[Crop], classes: Sequence[str]) 
 def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
     """Return the metrics of the segmentation task (Eq. 6), the score first."""
     return (
-        Metric("score_s", "Mean of precision, recall, F1 and F2", mean_of("score"), best=1, worst=0),
+        Metric("score_s", "Mean of precision, recall, F1 and F2", Mean("score"), best=1, worst=0),
         Metric(
             "sigma_score_s",
             "Mean of their standard deviations over the images",
@@ -87,7 +88,7 @@ def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
             Metric(
                 f"images_with_false_{of}",
                 f"Images without {of} in which it is predicted",
-                count_of(f"false_{of}"),
+                Count(f"false_{of}"),
                 best=0,
                 worst=inf,
             )
@@ -96,14 +97,14 @@ def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
     )
 
 
-def _mean_deviation() -> Aggregate:
+def _mean_deviation() -> Figure:
     """Return the mean of the standard deviations of the overlap metrics over the images (ddof = 0)."""
 
     def values(cases: WeightedCases) -> Floats:
         deviations = [weighted_deviation(cases.table[column], cases.weights) for column in OVERLAPS]
         return np.asarray(np.mean(deviations, axis=0))
 
-    return Aggregate(values, one_stratum)
+    return Figure(values)
 
 
 def _overlaps(counts: segmentation.OverlapCounts[int]) -> dict[str, float]:

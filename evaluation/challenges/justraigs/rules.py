@@ -14,17 +14,13 @@ import numpy as np
 from evaluation.challenges.justraigs import analyses, kinds
 from evaluation.core.case_table import Row, ScoredCases
 from evaluation.core.challenge import Challenge, Composite, FormColumn, Options, Task
+from evaluation.core.class_estimators import SensitivityAtSpecificity, wilson_at_threshold
 from evaluation.core.classification import LIKELIHOOD as LIKELIHOOD_COLUMN
 from evaluation.core.classification import auc, binary_classification
+from evaluation.core.estimator import Mean, Share
 from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
 from evaluation.core.form import STACK_INDEX, STACK_NAME
-from evaluation.core.metric import (
-    Metric,
-    mean_of,
-    proportion_of,
-    sensitivity_at_specificity_of,
-    wilson_at_threshold,
-)
+from evaluation.core.metric import Metric
 from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.io.kinds.classes import Flags, FlagSet
@@ -58,7 +54,7 @@ class JustraigsOptions(Options):
 
 def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
     point = operating_rule(options)
-    sensitivity = sensitivity_at_specificity_of(point.score, point.label, point.specificity, point.definition)
+    sensitivity = SensitivityAtSpecificity(point.score, point.label, point.specificity, point.definition)
     return (
         binary_classification(
             "referral",
@@ -101,7 +97,7 @@ def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
             score=lambda prediction, reference: _justification(prediction["features"], reference["features"]),
             worst=lambda case, reference: _justification(_NOTHING, reference["features"]),
             metrics=(
-                Metric("hamming_distance", "Modified Hamming distance", mean_of("distance"), best=0, worst=1),
+                Metric("hamming_distance", "Modified Hamming distance", Mean("distance"), best=0, worst=1),
                 *(
                     _proportion(column, f"Error rate: {feature}", column, best=0)
                     for column, feature in zip(_ERRORS, FEATURES, strict=True)
@@ -166,7 +162,7 @@ def _analyses(options: JustraigsOptions, cases: ScoredCases) -> Mapping[str, Any
 
 
 def _proportion(name: str, title: str, column: str, best: float) -> Metric:
-    return Metric(name, title, proportion_of(column), best=best, worst=1 - best)
+    return Metric(name, title, Share(column), best=best, worst=1 - best)
 
 
 def _features(options: JustraigsOptions) -> Field:

@@ -13,9 +13,10 @@ import numpy as np
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable, Row
 from evaluation.core.challenge import Options, Values, fields_of
+from evaluation.core.estimator import Mean
 from evaluation.core.form import CaseForm
 from evaluation.core.intervals import intervals
-from evaluation.core.metric import Metric, mean_of
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.phase.phase import Phase
 
@@ -107,7 +108,7 @@ def plain_mean(name: str, title: str, low: float = -inf, high: float = inf) -> M
 
     Unlike that of a metric, its interval allows for no failed case: an analysis leaves these out.
     """
-    return Metric(name, title, replace(mean_of(name), rare_failures=False), low, high, ordered=False)
+    return Metric(name, title, Mean(name, rare_failures=False), low, high, ordered=False)
 
 
 def analyses_of(phase: Phase) -> tuple[FurtherAnalysis, ...]:
@@ -153,7 +154,7 @@ def _figures(
         metrics = {one.name: one for one in analysis.metrics if not isnan(values[one.name])}
         found = intervals(metrics, [table], resampling)
         for name, metric in metrics.items():
-            entering = np.flatnonzero(metric.aggregate.strata(table) >= 0).tolist()
+            entering = np.flatnonzero(metric.estimator.strata(table) >= 0).tolist()
             known = (title, metric.title, len({names[row] for row in entering}), len(entering), values[name])
             if name in found.missing:
                 yield AnalysisFigure(*known, None, None, found.missing[name])

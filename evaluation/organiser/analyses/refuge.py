@@ -14,7 +14,8 @@ import numpy as np
 from scipy import ndimage
 
 from evaluation.challenges.refuge import CUP, DISC, VERTICAL, RefugeOptions, measured
-from evaluation.core.metric import Metric, auc_of
+from evaluation.core.class_estimators import RocArea
+from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.segmentation import region_of
@@ -89,8 +90,8 @@ _OF_EYES = (VERTICAL, _NARROWEST)
 _METRICS = (
     plain_mean("difference", "Submitted − reference"),
     plain_mean("error", "Absolute error", low=0),
-    Metric("auc", "AUC as submitted", auc_of("submitted_risk", "glaucoma"), best=1, worst=0),
-    Metric("reference_auc", "AUC of the reference", auc_of("reference_risk", "glaucoma"), best=1, worst=0),
+    Metric("auc", "AUC as submitted", RocArea("submitted_risk", "glaucoma"), best=1, worst=0),
+    Metric("reference_auc", "AUC of the reference", RocArea("reference_risk", "glaucoma"), best=1, worst=0),
 )
 
 

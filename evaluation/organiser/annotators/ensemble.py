@@ -330,13 +330,13 @@ def _gains(
 def _case_gains(
     name: str, metric: Metric, ensemble: str, tables: Mapping[str, CaseTable]
 ) -> Iterator[CaseGain]:
-    aggregate = metric.aggregate
-    is_column = aggregate.spread_column or aggregate.share_column
-    if not (is_column or aggregate.decision or (aggregate.curve and aggregate.curve.is_area)):
+    estimator = metric.estimator
+    is_column = estimator.case_column
+    if not (is_column or estimator.decision or (estimator.curve and estimator.curve.is_area)):
         return
     measure, hardest_first = measure_per_case(metric)
-    own = value_per_case(aggregate, tables[ensemble])
-    members = np.stack([value_per_case(aggregate, table) for one, table in tables.items() if one != ensemble])
+    own = value_per_case(estimator, tables[ensemble])
+    members = np.stack([value_per_case(estimator, table) for one, table in tables.items() if one != ensemble])
     means = members.mean(axis=0)
     for case, value, mean in zip(tables[ensemble].names, own.tolist(), means.tolist(), strict=True):
         if math.isfinite(value) and math.isfinite(mean):

@@ -122,7 +122,7 @@ def _scores(
             values = metric_values(task.metrics, table)
             for metric in task.metrics:
                 if not math.isnan(value := values[metric.name]):
-                    cases = int(np.count_nonzero(metric.aggregate.strata(table) >= 0))
+                    cases = int(np.count_nonzero(metric.estimator.strata(table) >= 0))
                     yield AnnotatorScore(annotator.name, task.name, metric.name, cases, value)
 
 

@@ -45,7 +45,7 @@ def _case_values(metrics: Mapping[str, Metric], cases: resampling.TeamCases) -> 
     """Return the values by case of every metric that is a mean of them."""
     found: dict[str, CaseValues] = {}
     for name, metric, team, table in cases.each_table(metrics):
-        if column := metric.aggregate.spread_column:
+        if column := metric.estimator.mean_column:
             values = (one if math.isfinite(one) else None for one in table[column].tolist())
             found.setdefault(name, CaseValues(table.names, {})).teams[team] = tuple(values)
     return found
@@ -55,7 +55,7 @@ def _curves(metrics: Mapping[str, Metric], cases: resampling.TeamCases) -> dict[
     """Return the ROC curves of every metric that is an area under one, by metric and team."""
     found: dict[str, dict[str, CurvePoints]] = {}
     for name, metric, team, table in cases.each_table(metrics):
-        if (curve := metric.aggregate.curve) and curve.is_area:
+        if (curve := metric.estimator.curve) and curve.is_area:
             found.setdefault(name, {})[team] = CurvePoints(*roc_curve(table, curve))
     return found
 
@@ -81,7 +81,7 @@ def _free_response_curves(
     """Return the curves of every metric of detections, none without any object in the reference."""
     found: dict[str, dict[str, FrocPoints]] = {}
     for name, metric, team, table in cases.each_table(metrics):
-        detections = metric.aggregate.detections
+        detections = metric.estimator.detections
         if detections and (candidates := detections.candidates(table)).references.any():
             curve = FrocTable(candidates).curve(np.ones(len(table)))
             found.setdefault(name, {})[team] = FrocPoints(

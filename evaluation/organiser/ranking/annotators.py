@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.estimator import Curve
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import name_key
-from evaluation.core.metric import Curve, Metric
+from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.phase.cases import organiser_table
@@ -144,8 +145,8 @@ def annotators_section(
 def curve_of(metrics: Mapping[str, Metric]) -> tuple[str, Curve]:
     """Return the first task with an area under a curve, and that curve. Raises `RankingError`."""
     for name, metric in metrics.items():
-        if metric.aggregate.curve and metric.aggregate.curve.is_area:
-            return name.partition(".")[0], metric.aggregate.curve
+        if metric.estimator.curve and metric.estimator.curve.is_area:
+            return name.partition(".")[0], metric.estimator.curve
     raise RankingError("annotators need a task with an area under the ROC curve; this challenge has none")
 
 
@@ -155,7 +156,7 @@ def metrics_of_curve(metrics: Mapping[str, Metric], task: str, curve: Curve) -> 
         name: metric
         for name, metric in metrics.items()
         if name.partition(".")[0] == task
-        and (own := metric.aggregate.curve) is not None
+        and (own := metric.estimator.curve) is not None
         and (own.score, own.label) == (curve.score, curve.label)
     }
 
@@ -163,7 +164,7 @@ def metrics_of_curve(metrics: Mapping[str, Metric], task: str, curve: Curve) -> 
 def values_once(metrics: Mapping[str, Metric], table: CaseTable) -> dict[str, float]:
     """Return the values of metrics over the cases of a table, each with the weight 1."""
     cases = WeightedCases(table, np.ones((1, len(table))))
-    return {name: float(metric.aggregate.values(cases)[0]) for name, metric in metrics.items()}
+    return {name: float(metric.estimator.values(cases)[0]) for name, metric in metrics.items()}
 
 
 def read_annotators(path: Path, cases: tuple[str, ...]) -> dict[str, Floats]:

@@ -10,7 +10,8 @@ import numpy as np
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
-from evaluation.core.metric import Curve, Metric
+from evaluation.core.estimator import Curve
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.classification import roc_points, roc_table
 from evaluation.organiser.ranking.annotators import curve_of, metrics_of_curve, values_once
@@ -95,7 +96,7 @@ def classifiers_of_teams(
         return Classifiers()
     task, curve = curve_of(metrics)
     of_curve = metrics_of_curve(metrics, task, curve)
-    area = next(name for name, metric in of_curve.items() if metric.aggregate.curve == curve)
+    area = next(name for name, metric in of_curve.items() if metric.estimator.curve == curve)
     values: list[ClassifierValue] = []
     tests: list[ClassifierTest] = []
     curves: list[ClassifierCurve] = []

@@ -114,7 +114,7 @@ def _compare_pairs(
     adjusted = holm([test.p_value for test in tests])
     of_first, of_second = ([values[pair[side]] for pair in pairs] for side in (0, 1))
     differences = published_difference(of_first, of_second).tolist()
-    of_mean, column = None, metric.aggregate.spread_column
+    of_mean, column = None, metric.estimator.mean_column
     if column is not None and tables:  # the reference decides for all teams which cases enter
         of_mean = int(np.count_nonzero(~np.isnan(next(iter(tables.values()))[column])))
     comparisons: dict[Pair, Comparison] = {}

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
+from evaluation.core.estimator import Mean
 from evaluation.core.fault import PhaseError
-from evaluation.core.metric import Metric, mean_of
+from evaluation.core.metric import Metric
 from evaluation.organiser.ranking.pair_tests import TestChoice, tests_of_pairs
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import PhaseResults
@@ -64,7 +65,7 @@ def difference_of_pilot(
         raise PhaseError(f"{name}: one of the teams has no results in {task}")
     first, second = (tables[team] for team in teams)
     units = cases.units(first)
-    strata = metric.aggregate.strata(first)
+    strata = metric.estimator.strata(first)
     unit_of_case = np.arange(len(strata)) if units is None else units
     members = [np.flatnonzero((unit_of_case == unit) & (strata >= 0)) for unit in np.unique(unit_of_case)]
     members = [of_unit for of_unit in members if of_unit.size]
@@ -105,7 +106,7 @@ def difference_of_means(
         a, b = (CaseTable(names, [{"value": one} for one in column.tolist()]) for column in columns)
         return a, b, None
 
-    metric = Metric("value", "mean", mean_of("value"), math.inf, -math.inf)
+    metric = Metric("value", "mean", Mean("value"), math.inf, -math.inf)
     return _smallest("mean", metric, difference, draw, simulation)
 
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from evaluation.core.aggregation import Subset, subgroup_values
 from evaluation.core.case_table import CaseTable
-from evaluation.core.metric import Aggregate, Metric
+from evaluation.core.estimator import Estimator
+from evaluation.core.metric import Metric
 from evaluation.io.tables import DECIMAL
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.rank_statistics import rank_sum_test, spearman
@@ -70,15 +71,15 @@ def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[C
     found: list[CaseDifficulty] = []
     seen: set[tuple[str, object]] = set()
     for name, metric in metrics.items():
-        aggregate, task = metric.aggregate, name.partition(".")[0]
-        column = aggregate.spread_column or aggregate.share_column
-        measured = column or aggregate.curve or aggregate.decision or aggregate.case_figure
+        estimator, task = metric.estimator, name.partition(".")[0]
+        column = estimator.case_column
+        measured = column or estimator.curve or estimator.decision or estimator.case_figure
         tables = list(cases.task_tables(task).values())
-        is_point = aggregate.curve is not None and not aggregate.curve.is_area
+        is_point = estimator.curve is not None and not estimator.curve.is_area
         if measured is None or (task, measured) in seen or not tables or is_point:
             continue
         seen.add((task, measured))
-        columns = np.stack([value_per_case(aggregate, table) for table in tables])
+        columns = np.stack([value_per_case(estimator, table) for table in tables])
         defined = ~np.isnan(columns)
         entering = np.flatnonzero(defined.any(axis=0))
         teams = defined[:, entering].sum(axis=0)
@@ -126,7 +127,7 @@ def subgroup_tests(
         raise RankingError(f"{', '.join(unknown)}: no column of the case table; it has {known}")
     found: list[SubgroupTest] = []
     for name, metric, team, table in cases.each_table(metrics):
-        spread = metric.aggregate.spread_column
+        spread = metric.estimator.mean_column
         for column in chosen if spread else ():
             labels = _labels(columns, column, table.names)
             values = table[spread or ""]
@@ -172,7 +173,7 @@ def associations(
         if others := [cell for cell in cells.values() if cell and not DECIMAL.fullmatch(cell)]:
             raise RankingError(f"{column}: expected numbers, found {others[0]!r}")
         for name, metric, team, table in cases.each_table(metrics):
-            if not (spread := metric.aggregate.spread_column):
+            if not (spread := metric.estimator.mean_column):
                 continue
             values = table[spread]
             covariate = np.array([float(cells[case] or "nan") for case in table.names])
@@ -193,30 +194,30 @@ def _labels(columns: RecordedColumns, column: str, cases: Sequence[str]) -> NDAr
 
 def measure_per_case(metric: Metric) -> tuple[str, int]:
     """Return the name of the measure, and the sign that sorts the hardest case first."""
-    if metric.aggregate.spread_column or metric.aggregate.share_column:
+    if metric.estimator.case_column:
         return "mean over teams", 1 if metric.better == "higher" else -1
-    if metric.aggregate.decision:
+    if metric.estimator.decision:
         return "share of teams wrong", -1
-    if metric.aggregate.case_figure:
-        return f"{metric.aggregate.case_figure.name}, mean over teams", 1
+    if metric.estimator.case_figure:
+        return f"{metric.estimator.case_figure.name}, mean over teams", 1
     return "share of pairs wrong", -1
 
 
-def value_per_case(aggregate: Aggregate, table: CaseTable) -> Floats:
+def value_per_case(estimator: Estimator, table: CaseTable) -> Floats:
     """Return one team's values per case, as `CaseDifficulty` averages them: shape (cases,), NaN if undefined.
 
     The metric must have a value per case: a column, a decision or the area under a curve.
     """
-    if column := aggregate.spread_column or aggregate.share_column:
+    if column := estimator.case_column:
         return table[column]
-    if aggregate.decision:
-        present = table[aggregate.decision.present]
-        wrong = (table[aggregate.decision.predicted] > 0) != (present > 0)
+    if estimator.decision:
+        present = table[estimator.decision.present]
+        wrong = (table[estimator.decision.predicted] > 0) != (present > 0)
         return np.where(np.isnan(present), np.nan, wrong)
-    if aggregate.case_figure:
-        return aggregate.case_figure.values(table)
-    assert aggregate.curve is not None
-    return _pairs_wrong(table[aggregate.curve.score], table[aggregate.curve.label])
+    if estimator.case_figure:
+        return estimator.case_figure.values(table)
+    assert estimator.curve is not None
+    return _pairs_wrong(table[estimator.curve.score], table[estimator.curve.label])
 
 
 def _pairs_wrong(score: Floats, label: Floats) -> Floats:
@@ -265,7 +266,7 @@ def values_by_subgroup(
         task, _, short = name.partition(".")
         tables = cases.task_tables(task)
         for column in chosen if tables else ():
-            has_classes = metric.aggregate.curve is not None
+            has_classes = metric.estimator.curve is not None
             compare = columns.subgroup(column).compare if has_classes else "cases"
             labels = _labels(columns, column, next(iter(tables.values())).names)
             for group in columns.values(column):
@@ -274,7 +275,7 @@ def values_by_subgroup(
                     values = subgroup_values([metric], table, subset, min_cases=1)
                     if short not in values:
                         continue
-                    strata = metric.aggregate.strata(table)
+                    strata = metric.estimator.strata(table)
                     members: NDArray[np.bool_] = subset.members & (strata >= 0)
                     if subset.against_all_negatives:
                         members = (members & (strata == 1)) | (strata == 0)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.metric import Aggregate, Metric
+from evaluation.core.estimator import Figure
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Method, MethodName, Ties
 from evaluation.metrics.arrays import Floats, weighted_means
@@ -271,7 +272,7 @@ def is_by_method(metric: Metric, method: Method) -> bool:
 
     A metric that is not a mean over cases, such as the area under a curve, keeps its own value.
     """
-    return method.name != "mean-then-rank" and metric.aggregate.spread_column is not None
+    return method.name != "mean-then-rank" and metric.estimator.mean_column is not None
 
 
 def team_scores(
@@ -281,12 +282,12 @@ def team_scores(
 
     None without any team, and where the metric's own value is ranked, see `is_by_method`.
     """
-    column = metric.aggregate.spread_column
+    column = metric.estimator.mean_column
     if column is None or not is_by_method(metric, method) or not tables:
         return None
     first = next(iter(tables.values()))
     values = as_written_values(np.stack([table[column] for table in tables.values()]))
-    strata = metric.aggregate.strata(first)
+    strata = metric.estimator.strata(first)
     rule = METHODS[method.name]
     better: Better = rule.better or metric.better
     if rule.of_ranks:
@@ -299,8 +300,8 @@ def team_scores(
         columns = np.array(cases.table.objects("values"), dtype=np.float64).T
         return rule.scores(columns, cases.weights, metric.better, method)
 
-    def score_of(position: int) -> Aggregate:
-        return Aggregate(
+    def score_of(position: int) -> Figure:
+        return Figure(
             values=lambda cases: cases.derive("scores", scores)[:, position],
             strata=lambda given: given["stratum"].astype(np.int64),
         )

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.metric import Curve, Metric
+from evaluation.core.estimator import Curve
+from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.intervals import components
 from evaluation.organiser.ranking import exchanges, rank_statistics
@@ -37,7 +38,7 @@ def randomised(
     """
     if not pairs:
         return {}
-    curve = metric.aggregate.curve
+    curve = metric.estimator.curve
     used = {team: tables[team] for team in sorted({team for pair in pairs for team in pair})}
     if curve:
         used = {team: _on_mid_ranks(table, curve) for team, table in used.items()}
@@ -69,7 +70,7 @@ def _by_weights(metric: Metric, first: CaseTable, second: CaseTable) -> exchange
         as_first = WeightedCases(joined, np.concatenate([kept, moved], axis=1))
         as_second = WeightedCases(joined, np.concatenate([moved, kept], axis=1))
         return rank_statistics.published_difference(
-            metric.aggregate.values(as_first), metric.aggregate.values(as_second)
+            metric.estimator.values(as_first), metric.estimator.values(as_second)
         )
 
     return difference
@@ -149,12 +150,12 @@ def tests_of_pairs(
     test only where cases do not cluster. All others: randomisation, points of a curve on mid-ranks in the
     team.
     """
-    aggregate = metric.aggregate
-    if aggregate.spread_column:
-        return _tests_of_means(aggregate.spread_column, tables, pairs, units, choice)
+    estimator = metric.estimator
+    if estimator.mean_column:
+        return _tests_of_means(estimator.mean_column, tables, pairs, units, choice)
     errors = _standard_errors(resampled, pairs)
-    is_area = aggregate.curve is not None and aggregate.curve.is_area
-    found = _tests_of_areas(aggregate.curve, tables, pairs, units) if aggregate.curve and is_area else {}
+    is_area = estimator.curve is not None and estimator.curve.is_area
+    found = _tests_of_areas(estimator.curve, tables, pairs, units) if estimator.curve and is_area else {}
     others = [pair for pair in pairs if pair not in found]
     found |= randomised(metric, tables, others, units, errors, choice.seed, choice.permutations)
     return [found[pair] for pair in pairs]

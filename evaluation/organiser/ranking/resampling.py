@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Composite
+from evaluation.core.estimator import Strata
 from evaluation.core.intervals import intervals
-from evaluation.core.metric import Metric, Strata
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling, joint_weights, strata_or_reason, units_of, values_under
 from evaluation.metrics.arrays import Floats, ratio_or_nan
 from evaluation.metrics.intervals import Interval
@@ -224,9 +225,9 @@ def by_task(metrics: Mapping[str, Metric]) -> dict[str, dict[str, Metric]]:
 def _require_same_strata(metrics: Mapping[str, Metric], tables: Mapping[str, CaseTable]) -> None:
     first, *others = tables
     for name, metric in metrics.items():
-        strata = metric.aggregate.strata(tables[first])
+        strata = metric.estimator.strata(tables[first])
         for team in others:
-            if not np.array_equal(metric.aggregate.strata(tables[team]), strata):
+            if not np.array_equal(metric.estimator.strata(tables[team]), strata):
                 raise RankingError(f"{team}: {name}: the reference differs from that of {first}")
 
 

@@ -16,8 +16,9 @@ from pydantic import FiniteFloat
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Challenge, Options, Task, metrics_of
+from evaluation.core.estimator import Mean
 from evaluation.core.keys import Key, KeyTable, Weight
-from evaluation.core.metric import Metric, mean_of
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.core.trouble import raise_trouble_of
@@ -350,7 +351,7 @@ def _task(name: str, metrics: Mapping[str, _MetricValues], one_of_several: bool)
     prefix = f"{name}: " if one_of_several else ""
     found = []
     for metric, entry in metrics.items():
-        defined, mean = entry.definition, replace(mean_of(metric), rare_failures=False)
+        defined, mean = entry.definition, Mean(metric, rare_failures=False)
         ends = (math.inf, -math.inf) if defined.better == "higher" else (-math.inf, math.inf)
         found.append(Metric(metric, prefix + (defined.title or metric), mean, *ends, unit=defined.unit))
     return Task(name, name, (), lambda prediction, reference: {}, tuple(found))

@@ -126,7 +126,7 @@ def variations(
                 found.append(Variation(name, kind, change, places, tau))
 
     ranked = [results.metrics[name] for name in scheme.metrics if name in results.metrics]
-    has_means = any(metric.aggregate.spread_column is not None for metric in ranked)
+    has_means = any(metric.estimator.mean_column is not None for metric in ranked)
     is_complete = all(submission.tables for submission in submissions if submission.values)
     for change, other in other_methods(scheme) if is_complete and has_means else ():
         if with_tests or other.method.name != "test-then-rank":

@@ -14,9 +14,10 @@ from evaluation.charts.chart import Chart, NamedBand
 from evaluation.charts.roc import MarkedPoint, roc_chart
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
+from evaluation.core.estimator import Curve as CurveColumns
+from evaluation.core.estimator import DetectionCurves
 from evaluation.core.field import Field
-from evaluation.core.metric import Curve as CurveColumns
-from evaluation.core.metric import DetectionCurves, Metric
+from evaluation.core.metric import Metric
 from evaluation.io.kinds.classes import ClassProbabilities
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import RocTable, roc_table
@@ -109,7 +110,7 @@ def _decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
     """Yield the confusion matrices of decisions, one for each pair of columns."""
     table = results.tables[task.name]
     for metric in task.metrics:
-        decision = metric.aggregate.decision
+        decision = metric.estimator.decision
         if decision is None or metric.name not in results.estimates[task.name]:
             continue
         predicted, present = table[decision.predicted], table[decision.present]
@@ -129,7 +130,7 @@ def _decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
 def _right_decisions(results: SubmissionResults, task: Task) -> NDArray[np.int64] | None:
     """Return the counts of a task with sensitivity and specificity as shares of cases, as `_counts` does."""
     table = results.tables[task.name]
-    columns = [metric.aggregate.share_column for metric in task.metrics]
+    columns = [metric.estimator.share_column for metric in task.metrics]
     if [metric.name for metric in task.metrics] != ["sensitivity", "specificity"] or not all(columns):
         return None
     sides = (table[str(column)] for column in columns)
@@ -217,7 +218,7 @@ def _left_out(results: SubmissionResults) -> Iterator[str]:
     """Yield a sentence for each label that some cases of its task lack: which they are."""
     for task in results.tasks:
         table = results.tables[task.name]
-        given = [(metric.aggregate.curve, metric.aggregate.decision) for metric in task.metrics]
+        given = [(metric.estimator.curve, metric.estimator.decision) for metric in task.metrics]
         labels = [curve.label for curve, _ in given if curve] + [d.present for _, d in given if d]
         for label in dict.fromkeys(labels):
             names = list(compress(table.names, np.isnan(table[label])))
@@ -240,7 +241,7 @@ def _scored(results: SubmissionResults, task: Task) -> Iterator[_LabelledScores]
     """Yield the scores of a task by pairs of columns, those with both classes."""
     table = results.tables[task.name]
     pairs = dict.fromkeys(
-        (curve.score, curve.label) for metric in task.metrics if (curve := metric.aggregate.curve)
+        (curve.score, curve.label) for metric in task.metrics if (curve := metric.estimator.curve)
     )
     for score, label in pairs:
         labels = table[label]
@@ -274,7 +275,7 @@ def _curves(results: SubmissionResults, scored: _LabelledScores) -> Iterator[Cha
 def _operating_points(results: SubmissionResults, scored: _LabelledScores) -> Iterator[MarkedPoint]:
     positive = scored.table.positive
     for metric in scored.task.metrics:
-        curve = metric.aggregate.curve
+        curve = metric.estimator.curve
         estimate = results.estimates[scored.task.name].get(metric.name)
         same = curve and (curve.score, curve.label) == (scored.columns.score, scored.columns.label)
         if estimate and curve and same and not curve.is_area:
@@ -319,10 +320,10 @@ def detection_charts(results: SubmissionResults) -> Iterator[Chart]:
     """Yield the figures of all tasks of detections."""
     for task in results.tasks:
         for metric in task.metrics:
-            drawn = metric.aggregate.detections
+            drawn = metric.estimator.detections
             if drawn is None or metric.name not in results.estimates[task.name]:
                 continue
-            own = sum(one.aggregate.detections is not None for one in task.metrics) > 1
+            own = sum(one.estimator.detections is not None for one in task.metrics) > 1
             name, title = (f"{task.name}-{metric.name}", metric.title) if own else (task.name, task.title)
             yield from _Drawn(results, task, metric, drawn, identifier(name), title).charts()
         if confusion := task.details(results.tables[task.name]).get("class_confusion"):
@@ -381,7 +382,7 @@ class _Drawn:
 
     def _weights(self, points: int) -> list[Floats]:
         table = self.results.tables[self.task.name]
-        strata = self.metric.aggregate.strata(table)
+        strata = self.metric.estimator.strata(table)
         return curve_weights(self.results.resampling, table.names, strata, points)
 
     def _of_candidates(self, candidates: Candidates) -> Iterator[Chart]:

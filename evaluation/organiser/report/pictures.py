@@ -35,7 +35,7 @@ def goodness_of_cases(results: SubmissionResults, task: Task) -> Floats:
     better.
     """
     table = results.tables[task.name]
-    ordered = [metric.aggregate.strata(table) >= 0 for metric in task.metrics if metric.ordered]
+    ordered = [metric.estimator.strata(table) >= 0 for metric in task.metrics if metric.ordered]
     entering = np.any(ordered, axis=0) if ordered else np.ones(len(table), np.bool_)
     return np.where(entering, _goodness(results, task, table), np.nan)
 
@@ -45,7 +45,7 @@ def _goodness(results: SubmissionResults, task: Task, table: CaseTable) -> Float
     if counts is not None:
         hits, false, objects = counts
         return ratio_or_nan(2 * hits, hits + false + objects)
-    metrics = [metric for metric in task.metrics if metric.ordered and metric.aggregate.spread_column]
+    metrics = [metric for metric in task.metrics if metric.ordered and metric.estimator.mean_column]
     bounded = [metric for metric in metrics if math.isfinite(metric.best) and math.isfinite(metric.worst)]
     if bounded:
         # The position of each value between the worst (0) and the best (1).
@@ -92,7 +92,7 @@ def _as_counts(rows: Iterator[tuple[float, float, float]]) -> Counts:
 
 
 def _values(table: CaseTable, metric: Metric) -> Floats:
-    column = metric.aggregate.spread_column
+    column = metric.estimator.mean_column
     assert column is not None  # of the metrics that are asked for
     return table[column]
 
@@ -155,7 +155,7 @@ def classified_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
     The positive and the negative cases with the highest and with the lowest score.
     """
     for task in results.tasks:
-        curve = next((curve for metric in task.metrics if (curve := metric.aggregate.curve)), None)
+        curve = next((curve for metric in task.metrics if (curve := metric.estimator.curve)), None)
         if curve is None or any(is_shown(field) for field in task.fields):
             continue
         table = results.tables[task.name]

@@ -189,7 +189,7 @@ def _main_columns(results: SubmissionResults, tasks: Sequence[tuple[Task, list[s
         for task, names in tasks
         for position, metric in enumerate(task.metrics)
         for name in [f"{task.name}.{metric.name}"]
-        if (column := metric.aggregate.spread_column or metric.aggregate.share_column) in names
+        if (column := metric.estimator.case_column) in names
     ]
     values = list(dict.fromkeys(column for *_, column in sorted(found)))
     values += [f"{task.name}.{name}" for task, names in tasks for name in names]
@@ -226,8 +226,8 @@ def _digits(table: Values, column: str) -> int:
 
 def _titles(task: Task, columns: list[str]) -> list[str]:
     units = [f" ({one.unit})" if one.unit and " in " not in one.title else "" for one in task.metrics]
-    shown = [(one.aggregate, one.title + unit) for one, unit in zip(task.metrics, units, strict=True)]
-    titles = {aggregate.spread_column or aggregate.share_column: title for aggregate, title in shown}
+    shown = [(one.estimator, one.title + unit) for one, unit in zip(task.metrics, units, strict=True)]
+    titles = {estimator.case_column: title for estimator, title in shown}
     return [titles.get(column) or f"{task.name}: {column.replace('_', ' ')}" for column in columns]
 
 

@@ -26,9 +26,9 @@ from evaluation.summary import Subgroups
 def averaged_metrics(results: SubmissionResults, task: Task) -> list[tuple[Metric, str]]:
     """Return the metrics of a task that exist and are means of a column, with the column."""
     return [
-        (metric, metric.aggregate.spread_column)
+        (metric, metric.estimator.mean_column)
         for metric in task.metrics
-        if metric.aggregate.spread_column and metric.name in results.estimates[task.name]
+        if metric.estimator.mean_column and metric.name in results.estimates[task.name]
     ]
 
 

@@ -140,7 +140,7 @@ def test_weights_are_numbers_of_copies():
             for found, true in images
         ]
         cases = WeightedCases(CaseTable(list("abcdef"), rows), np.array([weights]))
-        (value,) = measure.metrics[0].aggregate.values(cases)
+        (value,) = measure.metrics[0].estimator.values(cases)
         assert value == pytest.approx(figures(measure, copied)["figure"])
 
 

@@ -109,7 +109,7 @@ def test_a_weight_is_a_number_of_copies(name, cases, data):
     copied = [case for case, weight in zip(cases, weights, strict=True) for _ in range(weight)]
     weighted = WeightedCases(table(measure, cases), np.array([weights]))
     for metric in measure.metrics:
-        (value,) = metric.aggregate.values(weighted)
+        (value,) = metric.estimator.values(weighted)
         if copied:
             assert value == pytest.approx(figures(measure, copied)[metric.name], nan_ok=True)
 

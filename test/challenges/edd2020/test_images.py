@@ -117,7 +117,7 @@ def test_the_file_of_a_bundled_phase_holds_what_rank_needs(tmp_path):
     content = json.loads(render(organiser_records(result, result.figures), organisers=True, rounded=False))
     read = read_case_records(content, phase.tasks)
     detection = phase.tasks[0]
-    rules = next(m for m in detection.metrics if m.name == "map_d").aggregate.case_figure
+    rules = next(m for m in detection.metrics if m.name == "map_d").estimator.case_figure
     before = rules.values(result.tables["detection"])
     assert rules.values(read.tables["detection"]).tolist() == before.tolist()
     counts = content["details"]["detection"]["boxes_of_images"]

@@ -154,7 +154,7 @@ def classification(likelihoods: list[float], labels: list[int], **options: str) 
     rows = [{"likelihood": x, "glaucoma": y} for x, y in zip(likelihoods, labels, strict=True)]
     table = CaseTable([f"R{i}" for i in range(len(rows))], rows)
     cases = WeightedCases(table, np.ones((1, len(rows))))
-    return {m.name: float(m.aggregate.values(cases)[0]) for m in task("classification", **options).metrics}
+    return {m.name: float(m.estimator.values(cases)[0]) for m in task("classification", **options).metrics}
 
 
 def test_sensitivity_is_taken_at_a_specificity_of_at_least_85_percent():

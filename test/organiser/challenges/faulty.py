@@ -3,8 +3,9 @@
 import math
 
 from evaluation.core.challenge import Challenge, Options, Task
+from evaluation.core.estimator import Mean
 from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
-from evaluation.core.metric import Metric, mean_of
+from evaluation.core.metric import Metric
 from evaluation.io.kinds.number import Label
 
 
@@ -44,8 +45,8 @@ def _tasks(options):
             (DECISION,),
             score,
             (
-                Metric("accuracy", "Accuracy", mean_of("accuracy"), best=best, worst=least),
-                Metric("error", "Error", mean_of("error"), best=0, worst=1),
+                Metric("accuracy", "Accuracy", Mean("accuracy"), best=best, worst=least),
+                Metric("error", "Error", Mean("error"), best=0, worst=1),
             ),
             worst,
         ),

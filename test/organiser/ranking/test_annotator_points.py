@@ -10,13 +10,14 @@ from scipy.stats import binomtest
 from sklearn.metrics import roc_curve
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.metric import Metric, auc_of
+from evaluation.core.class_estimators import RocArea
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.pair_tests import TestChoice
 from evaluation.organiser.ranking.readers import AnnotatorPoint, _Compared, annotator_points, mcnemar_p
 from evaluation.organiser.ranking.resampling import TeamCases
 
-METRICS = {"classification.auc": Metric("auc", "AUC", auc_of("likelihood", "glaucoma"), best=1, worst=0)}
+METRICS = {"classification.auc": Metric("auc", "AUC", RocArea("likelihood", "glaucoma"), best=1, worst=0)}
 # 40 positives, then 360 negatives; the first expert detects 34 and calls 328 negatives negative.
 LABEL = np.repeat([1.0, 0.0], [40, 360])
 EXPERT = np.repeat([1.0, 0.0, 0.0, 1.0], [34, 6, 328, 32])

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable
+from evaluation.core.class_estimators import RocArea, SensitivityAtSpecificity
+from evaluation.core.estimator import Mean
 from evaluation.core.fault import PhaseError
-from evaluation.core.metric import Metric, auc_of, mean_of, sensitivity_at_specificity_of
+from evaluation.core.metric import Metric
 from evaluation.organiser.ranking.annotators import describe_annotators, operating_point, read_annotators
 from evaluation.organiser.ranking.results import RankingError
 
@@ -17,11 +19,11 @@ LABEL = np.repeat([1.0, 0.0], [40, 360])
 FIRST = np.repeat([1.0, 0.0, 0.0, 0.0, 1.0, 1.0], [34, 6, 321, 7, 8, 24])
 SECOND = np.repeat([1.0, 0.0, 0.0, 1.0, 0.0, 1.0], [34, 6, 321, 7, 8, 24])
 METRICS = {
-    "classification.auc": Metric("auc", "AUC", auc_of("likelihood", "glaucoma"), best=1, worst=0),
+    "classification.auc": Metric("auc", "AUC", RocArea("likelihood", "glaucoma"), best=1, worst=0),
     "classification.sensitivity": Metric(
         "sensitivity",
         "Sensitivity",
-        sensitivity_at_specificity_of("likelihood", "glaucoma", Fraction(85, 100)),
+        SensitivityAtSpecificity("likelihood", "glaucoma", Fraction(85, 100)),
         best=1,
         worst=0,
     ),
@@ -72,7 +74,7 @@ def test_annotators_who_read_some_cases():
 
 
 def test_a_challenge_without_a_curve_has_no_annotators():
-    metrics = {"t.dice": Metric("dice", "Dice", mean_of("dice"), best=1, worst=0)}
+    metrics = {"t.dice": Metric("dice", "Dice", Mean("dice"), best=1, worst=0)}
     with pytest.raises(RankingError, match="this challenge has none"):
         describe_annotators({"a": FIRST}, metrics, {})
 

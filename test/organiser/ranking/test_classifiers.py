@@ -9,7 +9,9 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from evaluation.core.metric import Metric, auc_of, mean_of
+from evaluation.core.class_estimators import RocArea
+from evaluation.core.estimator import Mean
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.classifiers import classifiers_of_teams
 from evaluation.organiser.ranking.leaderboard_writing import write_organiser_part
@@ -144,10 +146,10 @@ def test_a_column_that_the_organiser_names_is_one_more_classifier(tmp_path):
 
 
 def test_columns_need_a_curve():
-    metrics = {"t.dice": Metric("dice", "Dice", mean_of("dice"), best=1, worst=0)}
+    metrics = {"t.dice": Metric("dice", "Dice", Mean("dice"), best=1, worst=0)}
     arguments = (TeamCases((), ()), (), Resampling(0, 0, 10), TestChoice(0))
     assert classifiers_of_teams(metrics, {}, *arguments).values == ()
     with pytest.raises(RankingError, match="this challenge has none"):
         classifiers_of_teams(metrics, {"x": "t.x"}, *arguments)
-    curved = {"t.auc": Metric("auc", "AUC", auc_of("likelihood", "label"), best=1, worst=0)}
+    curved = {"t.auc": Metric("auc", "AUC", RocArea("likelihood", "label"), best=1, worst=0)}
     assert classifiers_of_teams(curved, {"x": "t.x"}, *arguments).values == ()

@@ -11,24 +11,26 @@ from scipy.stats import mannwhitneyu, permutation_test, wilcoxon
 
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
-from evaluation.core.metric import Metric, auc_of, f1_of_presence_of, mean_of, sensitivity_at_specificity_of
+from evaluation.core.class_estimators import PresenceF1, RocArea, SensitivityAtSpecificity
+from evaluation.core.estimator import Mean
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.comparisons import Comparisons, compare
 from evaluation.organiser.ranking.pair_tests import TestChoice
 from evaluation.organiser.ranking.resampling import TeamCases, draw_cases, resample_teams
 from evaluation.organiser.ranking.results import RankingError
 
-AUC = Metric("auc", "AUC", auc_of("score", "label"), best=1, worst=0)
+AUC = Metric("auc", "AUC", RocArea("score", "label"), best=1, worst=0)
 SENSITIVITY = Metric(
     "sensitivity",
     "Sensitivity",
-    sensitivity_at_specificity_of("score", "label", Fraction(95, 100)),
+    SensitivityAtSpecificity("score", "label", Fraction(95, 100)),
     best=1,
     worst=0,
 )
-DICE = Metric("dice", "Dice", mean_of("dice"), best=1, worst=0)
-DISTANCE = Metric("distance", "Distance", mean_of("dice"), best=0, worst=math.inf)
-F1 = Metric("f1", "F1", f1_of_presence_of("predicted", "present"), best=1, worst=0)
+DICE = Metric("dice", "Dice", Mean("dice"), best=1, worst=0)
+DISTANCE = Metric("distance", "Distance", Mean("dice"), best=0, worst=math.inf)
+F1 = Metric("f1", "F1", PresenceF1("predicted", "present"), best=1, worst=0)
 CHOICE = TestChoice(seed=4, permutations=999)
 
 

@@ -7,13 +7,14 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.metric import Metric, mean_of
+from evaluation.core.estimator import Mean
+from evaluation.core.metric import Metric
 from evaluation.organiser.cli.rank_command import margin_of
 from evaluation.organiser.ranking.comparisons import Margin, margin_tests
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
 
-DICE = Metric("dice", "Dice", mean_of("dice"), 1, 0)
+DICE = Metric("dice", "Dice", Mean("dice"), 1, 0)
 NAMES = ("t.dice", "t.other")
 
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.metric import Metric, sensitivity_at_specificity_of
+from evaluation.core.class_estimators import SensitivityAtSpecificity
+from evaluation.core.metric import Metric
 from evaluation.organiser.ranking.pair_tests import randomised
 
-AGGREGATE = sensitivity_at_specificity_of("score", "label", Fraction(85, 100))
+ESTIMATOR = SensitivityAtSpecificity("score", "label", Fraction(85, 100))
 
 
 def tables(teams=3, cases=60):
@@ -27,8 +28,8 @@ def tables(teams=3, cases=60):
     return found
 
 
-def all_pairs(aggregate, units=None):
-    metric = Metric("sensitivity", "Sensitivity", aggregate, best=1, worst=0)
+def all_pairs(estimator, units=None):
+    metric = Metric("sensitivity", "Sensitivity", estimator, best=1, worst=0)
     pairs = [(0, 2), (2, 4), (0, 4)]
     errors = {(0, 2): 0.1, (2, 4): None, (0, 4): None}
     return randomised(metric, tables(), pairs, units, errors, seed=3, permutations=299)
@@ -36,25 +37,29 @@ def all_pairs(aggregate, units=None):
 
 @pytest.mark.parametrize("units", [None, np.arange(60) // 2])
 def test_thresholds_and_weights_agree(units):
-    by_weights = replace(AGGREGATE, curve=replace(AGGREGATE.curve, specificity=None))
-    found = all_pairs(AGGREGATE, units)
-    assert found == all_pairs(by_weights, units)
+    class WithoutThreshold(SensitivityAtSpecificity):
+        @property
+        def curve(self):
+            return replace(super().curve, specificity=None)
+
+    found = all_pairs(ESTIMATOR, units)
+    assert found == all_pairs(WithoutThreshold("score", "label", ESTIMATOR.target), units)
     assert found[0, 2].standard_error == 0.1
     assert len({test.p_value for test in found.values()}) > 1
 
 
 def test_a_pair_does_not_depend_on_the_others():
-    metric = Metric("sensitivity", "Sensitivity", AGGREGATE, best=1, worst=0)
+    metric = Metric("sensitivity", "Sensitivity", ESTIMATOR, best=1, worst=0)
     alone = randomised(metric, tables(), [(2, 4)], None, {(2, 4): None}, seed=3, permutations=299)
-    assert alone[2, 4] == all_pairs(AGGREGATE)[2, 4]
+    assert alone[2, 4] == all_pairs(ESTIMATOR)[2, 4]
 
 
 def test_other_definitions_have_no_threshold_to_find():
-    kept = sensitivity_at_specificity_of("score", "label", Fraction(85, 100), "first_kept_point")
-    assert AGGREGATE.curve.specificity == Fraction(85, 100)
+    kept = SensitivityAtSpecificity("score", "label", Fraction(85, 100), "first_kept_point")
+    assert ESTIMATOR.curve.specificity == Fraction(85, 100)
     assert kept.curve.specificity is None
 
 
 def test_without_pairs():
-    metric = Metric("sensitivity", "Sensitivity", AGGREGATE, best=1, worst=0)
+    metric = Metric("sensitivity", "Sensitivity", ESTIMATOR, best=1, worst=0)
     assert randomised(metric, {}, [], None, {}, seed=0, permutations=9) == {}

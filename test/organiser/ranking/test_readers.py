@@ -15,13 +15,14 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.metric import Metric, auc_of
+from evaluation.core.class_estimators import RocArea
+from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.readers import against_readers, mean_of_readers
 from evaluation.organiser.ranking.resampling import TeamCases
 
 POSITIVE = np.repeat([False, True], [69, 45])
-METRICS = {"task.auc": Metric("auc", "AUC", auc_of("score", "label"), "higher", (0, 1))}
+METRICS = {"task.auc": Metric("auc", "AUC", RocArea("score", "label"), "higher", (0, 1))}
 FIGURE = "sensitivity at the readers' specificity"
 
 

@@ -8,7 +8,8 @@ from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.metric import Metric, auc_of, mean_metric
+from evaluation.core.class_estimators import RocArea
+from evaluation.core.metric import Metric, mean_metric
 from evaluation.organiser.ranking.difficulty import associations, values_by_subgroup
 from evaluation.organiser.ranking.rank_statistics import spearman
 from evaluation.organiser.ranking.resampling import TeamCases
@@ -23,7 +24,7 @@ AGE = ("30", "40", "59.9", "60", "100", "9", "", "60")
 LIKELIHOOD = {"x": [0.5, 0.6, 0.7, 0.1, 0.2, 0.55, 0.3, 0.4], "y": [0.9, 0.8, 0.2, 0.3, 0.1, 0.1, 0.25, 0.85]}
 DICE = {"x": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, math.nan, 0.8], "y": [1.0] * 8}
 METRICS = {
-    "classification.auc": Metric("auc", "AUC", auc_of("likelihood", "amd"), 1, 0),
+    "classification.auc": Metric("auc", "AUC", RocArea("likelihood", "amd"), 1, 0),
     "disc.dice": mean_metric("dice", "Dice", 1, 0),
 }
 

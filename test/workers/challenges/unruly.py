@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from threading import Lock
 
 from evaluation.core.challenge import Challenge, Options, Task
+from evaluation.core.estimator import Mean
 from evaluation.core.field import CaseColumns, Field, FileSource, Kind, Reference, Socket, TableColumns
-from evaluation.core.metric import Metric, mean_of
+from evaluation.core.metric import Metric
 
 
 class UnpicklableError(Exception):
@@ -122,7 +123,7 @@ CHALLENGE = Challenge(
             "Task",
             (FIELD,),
             _score,
-            (Metric("value", "Value", mean_of("value"), best=1, worst=0),),
+            (Metric("value", "Value", Mean("value"), best=1, worst=0),),
         ),
     ),
     components=("task.value",),

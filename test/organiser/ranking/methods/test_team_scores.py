@@ -7,7 +7,8 @@ import pandas
 import pytest
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.metric import Metric, auc_of, mean_metric
+from evaluation.core.class_estimators import RocArea
+from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Method
 from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.organiser.ranking.methods import team_scores
@@ -53,7 +54,7 @@ def test_scores_are_resampled_with_the_weights_of_the_metric():
 
 
 def test_a_metric_that_is_no_mean_is_ranked_by_its_own_value():
-    area = Metric("auc", "AUC", auc_of("value", "label"), best=1, worst=0)
+    area = Metric("auc", "AUC", RocArea("value", "label"), best=1, worst=0)
     assert team_scores(area, tables_of("random"), Method("rank-then-mean"), "min") is None
 
 

@@ -19,8 +19,9 @@ import numpy as np
 
 from evaluation.core import fault
 from evaluation.core.challenge import Challenge, Options, Task
+from evaluation.core.estimator import Mean
 from evaluation.core.field import CaseColumns, Field, Kind, Reference, Socket, TableColumns
-from evaluation.core.metric import Metric, mean_of
+from evaluation.core.metric import Metric
 
 SEEN = []
 
@@ -110,7 +111,7 @@ CHALLENGE = Challenge(
             "Task",
             (FIELD,),
             _score,
-            (Metric("value", "Value", mean_of("value"), best=1, worst=0),),
+            (Metric("value", "Value", Mean("value"), best=1, worst=0),),
         ),
     ),
     components=("task.value",),

@@ -1,0 +1,479 @@
+"""Estimators over cases: how per-case columns become one number, and everything that is known of that number.
+
+The estimators of columns are here, those of predicted against true values in `class_estimators`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.case_table import CaseTable, Row, WeightedCases
+from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan, weighted_deviation, weighted_mean
+from evaluation.metrics.intervals import Interval, Unseen
+
+if TYPE_CHECKING:
+    from evaluation.metrics.detection import DetectionTable
+    from evaluation.metrics.froc import Candidates
+
+Strata = NDArray[np.int64]
+IntervalMethod = Literal[
+    "logit-DeLong",
+    "studentised",
+    "Wilson",
+    "Wilson-bootstrap",
+    "Wilson-jackknife",
+    "Fisher-studentised",
+    "percentile",
+    "calibration-band",
+]
+"""How a confidence interval is computed, see `core.intervals`."""
+
+
+@dataclass(frozen=True)
+class MethodInterval:
+    """A confidence interval and its method."""
+
+    interval: Interval
+    method: IntervalMethod
+
+
+# --- Views: what reports, rankings and audits ask of an estimator ---
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The columns of a ROC curve: the score, whose order counts, and the 0/1 label (NaN: left out).
+
+    ``is_area``: the figure is the area under the curve, not a point on it. ``specificity``: the lower bound
+    at which the point has the highest sensitivity.
+    """
+
+    score: str
+    label: str
+    is_area: bool
+    specificity: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The 0/1 columns of a decision and of the correct decision (NaN: left out)."""
+
+    predicted: str
+    present: str
+
+
+@dataclass(frozen=True)
+class CaseFigure:
+    """The difficulty of a case, for a metric that is no mean over cases.
+
+    ``values`` returns a figure of each case, NaN where it has none; higher is better.
+    """
+
+    name: str
+    values: Callable[[CaseTable], Floats]
+
+
+@dataclass(frozen=True)
+class DetectionCurves:
+    """The detections that a figure is computed from, for curves of them.
+
+    ``candidates``: the detections of all classes together; ``hit`` defines a hit in a sentence. ``matched``:
+    the detections of each of the ``classes`` at several IoU thresholds, if there are several.
+    """
+
+    candidates: Callable[[CaseTable], Candidates]
+    hit: str
+    matched: Callable[[CaseTable], DetectionTable] | None = None
+    classes: tuple[str, ...] = ()
+
+
+# --- An estimator ---
+
+
+class Estimator:
+    """A function of weighted cases to one value for each row of weights, and what follows from it.
+
+    A subclass defines ``values``, and whatever differs from the defaults here. ``max_cases``: above so many
+    cases an interval is computed only if the phase asks for it.
+
+    Views are None where an estimator has none. ``detections``: those that it counts. ``case_figure``: the
+    difficulty of cases where no column tells it.
+    """
+
+    max_cases: int | None = None
+    detections: DetectionCurves | None = None
+    case_figure: CaseFigure | None = None
+
+    def values(self, cases: WeightedCases, /) -> Floats:
+        """Return one value for each row of weights, NaN where it does not exist."""
+        raise NotImplementedError
+
+    def strata(self, table: CaseTable, /) -> Strata:
+        """Return for every case the stratum within which it is resampled, −1 if the case does not enter.
+
+        They follow from the reference alone, so that all teams of a phase have the same resamples.
+        """
+        return one_stratum(table)
+
+    def missing(self, worst: float, known: Row) -> Row:
+        """Return the columns of a case without a result, from the worst value and the columns of its labels.
+
+        None where they do not follow from these: then the task gives them.
+        """
+        return {}
+
+    @property
+    def mean_column(self) -> str | None:
+        """The column whose mean this is."""
+        return None
+
+    @property
+    def share_column(self) -> str | None:
+        """The column of zeros and ones whose share of ones this is."""
+        return None
+
+    @property
+    def count_column(self) -> str | None:
+        """The column of zeros and ones whose number of ones this is."""
+        return None
+
+    @property
+    def curve(self) -> Curve | None:
+        """The columns of the ROC curve."""
+        return None
+
+    @property
+    def decision(self) -> Decision | None:
+        """The columns of the decision."""
+        return None
+
+    @property
+    def case_column(self) -> str | None:
+        """The column whose mean or share this is: the value of each case."""
+        return self.mean_column or self.share_column
+
+    @property
+    def label_column(self) -> str | None:
+        """The column of 0/1 labels with which predictions are compared."""
+        if self.curve:
+            return self.curve.label
+        return self.decision.present if self.decision else None
+
+    def possible_values(self, table: CaseTable) -> int | None:
+        """Return how many values there can be for these labels; None: too many to count."""
+        ones = self.share_column or self.count_column
+        return None if ones is None else int(np.count_nonzero(~np.isnan(table[ones]))) + 1
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a mean of shares of cases."""
+        return False
+
+    @property
+    def drawn_together(self) -> bool:
+        """Whether all cases are drawn together, since the shares of the strata are no part of the design."""
+        return False
+
+    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
+        """Return the method of the interval that was chosen by simulated coverage (docs/intervals.md)."""
+        return "Wilson-bootstrap" if bounded else "percentile"
+
+    def decisive(self, table: CaseTable, /) -> Bools | None:
+        """Return the cases whose number decides how certain the figure is, from the reference alone.
+
+        None: those of the smallest stratum.
+        """
+        return None
+
+    def optimism(self, table: CaseTable, /) -> float:
+        """Return by how much the figure may be too high.
+
+        A sample may lack rare false positives, and an envelope is read at its best points.
+        """
+        return 0.0
+
+    def linearised(self, table: CaseTable) -> Floats:
+        """Return the value of each case (NaN: left out) whose mean gives a studentised interval."""
+        raise NotImplementedError
+
+    def figure_of_mean(self, mean: float, cases: int) -> float:
+        """Return the figure for a mean of the values of `linearised`; it rises with the mean."""
+        return mean
+
+    def unseen(self, table: CaseTable, worst: float) -> Unseen:
+        """Return the value of a failure that a sample may not hold, infinite without one."""
+        return Unseen(math.inf)
+
+    def lacks_worst(self, worst: float) -> bool:
+        """Return whether a sample may hold no failure, and a failure has no worst value."""
+        return False
+
+    def influence(self, table: CaseTable) -> Floats:
+        """Return the derivative of the figure by each case's weight, for the infinitesimal jackknife."""
+        raise NotImplementedError
+
+    def weighted_influence(self, cases: WeightedCases) -> Floats:
+        """Return the derivative of a correlation by each case's share of a row's weight, (rows, cases)."""
+        raise NotImplementedError
+
+
+def one_stratum(table: CaseTable) -> Strata:
+    """Return the same stratum for every case."""
+    return np.zeros(len(table), dtype=np.int64)
+
+
+def strata_of_column(table: CaseTable, column: str) -> Strata:
+    """Return one stratum for the cases for which a column is defined, −1 for the others."""
+    return np.where(np.isnan(table[column]), -1, 0)
+
+
+_HALVES = 50
+_BIAS_OF_HALVES = 2.0**0.5 - 1
+
+
+def _halves(table: CaseTable) -> WeightedCases:
+    """Return all cases, then random halves of them and what each leaves; the same for tables of one size."""
+    generator, cases = np.random.default_rng(_HALVES), len(table)
+    chosen = np.array([generator.permutation(cases) < cases // 2 for _ in range(_HALVES)])
+    return WeightedCases(table, np.vstack([np.ones_like(chosen[:1]), chosen, ~chosen]).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Figure(Estimator):
+    """Any function of weighted cases that no other estimator is.
+
+    ``of_envelope``: it reads the highest precision at any higher recall. Where precision hardly changes with
+    recall, its maximum is too high in proportion to n^−½ for n cases. So the mean of random halves lies above
+    the value by √2 − 1 of its bias; the bootstrap shows less, as its curves have the same cases.
+    Source: Bickel, Götze and van Zwet 1997, Stat. Sin. 7:1 (m of n cases).
+    """
+
+    values: Callable[[WeightedCases], Floats]
+    strata: Callable[[CaseTable], Strata] = one_stratum
+    max_cases: int | None = None
+    of_envelope: bool = False
+    detections: DetectionCurves | None = None
+    case_figure: CaseFigure | None = None
+
+    def optimism(self, table: CaseTable, /) -> float:
+        if not self.of_envelope:
+            return 0.0
+        found = self.values(table.derive("halves", _halves))
+        return max(0.0, float(np.nanmean(found[1:]) - found[0])) / _BIAS_OF_HALVES
+
+
+# --- Estimators of columns; NaN in a column leaves a case out ---
+
+
+@dataclass(frozen=True)
+class _OfColumn(Estimator):
+    """An estimator of one column, over the cases for which it is defined."""
+
+    column: str
+
+    def strata(self, table: CaseTable, /) -> Strata:
+        return strata_of_column(table, self.column)
+
+    def missing(self, worst: float, known: Row) -> Row:
+        if self.case_column is None:
+            return {}
+        return {self.column: known.get(self.column, float(worst))}
+
+
+class _StudentisedMean(Estimator):
+    """A figure of a mean over cases; ``rare_failures``: a sample may hold none of the worst values."""
+
+    rare_failures: bool
+
+    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
+        return "studentised"
+
+    def unseen(self, table: CaseTable, worst: float) -> Unseen:
+        if not self.rare_failures or math.isinf(worst):
+            return Unseen(math.inf)
+        # The penalty of a failed distance is far from all values. A failure between 0 and 1 counts half: the
+        # least with which intervals hold where one to five per cent fail.
+        return Unseen(worst, 1.0 if worst > 1 else 0.5)
+
+    def lacks_worst(self, worst: float) -> bool:
+        return self.rare_failures and math.isinf(worst)
+
+
+@dataclass(frozen=True)
+class Mean(_OfColumn, _StudentisedMean):
+    """The mean of a column."""
+
+    rare_failures: bool = True
+
+    @property
+    def mean_column(self) -> str:
+        return self.column
+
+    def values(self, cases: WeightedCases, /) -> Floats:
+        return weighted_mean(cases.table[self.column], cases.weights)
+
+    def linearised(self, table: CaseTable) -> Floats:
+        return table[self.column]
+
+
+@dataclass(frozen=True)
+class Share(_OfColumn):
+    """The share of ones in a column of zeros and ones."""
+
+    is_share = True
+
+    @property
+    def share_column(self) -> str:
+        return self.column
+
+    def values(self, cases: WeightedCases, /) -> Floats:
+        return weighted_mean(cases.table[self.column], cases.weights)
+
+    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
+        return super().interval_method(bounded, clustered) if clustered else "Wilson"
+
+
+@dataclass(frozen=True)
+class Sum(_OfColumn, _StudentisedMean):
+    """The sum of a column; NaN where it is defined for no case."""
+
+    rare_failures = False
+
+    def values(self, cases: WeightedCases, /) -> Floats:
+        column = cases.table[self.column]
+        if np.isnan(column).all():
+            return np.full(len(cases.weights), np.nan)
+        return np.asarray(cases.weights @ np.nan_to_num(column), dtype=np.float64)
+
+    def linearised(self, table: CaseTable) -> Floats:
+        return table[self.column]
+
+    def figure_of_mean(self, mean: float, cases: int) -> float:
+        return mean * cases
+
+
+@dataclass(frozen=True)
+class Count(Sum):
+    """The number of ones in a column of zeros and ones."""
+
+    @property
+    def count_column(self) -> str:
+        return self.column
+
+
+@dataclass(frozen=True)
+class RootMeanSquare(_OfColumn, _StudentisedMean):
+    """The root of the mean square of a column."""
+
+    rare_failures = False
+
+    def values(self, cases: WeightedCases, /) -> Floats:
+        return np.sqrt(weighted_mean(cases.table[self.column] ** 2, cases.weights))
+
+    def linearised(self, table: CaseTable) -> Floats:
+        return table[self.column] ** 2
+
+    def figure_of_mean(self, mean: float, cases: int) -> float:
+        return math.sqrt(max(0.0, mean))
+
+
+_LIMIT = 1.96
+
+
+@dataclass(frozen=True)
+class LimitOfAgreement(_OfColumn, _StudentisedMean):
+    """The mean of a column of differences, plus or minus 1.96 standard deviations (ddof = 1).
+
+    Source: Bland and Altman 1986, Lancet 327:307.
+    """
+
+    upper: bool
+    rare_failures = False
+
+    def values(self, cases: WeightedCases, /) -> Floats:
+        column, weights = cases.table[self.column], cases.weights
+        number = weights @ ~np.isnan(column)
+        variance = weighted_deviation(column, weights) ** 2 * ratio_or_nan(number * 1.0, number - 1.0)
+        width = _LIMIT * np.sqrt(variance)
+        return weighted_mean(column, weights) + (width if self.upper else -width)
+
+    def linearised(self, table: CaseTable) -> Floats:
+        column = table[self.column]
+        centred, deviation = column - np.nanmean(column), np.nanstd(column, ddof=1)
+        width = np.divide(
+            centred**2 + deviation**2, 2 * deviation, out=np.zeros_like(column), where=deviation > 0
+        )
+        return np.asarray(column + (_LIMIT if self.upper else -_LIMIT) * width)
+
+
+@dataclass(frozen=True)
+class MeanOfMeans(_StudentisedMean):
+    """The mean over columns of the mean of each over the cases for which it is defined.
+
+    ``by_reference``: the reference alone tells for which cases a column is defined. A column that is defined
+    for no case is left out.
+    """
+
+    columns: Sequence[str]
+    by_reference: bool
+    rare_failures = True
+
+    def values(self, cases: WeightedCases, /) -> Floats:
+        means = np.array([weighted_mean(cases.table[column], cases.weights) for column in self.columns])
+        return ratio_or_nan(np.nansum(means, axis=0), (~np.isnan(means)).sum(axis=0) * 1.0)
+
+    def strata(self, table: CaseTable, /) -> Strata:
+        absent = np.all([np.isnan(table[column]) for column in self.columns], axis=0)
+        return np.where(self.by_reference & absent, -1, 0)
+
+    def linearised(self, table: CaseTable) -> Floats:
+        given = np.array([column for name in self.columns if not np.isnan(column := table[name]).all()])
+        defined = ~np.isnan(given)
+        means = np.nanmean(given, axis=1, keepdims=True)
+        shares = np.where(defined, given - means, 0.0) / defined.mean(axis=1, keepdims=True)
+        return np.asarray(means.mean() + shares.mean(axis=0))
+
+
+@dataclass(frozen=True)
+class RatioOfSums(Estimator):
+    """The ratio of the sums of two columns, over the cases for which both are defined.
+
+    ``of_nothing`` is the ratio where the sum of the denominators is 0. ``is_share``: it is a share, from 0 to
+    1, not any ratio. ``of_failure``: the numerator of a failed case whose denominator is 0, if failures may
+    be so rare that a sample holds none; one whose denominator is 1 has the numerator 0.
+    """
+
+    numerator: str
+    denominator: str
+    of_nothing: float = math.nan
+    is_share: bool = True
+    of_failure: float | None = None
+
+    def values(self, cases: WeightedCases, /) -> Floats:
+        columns = (self.numerator, self.denominator)
+        above, below = (weighted_mean(cases.table[name], cases.weights) for name in columns)
+        return np.where(below == 0, self.of_nothing, ratio_or_nan(above, below))
+
+    def strata(self, table: CaseTable, /) -> Strata:
+        return strata_of_column(table, self.numerator)
+
+    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
+        return super().interval_method(bounded, clustered) if self.is_share else "studentised"
+
+    def linearised(self, table: CaseTable) -> Floats:
+        above, below = table[self.numerator], table[self.denominator]
+        ratio = np.nansum(above) / np.nansum(below)
+        return np.asarray(ratio + (above - ratio * below) / np.nanmean(below))
+
+    def unseen(self, table: CaseTable, worst: float) -> Unseen:
+        if self.of_failure is None:
+            return super().unseen(table, worst)
+        ratio = np.nansum(table[self.numerator]) / np.nansum(table[self.denominator])
+        return Unseen(float(ratio + min(self.of_failure, -ratio) / np.nanmean(table[self.denominator])))
