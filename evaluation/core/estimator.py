@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
-from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan, weighted_deviation, weighted_mean
+from evaluation.metrics.arrays import (
+    Bools,
+    Floats,
+    ratio_or_nan,
+    weighted_deviation,
+    weighted_mean,
+    weighted_quantile,
+)
 from evaluation.metrics.intervals import Interval, Unseen
 
 if TYPE_CHECKING:
@@ -185,6 +192,10 @@ class Estimator:
         """Return the method of the interval that was chosen by simulated coverage (docs/intervals.md)."""
         return "Wilson-bootstrap" if bounded else "percentile"
 
+    def groups(self, table: CaseTable) -> Strata | None:
+        """Return for every case the group with which it is drawn, −1 for none; None where there are none."""
+        return None
+
     def decisive(self, table: CaseTable, /) -> Bools | None:
         """Return the cases whose number decides how certain the figure is, from the reference alone.
 
@@ -214,6 +225,10 @@ class Estimator:
     def lacks_worst(self, worst: float) -> bool:
         """Return whether a sample may hold no failure, and a failure has no worst value."""
         return False
+
+    def of_each(self, other: Callable[[str], Estimator]) -> Estimator:
+        """Return the figure with another estimator of each column whose mean it takes. Raises ValueError."""
+        raise ValueError("it is no mean over cases")
 
     def influence(self, table: CaseTable) -> Floats:
         """Return the derivative of the figure by each case's weight, for the infinitesimal jackknife."""
@@ -316,6 +331,9 @@ class Mean(_OfColumn, _StudentisedMean):
     def mean_column(self) -> str:
         return self.column
 
+    def of_each(self, other: Callable[[str], Estimator]) -> Estimator:
+        return other(self.column)
+
     def values(self, cases: WeightedCases, /) -> Floats:
         return weighted_mean(cases.table[self.column], cases.weights)
 
@@ -414,6 +432,22 @@ class LimitOfAgreement(_OfColumn, _StudentisedMean):
 
 
 @dataclass(frozen=True)
+class MeanOfFigures(Estimator):
+    """The mean of the figures that exist, of each label for example; by_reference: see `MeanOfMeans`."""
+
+    figures: tuple[Estimator, ...]
+    by_reference: bool = True
+
+    def values(self, cases: WeightedCases, /) -> Floats:
+        found = np.array([figure.values(cases) for figure in self.figures])
+        return ratio_or_nan(np.nansum(found, axis=0), (~np.isnan(found)).sum(axis=0) * 1.0)
+
+    def strata(self, table: CaseTable, /) -> Strata:
+        absent = np.all([figure.strata(table) < 0 for figure in self.figures], axis=0)
+        return np.where(self.by_reference & absent, -1, 0)
+
+
+@dataclass(frozen=True)
 class MeanOfMeans(_StudentisedMean):
     """The mean over columns of the mean of each over the cases for which it is defined.
 
@@ -426,12 +460,10 @@ class MeanOfMeans(_StudentisedMean):
     rare_failures = True
 
     def values(self, cases: WeightedCases, /) -> Floats:
-        means = np.array([weighted_mean(cases.table[column], cases.weights) for column in self.columns])
-        return ratio_or_nan(np.nansum(means, axis=0), (~np.isnan(means)).sum(axis=0) * 1.0)
+        return self.of_each(Mean).values(cases)
 
     def strata(self, table: CaseTable, /) -> Strata:
-        absent = np.all([np.isnan(table[column]) for column in self.columns], axis=0)
-        return np.where(self.by_reference & absent, -1, 0)
+        return self.of_each(Mean).strata(table)
 
     def linearised(self, table: CaseTable) -> Floats:
         given = np.array([column for name in self.columns if not np.isnan(column := table[name]).all()])
@@ -439,6 +471,9 @@ class MeanOfMeans(_StudentisedMean):
         means = np.nanmean(given, axis=1, keepdims=True)
         shares = np.where(defined, given - means, 0.0) / defined.mean(axis=1, keepdims=True)
         return np.asarray(means.mean() + shares.mean(axis=0))
+
+    def of_each(self, other: Callable[[str], Estimator]) -> Estimator:
+        return MeanOfFigures(tuple(map(other, self.columns)), self.by_reference)
 
 
 @dataclass(frozen=True)
@@ -477,3 +512,76 @@ class RatioOfSums(Estimator):
             return super().unseen(table, worst)
         ratio = np.nansum(table[self.numerator]) / np.nansum(table[self.denominator])
         return Unseen(float(ratio + min(self.of_failure, -ratio) / np.nanmean(table[self.denominator])))
+
+
+@dataclass(frozen=True)
+class Quantile(_OfColumn):
+    """A quantile of a column, by linear interpolation: its median at ½."""
+
+    level: float
+
+    @property
+    def case_column(self) -> str:
+        return self.column
+
+    def values(self, cases: WeightedCases, /) -> Floats:
+        return weighted_quantile(cases.table[self.column], cases.weights, self.level)
+
+
+@dataclass(frozen=True)
+class ByGroup(Estimator):
+    """The mean over groups of cases of a figure of each, over the groups that have one.
+
+    ``column`` names the group of each case by a text, empty for a case that does not enter. A group is drawn
+    as a whole, and counts as often as it is drawn.
+    """
+
+    figure: Estimator
+    column: str
+
+    @property
+    def max_cases(self) -> int | None:  # type: ignore[override]
+        return self.figure.max_cases
+
+    @property
+    def case_column(self) -> str | None:
+        return self.figure.case_column
+
+    @property
+    def case_figure(self) -> CaseFigure | None:  # type: ignore[override]
+        return self.figure.case_figure
+
+    def values(self, cases: WeightedCases, /) -> Floats:
+        def parts(table: CaseTable) -> list[tuple[NDArray[np.intp], CaseTable]]:
+            groups = self.groups(table)
+            members = (np.flatnonzero(groups == group) for group in range(int(groups.max(initial=-1)) + 1))
+            return [(of_group, table.take(of_group)) for of_group in members]
+
+        sums = np.zeros((2, len(cases.weights)))
+        for members, table in cases.table.derive(("tables of groups", self.column), parts):
+            weights = cases.weights[:, members]
+            times = weights.max(axis=1)
+            values = np.full(len(weights), np.nan)
+            # Mostly all members are drawn together: then the figure of the group is the same in each row.
+            whole = (weights == times[:, np.newaxis]).all(axis=1)
+            values[whole & (times > 0)] = self.figure.values(WeightedCases(table, np.ones((1, len(members)))))
+            if not whole.all():
+                values[~whole] = self.figure.values(WeightedCases(table, weights[~whole]))
+            defined = ~np.isnan(values)
+            sums[0, defined] += values[defined] * times[defined]
+            sums[1, defined] += times[defined]
+        return ratio_or_nan(*sums)
+
+    def strata(self, table: CaseTable, /) -> Strata:
+        return np.where((self.figure.strata(table) >= 0) & (self.groups(table) >= 0), 0, -1)
+
+    def missing(self, worst: float, known: Row) -> Row:
+        return self.figure.missing(worst, known)
+
+    def groups(self, table: CaseTable) -> Strata:
+        def number(table: CaseTable) -> Strata:
+            names = table.objects(self.column)
+            numbers = {name: number for number, name in enumerate(sorted(set(names) - {""}))}
+            return np.array([numbers.get(name, -1) for name in names], dtype=np.int64)
+
+        return table.derive(("groups", self.column), number)

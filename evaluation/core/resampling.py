@@ -80,6 +80,28 @@ def units_of(clusters: Mapping[str, str] | None, names: Sequence[str]) -> Units 
     return np.array([numbers[label] for label in labels], dtype=np.int64)
 
 
+def joined(units: Units | None, groups: Strata | None) -> Units | None:
+    """Return the units of cases that are drawn with their group (−1: none), and with their cluster.
+
+    units: the cluster of every case. Clusters that share a group are one unit, and so are groups that share a
+    cluster.
+    """
+    if groups is None:
+        return units
+    own = np.where(groups >= 0, groups, int(groups.max(initial=-1)) + 1 + np.arange(groups.size))
+    if units is None:
+        return own
+    found = own
+    while True:
+        before = found
+        for of in (units, own):
+            least = np.full(int(of.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+            np.minimum.at(least, of, found)
+            found = least[of]
+        if np.array_equal(found, before):
+            return found
+
+
 def groups_of(
     metrics: Mapping[str, Metric], table: CaseTable, resampling: Resampling
 ) -> tuple[list[Group], dict[str, str]]:
@@ -88,11 +110,13 @@ def groups_of(
     Left out are metrics with fewer units in a stratum than the phase asks for, and those with more cases than
     can be resampled in time. The reasons follow from the reference alone.
     """
-    units = resampling.units(table.names)
+    clusters = resampling.units(table.names)
     missing: dict[str, str] = {}
-    groups: dict[bytes, dict[str, Metric]] = defaultdict(dict)
-    strata_of: dict[bytes, Strata] = {}
+    groups: dict[tuple[bytes, bytes], dict[str, Metric]] = defaultdict(dict)
+    kinds: dict[tuple[bytes, bytes], tuple[Strata, Units | None]] = {}
     for name, metric in metrics.items():
+        groups_of_cases = metric.estimator.groups(table)
+        units = joined(clusters, groups_of_cases)
         strata = strata_or_reason(metric, table, units, resampling)
         if not isinstance(strata, str):
             strata = _reason(name, metric, table, resampling) or strata
@@ -101,11 +125,12 @@ def groups_of(
         else:
             if metric.estimator.drawn_together:
                 strata = np.where(strata >= 0, 0, -1)
-            strata_of[strata.tobytes()] = strata
-            groups[strata.tobytes()][name] = metric
+            key = strata.tobytes(), b"" if units is None or groups_of_cases is None else units.tobytes()
+            kinds[key] = strata, units
+            groups[key][name] = metric
     found = []
     for key, group in groups.items():
-        strata = strata_of[key]
+        strata, units = kinds[key]
         # Cases that do not enter take no part in the draws: leaving them out saves time only.
         members = np.flatnonzero(strata >= 0)
         found.append(Group(group, members, strata[members], None if units is None else units[members]))
@@ -133,7 +158,7 @@ def strata_or_reason(
     if not resampling.resamples:
         return "no resamples were asked for"
     unit_of_case = np.arange(len(strata)) if units is None else units
-    what = "cases" if units is None else "clusters"
+    what = "cases" if units is None else "clusters" if metric.estimator.groups(table) is None else "groups"
     present = distinct(strata[strata >= 0]).tolist()
     chosen = {f" of class {stratum}" if len(present) > 1 else "": strata == stratum for stratum in present}
     if (decisive := metric.estimator.decisive(table)) is not None:

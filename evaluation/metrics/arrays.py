@@ -230,3 +230,28 @@ def spread(values: ArrayLike) -> Spread:
     first_quartile, median, third_quartile = quantiles(defined, (0.25, 0.5, 0.75)).tolist()
     deviation = float(defined.std(ddof=1)) if defined.size > 1 else math.nan
     return Spread(deviation, median, first_quartile, third_quartile)
+
+
+def weighted_quantile(values: ArrayLike, weights: ArrayLike, level: float) -> Floats:
+    """Quantile of a per-case column under each row of weights, by linear interpolation.
+
+    values: shape (cases,); NaN leaves a case out. weights: whole numbers, shape (resamples, cases): so often
+    the row has each case. level: in [0, 1]. Returns shape (resamples,), as `numpy.quantile` of each row's
+    cases; NaN in a row where no defined case has weight.
+    """
+    column, matrix = np.asarray(values, dtype=np.float64), np.asarray(weights)
+    order = np.argsort(column)[: np.count_nonzero(~np.isnan(column))]
+    if not order.size:
+        return np.full(len(matrix), np.nan)
+    ordered, ranks = column[order], np.cumsum(matrix[:, order], axis=1)
+    total = ranks[:, -1]
+    place = level * (total - 1)
+    below = np.floor(place)
+    first, second = (
+        ordered[np.minimum((ranks <= np.minimum(rank, total - 1)[:, np.newaxis]).sum(axis=1), order.size - 1)]
+        for rank in (below, below + 1)
+    )
+    share, step = place - below, second - first
+    # As `quantiles`, from the nearer value.
+    found = np.where(share < 0.5, first + step * share, second - step * (1 - share))
+    return np.where(total > 0, found, np.nan)

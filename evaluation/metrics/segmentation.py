@@ -187,7 +187,7 @@ def dice_of_counts(
 
     Source: Dice 1945, Ecology 26:297. Equal to `f_beta` with beta = 1.
     """
-    return _ratio(2 * counts.intersection, counts.prediction + counts.reference, counts, both_empty)
+    return ratio_of_counts(2 * counts.intersection, counts.prediction + counts.reference, counts, both_empty)
 
 
 @overload
@@ -199,7 +199,7 @@ def jaccard_of_counts(
 ) -> float | Floats:
     """Jaccard index (intersection over union) |A∩B| / |A∪B|, in [0, 1]; `both_empty` where both are empty."""
     union = counts.prediction + counts.reference - counts.intersection
-    return _ratio(counts.intersection, union, counts, both_empty)
+    return ratio_of_counts(counts.intersection, union, counts, both_empty)
 
 
 @overload
@@ -213,7 +213,7 @@ def precision_of_counts(
 
     0 if only the prediction is empty; `both_empty` if both are empty.
     """
-    return _ratio(counts.intersection, counts.prediction, counts, both_empty)
+    return ratio_of_counts(counts.intersection, counts.prediction, counts, both_empty)
 
 
 @overload
@@ -227,7 +227,7 @@ def recall_of_counts(
 
     0 if only the reference is empty; `both_empty` if both are empty.
     """
-    return _ratio(counts.intersection, counts.reference, counts, both_empty)
+    return ratio_of_counts(counts.intersection, counts.reference, counts, both_empty)
 
 
 def volume_similarity_of_counts(counts: OverlapCounts[AnyIntegers], *, both_empty: float) -> Floats:
@@ -236,7 +236,9 @@ def volume_similarity_of_counts(counts: OverlapCounts[AnyIntegers], *, both_empt
     Source: Taha and Hanbury 2015, BMC Medical Imaging 15:29.
     """
     total = counts.prediction + counts.reference
-    return np.asarray(_ratio(total - abs(counts.prediction - counts.reference), total, counts, both_empty))
+    return np.asarray(
+        ratio_of_counts(total - abs(counts.prediction - counts.reference), total, counts, both_empty)
+    )
 
 
 @overload
@@ -253,15 +255,16 @@ def f_beta_of_counts(
     """
     squared = beta * beta
     numerator = (1.0 + squared) * counts.intersection
-    return _ratio(numerator, squared * counts.reference + counts.prediction, counts, both_empty)
+    return ratio_of_counts(numerator, squared * counts.reference + counts.prediction, counts, both_empty)
 
 
-def _ratio(
+def ratio_of_counts(
     numerator: float | NDArray[np.number],
     denominator: float | NDArray[np.number],
     counts: OverlapCounts[int] | OverlapCounts[AnyIntegers],
     both_empty: float,
 ) -> float | Floats:
+    """Return a ratio of counts: ``both_empty`` without any pixel, else 0 where the denominator is 0."""
     occupied = np.asarray(counts.prediction + counts.reference) > 0
     value = np.where(occupied, 0.0, both_empty)
     np.divide(numerator, denominator, out=value, where=occupied & (np.asarray(denominator) > 0))

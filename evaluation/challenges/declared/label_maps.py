@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
@@ -28,6 +28,7 @@ from evaluation.metrics.label_surfaces import label_boxes
 
 Label = Annotated[int, Key(ge=0, le=65535)]
 
+Parts = Mapping[str, tables.Part]
 Figures = Sequence[float]
 """A figure for each scored structure in the order of the field; NaN where it is undefined."""
 
@@ -316,6 +317,19 @@ class StructureMetricTable(tables.MetricTable):
     def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the figure of each structure of a case; NaN only by the reference."""
 
+    def part(self, comparison: MapComparison, structure: Structure) -> tables.Part:
+        """Return the figure of a structure of a case as a ratio, if `of_nothing` returns a number."""
+        raise NotImplementedError
+
+    def missing_part(self, comparison: MapComparison, structure: Structure) -> tables.Part:
+        """Return the same for a case without a result, from its reference: worse than nothing predicted."""
+        raise NotImplementedError
+
+    @property
+    def of_nothing(self) -> float | None:
+        """The ratio where nothing is in any case, None if the figure of a case is no ratio."""
+        return None
+
     def is_reached(self, table: LabelMapField) -> bool:
         """Return whether there is always a submission that has the best value."""
         return len(table.annotators) < 2
@@ -399,12 +413,37 @@ class StructureMetricTable(tables.MetricTable):
                 reached=self.is_reached(table),
             )
 
+        sums = self._sums(field_name, table, dict.fromkeys([name, *parts]), structures)
         title = self.title_of(name)
         metrics = [metric(name, title, parts if self.mean == "of_labels" else [name])]
         for column, structure in zip(parts, structures, strict=True):
             if several:
                 metrics.append(metric(column, f"{title}, {structure.name.replace('_', ' ')}", [column]))
-        return tables.Measure(tuple(metrics), values, worst)
+        return tables.Measure(tuple(metrics), values, worst, sums=sums)
+
+    def _sums(
+        self, field_name: str, table: LabelMapField, names: Iterable[str], structures: Sequence[Structure]
+    ) -> tables.Sums | None:
+        """Return the parts of the named figures: of all labels together, then of each of several."""
+        if self.of_nothing is None or table.annotators:
+            return None
+
+        def row(maps: MapComparison, part: Callable[[MapComparison, Structure], tables.Part]) -> Parts:
+            enters = self.entering_unanswered(maps, structures)
+            parts = [
+                part(maps, each) if entered else tables.Part(0, 0)
+                for each, entered in zip(structures, enters, strict=True)
+            ]
+            whole = tables.Part(sum(one.number for one in parts), sum(one.of for one in parts))
+            return dict(zip(names, (whole, *parts), strict=False))
+
+        def worst(case: CaseForm, references: Values) -> Parts:
+            unanswered = tables.FieldComparison.of_reference(field_name, references)
+            return row(MapComparison(table, unanswered), self.missing_part)
+
+        return tables.Sums(
+            lambda comparison: row(MapComparison.of(comparison, table), self.part), worst, self.of_nothing
+        )
 
 
 class LabelMetricTable(StructureMetricTable):
@@ -494,13 +533,37 @@ class _OverlapTable(LabelMetricTable):
 
     has_consensus: ClassVar[bool] = True
 
-    ratio: ClassVar[Callable[..., Any]]
-    """The ratio of each label, 1 where it is in neither map."""
+    @staticmethod
+    @abstractmethod
+    def parts(counts: segmentation.LabelCounts) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return numerators and denominators; the ratio is 1 where a label is in neither map."""
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the ratios."""
-        ratios = type(self).ratio(comparison.counts, both_empty=1.0)
-        return _chosen(ratios, comparison.table, structures)
+        counts = comparison.counts
+        ratios = segmentation.ratio_of_counts(*self.parts(counts), counts, both_empty=1.0)
+        return _chosen(np.asarray(ratios), comparison.table, structures)
+
+    @property
+    def of_nothing(self) -> float:
+        """1: there is no voxel of the label in any map."""
+        return 1.0
+
+    def part(self, comparison: MapComparison, structure: Structure) -> tables.Part:
+        """Return the numbers of voxels."""
+        return self._part(comparison.counts, comparison, structure)
+
+    def missing_part(self, comparison: MapComparison, structure: Structure) -> tables.Part:
+        """Return that all voxels are missed, and as many predicted ones are false, at least one."""
+        reference = comparison.counts.reference
+        missed = segmentation.OverlapCounts(0 * reference, np.maximum(reference, 1), reference)
+        return self._part(missed, comparison, structure)
+
+    def _part(
+        self, counts: segmentation.LabelCounts, comparison: MapComparison, structure: Structure
+    ) -> tables.Part:
+        position = comparison.table.structures.index(structure)
+        return tables.Part(*(float(of[position]) for of in self.parts(counts)))
 
 
 class Dice(_OverlapTable):
@@ -513,7 +576,11 @@ class Dice(_OverlapTable):
     """
 
     metric: Literal["dice"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.dice_of_counts)
+
+    @staticmethod
+    def parts(counts: segmentation.LabelCounts) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the voxels of the overlap, of the sum of both regions."""
+        return 2 * counts.intersection, counts.prediction + counts.reference
 
 
 class Jaccard(_OverlapTable):
@@ -526,7 +593,11 @@ class Jaccard(_OverlapTable):
     """
 
     metric: Literal["jaccard"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.jaccard_of_counts)
+
+    @staticmethod
+    def parts(counts: segmentation.LabelCounts) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the voxels of the overlap, of those of either."""
+        return counts.intersection, counts.prediction + counts.reference - counts.intersection
 
 
 class VoxelSensitivity(_OverlapTable):
@@ -539,7 +610,11 @@ class VoxelSensitivity(_OverlapTable):
     """
 
     metric: Literal["voxel_sensitivity"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.recall_of_counts)
+
+    @staticmethod
+    def parts(counts: segmentation.LabelCounts) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the voxels of the overlap, of the region."""
+        return counts.intersection, counts.reference
 
 
 class VoxelPrecision(_OverlapTable):
@@ -552,7 +627,11 @@ class VoxelPrecision(_OverlapTable):
     """
 
     metric: Literal["voxel_precision"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.precision_of_counts)
+
+    @staticmethod
+    def parts(counts: segmentation.LabelCounts) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the voxels of the overlap, of the predicted ones."""
+        return counts.intersection, counts.prediction
 
 
 class VolumeSimilarity(_OverlapTable):
@@ -566,7 +645,12 @@ class VolumeSimilarity(_OverlapTable):
     """
 
     metric: Literal["volume_similarity"]
-    ratio: ClassVar[Callable[..., Any]] = staticmethod(segmentation.volume_similarity_of_counts)
+
+    @staticmethod
+    def parts(counts: segmentation.LabelCounts) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the sum of the volumes less their difference, of the sum."""
+        volumes = counts.prediction + counts.reference
+        return volumes - abs(counts.prediction - counts.reference), volumes
 
 
 class VolumeTable(StructureMetricTable):

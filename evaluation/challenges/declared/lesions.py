@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -21,13 +21,8 @@ from evaluation.challenges.declared.label_maps import (
     diagonal_of,
     spacing_of,
 )
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, Positive, figure_key
-from evaluation.core.case_table import Row
-from evaluation.core.challenge import Values
-from evaluation.core.estimator import RatioOfSums
-from evaluation.core.form import CaseForm
+from evaluation.challenges.declared.tables import FieldTable, Measure, Part, Positive
 from evaluation.core.keys import Key
-from evaluation.core.metric import Metric
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics import lesions as lesion_metrics
 from evaluation.metrics.arrays import Floats
@@ -152,14 +147,6 @@ class _NumberTable(LesionTable):
         return most_lesions(reference.shape, self.neighbours) if self.worst is None else self.worst
 
 
-@dataclass(frozen=True)
-class Part:
-    """A number of lesions, and the number of which they are a part."""
-
-    number: int
-    of: int
-
-
 class _PartTable(LesionTable):
     """Some of the lesions of a case: their number, or their share of those of a case or of all cases."""
 
@@ -170,11 +157,11 @@ class _PartTable(LesionTable):
         "labels for the figure of all labels.",
     )
     more_is_better: ClassVar[bool] = False
-    of_nothing: ClassVar[float] = math.nan
+    share_of_nothing: ClassVar[float] = math.nan
     """The share where there is nothing of which it is one."""
 
     @abstractmethod
-    def part(self, found: lesion_metrics.Lesions) -> Part:
+    def counted(self, found: lesion_metrics.Lesions) -> Part:
         """Return the lesions that are counted, of how many."""
 
     @abstractmethod
@@ -188,7 +175,7 @@ class _PartTable(LesionTable):
         return LabelFigure(best, worst, ordered=math.isfinite(best))
 
     def value(self, label: LabelLesions) -> float:
-        return self._figure(self.part(label.found))
+        return self._figure(self.counted(label.found))
 
     def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
         return self._figure(self.missing(self.lesions_of(reference, structure)))
@@ -196,57 +183,25 @@ class _PartTable(LesionTable):
     def _figure(self, part: Part) -> float:
         if self.reading == "number":
             return float(part.number)
-        return part.number / part.of if part.of else self.of_nothing
+        return part.number / part.of if part.of else self.share_of_nothing
+
+    @property
+    def of_nothing(self) -> float | None:
+        """The share where there is nothing of which it is one, None for a number."""
+        return None if self.reading == "number" else self.share_of_nothing
+
+    def part(self, comparison: MapComparison, structure: Structure) -> Part:
+        """Return the lesions that are counted, of how many."""
+        return self.counted(self.lesions(comparison, structure).found)
+
+    def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:
+        """Return the same for a case without a result."""
+        return self.missing(self.lesions_of(comparison.reference, structure))
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the figures. Raises ValueError as `LabelMetricTable`, and for a pooled mean over labels."""
-        if self.reading != "pooled_share":
-            return super().measure(name, field_name, table)
-        if self.mean == "of_labels":
-            raise ValueError("mean: expected none for a pooled share, which is of the lesions of all labels")
-        if isinstance(table, LabelMapField) and table.annotators:
-            raise ValueError("reading: expected no pooled share of a field with annotators")
-        assert isinstance(table, LabelMapField)
-        structures = self.scored(table)
-        figure, title = self.figure(table), self.title_of(name)
-        names = {name: title}
-        if len(structures) > 1:
-            names |= {f"{name}_{figure_key(each.name)}": f"{title}, {each.name}" for each in structures}
-
-        def row(maps: MapComparison, part_of: Callable[[Structure], Part]) -> Row:
-            enters = self.entering_unanswered(maps, structures)
-            parts = [
-                part_of(each) if entered else Part(0, 0)
-                for each, entered in zip(structures, enters, strict=True)
-            ]
-            whole = Part(sum(part.number for part in parts), sum(part.of for part in parts))
-            each = (whole, *parts) if len(parts) > 1 else (whole,)
-            return {
-                column: float(count)
-                for key, part in zip(names, each, strict=True)
-                for column, count in ((f"{key}_number", part.number), (f"{key}_of", part.of))
-            }
-
-        def values(comparison: FieldComparison) -> Row:
-            maps = MapComparison.of(comparison, table)
-            return row(maps, lambda each: self.part(self.lesions(maps, each).found))
-
-        def worst(case: CaseForm, references: Values) -> Row:
-            reference: LabelMapValue = references[field_name]
-            unanswered = MapComparison(table, FieldComparison.of_reference(field_name, references))
-            return row(unanswered, lambda each: self.missing(self.lesions_of(reference, each)))
-
-        metrics = (
-            Metric(
-                key,
-                words,
-                RatioOfSums(f"{key}_number", f"{key}_of", self.of_nothing),
-                figure.best,
-                figure.worst,
-            )
-            for key, words in names.items()
-        )
-        return Measure(tuple(metrics), values, worst)
+        """Return the figures. Raises ValueError as `LabelMetricTable`, and for what cannot be pooled."""
+        measure = super().measure(name, field_name, table)
+        return measure.pooled() if self.reading == "pooled_share" else measure
 
 
 class DetectedLesions(_PartTable):
@@ -265,7 +220,7 @@ class DetectedLesions(_PartTable):
     )
     more_is_better = True
 
-    def part(self, found: lesion_metrics.Lesions) -> Part:
+    def counted(self, found: lesion_metrics.Lesions) -> Part:
         """Return the detected lesions of the reference."""
         return Part(found.detected, len(found.reference_voxels))
 
@@ -285,7 +240,7 @@ class MissedLesions(_PartTable):
 
     metric: Literal["missed_lesions"]
 
-    def part(self, found: lesion_metrics.Lesions) -> Part:
+    def counted(self, found: lesion_metrics.Lesions) -> Part:
         """Return the missed lesions of the reference."""
         references = len(found.reference_voxels)
         return Part(references - found.detected, references)
@@ -306,9 +261,9 @@ class FalseLesions(_PartTable, _NumberTable):
     """
 
     metric: Literal["false_lesions"]
-    of_nothing = 0.0
+    share_of_nothing = 0.0
 
-    def part(self, found: lesion_metrics.Lesions) -> Part:
+    def counted(self, found: lesion_metrics.Lesions) -> Part:
         """Return the false lesions among the predicted ones."""
         return Part(found.false, len(found.prediction_voxels))
 

@@ -2,11 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
+from evaluation.core.estimator import RatioOfSums
 from evaluation.core.field import Field, Files, HiddenField, Kind, Reference, Socket, TableColumns, TableRows
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key, KeyTable
@@ -174,6 +175,26 @@ def no_columns(case: CaseForm, references: Values) -> Row:
     return {}
 
 
+class Part(NamedTuple):
+    """A figure of a case that is a ratio: a number, of how many."""
+
+    number: float
+    of: float
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The ratios that are the figures of a metric, whose parts can be summed over cases.
+
+    ``row``, ``worst``: as of `Measure`, by the name of each figure. ``of_nothing``: the figure where the sum
+    of all denominators is 0; NaN only where that follows from the reference.
+    """
+
+    row: Callable[[FieldComparison], Mapping[str, Part]]
+    worst: Callable[[CaseForm, Values], Mapping[str, Part]]
+    of_nothing: float
+
+
 @dataclass(frozen=True)
 class Measure:
     """The figures of one declared metric.
@@ -181,13 +202,37 @@ class Measure:
     ``row`` returns the columns of a case; columns that several metrics share have one name and one content.
     ``worst`` returns the columns of a case without a result that do not follow from the metrics, as
     `core.challenge.Task.worst` does. ``details`` returns further content of the organiser's per-case file by
-    key; metrics that share a key give it the same content.
+    key; metrics that share a key give it the same content. ``sums``: if each figure of a case is a ratio.
     """
 
     metrics: tuple[Metric, ...]
     row: Callable[[FieldComparison], Row]
     worst: Callable[[CaseForm, Values], Row] = no_columns
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
+    sums: Sums | None = None
+
+    def pooled(self) -> "Measure":
+        """Return the ratios of the sums over all cases, not the means over cases. Raises ValueError."""
+        sums = self.sums
+        if sums is None:
+            raise ValueError("its figure of a case is no ratio of sums")
+
+        def columns(parts: Mapping[str, Part]) -> Row:
+            return {
+                f"{name}_{end}": float(number)
+                for name, part in parts.items()
+                for end, number in part._asdict().items()
+            }
+
+        def ratio(column: str) -> RatioOfSums:
+            return RatioOfSums(f"{column}_number", f"{column}_of", sums.of_nothing)
+
+        return replace(
+            self,
+            metrics=tuple(replace(one, estimator=one.estimator.of_each(ratio)) for one in self.metrics),
+            row=lambda comparison: columns(sums.row(comparison)),
+            worst=lambda case, references: columns(sums.worst(case, references)),
+        )
 
     @classmethod
     def of_values(

@@ -109,7 +109,7 @@ def _compare_pairs(
 ) -> dict[Pair, Comparison]:
     """Return the tests of some pairs of teams, the better one first in each, corrected by Holm."""
     upwards = 1 if metric.better == "higher" else -1
-    units = cases.units(next(iter(tables.values()))) if tables else None
+    units = cases.units(next(iter(tables.values())), metric) if tables else None
     tests = tests_of_pairs(metric, tables, pairs, units, resampled, choice)
     adjusted = holm([test.p_value for test in tests])
     of_first, of_second = ([values[pair[side]] for pair in pairs] for side in (0, 1))
@@ -211,7 +211,7 @@ def margin_tests(
             unknown = "no team with it, annotator or number"
             raise RankingError(f"margin of {one.metric}: {one.reference}: {unknown}")
         table = next(iter(tables.values()))
-        units = cases.units(table)
+        units = cases.units(table, metrics[one.metric])
         freedom = (len(table) if units is None else np.unique(units).size) - 1
         columns = dict(zip(cases.teams, resampled[one.metric].T, strict=True))
         of_teams, known, drawn = values[one.metric], one.value, np.zeros(1)

@@ -64,7 +64,7 @@ def difference_of_pilot(
     if len(tables) < len(teams):
         raise PhaseError(f"{name}: one of the teams has no results in {task}")
     first, second = (tables[team] for team in teams)
-    units = cases.units(first)
+    units = cases.units(first, metric)
     strata = metric.estimator.strata(first)
     unit_of_case = np.arange(len(strata)) if units is None else units
     members = [np.flatnonzero((unit_of_case == unit) & (strata >= 0)) for unit in np.unique(unit_of_case)]

@@ -16,7 +16,14 @@ from evaluation.core.challenge import Composite
 from evaluation.core.estimator import Strata
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
-from evaluation.core.resampling import Resampling, joint_weights, strata_or_reason, units_of, values_under
+from evaluation.core.resampling import (
+    Resampling,
+    joined,
+    joint_weights,
+    strata_or_reason,
+    units_of,
+    values_under,
+)
 from evaluation.metrics.arrays import Floats, ratio_or_nan
 from evaluation.metrics.intervals import Interval
 from evaluation.organiser.ranking.results import RankingError, Submission
@@ -62,9 +69,13 @@ class TeamCases:
             for team, table in self.task_tables(name.partition(".")[0]).items():
                 yield name, metric, team, table
 
-    def units(self, table: CaseTable) -> NDArray[np.int64] | None:
-        """Return the cluster of every case of a table as an integer, None where cases are independent."""
-        return units_of(self.clusters, table.names)
+    def units(self, table: CaseTable, metric: Metric | None = None) -> NDArray[np.int64] | None:
+        """Return the cluster of every case of a table as an integer, None where cases are independent.
+
+        metric: whose groups of cases are drawn as a whole, too.
+        """
+        groups = metric.estimator.groups(table) if metric else None
+        return joined(units_of(self.clusters, table.names), groups)
 
     def columns(self, teams: Iterable[str], values: Mapping[str, Floats]) -> dict[str, Floats]:
         """Spread the values of some teams, shape (rows, teams), over all teams, with NaN for the rest."""
@@ -148,6 +159,7 @@ def draw_cases(metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resa
     """
     missing: dict[str, str] = {}
     found: dict[str, tuple[tuple[str, ...], Strata]] = {}
+    groups: list[dict[str, int]] = []
     for task, of_task in by_task(metrics).items():
         tables = cases.task_tables(task)
         if not tables:
@@ -155,20 +167,24 @@ def draw_cases(metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resa
             continue
         _require_same_strata(of_task, tables)
         table = next(iter(tables.values()))
-        units = cases.units(table)
         for name, metric in of_task.items():
-            strata = strata_or_reason(metric, table, units, resampling)
+            strata = strata_or_reason(metric, table, cases.units(table, metric), resampling)
             if isinstance(strata, str):
                 missing[name] = strata
             else:
                 found[name] = table.names, strata
+                if (own := metric.estimator.groups(table)) is not None:
+                    groups.append(dict(zip(table.names, own.tolist(), strict=True)))
     names = tuple(sorted({name for of_metric, _ in found.values() for name in of_metric}))
     position = {name: place for place, name in enumerate(names)}
     strata_of_all = {}
     for name, (of_metric, strata) in found.items():
         strata_of_all[name] = np.full(len(names), -1, dtype=np.int64)
         strata_of_all[name][[position[case] for case in of_metric]] = strata
-    return Draws(names, units_of(cases.clusters, names), strata_of_all, missing, resampling)
+    units = units_of(cases.clusters, names)
+    for group_of in groups:
+        units = joined(units, np.array([group_of.get(case, -1) for case in names], dtype=np.int64))
+    return Draws(names, units, strata_of_all, missing, resampling)
 
 
 def resample_teams(metrics: Mapping[str, Metric], cases: TeamCases, draws: Draws) -> Resampled:
