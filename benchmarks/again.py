@@ -25,8 +25,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.measure import Row, _family, write_sample
-from evaluation.organiser.rescoring.cluster import OnCluster
-from evaluation.organiser.rescoring.lanes import Lanes
+from evaluation.organiser.parallel.cluster import OnCluster
+from evaluation.organiser.parallel.lanes import Lanes
 from evaluation.organiser.rescoring.run import score_all
 from evaluation.organiser.rescoring.submissions import find_submissions
 from evaluation.organiser.rescoring.task import Answer, Answers, Engine, ScoringTask, environment

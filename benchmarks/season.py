@@ -41,7 +41,7 @@ from typing import Any
 
 import evaluation
 from benchmarks.measure import _resident_kilobytes, write_sample
-from test.organiser.rescoring.dask_processes import Dask
+from test.organiser.parallel.dask_processes import Dask
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
 _QUALITIES = ("perfect", "good", "poor", "random")

@@ -11,7 +11,7 @@ from typing import Any
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
 from evaluation.core.challenge import fields_of
 from evaluation.io.tables import write_csv
-from evaluation.organiser.justraigs_graders.grading import CASE_COLUMNS
+from evaluation.organiser.justraigs_tables import CASE_COLUMNS
 from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase

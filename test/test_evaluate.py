@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from evaluation.cli.common import declare
 from evaluation.core.fault import FaultKind
 from evaluation.core.outcome import no_progress
 from evaluation.evaluate import Rejection, Result, check, evaluate
@@ -28,7 +27,7 @@ def sample(tmp_path_factory) -> Path:
     """A sealed phase of 30 small images with four submissions."""
     folder = tmp_path_factory.mktemp("sample")
     parser = argparse.ArgumentParser()
-    declare(parser, "evaluation.organiser.cli", "sample-refuge")
+    refuge.add_arguments(parser)
     arguments = parser.parse_args(
         ["--cases", "30", "--width", "96", "--height", "80", "--glaucoma", "0.4", "--extension", ".png"]
     )

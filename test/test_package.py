@@ -98,9 +98,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         for path in (REPOSITORY / "evaluation/organiser").rglob("templates/*")
     )
     recipe = {f"evaluation/organiser/image/base/{name}" for name in ("Dockerfile", "requirements.txt")}
-    commands = {"evaluation/cli/commands.toml", "evaluation/cli/arguments.toml"}
-    commands.add("evaluation/organiser/cli/arguments.toml")
-    others = {"evaluation/py.typed", *commands, *templates, *recipe}
+    others = {"evaluation/py.typed", "evaluation/cli/commands.toml", *templates, *recipe}
     assert names == {*others, *sources}
 
 

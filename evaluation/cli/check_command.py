@@ -9,12 +9,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Only light imports: the worker server starts first and imports beside this process.
-from evaluation.cli.common import EXPECTED, problems_of, progress_bar, status_after
+from evaluation.cli.common import EXPECTED, add_json, add_workers, problems_of, progress_bar, status_after
 from evaluation.platform import machine, messages
 from evaluation.platform.messages import Streams
 
 if TYPE_CHECKING:
     from evaluation.core.form import Form
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add(
+        "--form",
+        type=Path,
+        metavar="FILE",
+        help="the form of the phase, from the challenge's organisers (in an image: of its phase)",
+    )
+    add(
+        "--challenge",
+        type=Path,
+        metavar="FILE",
+        help="the challenge.py of the organisers, of a challenge that is programmed in one; it is run",
+    )
+    add(
+        "submission",
+        type=Path,
+        metavar="SUBMISSION",
+        help="a zip archive, a csv file, or a folder with what one of them holds",
+    )
+    add_workers(parser)
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,20 +4,16 @@ import argparse
 import os
 import select
 import sys
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
-from functools import cache
-from importlib.resources import files
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from evaluation import __version__
 from evaluation.core.fault import FormFault, PhaseError
 from evaluation.core.trouble import MachineTrouble, trouble_of
 
-# --- Arguments, which tables of `arguments.toml` declare ---
+# --- Arguments: their types, and those that several commands have ---
 
 Value = TypeVar("Value", int, float, Fraction)
 
@@ -41,62 +37,31 @@ def whole_number(least: int) -> Callable[[str], int]:
     return _argument(int, lambda number: number >= least, f"a whole number of at least {least}")
 
 
-_TYPES: dict[str, Callable[[str], object]] = {
-    "path": Path,
-    "integer": int,
-    "number": float,
-    "share": _argument(Fraction, lambda number: 0 <= number <= 1, "a number from 0 to 1"),  # 0.95 or 95/100
-    "share_below_one": _argument(float, lambda number: 0 <= number < 1, "a number from 0 to below 1"),
-}
+share = _argument(Fraction, lambda number: 0 <= number <= 1, "a number from 0 to 1")  # 0.95 or 95/100
+share_below_one = _argument(float, lambda number: 0 <= number < 1, "a number from 0 to below 1")
+
+_PHASE = "a phase folder, or the name of one below ground-truth/"
 
 
-def declare(
-    parser: argparse.ArgumentParser, package: str, table: str, words: Mapping[str, object] | None = None
-) -> None:
-    """Declare the arguments of a table in the file `arguments.toml` of a package of commands.
-
-    The keys are those of `argparse`, and ``least``: of a whole number; ``group``: a title, or "at most one"
-    and "exactly one" for arguments that exclude each other. A name in braces stands for one of ``words``.
-    """
-    tables = tables_of(package)
-    shared = tables_of(__package__)["shared"] | tables.get("shared", {})
-    groups: dict[str | None, Any] = {None: parser}
-    for name, own in tables[table].items():
-        keys = {key: _filled(value, words or {}) for key, value in (own or shared[name]).items()}
-        group = keys.pop("group", None)
-        if group not in groups:
-            one = group in ("at most one", "exactly one")
-            groups[group] = (
-                parser.add_mutually_exclusive_group(required=group == "exactly one")
-                if one
-                else parser.add_argument_group(group)
-            )
-        if "least" in keys:
-            keys["type"] = whole_number(keys.pop("least"))
-        elif isinstance(keys.get("type"), str):
-            keys["type"] = _TYPES[keys["type"]]
-        if isinstance(keys.get("metavar"), list):
-            keys["metavar"] = tuple(keys["metavar"])
-        if keys.get("action") == "append":
-            keys["default"] = []
-        elif keys.get("action") == "optional":
-            keys["action"] = argparse.BooleanOptionalAction
-        groups[group].add_argument(name, **keys)
+def add_phase(parser: argparse.ArgumentParser) -> None:
+    """Declare the phase that a command works on."""
+    parser.add_argument("phase", metavar="PHASE", help=_PHASE)
 
 
-@cache
-def tables_of(package: str) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the tables in the file `arguments.toml` of a package of commands, by name."""
-    return tomllib.loads((files(package) / "arguments.toml").read_text(encoding="utf-8"))
+def add_phases(parser: argparse.ArgumentParser) -> None:
+    """Declare the phases that a command works on, one or more."""
+    parser.add_argument("phases", nargs="+", metavar="PHASE", help=_PHASE)
 
 
-def _filled(value: Any, words: Mapping[str, object]) -> Any:
-    """Return a value with the words whose names it has in braces; a name alone is the object itself."""
-    for name, word in words.items() if isinstance(value, str) else ():
-        if value == f"{{{name}}}":
-            return word
-        value = value.replace(f"{{{name}}}", str(word))
-    return value
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Declare the number of worker processes."""
+    words = "number of worker processes (default: one per processor; 0: none)"
+    parser.add_argument("--workers", type=int, metavar="N", help=words)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Declare the option for programs that read the output."""
+    parser.add_argument("--json", action="store_true", help="print JSON for programs, no tables")
 
 
 # --- Progress of long commands: a bar on a terminal, none in a log ---

@@ -10,13 +10,12 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Only light imports: the worker server starts first and imports beside this process.
-from evaluation.cli.common import EXPECTED, problems_of, progress_bar, status_after
+from evaluation.cli.common import EXPECTED, add_workers, problems_of, progress_bar, status_after, whole_number
 from evaluation.core.fault import PhaseError, printable
 from evaluation.core.formats import format_of_name
 from evaluation.core.trouble import raise_trouble_of
@@ -28,17 +27,6 @@ if TYPE_CHECKING:
     from evaluation.phase.phase import Source
 
 
-# --- The arguments of `evaluate --each` ---
-
-
-@dataclass(frozen=True)
-class PhaseSubmissions:
-    """The submissions to one phase: names, paths or addresses; the default phase is --ground-truth."""
-
-    phase: str | None
-    folder: str
-
-
 def shard(text: str) -> slice:
     """Return an argument I/N as the slice of the I-th of N shares, counted from 1."""
     if match := re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text):
@@ -46,27 +34,6 @@ def shard(text: str) -> slice:
         if 1 <= number <= count:
             return slice(number - 1, None, count)
     raise argparse.ArgumentTypeError(f"expected I/N with I from 1 to N, found {text!r}")
-
-
-def parts(given: list[str], ground_truth: str | None) -> list[PhaseSubmissions]:
-    """Return the phases and folders of --each. Raises `PhaseError`."""
-    if len(given) == 1 and (Path(given[0]).exists() or not _names_phase(given[0])):
-        return [PhaseSubmissions(None, given[0])]
-    found: list[PhaseSubmissions] = []
-    for text in given:
-        phase, _, folder = text.partition("=")
-        if not _names_phase(text) or not phase or not folder:
-            raise PhaseError(f"--each {text}: expected PHASE=FOLDER, as several are given")
-        found.append(PhaseSubmissions(phase, folder))
-    if ground_truth is not None:
-        raise PhaseError("--ground-truth: expected none, as --each names the phases")
-    return found
-
-
-def _names_phase(text: str) -> bool:
-    before, equals, _ = text.partition("=")
-    # An address may have an equals sign too, behind its question mark.
-    return bool(equals) and not ("://" in before and "?" in before)
 
 
 INPUT = Path("/input")
@@ -83,7 +50,67 @@ _SHOWN_NAMES = 10
 _OUT_OF_TIME = "The evaluation ran out of time. Please tell the organisers; no result was written."
 
 
-WORDS = {"shard": shard, "uploaded": UPLOADED, "baked": BAKED}
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add(
+        "--input", type=Path, default="/input", metavar="FOLDER", help="the submission (default: %(default)s)"
+    )
+    add(
+        "--ground-truth",
+        metavar="PHASE",
+        help="a phase folder, or the name of one below ground-truth/; it must be sealed (default: "
+        f"{UPLOADED} if it holds anything, else {BAKED})",
+    )
+    add(
+        "--output",
+        type=Path,
+        default="/output",
+        metavar="FOLDER",
+        help="where metrics.json goes (default: %(default)s)",
+    )
+    add(
+        "--cases",
+        type=Path,
+        metavar="FILE",
+        help="also write every case's columns, labels included, for the organiser",
+    )
+    add_workers(parser)
+    add(
+        "--require-isolation",
+        action="store_true",
+        help="stop where readers of untrusted files cannot be confined as SECURITY.md says; "
+        "without it, the log tells what they keep",
+    )
+    add = parser.add_argument_group("many submissions").add_argument
+    add(
+        "--each",
+        nargs="+",
+        metavar="FOLDER",
+        help="score every folder and zip in FOLDER as one team's submission, into OUTPUT/<team>/, "
+        "or those in FOLDER/<team>/ as its submissions; a result whose submission is the same"
+        " is kept. Several phases: PHASE=FOLDER …, into OUTPUT/<phase>/<team>/",
+    )
+    add(
+        "--since",
+        type=Path,
+        metavar="RESULTS",
+        help="compare with earlier results; writes OUTPUT/changes.json",
+    )
+    add("--shard", type=shard, metavar="I/N", help="score only the I-th of N shares, as one job of an array")
+    add(
+        "--cases-per-task",
+        type=whole_number(1),
+        metavar="N",
+        help="score a submission of more than N cases in slices of N, on several processes or "
+        "workers; without it, in slices of 4,300 million pixels or voxels",
+    )
+    add(
+        "--cluster",
+        metavar="WHERE",
+        help="score on the workers of the Dask scheduler at this address, or start one: local, "
+        "kubernetes, or a batch system such as slurm; --workers is then how many to ask for",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -2,10 +2,20 @@
 
 import argparse
 import sys
+from pathlib import Path
 
+from evaluation.cli.common import add_phase
 from evaluation.io.files import write_atomically
 from evaluation.phase.form_file import format_in_words, write_form
 from evaluation.phase.named import named_phase
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add_phase(parser)
+    add("--words", action="store_true", help="the format in words (Markdown), for the challenge's web page")
+    add("--output", type=Path, metavar="FILE", help="where to write (default: standard output)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from evaluation import __version__
-from evaluation.cli.common import USE_THE_PACKAGE, declare, is_of_organisers, status_of
+from evaluation.cli.common import USE_THE_PACKAGE, is_of_organisers, status_of
 from evaluation.core.fault import most_similar
 from evaluation.phase.named import BAKED, UPLOADED
 
@@ -30,16 +30,27 @@ class Command:
     example: tuple[str, ...]
     consequence: str = ""
 
+    def is_in(self, package: Path) -> bool:
+        """Return whether the folder of a package has the command."""
+        return package.joinpath(*self.module.split(".")).with_suffix(".py").is_file()
+
 
 def _read_commands() -> tuple[dict[str, Command], dict[str, list[str]]]:
-    """Read the table of commands; an example names lines that several examples share by their keys."""
+    """Read the table of commands; an example names lines that several examples share by their keys.
+
+    Commands whose room was deleted are left out; those of organisers are known in an image, too.
+    """
     table = tomllib.loads((files("evaluation.cli") / "commands.toml").read_text(encoding="utf-8"))
     shared = table["lines"]
     commands = {
         name: Command(**entry | {"example": tuple(shared.get(line, line) for line in entry["example"])})
         for name, entry in table["commands"].items()
     }
-    return commands, table["roles"]
+    package = Path(__file__).parents[1]
+    if (package / "organiser").is_dir():
+        commands = {name: one for name, one in commands.items() if one.is_in(package)}
+    roles = {role: [name for name in names if name in commands] for role, names in table["roles"].items()}
+    return commands, roles
 
 
 COMMANDS, ROLES = _read_commands()
@@ -72,7 +83,7 @@ _MODULE = "python -m evaluation"
 
 
 def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
-    """Return the parser of a command: as its module fills it, or with the arguments of its table."""
+    """Return the parser of a command: with the arguments that its module declares."""
     command = COMMANDS[name]
     parser = argparse.ArgumentParser(
         prog=f"{_program()} {name}",
@@ -80,11 +91,7 @@ def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
         epilog="\n  ".join(["example:", *command.example]).replace(_MODULE, _program()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    if hasattr(module, "add_arguments"):
-        module.add_arguments(parser)
-    else:
-        assert module.__package__ is not None
-        declare(parser, module.__package__, name, getattr(module, "WORDS", None))
+    module.add_arguments(parser)
     return parser
 
 

@@ -3,11 +3,20 @@
 import argparse
 import json
 import sys
+from pathlib import Path
 
+from evaluation.cli.common import add_json
 from evaluation.core.fault import PhaseError
 from evaluation.io.json_files import read_json
 
 _FURTHER = ("confidence_interval", "standard_deviation", "interval")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add("metrics", type=Path, metavar="METRICS_JSON", help="a metrics.json that evaluate wrote")
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

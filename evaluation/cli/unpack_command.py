@@ -2,8 +2,16 @@
 
 import argparse
 import shutil
+from pathlib import Path
 
 from evaluation.workers.unpacking import unpack
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add("submission", type=Path, metavar="SUBMISSION", help="a zip, a csv file or a folder")
+    add("folder", type=Path, metavar="FOLDER", help="where to, empty or to be made")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ Every submission asks a question about the labels, which the published numbers a
 n values gives at most log2(n) bits. So t submissions tell labels of k bits with a chance of at most
 2^(t log2(n) − k), and all of them not before t = k / log2(n): no attack, whatever it computes, needs fewer
 submissions for labels that were drawn at random. Every figure counts that is computed from the references of
-the label, also of other tasks. `evaluation.organiser.attack` tries real attacks.
+the label, also of other tasks. The room `attacks` tries real ones.
 
 Nothing else in `metrics.json` tells more: composites, ranks and places are computed from published values,
 half-widths from published ends, and the numbers of cases do not depend on labels.

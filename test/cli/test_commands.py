@@ -15,6 +15,7 @@ import pytest
 
 from evaluation.cli.main import COMMANDS, ROLES, main
 from evaluation.phase.manifest import scan, seal
+from test.cli.options import OPTIONS, lines
 from test.repository import REPOSITORY
 from test.started import WITHOUT_WORKERS, run, write_program
 
@@ -205,6 +206,10 @@ def test_help_names_the_program_as_it_was_called(monkeypatch, capsys):
     assert shown.startswith("usage: evaluation seal ")
     assert "\n  evaluation new output/lesions" in shown
     assert "python -m" not in shown
+
+
+def test_the_options_that_completion_reads_are_those_of_the_commands():
+    assert OPTIONS.read_text(encoding="utf-8") == lines(), "write them with: python -m test.cli.options"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])

@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from evaluation.cli.evaluate_command import PhaseSubmissions, parts, shard
+from evaluation.cli.evaluate_command import shard
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.cli.evaluate_each import PhaseSubmissions, parts
 from evaluation.phase.manifest import scan, seal
 from test.organiser.rescoring.teams import CASES, many, results_in, write_teams
 from test.phases import refuge_phase, refuge_submission, replace_in

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.organiser.rescoring.cluster import OnCluster
+from evaluation.organiser.parallel.cluster import OnCluster
 from evaluation.organiser.rescoring.run import score_all
 from evaluation.phase.manifest import scan, seal
-from test.organiser.rescoring.dask_processes import Dask
+from test.organiser.parallel.dask_processes import Dask
 from test.organiser.rescoring.teams import BEFORE, Here, results_in, tasks_of, write_teams
 
 from .engine import HARDENED, docker

@@ -10,6 +10,17 @@ from evaluation.io.json_files import read_json
 from evaluation.organiser.audience import recorded_run, views_of
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add(
+        "recorded",
+        type=Path,
+        metavar="FOLDER",
+        help="holds settings.json, and what scripts/platform.sh wrote: status, stdout, stderr and output/",
+    )
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Print the three views. Raises `PhaseError` if the folder holds no recorded run."""
     folder: Path = arguments.recorded

@@ -8,11 +8,11 @@ from itertools import groupby
 from rich.markup import escape
 from rich.table import Table
 
-from evaluation.cli.common import tell
+from evaluation.cli.common import add_phases, tell
 from evaluation.cli.console import TableConsole, text_table
 from evaluation.core.fault import PhaseError
 from evaluation.organiser import audit
-from evaluation.organiser.attack import attack
+from evaluation.organiser.leaves import found_leaf
 from evaluation.phase.named import named_phase
 from evaluation.phase.phase import Phase
 from evaluation.platform import machine
@@ -22,12 +22,34 @@ _IN_WORDS = tuple(f"{digits} decimals" for digits in _DIGITS)
 _MAX_COUNTED = 10**9
 _SUBMISSIONS = 100
 
-WORDS = {"submissions": _SUBMISSIONS}
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add_phases(parser)
+    add(
+        "--size",
+        action="append",
+        default=[],
+        metavar="TASK=POSITIVES/CASES",
+        help="count with other numbers of a task's 0/1 labels, such as classification=40/400",
+    )
+    add("--attack", action="store_true", help="also attack the labels through metrics.json")
+    add(
+        "--submissions",
+        type=int,
+        default=_SUBMISSIONS,
+        metavar="N",
+        help="how many submissions each attack may make (default: %(default)s)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print tables for every phase; return 1 if one of them has problems. Raises `PhaseError`."""
     status = 0
+    attacks = found_leaf("attacks.attack") if arguments.attack else None
+    if arguments.attack and attacks is None:
+        raise PhaseError("--attack: this copy of the package has no room `attacks`")
     sizes = dict(_size(text) for text in arguments.size)
     for name in arguments.phases:
         try:
@@ -35,8 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
             if unknown := sizes.keys() - {task.name for task in phase.tasks}:
                 raise PhaseError(f"--size: {', '.join(sorted(unknown))} is not a task of {phase.config.name}")
             _print(phase, audit.audit(phase, machine.worker_count(), sizes))
-            if arguments.attack:
-                _print_attacks(phase, arguments.submissions)
+            if attacks:
+                attacks.print_attacks(phase, arguments.submissions)
         except PhaseError as error:
             tell(error.problems, f"{name}: not audited")
             status = 1
@@ -100,18 +122,3 @@ def _answer(phase: Phase, disclosure: audit.Disclosure) -> str:
     if accepted:
         lines.append(f"- They could tell these, which learnable_labels accepts: {', '.join(accepted)}")
     return "\n".join(lines) + "\n"
-
-
-def _print_attacks(phase: Phase, allowed: int) -> None:
-    console, name = TableConsole(120), phase.config.name
-    rows = []
-    for found in attack(phase, machine.worker_count(), allowed):
-        bounds = ("–" if math.isinf(one) else f"{one:g}" for one in (found.bound, found.bound_of_used))
-        share = f"{found.recovered} of {found.cases}"
-        rows.append((found.labels, found.method, str(found.submissions), share, str(found.correct), *bounds))
-    if not rows:
-        console.print(escape(f"{name}: none of the attacks applies to what this phase publishes.\n"))
-        return
-    title = f"{name}: labels that attacks recover from metrics.json, {allowed} submissions at most"
-    numbers = "submissions", "recovered", "right", "bound", "by what it uses"
-    console.print(text_table(title, ("labels", "attack"), numbers, rows))

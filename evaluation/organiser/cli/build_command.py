@@ -3,24 +3,19 @@
 import argparse
 import sys
 
-from evaluation.organiser.image.build import BuiltImage, Recipe, build_image, build_without_phase
+from evaluation.organiser.cli.shared import add_recipe, recipe_of, tell_built, tell_terminal
+from evaluation.organiser.image.build import build_image, build_without_phase
 
 
-def recipe_of(arguments: argparse.Namespace) -> Recipe:
-    """Return how the image is built."""
-    return Recipe(arguments.base, arguments.dockerfile, arguments.docker)
-
-
-def tell_terminal(line: str) -> None:
-    """Show a line of progress on a terminal; a log has none."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"{line}\n")
-
-
-def tell_built(image: BuiltImage) -> None:
-    """Print a line about the image, and the notes for the organiser."""
-    sys.stderr.write("".join(f"Note: {note}\n" for note in image.notes))
-    sys.stdout.write(f"{image.summary}\n")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add(
+        "--without-phase",
+        action="store_true",
+        help="build evaluation-builder and evaluation-base, which have the package and no phase",
+    )
+    add_recipe(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

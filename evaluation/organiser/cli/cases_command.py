@@ -2,10 +2,24 @@
 
 import argparse
 import sys
+from pathlib import Path
 
-from evaluation.cli.common import progress_bar
+from evaluation.cli.common import add_phase, progress_bar
 from evaluation.organiser.case_files import NAME, table_from_files
 from evaluation.phase.named import phase_folder
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add_phase(parser)
+    add("--images", type=Path, metavar="FOLDER", help="read names and sizes from the images in this folder")
+    add(
+        "--labels",
+        type=Path,
+        metavar="CSV",
+        help="take over the columns of this table, which has a column name and a row for each case",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -2,9 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from importlib.resources import files
 
-from evaluation.cli.common import tables_of
 from evaluation.cli.main import COMMANDS
 
 _BASH = """_evaluation() {{
@@ -19,9 +18,21 @@ complete -o default -F _evaluation evaluation
 """
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add(
+        "shell",
+        choices=["bash", "zsh", "fish"],
+        help='bash, zsh: put eval "$(evaluation completion bash)" into ~/.bashrc (zsh: ~/.zshrc); '
+        "fish: evaluation completion fish > ~/.config/fish/completions/evaluation.fish",
+    )
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Print the program for the shell."""
-    options = {name: ["--help", *_options(name)] for name in COMMANDS}
+    of_commands = _options()
+    options = {name: ["--help", *of_commands[name]] for name in COMMANDS}
     if arguments.shell == "fish":
         lines = []
         for name, found in options.items():
@@ -38,11 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _options(command: str) -> Iterator[str]:
-    """Yield the options in the table of a command, without importing the command."""
-    package, _, _ = f"evaluation.{COMMANDS[command].module}".rpartition(".")
-    for name, keys in tables_of(package).get(command, {}).items():
-        if name.startswith("--"):
-            yield name
-            if keys.get("action") == "optional":
-                yield name.replace("--", "--no-", 1)
+def _options() -> dict[str, list[str]]:
+    """Return the options of each command from a generated file (`python -m test.cli.options` writes it).
+
+    A shell asks at each start, and to import all commands takes two seconds.
+    """
+    lines = (files("evaluation.organiser") / "templates" / "options.txt").read_text(encoding="utf-8")
+    return {command: options for command, *options in map(str.split, lines.splitlines())}

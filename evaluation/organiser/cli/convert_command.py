@@ -23,7 +23,22 @@ from evaluation.phase.registry import tasks_of_form
 _JOBS = "predictions.json"
 
 
-WORDS = {"jobs": _JOBS}
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add(
+        "submission",
+        type=Path,
+        metavar="SUBMISSION",
+        help=f"the folder of a submission: of jobs where it holds {_JOBS}, else of an archive",
+    )
+    add(
+        "--ground-truth",
+        required=True,
+        metavar="PHASE",
+        help="a phase folder, or the name of one below ground-truth/",
+    )
+    add("--output", type=Path, required=True, metavar="FOLDER", help="a new or empty folder")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,15 +4,45 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation.cli.common import progress_bar
+from evaluation.cli.common import add_json, add_phases, progress_bar
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.cli.shared import add_features
 
 if TYPE_CHECKING:
     from evaluation.organiser.describe import Description
 
 _LOG_WIDTH = 160
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add_phases(parser)
+    add(
+        "--by",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="also group by a column of cases.csv (always: the phases, the column `set`, the "
+        "subgroups of phase.toml, and classes of the reference); repeatable",
+    )
+    add(
+        "--against",
+        metavar="GROUP",
+        help="compare each other group with this one (default: every pair of groups)",
+    )
+    add("--alpha", type=float, default=0.05, metavar="P", help="level of significance (default: %(default)s)")
+    add_features(parser)
+    add(
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="write description.json, csv files and description.tex there; they hold labels",
+    )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,14 +9,50 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation.cli.common import progress_bar
+from evaluation.cli.common import progress_bar, whole_number
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.cli.fuse_command import rules_of
+from evaluation.organiser.cli.shared import add_combination, rules_of
 from evaluation.platform import machine
 
 if TYPE_CHECKING:
     from evaluation.core.challenge import Task
     from evaluation.organiser.annotators.ensemble import Chosen, Ensemble, MembersChosen
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add("submissions", type=Path, nargs="+", metavar="SUBMISSION", help="folders of submissions, two or more")
+    add("--ground-truth", type=Path, required=True, metavar="FOLDER", help="the phase folder")
+    add("--output", type=Path, required=True, metavar="FOLDER", help="where to write")
+    add("--tasks", metavar="TASK,…", help="comma-separated tasks (default: all tasks of the phase)")
+    add_combination(parser)
+    add(
+        "--top",
+        type=whole_number(2),
+        metavar="K",
+        help="combine only the first K teams of a leaderboard; the name of a folder is that of its team",
+    )
+    add(
+        "--leaderboard",
+        type=Path,
+        metavar="FOLDER|CSV",
+        help="of --top: what rank --output wrote, best of another set of cases than the one to be predicted",
+    )
+    add("--board", metavar="NAME", help="of --leaderboard (default: the overall one, or the only one)")
+    add(
+        "--report",
+        type=Path,
+        metavar="FOLDER",
+        help="write how far the members agree, and on which cases they do not; no label is read",
+    )
+    add(
+        "--gain",
+        action="store_true",
+        help="score the ensemble and its members against the sealed phase, and write into the "
+        "report what it gains over them, with tests, and whether it gains more where they "
+        "disagree",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

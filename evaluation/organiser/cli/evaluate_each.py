@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
-from evaluation.cli.evaluate_command import PhaseSubmissions, parts
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Files
 from evaluation.io.files import scratch_folder, write_atomically
+from evaluation.organiser.leaves import found_leaf
 from evaluation.organiser.rescoring.kept import CHANGES, SEALED
 from evaluation.organiser.rescoring.run import Summary, score_all, slices_of
+from evaluation.organiser.rescoring.scorer import Scorer
 from evaluation.organiser.rescoring.submissions import fetch, find_submissions, is_address, local_path
 from evaluation.organiser.rescoring.task import Engine, ScoringTask, environment
 from evaluation.phase.manifest import FILE_NAME as MANIFEST
@@ -25,6 +26,35 @@ from evaluation.phase.named import phase_folder
 from evaluation.phase.phase import Phase, Source, load_phase
 from evaluation.platform import machine
 from evaluation.platform.messages import Streams
+
+
+@dataclass(frozen=True)
+class PhaseSubmissions:
+    """The submissions to one phase: names, paths or addresses; the default phase is --ground-truth."""
+
+    phase: str | None
+    folder: str
+
+
+def parts(given: list[str], ground_truth: str | None) -> list[PhaseSubmissions]:
+    """Return the phases and folders of --each. Raises `PhaseError`."""
+    if len(given) == 1 and (Path(given[0]).exists() or not _names_phase(given[0])):
+        return [PhaseSubmissions(None, given[0])]
+    found: list[PhaseSubmissions] = []
+    for text in given:
+        phase, _, folder = text.partition("=")
+        if not _names_phase(text) or not phase or not folder:
+            raise PhaseError(f"--each {text}: expected PHASE=FOLDER, as several are given")
+        found.append(PhaseSubmissions(phase, folder))
+    if ground_truth is not None:
+        raise PhaseError("--ground-truth: expected none, as --each names the phases")
+    return found
+
+
+def _names_phase(text: str) -> bool:
+    before, equals, _ = text.partition("=")
+    # An address may have an equals sign too, behind its question mark.
+    return bool(equals) and not ("://" in before and "?" in before)
 
 
 @contextmanager
@@ -177,24 +207,25 @@ def _engine(
 ) -> tuple[Engine, list[ScoringTask]]:
     """Return the engine that scores the tasks, and the tasks with their share of the machine."""
     if arguments.cluster is not None:
-        from evaluation.organiser.rescoring.cluster import OnCluster
-
-        return OnCluster(
+        if (cluster := found_leaf("parallel.cluster")) is None:
+            raise PhaseError("--cluster: this copy of the package has no room `parallel`")
+        engine: Engine = cluster.OnCluster(
             arguments.cluster, arguments.workers, lambda line: streams.tell_organiser([line])
-        ), tasks
+        )
+        return engine, tasks
     if far := next((task.submission for task in tasks if local_path(task.submission) is None), None):
         raise PhaseError(
             f"{far}: expected --cluster for an address; --cluster local scores it on this machine"
         )
-    from evaluation.organiser.rescoring.lanes import Lanes, Scorer
-
     workers = machine.worker_count(arguments.workers)
-    if workers == 0 or not tasks:
-        return Scorer(), [replace(task, workers=0) for task in tasks]
+    parallel = found_leaf("parallel.lanes") if workers and tasks else None
+    if parallel is None:
+        return Scorer(), [replace(task, workers=workers) for task in tasks]
     lanes = min(workers, sum(task.slices for task in tasks))
     each = workers // lanes
     memory = (machine.worker_memory(lanes * each, None) or 0) // _MEBIBYTE
-    return Lanes(lanes), [replace(task, workers=each, memory_mb=memory) for task in tasks]
+    engine = parallel.Lanes(lanes)
+    return engine, [replace(task, workers=each, memory_mb=memory) for task in tasks]
 
 
 def _compared(jobs: Sequence[_Job], since: Path, output: Path) -> Iterator[str]:

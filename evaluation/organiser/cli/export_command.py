@@ -2,14 +2,30 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 from evaluation.organiser import settings
-from evaluation.organiser.cli.build_command import recipe_of, tell_built, tell_terminal
+from evaluation.organiser.cli.shared import add_recipe, recipe_of, tell_built, tell_terminal
 from evaluation.organiser.image.build import build_image, phase_folder_of
 from evaluation.organiser.image.export import export_image, next_steps
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from evaluation.platform import machine
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add_recipe(parser)
+    add("--output", type=Path, metavar="FOLDER", help="where to write (default: FOLDER/export)")
+    add(
+        "--compression",
+        type=int,
+        choices=range(1, 10),
+        default=6,
+        metavar="LEVEL",
+        help="of gzip, from 1 (fast) to 9 (default: %(default)s)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

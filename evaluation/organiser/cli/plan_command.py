@@ -5,8 +5,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import astuple
 from fractions import Fraction
+from pathlib import Path
 from typing import get_args
 
+from evaluation.cli.common import share, whole_number
 from evaluation.core.fault import PhaseError
 from evaluation.organiser import plan
 from evaluation.organiser.output import write_rows
@@ -16,6 +18,58 @@ from evaluation.organiser.ranking.results import read_results
 
 _LEVEL = 0.95
 _COLUMNS = ("figure", "value", "half_width", "positives", "negatives", "cases")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add(
+        "--sensitivity",
+        type=share,
+        nargs="+",
+        metavar=("VALUE", "HALF_WIDTH"),
+        help="the expected sensitivity, and the half-width that its 95 %% interval is to have",
+    )
+    add(
+        "--specificity",
+        type=share,
+        nargs="+",
+        metavar=("VALUE", "HALF_WIDTH"),
+        help="the expected specificity, and the half-width that its 95 %% interval is to have",
+    )
+    add(
+        "--auc",
+        type=share,
+        nargs="+",
+        metavar=("VALUE", "HALF_WIDTH"),
+        help="the expected area under the ROC curve, and the half-width that its 95 %% interval is to have",
+    )
+    add("--prevalence", type=share, metavar="SHARE", help="share of positive cases in the test set")
+    add(
+        "--cases",
+        type=whole_number(1),
+        metavar="N",
+        help="also the intervals on so many cases; then a half-width may be left out",
+    )
+    add("--output", type=Path, metavar="CSV", help="also write what is needed as a table")
+    add(
+        "--pilot",
+        type=Path,
+        metavar="FOLDER",
+        help="results of teams, as evaluate --each writes them: how many cases show the difference"
+        " of two teams, by simulation with the test of rank; needs --teams and --metric",
+    )
+    add("--teams", nargs=2, metavar="TEAM", help="of --pilot: the two teams")
+    add("--metric", metavar="TASK.METRIC", help="of --pilot: the metric")
+    add(
+        "--difference",
+        type=float,
+        nargs=3,
+        metavar=("DIFFERENCE", "SPREAD", "CORRELATION"),
+        help="without a pilot: of two means over cases, the standard deviation over the cases, and"
+        " the correlation between two teams",
+    )
+    add("--power", type=share, default="4/5", metavar="SHARE", help="(default: 0.8, of 200 sets)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
+from evaluation.cli.common import add_json, share, whole_number
 from evaluation.core.scheme import Method, MethodName, Scheme, Ties
 from evaluation.io.tables import DECIMAL
 from evaluation.organiser.cli.rank_table import print_leaderboard
@@ -27,11 +28,204 @@ from evaluation.phase import registry
 from evaluation.phase.places import PLATFORM_METHODS
 from evaluation.platform.result_file import render
 
-WORDS = {
-    "methods": ", ".join(get_args(MethodName)),
-    "platform_methods": ", ".join(PLATFORM_METHODS),
-    "ties": get_args(Ties),
-}
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add(
+        "results",
+        nargs="+",
+        metavar="[PHASE=]FOLDER|CSV",
+        help="a folder with one sub-folder per team, as evaluate --each writes it, or a table of "
+        "results; for a ranking over several phases one each, for example "
+        "offline=output/offline onsite=onsite.csv",
+    )
+    add("--output", type=Path, metavar="FOLDER", help="where to write (default: only print)")
+    add_json(parser)
+    add(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="NAME=higher|lower[,KEY=VALUE…]",
+        help="a metric of a table and its better direction; keys: weight (of its rank), worst "
+        "(replaces missing values), title, unit; repeatable",
+    )
+    add(
+        "--definition",
+        type=Path,
+        metavar="TOML",
+        help="of a table: its [metrics.NAME], title, seed, resamples",
+    )
+    add(
+        "--scheme",
+        default="challenge",
+        metavar="NAME|FILE",
+        help="challenge: its own (default; of a table, the weighted ranks); the same with the method "
+        f"{', '.join(get_args(MethodName))}; the platform's {', '.join(PLATFORM_METHODS)}; or a TOML file",
+    )
+    add(
+        "--ties",
+        choices=get_args(Ties),
+        help="the rank that equal teams share (default: the scheme's, else min)",
+    )
+    add(
+        "--quantile",
+        type=float,
+        metavar="Q",
+        help="of quantile-then-rank, from the worse end (default: 0.05)",
+    )
+    add("--alpha", type=float, metavar="P", help="of test-then-rank (default: 0.05)")
+    add(
+        "--adjust", choices=["holm", "none"], help="of test-then-rank for its number of tests (default: holm)"
+    )
+    add(
+        "--ground-truth",
+        type=Path,
+        metavar="FOLDER",
+        help="the phase, for the score and columns that the platform's schemes rank (default: the "
+        "components of the challenge's ranking), and for a challenge that is programmed "
+        "beside it",
+    )
+    add(
+        "--which",
+        choices=["best", "last"],
+        help="which of a team's submissions counts (default: the challenge's rule)",
+    )
+    add(
+        "--evaluations",
+        action="append",
+        default=[],
+        metavar="[PHASE=]N",
+        help="only the first N evaluated submissions of each team count; rejected ones are not counted",
+    )
+    add(
+        "--deadline",
+        action="append",
+        default=[],
+        metavar="[PHASE=]TIME",
+        help="submissions after it are left out, such as 2018-09-16T12:00:00+02:00; needs "
+        "submissions.csv beside the results, with the columns team, submission, submitted_at",
+    )
+    add(
+        "--finalists",
+        metavar="PHASE=N",
+        help="only the first N teams of this phase are ranked in the others and in the final ranking",
+    )
+    add(
+        "--resamples",
+        type=whole_number(0),
+        metavar="N",
+        help="of the bootstrap; 0: none (default: the phase's)",
+    )
+    add(
+        "--interval-minimum",
+        type=whole_number(2),
+        metavar="N",
+        help="fewest cases of a class or structure for resampling (default: the phase's)",
+    )
+    add(
+        "--tests",
+        action=argparse.BooleanOptionalAction,
+        help="test all pairs of teams (default: up to a hundred teams)",
+    )
+    add(
+        "--permutations",
+        type=whole_number(1),
+        default=9999,
+        metavar="N",
+        help="of randomisation tests (default: %(default)s)",
+    )
+    add(
+        "--test-of-means",
+        choices=["permutation", "signed-rank", "rank-sum"],
+        default="permutation",
+        help="the test of a mean over cases: paired permutation of the mean, Wilcoxon's "
+        "signed-rank test, or the unpaired rank-sum test as in ADAM's paper (default: "
+        "%(default)s)",
+    )
+    add(
+        "--compare",
+        action="append",
+        default=[],
+        metavar="TEAM=TEAM[,TEAM…]",
+        help="test a team without a place against others, * for all ranked ones; beside the column"
+        " compare_with of teams.csv; repeatable",
+    )
+    add(
+        "--margin",
+        action="append",
+        default=[],
+        metavar="METRIC=MARGIN:REFERENCE",
+        help="test whether each team is not inferior, and equivalent, to a reference: a team, an "
+        "annotator of --annotator-scores, or a number; several are primary metrics, corrected"
+        " together; repeatable",
+    )
+    add(
+        "--margin-order",
+        choices=["holm", "fixed"],
+        default="holm",
+        help="of several --margin: Holm's correction, or tests in the order given until one fails "
+        "(default: %(default)s)",
+    )
+    add(
+        "--group-teams",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="results by a column of --methods, such as the network; several values of a team have"
+        " ; between them; needs --output; repeatable",
+    )
+    add(
+        "--methods",
+        type=Path,
+        metavar="CSV",
+        help="of --group-teams: team and any other columns (default: teams.csv beside the results)",
+    )
+    add(
+        "--influence",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="leave out every case in turn (default: yes)",
+    )
+    add(
+        "--subgroup",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="of the case table: tests between subgroups within teams, difficulty by subgroup; repeatable",
+    )
+    add(
+        "--covariate",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="of the case table, numbers: Spearman's correlation with the values per case; repeatable",
+    )
+    add(
+        "--prevalence",
+        type=share,
+        metavar="SHARE",
+        help="of positive cases: predictive values at the teams' operating points",
+    )
+    add(
+        "--annotators",
+        type=Path,
+        metavar="CSV",
+        help="a table of annotators: name and a column each; 0 and 1 are decisions, else it is a score",
+    )
+    add(
+        "--annotator-scores",
+        type=Path,
+        metavar="CSV",
+        help="metrics of annotators, as fuse writes them to annotators.csv, to be listed beside the teams",
+    )
+    add(
+        "--classifier",
+        action="append",
+        default=[],
+        metavar="TASK.COLUMN[=TITLE]",
+        help="a per-case column as a classifier beside the annotators; repeatable",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

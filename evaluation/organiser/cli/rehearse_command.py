@@ -4,11 +4,16 @@ import argparse
 import math
 import sys
 
-from evaluation.cli.common import progress_bar
+from evaluation.cli.common import add_phase, progress_bar
 from evaluation.cli.console import TableConsole, text_table
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.rehearsal import MOST_CASES, MOST_PIXELS, Rehearsal, rehearse
 from evaluation.phase.named import named_phase
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_phase(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,31 +1,24 @@
-"""`report`: self-contained HTML pages of submissions, leaderboards, changes and cyst benchmarks."""
+"""`report`: self-contained HTML pages of submissions, leaderboards and changes."""
 
 from __future__ import annotations
 
 import argparse
-import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from evaluation.cli.common import declare
+from evaluation.cli.common import add_workers
 from evaluation.core.fault import PhaseError
-
-if TYPE_CHECKING:
-    from evaluation.organiser.report_library import Report
+from evaluation.organiser.cli.shared import Parts, add_features, add_figures, add_report, write_report
+from evaluation.organiser.leaves import found_leaf
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the kinds of reports and their arguments."""
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-    for name, write, content in (
-        ("submission", _submission, "the results of one submission as one HTML file"),
-        ("leaderboard", _leaderboard, "a leaderboard as one HTML file with figures, tables and methods"),
-        ("changes", _changes, "what has changed since earlier results as one HTML file"),
-        ("benchmark", _benchmark, "what `fuse cysts` measured as one HTML file with figures and tables"),
-    ):
-        summary = f"Write {content}, for the organiser."
-        added = kinds.add_parser(name, help=summary, description=summary)
-        declare(added, __package__, f"report-{name}")
-        added.set_defaults(write=write)
+    _add_submission(kinds)
+    _add_leaderboard(kinds)
+    _add_changes(kinds)
+    if module := found_leaf("cyst_benchmark.report_benchmark"):
+        module.add_part(kinds)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -34,12 +27,39 @@ def run(arguments: argparse.Namespace) -> int:
     return status
 
 
-def _write_report(report: Report, arguments: argparse.Namespace) -> int:
-    report.write(arguments.output)
-    if arguments.figures is not None:
-        report.write_figures(arguments.figures)
-    sys.stdout.write(f"{arguments.output}\n")
-    return 0
+def _add_submission(kinds: Parts) -> None:
+    parser = add_report(kinds, "submission", "the results of one submission as one HTML file")
+    parser.set_defaults(write=_submission)
+    add = parser.add_argument
+    add(
+        "--ground-truth",
+        required=True,
+        metavar="PHASE",
+        help="a phase folder, or the name of one below ground-truth/; it must be sealed",
+    )
+    add("--input", type=Path, metavar="SUBMISSION", help="a folder, a zip archive or a csv file")
+    add("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
+    add_figures(parser)
+    add(
+        "--results",
+        type=Path,
+        metavar="FOLDER",
+        help="metrics.json and cases.json of an earlier evaluation, which is then not repeated",
+    )
+    add(
+        "--images",
+        type=Path,
+        metavar="FOLDER",
+        help="original images, named as the cases, to be drawn below the overlays",
+    )
+    add(
+        "--tables",
+        type=Path,
+        metavar="FOLDER",
+        help="also write the challenge's further analyses there as csv; they hold labels",
+    )
+    add("--public", action="store_true", help="leave out labels, what tells of them, and every single case")
+    add_workers(parser)
 
 
 def _submission(arguments: argparse.Namespace) -> int:
@@ -61,7 +81,47 @@ def _submission(arguments: argparse.Namespace) -> int:
         raise PhaseError(*(str(fault) for fault in rejected.faults)) from None
     if arguments.tables is not None:
         report.write_tables(arguments.tables)
-    return _write_report(report, arguments)
+    return write_report(report, arguments)
+
+
+def _add_leaderboard(kinds: Parts) -> None:
+    parser = add_report(
+        kinds, "leaderboard", "a leaderboard as one HTML file with figures, tables and methods"
+    )
+    parser.set_defaults(write=_leaderboard)
+    add = parser.add_argument
+    add(
+        "results",
+        type=Path,
+        metavar="RESULTS",
+        help="the folder that `rank --output` wrote: leaderboard.json and the organiser's files "
+        "beside it; or the results of `evaluate --each`, which are then ranked as the "
+        "challenge does",
+    )
+    add("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
+    add_figures(parser)
+    add(
+        "--ground-truth",
+        action="append",
+        default=[],
+        metavar="PHASE",
+        help="add a section on the data of a phase, as `describe` prints it; repeatable, to compare phases",
+    )
+    add(
+        "--submissions",
+        type=Path,
+        metavar="FOLDER",
+        help="a folder, zip archive or csv file for each team: adds pictures of the hardest cases "
+        "of a phase of --ground-truth by the three best teams",
+    )
+    add(
+        "--images",
+        type=Path,
+        metavar="FOLDER",
+        help="original images, named as the cases, to be drawn below the pictures of the hardest cases",
+    )
+    add_features(parser)
+    add_workers(parser)
 
 
 def _leaderboard(arguments: argparse.Namespace) -> int:
@@ -75,7 +135,21 @@ def _leaderboard(arguments: argparse.Namespace) -> int:
         workers=arguments.workers,
         features=arguments.features,
     )
-    return _write_report(report, arguments)
+    return write_report(report, arguments)
+
+
+def _add_changes(kinds: Parts) -> None:
+    parser = add_report(kinds, "changes", "what has changed since earlier results as one HTML file")
+    parser.set_defaults(write=_changes)
+    add = parser.add_argument
+    add(
+        "changes",
+        type=Path,
+        metavar="CHANGES",
+        help="the changes.json that `evaluate --each --since` wrote, or the folder that holds it",
+    )
+    add("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
+    add_figures(parser)
 
 
 def _changes(arguments: argparse.Namespace) -> int:
@@ -83,23 +157,4 @@ def _changes(arguments: argparse.Namespace) -> int:
     from evaluation.organiser.report.board.reading import read_changes
     from evaluation.organiser.report_library import Report
 
-    return _write_report(Report(changes_page(read_changes(arguments.changes))), arguments)
-
-
-def _benchmark(arguments: argparse.Namespace) -> int:
-    from evaluation.organiser.report import benchmark_pictures
-    from evaluation.organiser.report.benchmark_page import benchmark_page, read_tables
-    from evaluation.organiser.report_library import Report
-
-    tables = read_tables(arguments.tables)
-    annotations, phase = arguments.annotations, arguments.phase
-    pictures = {}
-    if annotations is not None:
-        shown = benchmark_pictures.chosen_b_scans(annotations, arguments.tables)
-        pictures["accuracy"] = benchmark_pictures.run_gallery(shown)
-        pictures["combinations"] = benchmark_pictures.b_scan_gallery(shown, arguments.tables)
-        if phase is not None:
-            pictures["work"] = benchmark_pictures.part_gallery(annotations, arguments.tables, phase)
-    elif phase is not None:
-        raise PhaseError("--phase: expected only together with --annotations")
-    return _write_report(Report(benchmark_page(arguments.tables.name, tables, pictures)), arguments)
+    return write_report(Report(changes_page(read_changes(arguments.changes))), arguments)

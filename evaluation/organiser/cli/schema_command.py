@@ -5,6 +5,20 @@ import json
 import sys
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add(
+        "file",
+        nargs="?",
+        choices=["metrics", "leaderboard", "phase", "catalogue"],
+        default="metrics",
+        help="of which file; catalogue: the page of the kinds and metrics that a phase can declare"
+        " (default: %(default)s)",
+    )
+    add("--words", action="store_true", help="the keys of phase.toml as a page in Markdown, of phase alone")
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Print the schema, or a page."""
     if arguments.file == "catalogue":

@@ -3,11 +3,16 @@
 import argparse
 import sys
 
-from evaluation.cli.common import progress_bar
+from evaluation.cli.common import add_phase, progress_bar
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.named import phase_folder
 from evaluation.platform import machine
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_phase(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -3,9 +3,21 @@
 import argparse
 import sys
 
+from evaluation.cli.common import add_phase
 from evaluation.organiser import settings
 from evaluation.phase.named import named_phase
 from evaluation.platform import machine
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add_phase(parser)
+    add(
+        "--public",
+        action="store_true",
+        help="instead list the paths of metrics.json that display_all_metrics shows to everybody",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,9 +4,35 @@ import argparse
 import sys
 from pathlib import Path
 
-from evaluation.cli.common import progress_bar
+from evaluation.cli.common import add_phase, progress_bar, share, whole_number
+from evaluation.organiser.cli.shared import add_seed
 from evaluation.organiser.subset import DrawnCases, draw, write_subset
 from evaluation.phase.named import named_phase
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add_phase(parser)
+    add("--output", type=Path, required=True, metavar="FOLDER", help="the phase folder to write")
+    add("--name", help="name of the new phase (default: the name of its folder)")
+    add("--title", help="title of the new phase (default: that of the phase)")
+    add("--share", type=share, default="1/10", help="of the cases that are drawn, from 0 to 1 (default: 0.1)")
+    add(
+        "--by",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="of cases.csv: draw the share of each of its values; bins in [[subgroups]] cut "
+        "numbers; repeatable (default: the first label of 2 to 10 values)",
+    )
+    add_seed(parser)
+    add(
+        "--stack",
+        type=whole_number(1),
+        metavar="N",
+        help="most images of a stack, where algorithms are run on stacks (default: as many as in the phase)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,10 +1,9 @@
 """The entry exam of JustRAIGS' graders, and who grades which images."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
@@ -12,25 +11,13 @@ from evaluation.challenges.justraigs.kinds import FINAL_COLUMN
 from evaluation.challenges.justraigs.rules import NOT_REFERABLE, REFERABLE
 from evaluation.core.fault import PhaseError
 from evaluation.io.tables import write_csv
+from evaluation.organiser import justraigs_tables as tables
 from evaluation.organiser.justraigs_graders import grading
+from evaluation.organiser.justraigs_tables import BLOCK, assign_pairs, blocks
 from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import organiser_table
 
 # --- Assignment of graders to images of JustRAIGS: pairs by blocks, and replacements of removed graders ---
-
-Item = TypeVar("Item")
-
-BLOCK = 200
-"""The number of images per pair of graders, as in the design document."""
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """The two first graders of one image, drawn for its block; blocks are numbered from 1 on."""
-
-    image: str
-    block: int
-    graders: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,30 +35,8 @@ class Regrading:
     new_grader: str
 
 
-def assign_pairs(
-    images: Sequence[str], graders: Sequence[str], seed: int = 0, block: int = BLOCK
-) -> list[Assignment]:
-    """Return the graders of each image, in the order of the images: a random pair for each block of them.
-
-    Graders do not work in fixed pairs (design document, sources of error a). The last block may be smaller.
-    Each pair is drawn independently from all pairs with equal chances. Raises ValueError for fewer than two
-    graders, a repeated grader or image, and a block below 1.
-    """
-    if len(graders) < 2 or len(set(graders)) < len(graders):
-        raise ValueError(f"graders: expected two or more different ones, found {len(graders)}")
-    if len(set(images)) < len(images):
-        raise ValueError("images: expected each once")
-    rng = np.random.Generator(np.random.PCG64(seed))
-    assignments = []
-    for number, members in enumerate(_blocks(images, block), start=1):
-        first, second = rng.choice(len(graders), size=2, replace=False).tolist()
-        pair = graders[first], graders[second]
-        assignments += [Assignment(image, number, pair) for image in members]
-    return assignments
-
-
 def redistribute(
-    eyes: Sequence[grading.Eye], removed: Collection[str], seed: int = 0, block: int = BLOCK
+    eyes: Sequence[tables.Eye], removed: Collection[str], seed: int = 0, block: int = BLOCK
 ) -> list[Regrading]:
     """Return the gradings of removed graders with their new graders, sorted by eye and role.
 
@@ -80,7 +45,7 @@ def redistribute(
     ValueError for a block below 1.
     """
     pools = [_pool(eyes, (0, 1), removed), _pool(eyes, (grading.SPECIALIST,), removed)]
-    groups: dict[tuple[tuple[int, ...], tuple[str, ...]], list[grading.Eye]] = defaultdict(list)
+    groups: dict[tuple[tuple[int, ...], tuple[str, ...]], list[tables.Eye]] = defaultdict(list)
     for eye in sorted(eyes, key=lambda eye: eye.name):
         roles = tuple(role for role in eye.roles if eye.graders[role] in removed)
         if roles:
@@ -89,7 +54,7 @@ def redistribute(
     rng = np.random.Generator(np.random.PCG64(seed))
     found = []
     for (roles, staying), members in sorted(groups.items(), key=lambda item: item[0]):
-        for part in _blocks(members, block):
+        for part in blocks(members, block):
             taken = set(staying)
             for role in roles:
                 candidates = [name for name in pools[role == grading.SPECIALIST] if name not in taken]
@@ -101,16 +66,9 @@ def redistribute(
     return sorted(found, key=lambda regrading: (regrading.eye, regrading.role))
 
 
-def _pool(eyes: Sequence[grading.Eye], roles: Collection[int], removed: Collection[str]) -> list[str]:
+def _pool(eyes: Sequence[tables.Eye], roles: Collection[int], removed: Collection[str]) -> list[str]:
     """Return the graders who have one of the roles in any eye and stay, sorted."""
     return sorted({eye.graders[role] for eye in eyes for role in eye.roles if role in roles} - set(removed))
-
-
-def _blocks(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    if size < 1:
-        raise ValueError(f"block: expected at least 1, found {size}")
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
 
 
 # --- The entry exam of graders: their answers on images with known labels, against limits ---
@@ -126,18 +84,18 @@ def hold_exam(table: Path) -> list[grading.GraderFigures]:
     whose label is U do not count. Raises `PhaseError` with every fault, such as an unknown label, a repeated
     image, a table without a candidate, or one without an image of each class.
     """
-    gradings, known = [], ", ".join(grading.MAIN_LABELS)
+    gradings, known = [], ", ".join(tables.MAIN_LABELS)
     with organiser_table(table, (NAME, FINAL_COLUMN), holds="image") as answers:
         candidates = [column for column in answers.columns if column and column not in (NAME, FINAL_COLUMN)]
         if not candidates:
             answers.faults.append(f"{answers.file}: expected a column for each candidate, found none")
         for row in answers.rows:
             final = row.cells[FINAL_COLUMN].upper()
-            if final not in grading.MAIN_LABELS:
+            if final not in tables.MAIN_LABELS:
                 row.fault(FINAL_COLUMN, f"expected {known}, found {final!r}")
             for candidate in candidates:
                 answer = row.cells[candidate].upper()
-                if answer and answer not in grading.MAIN_LABELS:
+                if answer and answer not in tables.MAIN_LABELS:
                     row.fault(candidate, f"expected {known} or nothing, found {answer!r}")
                 gradings.append(grading.Grading(candidate, answer, final))
         for name, count in Counter(row.cells[NAME] for row in answers.rows).items():

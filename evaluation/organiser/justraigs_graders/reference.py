@@ -6,8 +6,10 @@ from pathlib import Path
 
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
 from evaluation.core.fault import PhaseError
+from evaluation.organiser import justraigs_tables as tables
 from evaluation.organiser.justraigs_graders import grading
-from evaluation.organiser.justraigs_graders.assignment import BLOCK, redistribute
+from evaluation.organiser.justraigs_graders.assignment import redistribute
+from evaluation.organiser.justraigs_tables import BLOCK
 from evaluation.organiser.output import whole_folder, write_report, write_rows
 from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.config import FILE_NAME
@@ -45,10 +47,10 @@ def fuse_graders(
     assert isinstance(options, JustraigsOptions)
     if mapping is None and given.config.submission == "algorithm":
         raise PhaseError('--mapping: expected the mapping of stacks for submission = "algorithm", found none')
-    eyes = grading.read_graders(graders)
+    eyes = tables.read_graders(graders)
     with whole_folder(output) as phase:
         (phase / FILE_NAME).write_bytes(configuration.read_bytes())
-        grading.write_case_table(phase / CASES, eyes, mapping, graders.name)
+        tables.write_case_table(phase / CASES, eyes, mapping, graders.name)
     agreed = [eye.agreed_features(options.specialist_alone) for eye in eyes]
     limits = monitoring.limits
     figures = grading.figures_of(grading.gradings_of(eyes))
@@ -61,7 +63,7 @@ def fuse_graders(
     ]
     write_rows(report / "graders.csv", _OF_GRADER, rows)
     columns = ("name", "role", "grader", "label", "final_label", "new_grader")
-    regraded = [(r.eye, grading.GRADERS[r.role], r.grader, r.label, r.final, r.new_grader) for r in again]
+    regraded = [(r.eye, tables.GRADERS[r.role], r.grader, r.label, r.final, r.new_grader) for r in again]
     write_rows(report / "regrade.csv", columns, regraded)
     columns = ("label", "measure", "grader_1", "grader_2", "eyes", "value")
     kappas = [(a.field, a.measure, a.first, a.second, a.cases, a.value) for a in agreement]
@@ -72,7 +74,7 @@ def fuse_graders(
     write_rows(report / "labels.csv", ("name", "final_label", "decided_by", *FEATURES), labels)
     # The design has no specialist where both first graders agree.
     unexpected = [eye for eye in eyes if eye.graded.labels[2] and len({*eye.graded.labels[:2]}) == 1]
-    of_graders = (f"label_{grader.lower()}" for grader in grading.GRADERS)
+    of_graders = (f"label_{grader.lower()}" for grader in tables.GRADERS)
     unexplained = ((eye.name, eye.line, *eye.graded.labels) for eye in unexpected)
     write_rows(report / "unexpected.csv", ("name", "line", *of_graders), unexplained)
     write_report(

@@ -6,7 +6,7 @@ from typing import Literal
 
 from evaluation.charts.chart import Chart
 from evaluation.io.tables import DECIMAL
-from evaluation.organiser.analyses.analysis import analyses_of
+from evaluation.organiser.further_analysis import analyses_of
 from evaluation.organiser.paper.facts import TEXTS, Study
 from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
 from evaluation.organiser.report.analyses import figures_table

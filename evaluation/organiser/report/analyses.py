@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from evaluation.charts.chart import Chart, marks_of
-from evaluation.organiser.analyses.analysis import AnalysisFigure, AnalysisResult, FurtherAnalysis
 from evaluation.organiser.charts.teams import TeamValue, team_values_chart
+from evaluation.organiser.further_analysis import AnalysisFigure, AnalysisResult, FurtherAnalysis
 from evaluation.organiser.output import csv_bytes
 from evaluation.organiser.report.page import Block, Cell, Table, Text, identifier, listed
 

@@ -23,7 +23,7 @@ from evaluation.core.outcome import Progress
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.kinds.points import Keypoints
 from evaluation.metrics.segmentation import VerticalDiameter, overlap_of
-from evaluation.organiser.analyses.analysis import Measured, OpenCase, analyses_of
+from evaluation.organiser.further_analysis import Measured, OpenCase, analyses_of
 from evaluation.organiser.report import objects as object_drawing
 from evaluation.organiser.report import overlays
 from evaluation.organiser.report.case_views import CaseView, drawn_view, view_of

@@ -14,7 +14,7 @@ from PIL import Image
 
 from evaluation.core.challenge import Task
 from evaluation.metrics.crops import Box
-from evaluation.organiser.analyses.analysis import OpenCase
+from evaluation.organiser.further_analysis import OpenCase
 from evaluation.organiser.report import overlays
 
 _MOST_PLANES = 24

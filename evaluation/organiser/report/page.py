@@ -19,7 +19,7 @@ from markupsafe import Markup
 from evaluation import __version__
 from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, theme
 from evaluation.io.files import write_atomically
-from evaluation.organiser.analyses.analysis import AnalysisResult
+from evaluation.organiser.further_analysis import AnalysisResult
 from evaluation.organiser.output import plain_cell, tabular
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, Viewer
 from evaluation.organiser.report.sources import words_in

@@ -260,7 +260,30 @@ _WRONG_DECISIONS = {Quality.PERFECT: 0.0, Quality.GOOD: 0.1, Quality.POOR: 0.4}
 _INVISIBLE = Point(0.0, 0.0)
 
 
-WORDS = {"quality": Quality, "qualities": list(Quality), "sets": list(SETS)}
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add("--cases", type=int, default=400, help="number of images")
+    add("--set", choices=list(SETS), default="onsite", help="whose counts of Table 1 to keep")
+    add("--width", type=int, default=2124, help="of the first camera's images, in pixels")
+    add("--height", type=int, default=2056, help="of the first camera's images, in pixels")
+    add(
+        "--second-camera",
+        type=float,
+        default=0.31333333333333335,
+        help="share of the second camera's smaller images",
+    )
+    add("--auc", type=float, default=0.95, help="of the good submission")
+    add("--noise", type=float, default=0.0, help="share of the pixels about a structure that are flipped")
+    add(
+        "--submissions",
+        type=Quality,
+        nargs="+",
+        choices=list(Quality),
+        default=list(Quality),
+        metavar="QUALITY",
+        help="which to write",
+    )
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:

@@ -276,6 +276,22 @@ _ANNOTATORS = ("first", "second")
 _FEWEST_B_SCANS = 5
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add("--cases", type=int, default=26, help="number of volumes")
+    add("--scale", type=float, default=1.0, help="of width, depth and number of B-scans")
+    add("--images", action="store_true", help="also write the OCT volumes (8-bit)")
+    add("--readers", action="store_true", help="also write the single annotators' levels")
+    add(
+        "--annotations",
+        action="store_true",
+        help="instead of a phase, write what `fuse cysts` builds one from: OCT volumes and annotations",
+    )
+    add("--b-scans", type=int, metavar="N", help="at most so many in a volume, 5 or more")
+    add("--extension", choices=[".mha", ".nii.gz", ".nii"], default=".mha", help="of submitted volumes")
+
+
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
     """Write a phase and four submissions below ``arguments.output`` and return their folders.
 

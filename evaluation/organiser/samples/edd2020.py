@@ -64,6 +64,16 @@ class Frame:
     lesions: tuple[Lesion, ...]
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add("--cases", type=int, default=100, help="number of images of the first set")
+    add("--out-of-sample", type=int, default=40, help="number of images of the second set")
+    add("--width", type=int, default=640, help="in pixels")
+    add("--height", type=int, default=512, help="in pixels")
+    add("--boxes-only", action="store_true", help="without the segmentation task")
+
+
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
     """Write a phase and four submissions; return the folders. Raises ValueError for a number out of range."""
     if arguments.cases < 1 or arguments.out_of_sample < 0 or min(arguments.width, arguments.height) < 32:

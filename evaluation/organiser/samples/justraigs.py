@@ -22,8 +22,8 @@ from evaluation.challenges.justraigs.rules import (
 from evaluation.core.challenge import fields_of
 from evaluation.io.kinds.classes import Flags
 from evaluation.io.tables import write_csv
-from evaluation.organiser.justraigs_graders import grading
-from evaluation.organiser.justraigs_graders.assignment import assign_pairs
+from evaluation.organiser import justraigs_tables as tables
+from evaluation.organiser.justraigs_tables import assign_pairs
 from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage, configured
 from evaluation.organiser.synthesis import Quality, likelihoods_by_quality
 
@@ -64,7 +64,7 @@ def draw_eyes(count: int, referable_share: float, ungradable_share: float, rng: 
     labels = np.full((count, 3), "", dtype="<U3")
     for label, shares in _CONFUSION.items():
         members = np.flatnonzero(final == label)
-        labels[members, :2] = rng.choice(grading.MAIN_LABELS, p=shares, size=(members.size, 2))
+        labels[members, :2] = rng.choice(tables.MAIN_LABELS, p=shares, size=(members.size, 2))
     both_wrong = (labels[:, 0] == labels[:, 1]) & (labels[:, 0] != final)
     labels[both_wrong, 1] = final[both_wrong]
     disagree = labels[:, 0] != labels[:, 1]
@@ -106,6 +106,18 @@ _PUBLISHED = {
 }
 _SHARE_OF_PHASE_1 = 0.1
 _MOST_GRADERS = 99
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add("--cases", type=int, default=9741, help="number of eyes")
+    add("--referable", type=float, default=0.16, help="share of referable eyes")
+    add("--ungradable", type=float, default=0.01, help="share of ungradable eyes")
+    add("--stack", type=int, default=500, help="most eyes of a stack")
+    add("--inline", action="store_true", help="values in predictions.json, not in files")
+    add("--graders", type=int, default=0, help="name so many graders and two specialists; 0: no names")
+    add("--delimiter", choices=[",", ";"], default=",", help="of the graders' table")
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
@@ -153,8 +165,8 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
             submissions=_SUBMISSIONS[suffix],
         )
         (folder / "phase.toml").write_text(configuration, "utf-8")
-        answers = grading.read_graders(graders)
-        grading.write_case_table(folder / "cases.csv", answers, mapping, graders.name)
+        answers = tables.read_graders(graders)
+        tables.write_case_table(folder / "cases.csv", answers, mapping, graders.name)
         folders.append(folder)
         for quality in Quality:
             folders.append(arguments.output / "submissions" / name / quality.value)
@@ -176,7 +188,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 def _part(eyes: GradedEyes, rng: Generator) -> NDArray[np.intp]:
     """Return the eyes of phase 1: a tenth of those with each final label."""
     chosen = []
-    for label in grading.MAIN_LABELS:
+    for label in tables.MAIN_LABELS:
         members = rng.permutation(np.flatnonzero(eyes.final == label))
         chosen.append(members[: round(_SHARE_OF_PHASE_1 * members.size)])
     return np.sort(np.concatenate(chosen))
@@ -184,11 +196,11 @@ def _part(eyes: GradedEyes, rng: Generator) -> NDArray[np.intp]:
 
 def _write_graders(path: Path, eyes: GradedEyes, arguments: argparse.Namespace) -> None:
     header = ["Eye ID", "Final Label", "Fellow Eye ID", "Age"]
-    header += [f"Label {grader}" for grader in grading.GRADERS]
-    header += [f"{grader} {feature}" for grader in grading.GRADERS for feature in grading.ABBREVIATIONS]
+    header += [f"Label {grader}" for grader in tables.GRADERS]
+    header += [f"{grader} {feature}" for grader in tables.GRADERS for feature in tables.ABBREVIATIONS]
     names: dict[str, tuple[str, ...]] = {}
     if arguments.graders:
-        header += [f"Grader {grader}" for grader in grading.GRADERS]
+        header += [f"Grader {grader}" for grader in tables.GRADERS]
         pool = [f"grader{number:02d}" for number in range(1, arguments.graders + 1)]
         pairs = assign_pairs(sorted(eyes.names), pool, arguments.seed)
         names = {one.image: (*one.graders, f"specialist{one.block % 2 + 1}") for one in pairs}

@@ -14,6 +14,17 @@ from evaluation.organiser import synthesis
 from evaluation.organiser.submission_writer import SampleCase, configured, write_archive_sample
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add("--cases", type=int, default=400, help="number of images")
+    add("--width", type=int, default=1634, help="in pixels")
+    add("--height", type=int, default=1634, help="in pixels")
+    add("--glaucoma", type=float, default=0.1, help="share of glaucomatous eyes")
+    add("--auc", type=float, default=0.95, help="of the good submission")
+    add("--extension", choices=[".bmp", ".png", ".tif"], default=".bmp", help="of submitted masks")
+
+
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
     """Write a phase and four submissions below ``arguments.output`` and return their folders."""
     rng = Generator(np.random.PCG64(arguments.seed))

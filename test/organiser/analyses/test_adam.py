@@ -15,7 +15,7 @@ from evaluation.core.resampling import Resampling
 from evaluation.io.kinds.points import Point
 from evaluation.metrics.crops import crop
 from evaluation.organiser.analyses.adam import ANALYSES, RINGS, pixels_by_ring
-from evaluation.organiser.analyses.analysis import OpenCase, results_of
+from evaluation.organiser.further_analysis import OpenCase, results_of
 
 (GRID,) = ANALYSES
 SIDE, FOVEA = 321, Point(160, 160)

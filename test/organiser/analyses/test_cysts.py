@@ -8,8 +8,8 @@ import pytest
 from evaluation.challenges.cysts.rules import CystsOptions
 from evaluation.core.form import CaseForm
 from evaluation.metrics.crops import crop
-from evaluation.organiser.analyses.analysis import OpenCase
 from evaluation.organiser.analyses.cysts import ANALYSES, heights_of
+from evaluation.organiser.further_analysis import OpenCase
 
 HEIGHTS, RINGS = ANALYSES
 

@@ -18,8 +18,8 @@ from evaluation.core.form import CaseForm
 from evaluation.core.resampling import Resampling
 from evaluation.io.kinds.points import Point
 from evaluation.metrics.crops import crop
-from evaluation.organiser.analyses.analysis import OpenCase, analyses_of, results_of
 from evaluation.organiser.analyses.refuge import ANALYSES, rim_of
+from evaluation.organiser.further_analysis import OpenCase, analyses_of, results_of
 from test.phases import FIELDS
 
 RIM, ASYMMETRY = ANALYSES

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluation.organiser.analyses.analysis import AnalysisFigure
 from evaluation.organiser.analyses.cysts import ANALYSES
+from evaluation.organiser.further_analysis import AnalysisFigure
 from evaluation.organiser.report.analyses import figures_table
 
 HEIGHT = "Mean height in µm"

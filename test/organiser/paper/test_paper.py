@@ -14,7 +14,6 @@ import pytest
 
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.analyses.analysis import AnalysisFigure, AnalysisResult
 from evaluation.organiser.analyses.refuge import ANALYSES
 from evaluation.organiser.annotators.ensemble import (
     IN_WORDS,
@@ -23,6 +22,7 @@ from evaluation.organiser.annotators.ensemble import (
     GainByDisagreement,
     write_gain,
 )
+from evaluation.organiser.further_analysis import AnalysisFigure, AnalysisResult
 from evaluation.organiser.output import renew_folder
 from evaluation.organiser.paper import archive as archive_module
 from evaluation.organiser.paper import document as documents

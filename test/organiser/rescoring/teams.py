@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from evaluation.organiser.cli.evaluate_each import folders_of_submission
-from evaluation.organiser.rescoring.lanes import Scorer
+from evaluation.organiser.rescoring.scorer import Scorer
 from evaluation.organiser.rescoring.submissions import find_submissions
 from evaluation.organiser.rescoring.task import Answer, Answers, ScoringTask, environment
 from evaluation.phase.phase import load_phase

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.rescoring import lanes as scoring
-from evaluation.organiser.rescoring.lanes import Scorer
+from evaluation.organiser.rescoring import scorer as scoring
+from evaluation.organiser.rescoring.scorer import Scorer
 from evaluation.organiser.rescoring.task import environment
 from evaluation.workers.pool import DeadlineExceeded
 

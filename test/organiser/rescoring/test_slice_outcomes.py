@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import CaseOutcomes, Rejection, evaluate, read_and_score, result_of
-from evaluation.organiser.rescoring.lanes import packed_slice, put_together
+from evaluation.organiser.rescoring.scorer import packed_slice, put_together
 from evaluation.phase.phase import load_phase
 from evaluation.workers.batches import Slice
 from test.phases import refuge_phase, refuge_submission

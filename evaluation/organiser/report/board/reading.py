@@ -15,9 +15,9 @@ from evaluation.challenges.declared.tables import title_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
-from evaluation.organiser.analyses.analysis import AnalysisFigure
 from evaluation.organiser.annotators.ensemble import GAIN_FILES, MEMBERS, EnsembleGain
 from evaluation.organiser.charts.teams import TeamMarks, TeamValue
+from evaluation.organiser.further_analysis import AnalysisFigure
 from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE

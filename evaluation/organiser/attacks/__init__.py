@@ -1,0 +1,1 @@
+"""Attacks that learn labels from `metrics.json`, to test what a phase publishes."""

@@ -1,0 +1,62 @@
+"""`fuse cysts`: a confidence benchmark of cysts in OCT volumes, built in steps."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from evaluation.cli.common import progress_bar
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.cli.shared import Parts, add_fused
+from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
+
+
+def add_part(parts: Parts) -> None:
+    """Declare the part of `fuse` with its arguments."""
+    parser = add_fused(parts, __package__, "cysts", "a confidence benchmark of cysts in OCT volumes")
+    parser.set_defaults(fuse=_fuse)
+    add = parser.add_argument
+    add(
+        "input",
+        type=Path,
+        metavar="FOLDER",
+        help="phase.toml, volumes.csv, images/, evaluation.csv, evaluation/<annotator>/run1|run2/ and "
+        "annotations/<annotator>/",
+    )
+    add("--report", type=Path, required=True, metavar="FOLDER", help="where every step writes its tables")
+    add("--output", type=Path, metavar="FOLDER", help="the phase folder that the last step writes")
+    add = parser.add_mutually_exclusive_group().add_argument
+    add("--step", choices=STEPS, help="run only this step, from the tables of the earlier steps")
+    words = "stop after this step, for example to inspect its tables"
+    add("--until", choices=STEPS, default="combination", help=words)
+    add = parser.add_argument
+    add(
+        "--interval",
+        choices=["level", "cyst"],
+        default="level",
+        help="value of a marked voxel. level (default): the supervisor's mean distinction at that "
+        "confidence; a and b of Eq. 2 change nothing then. cyst: the cyst's own distinction, transformed "
+        "by a and b",
+    )
+    add("--parts", type=int, default=3, help="number of parts of the partition (default: 3)")
+    add("--seed", type=int, default=0, help="random seed of the partition (default: 0)")
+    words = "B-scans of every volume in the evaluation set; 0 allows any number (default: 5)"
+    add("--b-scans", type=int, default=5, metavar="N", help=words)
+    words = "time of one annotation of a B-scan, for the estimated hours (default: 15)"
+    add("--minutes", type=float, default=15.0, help=words)
+
+
+def _fuse(arguments: argparse.Namespace) -> list[Path]:
+    """Run the chosen steps, print their warnings, and return the folders written. Raises `PhaseError`."""
+    benchmark = Benchmark(
+        *(arguments.input, arguments.report, arguments.output, arguments.interval),
+        *(arguments.parts, arguments.seed, arguments.b_scans, arguments.minutes),
+    )
+    steps = [arguments.step] if arguments.step else STEPS[: STEPS.index(arguments.until) + 1]
+    if "combination" in steps and arguments.output is None:
+        raise PhaseError("--output: expected a phase folder for the combination, found none")
+    with progress_bar("steps", len(steps)) as progress:
+        for done, step in enumerate(steps, start=1):
+            for warning in run_step(step, benchmark):
+                sys.stderr.write(f"warning: {step}: {warning}\n")
+            progress(done)
+    return [arguments.report, *([arguments.output] if "combination" in steps else [])]

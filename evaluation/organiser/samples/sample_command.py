@@ -1,0 +1,45 @@
+"""`sample`: synthetic phases and submissions of known quality."""
+
+import argparse
+import importlib.util
+import sys
+from pathlib import Path
+
+from evaluation.cli.common import progress_bar
+from evaluation.core.fault import PhaseError
+from evaluation.phase.registry import known_challenges
+
+_MODULE = "evaluation.organiser.samples.{}"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments, for every challenge under its name."""
+    challenges = parser.add_subparsers(dest="challenge", required=True, metavar="CHALLENGE")
+    for name in known_challenges():
+        if importlib.util.find_spec(_MODULE.format(name)) is not None:
+            module = importlib.import_module(_MODULE.format(name))
+            layout = argparse.ArgumentDefaultsHelpFormatter
+            added = challenges.add_parser(name, help=f"sample of {name}", formatter_class=layout)
+            added.add_argument(
+                "--output",
+                type=Path,
+                required=True,
+                default=argparse.SUPPRESS,
+                metavar="FOLDER",
+                help="where to write",
+            )
+            added.add_argument("--name", default=f"{name}-sample", help="name of the phase")
+            added.add_argument("--seed", type=int, default=0, help="of all random choices")
+            module.add_arguments(added)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the sample and print its folders. Raises `PhaseError` if an argument is out of range."""
+    module = importlib.import_module(_MODULE.format(arguments.challenge))
+    try:
+        with progress_bar("cases", arguments.cases) as progress:
+            folders = module.write(arguments, progress)
+    except ValueError as error:
+        raise PhaseError(str(error)) from None
+    sys.stdout.write("".join(f"{folder}\n" for folder in folders))
+    return 0

@@ -1,0 +1,45 @@
+"""`new`: a new repository for an organiser, with a phase, a sample and the files for its image."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.starter.forge import write_from_pack
+from evaluation.organiser.starter.repository import KINDS, write_repository
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add("folder", type=Path, metavar="FOLDER", help="a new or empty folder")
+    add = parser.add_mutually_exclusive_group(required=True).add_argument
+    add("--like", choices=KINDS, help="what the challenge is like")
+    add(
+        "--from",
+        dest="pack",
+        type=Path,
+        metavar="FORGE_PACK",
+        help="the JSON of a Grand Challenge Forge pack: one folder for each of its phases, with its sockets",
+    )
+    add = parser.add_argument
+    add(
+        "--algorithm",
+        action="store_true",
+        help="with --like: participants submit algorithms; the sample is the platform's list of jobs",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the repository and print the next steps."""
+    if arguments.pack is not None and arguments.algorithm:
+        raise PhaseError("--algorithm: expected with --like, since a pack has its own interfaces")
+    if arguments.pack is not None:
+        written = write_from_pack(arguments.folder, arguments.pack)
+        sys.stderr.write("".join(f"{line}\n" for line in (*written.notes, *written.left_out)))
+        sys.stdout.write("".join(f"{folder}\n" for folder in written.folders))
+        return 1 if written.left_out else 0
+
+    write_repository(arguments.folder, arguments.like, arguments.algorithm)
+    sys.stdout.write(f"{arguments.folder}: read README.md there; first of all: evaluation seal phase\n")
+    return 0

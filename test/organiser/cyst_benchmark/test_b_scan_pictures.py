@@ -1,0 +1,122 @@
+"""Pictures of B-scans: which are chosen, and how confidences are painted."""
+
+import base64
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+from scipy import ndimage
+
+from evaluation.cli.main import main
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.cyst_benchmark.benchmark_pictures import (
+    b_scan_gallery,
+    chosen_b_scans,
+    in_rows,
+    painted,
+    run_gallery,
+)
+from evaluation.organiser.cyst_benchmark.data import open_evaluation_set
+from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
+from test.organiser.cyst_benchmark.test_benchmark_page import ANNOTATIONS, rows
+
+ANNOTATORS = ("high", "low", "rough")
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("work")
+    for step in STEPS[:3]:
+        run_step(step, Benchmark(ANNOTATIONS, folder, None))
+    return folder
+
+
+def missed_in(b_scan):
+    """Cysts of the supervisor without a marked pixel, summed over the annotators."""
+    marked = {
+        name: (b_scan.levels[name, "run1"] > 0) | (b_scan.levels[name, "run2"] > 0)
+        for name in (*ANNOTATORS, "supervisor")
+    }
+    cysts, count = ndimage.label(marked["supervisor"], structure=np.ones((3, 3)))
+    return sum(
+        not marked[name][cysts == number].any() for name in ANNOTATORS for number in range(1, count + 1)
+    )
+
+
+def test_the_b_scan_of_every_vendor_with_most_missed_cysts(work):
+    chosen = chosen_b_scans(ANNOTATIONS, work)
+    vendors = {row["volume"]: row["vendor"] for row in rows(ANNOTATIONS / "volumes.csv")}
+    assert [shown.vendor for shown in chosen] == sorted(set(vendors.values()))
+    for shown in chosen:
+        assert vendors[shown.b_scan.volume] == shown.vendor
+        assert shown.missed == missed_in(shown.b_scan)
+    assert max(shown.missed for shown in chosen) > 0
+    most = dict.fromkeys(vendors.values(), 0)
+    for b_scan in open_evaluation_set(ANNOTATIONS, vendors):
+        most[vendors[b_scan.volume]] = max(most[vendors[b_scan.volume]], missed_in(b_scan))
+    assert {shown.vendor: shown.missed for shown in chosen} == most
+
+
+def test_one_picture_of_every_vendor_with_all_panels(work):
+    gallery = b_scan_gallery(chosen_b_scans(ANNOTATIONS, work), work)
+    assert len(gallery.pictures) == 4
+    for picture in gallery.pictures:
+        kind, _, data = picture.source.partition(",")
+        assert kind == "data:image/png;base64"
+        assert Image.open(io.BytesIO(base64.b64decode(data))).width == 4 * 320 + 3 * 8
+        names = picture.alternative.partition(": ")[2].split(", ")
+        assert names == [
+            *("original", "supervisor", "high", "low", "rough"),
+            *("high+low", "high+rough", "low+rough", "high+low+rough"),
+        ]
+
+
+def test_both_runs_of_every_annotator(work):
+    shown = chosen_b_scans(ANNOTATIONS, work)
+    gallery = run_gallery(shown)
+    assert [picture.case for picture in gallery.pictures] == [one.b_scan.volume for one in shown]
+    for one, picture in zip(shown, gallery.pictures, strict=True):
+        names = picture.alternative.partition(": ")[2]
+        assert names == "original, " + ", ".join(
+            f"{name}, {run}" for name in ("supervisor", *ANNOTATORS) for run in ("run1", "run2")
+        )
+        # Three panels a row: the first run of the supervisor is the second panel; its marks are in colour.
+        whole = np.array(Image.open(io.BytesIO(base64.b64decode(picture.source.partition(",")[2]))))
+        first = whole[22:, 328:648][: whole.shape[0] // 3 - 30]
+        coloured = (first.max(axis=2).astype(int) - first.min(axis=2)) > 30
+        assert coloured.any() == (one.b_scan.levels["supervisor", "run1"] > 0).any()
+
+
+def test_colours_of_confidences_by_hand():
+    image = np.array([[0, 50, 100, 200]])
+    confidence = np.array([[0.0, 0.0, 1.0, 0.5]])
+    found = painted(image, confidence, 100.0)
+    assert found[0, 0].tolist() == [0, 0, 0]
+    assert found[0, 1].tolist() == [128, 128, 128]
+    # 40 % white below 60 % vermilion (#D55E00) and yellow (#F0E442).
+    assert found[0, 2].tolist() == [round(102 + 0.6 * channel) for channel in (0xD5, 0x5E, 0x00)]
+    assert found[0, 3].tolist() == [round(102 + 0.6 * channel) for channel in (0xF0, 0xE4, 0x42)]
+
+
+def test_panels_stand_in_rows():
+    black, white = np.zeros((2, 4, 3), dtype=np.uint8), np.full((2, 4, 3), 255, dtype=np.uint8)
+    picture = in_rows([("a", black), ("b", white), ("c", white)], columns=2)
+    assert picture.size == (2 * 320 + 8, 2 * (160 + 22) + 8)
+    # The middle of each panel; the fourth place is empty.
+    places = {name: picture.getpixel(place) for name, place in {"a": (160, 100), "b": (490, 100)}.items()}
+    assert places == {"a": (0, 0, 0), "b": (255, 255, 255)}
+    assert picture.getpixel((160, 290)) == (255, 255, 255)
+    assert picture.getpixel((490, 290)) == (32, 36, 40)
+
+
+def test_the_command_shows_them(work, tmp_path, capsys):
+    output = tmp_path / "page.html"
+    arguments = ["report", "benchmark", str(work), "--annotations", str(ANNOTATIONS), "--output", str(output)]
+    assert main(arguments) == 0
+    assert output.read_text(encoding="utf-8").count("data:image/png;base64,") == 8
+    (tmp_path / "tables").mkdir()
+    for table in work.glob("*.csv"):
+        (tmp_path / "tables" / table.name).write_bytes(table.read_bytes())
+    with pytest.raises(PhaseError, match="expected the section of the step accuracy"):
+        chosen_b_scans(ANNOTATIONS, tmp_path / "tables")

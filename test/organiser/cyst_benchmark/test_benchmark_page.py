@@ -1,0 +1,155 @@
+"""The page of a cyst benchmark: its figures hold the tables' numbers, and it is written whatever was run."""
+
+import csv
+import shutil
+
+import numpy as np
+import pytest
+
+from evaluation.cli.main import main
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.cyst_benchmark.benchmark_page import benchmark_page, read_tables
+from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
+from evaluation.organiser.report.page import Table, Text, render_page
+from test.charts.drawing import drawn
+from test.repository import REPOSITORY
+
+ANNOTATIONS = REPOSITORY / "test/input/cysts-annotations"
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("work")
+    for step in STEPS[:-1]:
+        run_step(step, Benchmark(ANNOTATIONS, folder, None))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(work):
+    return benchmark_page("work", read_tables(work))
+
+
+@pytest.fixture(scope="module")
+def charts(page):
+    return {chart.name: chart for chart in page.charts()}
+
+
+def rows(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_figure_of_the_paper_can_be_drawn(charts):
+    assert {chart.follows.removesuffix(" of the cyst benchmark") for chart in charts.values()} == {
+        *("Fig. 5", "Fig. 6", "Fig. 7a", "Fig. 7b", "Fig. 7c", "Table 4", "Figs. 9 to 12", ""),
+    }
+    for chart in charts.values():
+        assert "<path" in drawn(chart)
+
+
+def test_the_two_cysts_are_the_supervisors_most_and_least_distinct_of_usual_size(work, charts):
+    cysts = [row for row in rows(work / "distinctions.csv") if row["reader"] == "supervisor"]
+    sizes = sorted(int(row["pixels"]) for row in cysts)
+    half = len(sizes) // 2
+    usual = sizes[half] if len(sizes) % 2 else (sizes[half - 1] + sizes[half]) / 2
+    large = [float(row["distinction"]) for row in cysts if row["distinction"] and int(row["pixels"]) >= usual]
+    for name, value in (("most", max(large)), ("least", min(large))):
+        chart = charts[f"{name}-distinct-cyst"]
+        assert chart.title.endswith(f"D = {value:.2f}")
+        shares = dict.fromkeys(("inside", "ring"), 0.0)
+        overlap = {}
+        for bar in chart.data["bars"]:
+            shares[bar["region"]] += bar["share"]
+            overlap.setdefault(bar["from"], {})[bar["region"]] = bar["share"]
+        assert shares == pytest.approx({"inside": 1, "ring": 1})
+        # Eq. 1 from the bars that are drawn.
+        common = sum(min(both.values()) for both in overlap.values() if len(both) == 2)
+        assert 1 - common == pytest.approx(value)
+
+
+def test_the_distributions_hold_every_cyst_twice_but_the_supervisors_once(work, charts):
+    cysts = rows(work / "distinctions.csv")
+    of_supervisor = sum(row["reader"] == "supervisor" for row in cysts)
+    drawn_cysts = sum(bar["cysts"] for bar in charts["distributions"].data["bars"])
+    assert drawn_cysts == 2 * len(cysts) - of_supervisor
+
+
+def test_an_interval_of_a_falling_mean_is_below_zero(charts):
+    bars = {(row["reader"], row["pair"]): row for row in charts["intervals"].data["intervals"]}
+    falling = bars["rough", "3 – 4"]
+    assert falling["to_mean"] < falling["from_mean"]
+    assert falling["interval"] == falling["to_mean"] - falling["from_mean"]
+
+
+def test_confidences_too_near_to_be_told_apart_have_one_label(charts):
+    labels = [(row["reader"], row["label"]) for row in charts["scale"].data["labels"]]
+    assert ("supervisor", "4, 3") in labels
+    means = sorted(row["mean"] for row in charts["scale"].data["means"])
+    for reader in {reader for reader, _ in labels}:
+        at = [row["mean"] for row in charts["scale"].data["labels"] if row["reader"] == reader]
+        assert np.diff(at).min() > 0.03 * (means[-1] - means[0])
+
+
+def test_confidences_of_one_value_name_each_other(work):
+    shared = {row["confidence"]: row["pooled_with"] for row in rows(work / "levels.csv")}
+    assert shared == {"1": "", "2": "", "3": "4", "4": "3", "5": ""}
+
+
+def test_intervals_stand_in_the_order_of_the_confidences(charts):
+    pairs = [row["pair"] for row in charts["intervals"].data["intervals"]]
+    assert list(dict.fromkeys(pairs)) == ["1 – 2", "2 – 3", "3 – 4", "4 – 5"]
+
+
+def test_combinations_are_those_of_all_b_scans(work, charts):
+    expected = [
+        (row["readers"], row["method"], float(row["overall"]))
+        for row in rows(work / "combinations.csv")
+        if row["column"] == "all"
+    ]
+    found = [
+        (row["readers"], row["method"], row["overall"]) for row in charts["combinations"].data["combinations"]
+    ]
+    assert found == expected
+    assert len(found) == 3 + 2 * 4
+
+
+def test_every_table_is_on_the_page_and_that_of_the_transforms_says_what_it_changes(page):
+    tables = {b.name: b for section in page.sections for b in section.blocks if isinstance(b, Table)}
+    assert set(tables) == {
+        *("values", "transforms", "accuracies", "groups", "effect", "combined", "combined-groups"),
+        *("scanners", "parts", "workload"),
+    }
+    assert "only with --interval cyst" in tables["transforms"].note
+    assert len(tables["combined-groups"].rows) % (3 + 2 * 4) == 0
+
+
+def test_steps_that_were_not_run_leave_their_sections_empty(work, tmp_path):
+    for name in ("distinctions", "histograms"):
+        shutil.copy(work / f"{name}.csv", tmp_path)
+    page = benchmark_page("work", read_tables(tmp_path))
+    assert [section.blocks for section in page.sections[1:]] == [(Text(("This step was not run.",)),)] * 3
+    assert {chart.name for chart in page.charts()} == {"most-distinct-cyst", "least-distinct-cyst"}
+
+
+def test_no_table_at_all_is_a_fault(tmp_path):
+    with pytest.raises(PhaseError, match="expected the tables of fuse cysts"):
+        read_tables(tmp_path)
+
+
+def test_names_of_annotators_are_text(work, tmp_path):
+    shutil.copytree(work, tmp_path / "work")
+    for path in (tmp_path / "work").glob("*.csv"):
+        path.write_text(path.read_text().replace("rough", "<script>alert(1)</script>"))
+    assert "<script>alert" not in render_page(benchmark_page("work", read_tables(tmp_path / "work")))
+
+
+def test_the_command(work, tmp_path, capsys):
+    output = tmp_path / "page.html"
+    arguments = ["report", "benchmark", str(work), "--output", str(output)]
+    assert main([*arguments, "--figures", str(tmp_path / "figures")]) == 0
+    assert capsys.readouterr().out == f"{output}\n"
+    assert "Cyst benchmark" in output.read_text(encoding="utf-8")
+    assert (tmp_path / "figures" / "distributions.pdf").stat().st_size > 1000
+    assert main(["report", "benchmark", str(tmp_path), "--output", str(output)]) == 1
+    assert "expected the tables of fuse cysts" in capsys.readouterr().err

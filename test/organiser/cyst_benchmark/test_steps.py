@@ -1,0 +1,539 @@
+"""The cyst benchmark from files to files: every equation recomputed plainly, steps alone and together."""
+
+import csv
+import json
+import math
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import SimpleITK
+from scipy import ndimage
+
+from evaluation.core.fault import PhaseError
+from evaluation.io.volume_header import UPRIGHT, Geometry
+from evaluation.io.volumes import write_volume
+from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
+from evaluation.organiser.validate import validate_phase
+from evaluation.phase.manifest import scan, seal
+from evaluation.phase.phase import load_phase
+from test.organiser.cyst_benchmark.annotators import CystAnnotators, cyst_annotators
+
+CONFIDENCES = (1, 2, 3, 4, 5)
+RUNS = ("run1", "run2")
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory):
+    return cyst_annotators(tmp_path_factory.mktemp("cysts"), volumes=4)
+
+
+@pytest.fixture(scope="module")
+def built(given, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("built")
+    return run_all(Benchmark(given.folder, folder / "work", folder / "phase"))
+
+
+def run_all(benchmark: Benchmark, steps=STEPS) -> Benchmark:
+    for step in steps:
+        run_step(step, benchmark)
+    return benchmark
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def volume(path: Path):
+    return SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path)))
+
+
+def number(text: str) -> float:
+    return float(text) if text else math.nan
+
+
+def b_scans(given: CystAnnotators):
+    return [(row["volume"], int(row["b_scan"]) - 1) for row in rows(given.folder / "evaluation.csv")]
+
+
+def levels_of(given: CystAnnotators, annotator: str, run: str, name: str, z: int):
+    return volume(given.folder / "evaluation" / annotator / run / f"{name}.mha")[z]
+
+
+def plain_dice(first, second) -> float:
+    return 2 * (first * second).sum() / ((first**2).sum() + (second**2).sum())
+
+
+def test_distinctions_are_eq_1(given, built):
+    found = rows(built.work / "distinctions.csv")
+    assert {row["reader"] for row in found} == {*given.annotators, "supervisor"}
+    steps = np.arange(-15, 16)
+    disc = steps[:, np.newaxis] ** 2 + steps**2 <= 225
+    for row in found[:: max(1, len(found) // 40)]:
+        name, z = row["volume"], int(row["b_scan"]) - 1
+        levels = levels_of(given, row["reader"], row["run"], name, z)
+        image = volume(given.folder / "images" / f"{name}.mha")
+        components, count = ndimage.label(levels == int(row["confidence"]), structure=np.ones((3, 3)))
+        before = sum(
+            ndimage.label(levels == c, structure=np.ones((3, 3)))[1] for c in range(1, int(row["confidence"]))
+        )
+        assert before < int(row["cyst"]) <= before + count
+        inside = components == int(row["cyst"]) - before
+        assert inside.sum() == int(row["pixels"])
+        ring = ndimage.binary_dilation(inside, structure=disc) & (levels == 0)
+        bins = np.linspace(image.min(), image.max(), 26)
+        inner, outer = (np.histogram(image[z][region], bins)[0] for region in (inside, ring))
+        overlap = np.minimum(inner / inner.sum(), outer / outer.sum()).sum()
+        assert float(row["distinction"]) == pytest.approx(1 - overlap, abs=1e-9)
+
+
+def test_histograms_and_positions_belong_to_the_distinctions(given, built):
+    of_cysts = {}
+    for row in rows(built.work / "histograms.csv"):
+        key = tuple(row[name] for name in ("reader", "run", "volume", "b_scan", "cyst"))
+        of_cysts.setdefault(key, {})[row["region"]] = np.array([int(row[f"bin_{n}"]) for n in range(1, 26)])
+    found = rows(built.work / "distinctions.csv")
+    assert len(of_cysts) == len(found)
+    for row in found:
+        both = of_cysts[tuple(row[name] for name in ("reader", "run", "volume", "b_scan", "cyst"))]
+        assert both["inside"].sum() == int(row["pixels"])
+        inside, ring = (both[name] / both[name].sum() for name in ("inside", "ring"))
+        assert float(row["distinction"]) == pytest.approx(1 - np.minimum(inside, ring).sum(), abs=1e-9)
+        levels = levels_of(given, row["reader"], row["run"], row["volume"], int(row["b_scan"]) - 1)
+        assert 0 <= float(row["x"]) <= levels.shape[1] - 1
+        assert 0 <= float(row["y"]) <= levels.shape[0] - 1
+    single = [row for row in found if row["pixels"] == "1"]
+    assert single
+    for row in single:
+        levels = levels_of(given, row["reader"], row["run"], row["volume"], int(row["b_scan"]) - 1)
+        assert levels[int(float(row["y"])), int(float(row["x"]))] == int(row["confidence"])
+
+
+def test_distributions_hold_the_transformed_distinctions(built):
+    maps = {(row["reader"], row["confidence"]): row for row in rows(built.work / "transforms.csv")}
+    assert {row["used_by_interval"] for row in maps.values()} == {"cyst"}
+    moved = {}
+    for row in rows(built.work / "transformed.csv"):
+        key = (row["reader"], row["confidence"])
+        expected = float(maps[key]["a"]) * float(row["distinction"]) + float(maps[key]["b"])
+        assert float(row["transformed"]) == pytest.approx(expected)
+        for stage, name in (("before", "distinction"), ("after", "transformed")):
+            moved.setdefault((*key, stage), []).append(float(row[name]))
+    levels = {row["confidence"]: row for row in rows(built.work / "levels.csv")}
+    stages = Counter()
+    for row in rows(built.work / "distributions.csv"):
+        values = moved.get((row["reader"], row["confidence"], row["stage"]), [])
+        assert int(row["cysts"]) == len(values)
+        assert sum(
+            int(value) for name, value in row.items() if name.startswith(("from", "bel", "abo"))
+        ) == len(values)
+        if values:
+            assert float(row["mean"]) == pytest.approx(np.mean(values))
+            assert float(row["variance"]) == pytest.approx(np.var(values))
+        if values and row["stage"] == "after":
+            # The supervisor's mean by construction: why a and b change nothing with --interval level.
+            assert float(row["mean"]) == pytest.approx(float(levels[row["confidence"]]["mean"]))
+        stages[row["stage"], row["reader"] == "supervisor"] += 1
+    assert stages == {("before", True): 5, ("before", False): 15, ("after", False): 15}
+
+
+def test_intervals_are_differences_of_means(built):
+    means = {(row["reader"], row["confidence"]): row["mean"] for row in rows(built.work / "transforms.csv")}
+    found = rows(built.work / "intervals.csv")
+    assert len(found) == 4 * 4
+    for row in found:
+        lower, upper = (means[row["reader"], row[name]] for name in ("from_confidence", "to_confidence"))
+        expected = abs(float(upper) - float(lower)) if lower and upper else math.nan
+        assert number(row["interval"]) == pytest.approx(expected, nan_ok=True)
+
+
+def test_accuracy_of_groups_and_the_effect_of_the_interval(given, built, tmp_path):
+    """A group of volumes has the accuracy of a benchmark of only these; likewise the other interval."""
+    accuracy = {(row["reader"], row["measure"]): row for row in rows(built.work / "accuracy.csv")}
+    shutil.copytree(built.work, tmp_path / "cyst")
+    run_step("accuracy", Benchmark(given.folder, tmp_path / "cyst", None, "cyst"))
+    other = {(row["reader"], row["measure"]): row for row in rows(tmp_path / "cyst" / "accuracy.csv")}
+    effect = rows(built.work / "interval_effect.csv")
+    assert len(effect) == len(accuracy) * 6
+    assert any(row["level"] != row["cyst"] for row in effect)
+    for row in effect:
+        key = (row["reader"], row["measure"])
+        assert (row["level"], row["cyst"]) == (accuracy[key][row["voxels"]], other[key][row["voxels"]])
+    shutil.copytree(given.folder, tmp_path / "in")
+    vendor = given.cases[0].vendor
+    chosen = {case.name for case in given.cases if case.vendor == vendor}
+    assert 0 < len(chosen) < len(given.cases)
+    for name in ("evaluation.csv", "volumes.csv"):
+        table = tmp_path / "in" / name
+        header, *lines = table.read_text().splitlines()
+        kept = [line for line in lines if line.split(",")[0] in chosen]
+        table.write_text("\n".join([header, *kept]) + "\n")
+    shutil.copytree(built.work, tmp_path / "one")
+    run_step("accuracy", Benchmark(tmp_path / "in", tmp_path / "one", None))
+    expected = {(row["reader"], row["measure"]): row for row in rows(tmp_path / "one" / "accuracy.csv")}
+    groups = rows(built.work / "accuracy_by_group.csv")
+    assert {(row["column"], row["value"]) for row in groups} == {
+        *(("vendor", case.vendor) for case in given.cases),
+        *(("quality", case.quality) for case in given.cases),
+    }
+    of_vendor = [row for row in groups if row["value"] == vendor]
+    assert len(of_vendor) == len(expected)
+    for row in of_vendor:
+        assert int(row["b_scans"]) == 5 * len(chosen)
+        of_one = expected[row["reader"], row["measure"]]
+        assert all(row[name] == of_one[name] for name in of_one)
+
+
+def test_the_table_of_scanners(given, built):
+    found = rows(built.work / "scanners.csv")
+    assert sum(int(row["volumes"]) for row in found) == len(given.cases)
+    for case in given.cases:
+        (row,) = (row for row in found if row["vendor"] == case.vendor)
+        shape = tuple(int(row[name]) for name in ("b_scans", "depth_pixels", "width_pixels"))
+        assert shape == case.geometry.shape
+        # 2 mm deep and 6 mm wide, as the paper's volumes.
+        assert (float(row["depth_mm"]), float(row["width_mm"])) == (2.0, 6.0)
+        assert float(row["width_um_per_pixel"]) == pytest.approx(6000 / shape[2], abs=1e-3)
+        assert int(row["quality_high"]) + int(row["quality_medium"]) + int(row["quality_low"]) == int(
+            row["volumes"]
+        )
+
+
+def test_workloads_are_counted_in_b_scans_and_hours(given, built):
+    depth = {case.name: case.geometry.shape[0] for case in given.cases}
+    parts = {}
+    for row in rows(built.work / "partition.csv"):
+        assert int(row["b_scans"]) == depth[row["volume"]]
+        parts.setdefault(row["part"], []).append(row["volume"])
+    work = Counter()
+    for row in rows(built.work / "assignment.csv"):
+        b_scans = sum(depth[name] for name in parts[row["part"]])
+        assert (int(row["b_scans"]), float(row["hours"])) == (b_scans, b_scans * 15 / 60)
+        for name in ("reader_1", "reader_2"):
+            work[row[name]] += b_scans
+    for row in rows(built.work / "workload.csv"):
+        assert (int(row["b_scans"]), float(row["hours"])) == (work[row["reader"]], work[row["reader"]] / 4)
+        assert int(row["parts"]) == 2
+
+
+def test_the_combined_level_keeps_the_levels_of_tied_confidences(given, built):
+    report = json.loads((built.work / "report.json").read_text())
+    assert report["transform"]["levels_of_one_value"], "the supervisor's confidences are in order: no tie"
+    counts = sum(
+        np.bincount(volume(built.output / "level" / f"{case.name}.mha").ravel(), minlength=6)
+        for case in given.cases
+    )
+    said = report["combination"]["voxels_of_levels"]
+    assert [said["combined"][str(c)] for c in CONFIDENCES] == counts[1:].tolist()
+    for annotator, of_annotator in said["annotators"].items():
+        marks = sum(
+            np.bincount(volume(path).ravel(), minlength=6)
+            for path in sorted((given.folder / "annotations" / annotator).iterdir())
+        )
+        assert [of_annotator[str(c)] for c in CONFIDENCES] == marks[1:].tolist()
+    assert (counts[1:] > 0).all()
+    assert report["combination"]["warnings"] == []
+
+
+def test_transforms_give_every_annotator_the_supervisors_mean_and_variance(given, built):
+    values = {}
+    for row in rows(built.work / "distinctions.csv"):
+        values.setdefault((row["reader"], int(row["confidence"])), []).append(number(row["distinction"]))
+    levels = {int(row["confidence"]): row for row in rows(built.work / "levels.csv")}
+    checked = 0
+    for row in rows(built.work / "transforms.csv"):
+        confidence = int(row["confidence"])
+        own = np.array(values.get((row["reader"], confidence), []))
+        assert int(row["cysts"]) == len(own[~np.isnan(own)])
+        if row["reader"] == "supervisor" or len(own) < 2 or np.nanvar(own) == 0:
+            continue
+        moved = float(row["a"]) * own + float(row["b"])
+        assert np.nanmean(moved) == pytest.approx(float(levels[confidence]["mean"]))
+        assert np.nanvar(moved) == pytest.approx(float(levels[confidence]["variance"]))
+        checked += 1
+    assert checked >= 8
+    found = [float(levels[c]["value"]) for c in CONFIDENCES]
+    assert found == sorted(found)
+
+
+@pytest.mark.parametrize("interval", ["level", "cyst"])
+def test_accuracy_and_reproducibility_are_eq_3(given, built, tmp_path, interval):
+    shutil.copytree(built.work, tmp_path / "work")
+    run_step("accuracy", Benchmark(given.folder, tmp_path / "work", None, interval))
+    level_values = np.array([0.0, *(float(row["value"]) for row in rows(built.work / "levels.csv"))])
+    maps = {
+        (row["reader"], int(row["confidence"])): (float(row["a"]), float(row["b"]))
+        for row in rows(built.work / "transforms.csv")
+    }
+    cysts = {}
+    for row in rows(built.work / "distinctions.csv"):
+        key = (row["reader"], row["run"], row["volume"], int(row["b_scan"]) - 1)
+        cysts.setdefault(key, []).append((int(row["confidence"]), number(row["distinction"])))
+
+    def values(annotator, run):
+        planes, marks = [], []
+        for name, z in b_scans(given):
+            levels = levels_of(given, annotator, run, name, z)
+            plane = level_values[levels]
+            if interval == "cyst":
+                of_plane = iter(cysts.get((annotator, run, name, z), ()))
+                for c in CONFIDENCES:
+                    components, count = ndimage.label(levels == c, structure=np.ones((3, 3)))
+                    for component in range(1, count + 1):
+                        _, distinction = next(of_plane)
+                        a, b = maps[annotator, c]
+                        if not math.isnan(distinction):
+                            plane[components == component] = np.clip(a * distinction + b, 0.01, 1)
+            planes.append(plane.ravel())
+            marks.append(levels.ravel())
+        return np.concatenate(planes), np.concatenate(marks)
+
+    of_annotators = {r: [values(r, run) for run in RUNS] for r in (*given.annotators, "supervisor")}
+    means = {r: (first[0] + second[0]) / 2 for r, (first, second) in of_annotators.items()}
+    found = {(row["reader"], row["measure"]): row for row in rows(tmp_path / "work" / "accuracy.csv")}
+    for annotator, ((first, first_marks), (second, second_marks)) in of_annotators.items():
+        expected = plain_dice(first, second)
+        assert float(found[annotator, "reproducibility"]["overall"]) == pytest.approx(expected)
+        if annotator == "supervisor":
+            continue
+        row = found[annotator, "accuracy"]
+        assert float(row["overall"]) == pytest.approx(plain_dice(means[annotator], means["supervisor"]))
+        marks = [first_marks, second_marks, *(marks for _, marks in of_annotators["supervisor"])]
+        for c in CONFIDENCES:
+            voxels = np.logical_or.reduce([of_run == c for of_run in marks])
+            value = number(row[f"confidence_{c}"])
+            if not voxels.any():
+                assert math.isnan(value)
+            else:
+                expected = plain_dice(means[annotator][voxels], means["supervisor"][voxels])
+                assert value == pytest.approx(expected)
+    least = min(given.annotators, key=lambda annotator: float(found[annotator, "reproducibility"]["overall"]))
+    assert least == "rough"
+
+
+def test_combination_is_eq_4(given, built):
+    values = np.array([0.0, *(float(row["value"]) for row in rows(built.work / "levels.csv"))])
+    weights = {}
+    for row in rows(built.work / "accuracy.csv"):
+        if row["measure"] == "accuracy":
+            own = [number(row[f"confidence_{c}"]) for c in CONFIDENCES]
+            overall = float(row["overall"])
+            weights[row["reader"]] = np.array([overall, *(overall if math.isnan(w) else w for w in own)])
+    for case in given.cases:
+        levels = {r: volume(given.folder / "annotations" / r / f"{case.name}.mha") for r in given.annotators}
+        total = sum(weights[r][of_annotator] for r, of_annotator in levels.items())
+        weighted = sum(weights[r][of_annotator] * values[of_annotator] for r, of_annotator in levels.items())
+        confidence = volume(built.output / "confidence" / f"{case.name}.mha")
+        np.testing.assert_allclose(confidence, weighted / total, atol=1e-6)
+        marked = np.logical_or.reduce([of_annotator > 0 for of_annotator in levels.values()])
+        level = volume(built.output / "level" / f"{case.name}.mha")
+        np.testing.assert_array_equal(level > 0, marked)
+        np.testing.assert_array_equal(confidence > 0, marked)
+        nearest = np.abs(confidence[marked][:, np.newaxis] - values[1:]).min(axis=1)
+        np.testing.assert_allclose(np.abs(values[level[marked]] - confidence[marked]), nearest, atol=1e-6)
+        for annotator, of_annotator in levels.items():
+            kept = volume(built.output / "readers" / annotator / f"{case.name}.mha")
+            np.testing.assert_array_equal(kept, of_annotator)
+
+
+def test_the_phase_can_be_sealed_and_has_the_images_geometry(given, built, tmp_path):
+    shutil.copytree(built.output, tmp_path / "phase")
+    validate_phase(tmp_path / "phase", scan(tmp_path / "phase"), workers=0)
+    seal(tmp_path / "phase", scan(tmp_path / "phase"))
+    phase = load_phase(tmp_path / "phase")
+    assert [case.name for case in phase.form.cases] == [case.name for case in given.cases]
+    assert {row.cells["vendor"] for row in phase.rows} == {case.vendor for case in given.cases}
+
+
+def test_parts_cover_the_volumes_and_pairs_the_parts(given, built):
+    parts = Counter(row["part"] for row in rows(built.work / "partition.csv"))
+    assert sorted(parts.values()) == [1, 1, 2]
+    pairs = {row["part"]: {row["reader_1"], row["reader_2"]} for row in rows(built.work / "assignment.csv")}
+    assert pairs.keys() == parts.keys()
+    assert sorted(Counter(r for pair in pairs.values() for r in pair).values()) == [2, 2, 2]
+
+
+def test_steps_alone_and_together_leave_the_same_files(given, built, tmp_path):
+    for step in STEPS:
+        # Every step in a run of its own: nothing but files leads from one to the next.
+        run_step(step, Benchmark(given.folder, tmp_path / "work", tmp_path / "phase"))
+    for one, other in ((built.work, tmp_path / "work"), (built.output, tmp_path / "phase")):
+        files = sorted(path.relative_to(one) for path in one.rglob("*") if path.is_file())
+        assert files == sorted(path.relative_to(other) for path in other.rglob("*") if path.is_file())
+        for path in files:
+            assert (one / path).read_bytes() == (other / path).read_bytes()
+    assert list(json.loads((built.work / "report.json").read_text())) == list(STEPS)
+
+
+def test_an_organiser_may_change_a_table_between_two_steps(given, built, tmp_path):
+    shutil.copytree(built.work, tmp_path / "work")
+    table = tmp_path / "work" / "assignment.csv"
+    changed = table.read_text().replace("high", "low").replace("low,low", "low,rough")
+    table.write_text(changed)
+    shutil.copytree(given.folder, tmp_path / "in")
+    shutil.rmtree(tmp_path / "in" / "annotations" / "high")
+    run_step("combination", Benchmark(tmp_path / "in", tmp_path / "work", tmp_path / "phase"))
+    report = json.loads((tmp_path / "work" / "report.json").read_text())
+    assert set(map(tuple, report["combination"]["annotators_of_volumes"].values())) == {("low", "rough")}
+
+
+def test_equal_annotators_are_reproduced(built, given, tmp_path):
+    """Whatever their weights: every voxel carries the value of the confidence that all gave it."""
+    shutil.copytree(given.folder, tmp_path / "in")
+    for annotator in given.annotators[1:]:
+        shutil.rmtree(tmp_path / "in" / "annotations" / annotator)
+        shutil.copytree(
+            tmp_path / "in" / "annotations" / given.annotators[0], tmp_path / "in" / "annotations" / annotator
+        )
+    shutil.copytree(built.work, tmp_path / "work")
+    run_step("combination", Benchmark(tmp_path / "in", tmp_path / "work", tmp_path / "phase"))
+    values = np.array([0.0, *(float(row["value"]) for row in rows(built.work / "levels.csv"))])
+    for case in given.cases:
+        levels = volume(given.folder / "annotations" / given.annotators[0] / f"{case.name}.mha")
+        confidence = volume(tmp_path / "phase" / "confidence" / f"{case.name}.mha")
+        np.testing.assert_array_equal(confidence, values[levels].astype(np.float32))
+
+
+def replace_in(path: Path, old: str, new: str):
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+
+
+def other_size(folder: Path):
+    path = next((folder / "evaluation" / "low" / "run1").iterdir())
+    path.write_bytes(
+        write_volume(
+            np.zeros((40, 9, 9), np.uint8), Geometry((40, 9, 9), (1, 1, 1), (0, 0, 0), UPRIGHT), ".mha"
+        )
+    )
+
+
+def other_confidence(folder: Path):
+    path = next((folder / "evaluation" / "low" / "run2").iterdir())
+    image = SimpleITK.ReadImage(str(path))
+    SimpleITK.WriteImage(image * 0 + 6, str(path))
+
+
+@pytest.mark.parametrize(
+    ("change", "step", "expected"),
+    [
+        (lambda f: (f / "evaluation.csv").unlink(), "distinction", "evaluation.csv: not found"),
+        (lambda f: (f / "evaluation.csv").write_text("volume\nV01\n"), "distinction", "'b_scan' is missing"),
+        (
+            lambda f: (f / "evaluation.csv").write_text("volume,b_scan\nV01,0\n"),
+            "distinction",
+            "expected a whole number from 1",
+        ),
+        (
+            lambda f: (f / "evaluation.csv").write_text("volume,b_scan\nV01,2\nV01,2\n"),
+            "distinction",
+            "B-scan 2 is in an earlier row too",
+        ),
+        (
+            lambda f: replace_in(f / "evaluation.csv", "V02,4", "V02,9999"),
+            "distinction",
+            "expected B-scan 9999",
+        ),
+        (
+            lambda f: replace_in(f / "evaluation.csv", "V02,4\n", ""),
+            "distinction",
+            "evaluation.csv, V02: expected 5 B-scans, found 4",
+        ),
+        (
+            lambda f: replace_in(f / "evaluation.csv", "V02,4\n", "V02,4\nV02,6\n"),
+            "comparison",
+            "evaluation.csv, V02: expected 5 B-scans, found 6",
+        ),
+        (
+            lambda f: replace_in(f / "evaluation.csv", "V02,4\n", "V02,4\nV99,4\n"),
+            "accuracy",
+            "expected the volumes of volumes.csv, found 'V99'",
+        ),
+        (
+            lambda f: replace_in(f / "volumes.csv", "V02,", "V99,"),
+            "accuracy",
+            "evaluation.csv, V99: expected 5 B-scans, found 0",
+        ),
+        (
+            lambda f: (f / "images" / "V03.mha").unlink(),
+            "partition",
+            "images/V03: is missing",
+        ),
+        (
+            lambda f: shutil.rmtree(f / "evaluation" / "supervisor"),
+            "distinction",
+            "supervisor: is not a folder",
+        ),
+        (
+            lambda f: (f / "evaluation" / "low" / "run2" / "V01.mha").unlink(),
+            "distinction",
+            "run2/V01: is missing",
+        ),
+        (other_size, "distinction", "pixels, found 9 × 9"),
+        (other_confidence, "distinction", "expected confidences 0 to 5, found 6"),
+        (lambda f: (f / "images" / "V01.mha").write_bytes(b"none"), "distinction", "V01.mha: expected"),
+        (
+            lambda f: (f / "volumes.csv").write_text("volume,vendor,quality_a\nV01,c,fine\nV02,c,good\n"),
+            "partition",
+            "line 3",
+        ),
+        (
+            lambda f: (f / "volumes.csv").write_text("volume,vendor\n"),
+            "partition",
+            "volumes.csv: expected at least one volume",
+        ),
+        (
+            lambda f: (f / "annotations" / "low" / "V01.mha").unlink(),
+            "combination",
+            "low/V01: is missing; low was assigned to it",
+        ),
+        (
+            lambda f: (f / "annotations" / "low").rename(f / "annotations" / "nobody"),
+            "combination",
+            "found 'nobody'",
+        ),
+    ],
+)
+def test_faults_name_file_and_place(given, built, tmp_path, change, step, expected):
+    shutil.copytree(given.folder, tmp_path / "in")
+    shutil.copytree(built.work, tmp_path / "work")
+    assignment = tmp_path / "work" / "assignment.csv"
+    assignment.write_text("part,reader_1,reader_2\n1,low,high\n2,low,high\n3,low,high\n")
+    change(tmp_path / "in")
+    with pytest.raises(PhaseError) as error:
+        run_step(step, Benchmark(tmp_path / "in", tmp_path / "work", tmp_path / "phase"))
+    assert expected in str(error.value)
+    assert not (tmp_path / "phase").exists()
+
+
+def test_any_number_of_b_scans_on_request(given, built, tmp_path):
+    shutil.copytree(given.folder, tmp_path / "in")
+    table = tmp_path / "in" / "evaluation.csv"
+    table.write_text("\n".join(line for line in table.read_text().splitlines() if "V03" not in line) + "\n")
+    run_step("distinction", Benchmark(tmp_path / "in", tmp_path / "work", None, b_scans_each=0))
+    report = json.loads((tmp_path / "work" / "report.json").read_text())["distinction"]
+    assert (report["volumes"], report["b_scans"]) == (3, 15)
+
+
+@pytest.mark.parametrize("minutes", [0, -1, math.nan])
+def test_hours_need_minutes(built, tmp_path, minutes):
+    shutil.copytree(built.work, tmp_path / "work")
+    with pytest.raises(PhaseError, match="minutes per B-scan"):
+        run_step("assignment", Benchmark(tmp_path, tmp_path / "work", None, minutes=minutes))
+
+
+def test_changed_annotations_ask_for_the_first_step_again(given, built, tmp_path):
+    shutil.copytree(built.work, tmp_path / "work")
+    path = tmp_path / "work" / "distinctions.csv"
+    path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
+    with pytest.raises(PhaseError, match="repeat the distinction step"):
+        run_step("accuracy", Benchmark(given.folder, tmp_path / "work", None))
+
+
+def test_a_step_without_those_before_it_says_which_table_is_missing(given, tmp_path):
+    with pytest.raises(PhaseError, match=r"distinctions\.csv: not found"):
+        run_step("transform", Benchmark(given.folder, tmp_path / "work", None))

@@ -1,0 +1,102 @@
+"""JustRAIGS: random pairs of graders by blocks, and new graders for the images of those who left."""
+
+from collections import Counter
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.challenges.justraigs.kinds import GradedEye
+from evaluation.organiser.justraigs_graders.assignment import redistribute
+from evaluation.organiser.justraigs_tables import Eye, assign_pairs
+
+GRADERS = ("ann", "bo", "cy", "dan")
+
+
+def images(count):
+    return [f"E{number:05d}" for number in range(count)]
+
+
+def eye(name, labels, graders):
+    return Eye(2, name, "", "60", GradedEye(labels, ((None,) * 10,) * 3), graders)
+
+
+@given(st.integers(1, 700), st.integers(1, 300), st.integers(0, 2**32))
+def test_each_block_has_one_pair_of_two_people(count, block, seed):
+    found = assign_pairs(images(count), GRADERS, seed, block)
+    assert [one.image for one in found] == images(count)
+    assert [one.block for one in found] == [1 + position // block for position in range(count)]
+    assert len({(one.block, one.graders) for one in found}) == -(-count // block)
+    assert all(len(set(one.graders) & set(GRADERS)) == 2 for one in found)
+
+
+def test_all_pairs_are_drawn_about_equally_often():
+    # 6,000 blocks over 12 ordered pairs: 500 ± 21 each; six standard deviations are never left.
+    found = assign_pairs(images(6000), GRADERS, seed=3, block=1)
+    counts = Counter(one.graders for one in found)
+    assert set(counts) == {pair for both in combinations(GRADERS, 2) for pair in (both, both[::-1])}
+    assert all(abs(count - 500) < 130 for count in counts.values())
+
+
+def test_the_seed_decides_the_draw():
+    draws = [assign_pairs(images(2000), GRADERS, seed) for seed in (1, 1, 2)]
+    assert draws[0] == draws[1] != draws[2]
+
+
+@pytest.mark.parametrize(
+    ("names", "graders", "block", "message"),
+    [
+        (["a"], ["ann"], 200, "two or more"),
+        (["a"], ["ann", "ann"], 200, "two or more"),
+        (["a", "a"], GRADERS, 200, "images"),
+        (["a"], GRADERS, 0, "block"),
+    ],
+)
+def test_what_cannot_be_assigned(names, graders, block, message):
+    with pytest.raises(ValueError, match=message):
+        assign_pairs(names, graders, 0, block)
+
+
+EYES = [
+    *(eye(f"A{number}", ("NRG", "NRG", ""), ("ann", "bo", "")) for number in range(5)),
+    *(eye(f"B{number}", ("RG", "NRG", "RG"), ("bo", "cy", "spec")) for number in range(3)),
+    eye("C0", ("NRG", "NRG", ""), ("cy", "dan", "")),
+]
+
+
+def test_only_images_of_removed_graders_are_graded_again_by_those_who_have_not_seen_them():
+    found = redistribute(EYES, {"bo"}, seed=5, block=2)
+    assert [(one.eye, one.role, one.grader, one.label, one.final) for one in found] == [
+        *((f"A{number}", 1, "bo", "NRG", "NRG") for number in range(5)),
+        *((f"B{number}", 0, "bo", "RG", "RG") for number in range(3)),
+    ]
+    new = {one.eye: one.new_grader for one in found}
+    assert {new[f"A{number}"] for number in range(5)} <= {"cy", "dan"}
+    assert {new[f"B{number}"] for number in range(3)} <= {"ann", "dan"}
+    # Blocks of two images have one new grader each.
+    assert new["A0"] == new["A1"]
+    assert new["A2"] == new["A3"]
+    assert found == redistribute(EYES[::-1], {"bo"}, seed=5, block=2)
+
+
+def test_where_both_graders_left_two_others_come():
+    for seed in range(20):
+        found = redistribute(EYES, {"ann", "bo"}, seed)
+        new = [one.new_grader for one in found if one.eye == "A0"]
+        assert sorted(new) == ["cy", "dan"]
+
+
+def test_a_specialist_is_followed_by_a_specialist():
+    eyes = [*EYES, eye("D0", ("RG", "NRG", "NRG"), ("ann", "cy", "other"))]
+    found = redistribute(eyes, {"spec"})
+    assert {(one.eye, one.role, one.new_grader) for one in found} == {
+        (f"B{number}", 2, "other") for number in range(3)
+    }
+
+
+def test_nobody_is_named_where_nobody_is_left():
+    assert {one.new_grader for one in redistribute(EYES, {"spec"})} == {""}
+    assert redistribute(EYES, set()) == []
+    with pytest.raises(ValueError, match="block"):
+        redistribute(EYES, {"bo"}, block=0)
