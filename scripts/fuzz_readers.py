@@ -24,8 +24,8 @@ with atheris.instrument_imports(include=["evaluation.io"]):
     from evaluation.io.box_files import BoxFormat, read_box_lines
     from evaluation.io.grey_images import read_grey
     from evaluation.io.json_files import parse_json
+    from evaluation.io.pixels import PNG_MAGIC as MAGIC
     from evaluation.io.pixels import Size
-    from evaluation.io.png import MAGIC
     from evaluation.io.tables import ColumnSpec, is_number, read_table
     from evaluation.io.tiff import ORIENTATION, read_channels, read_page
     from evaluation.io.volume_header import Geometry

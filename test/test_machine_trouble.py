@@ -34,11 +34,12 @@ from evaluation.core.form import CaseForm
 from evaluation.core.trouble import LACKS, MachineTrouble
 from evaluation.io import pixels
 from evaluation.io.box_files import BoxFormat, read_box_lines
-from evaluation.io.grey_images import read_grey, write_grey, write_with_simpleitk
+from evaluation.io.grey_images import read_grey, write_grey
 from evaluation.io.json_files import parse_json
 from evaluation.io.pixels import Size
 from evaluation.io.tables import read_table
-from evaluation.io.volumes import open_metaimage, open_nifti
+from evaluation.io.volume_header import Geometry
+from evaluation.io.volumes import open_volume, write_volume
 from evaluation.workers.case_reader import CaseReader
 from evaluation.workers.processes import Server
 from evaluation.workers.server import REFUSED, STATUS
@@ -235,9 +236,8 @@ def read_image(files, path):
 
 def read_volume(files, path):
     with files.open(path, 1 << 20) as stream:
-        _, voxels = open_metaimage(stream) if path.endswith(".mha") else open_nifti(stream, True)
-        voxels.fill(memoryview(bytearray(VOLUME.nbytes)))
-        voxels.finish()
+        for _ in open_volume(stream, path).planes():
+            pass
 
 
 FORMATS = {
@@ -245,8 +245,8 @@ FORMATS = {
     "image.bmp": (write_grey(GREY, ".bmp"), read_image),
     "image.tif": (saved(Image.fromarray(GREY), "TIFF", compression="tiff_lzw"), read_image),
     "image.mha": (write_grey(GREY, ".mha"), read_image),
-    "volume.mha": (write_with_simpleitk(VOLUME, ".mha"), read_volume),
-    "volume.nii.gz": (write_with_simpleitk(VOLUME, ".nii.gz"), read_volume),
+    "volume.mha": (write_volume(VOLUME, Geometry(VOLUME.shape), ".mha"), read_volume),
+    "volume.nii.gz": (write_volume(VOLUME, Geometry(VOLUME.shape), ".nii.gz"), read_volume),
     "table.csv": (b"name\na\n", lambda files, path: read_table(files.read(path, 100), NAMES, max_rows=9)),
     "value.json": (b"[1]", lambda files, path: parse_json(files.read(path, 100))),
     "boxes.txt": (

@@ -88,7 +88,7 @@ UNPUBLISHED = frozenset(
 
 
 CUP, DISC, ELSEWHERE = 0, 128, 255
-_IMAGES = (".bmp", ".png", ".tif")
+IMAGES = (".bmp", ".png", ".tif")
 
 
 class RefugeWeights(KeyTable):
@@ -199,7 +199,7 @@ def _segmentation(options: RefugeOptions) -> Field:
         name="segmentation",
         title="Segmentation of optic disc and cup",
         kind=strict if options.unlisted_labels == "error" else lenient,
-        archive=Files("segmentation", _IMAGES),
+        archive=Files("segmentation", IMAGES),
         socket=Socket("optic-disc-and-cup-segmentation", "images/optic-disc-and-cup-segmentation"),
         reference=Reference(strict, Files("masks", (".png", ".bmp", ".tif"))),
     )

@@ -24,8 +24,9 @@ class Format:
 
     dimensions: of the images that are read in this format, none where none is. numbers: whether they hold
     values of any type rather than grey values. positioned: whether they have a spacing, an origin and a
-    direction. needs: the modules that the decoder imports when it is first used. pillow: whether Pillow opens
-    such a file. lossy: whether values of a mask change in it.
+    direction. module: reads headers and values and writes files, see `evaluation.io.grey_images.Codec`.
+    needs: the modules that it imports when it is first used. pillow: whether Pillow opens such a file. lossy:
+    whether values of a mask change in it.
     """
 
     name: str
@@ -34,9 +35,14 @@ class Format:
     dimensions: tuple[Dimensions, ...] = ()
     numbers: bool = False
     positioned: bool = False
+    module: str = ""
     needs: tuple[str, ...] = ()
     pillow: bool = False
     lossy: bool = False
+
+    def begins(self, head: bytes) -> bool:
+        """Return whether the first bytes of a file are of this format."""
+        return self.start is not None and self.start.match(head) is not None
 
 
 def _starting(*starts: bytes) -> re.Pattern[bytes]:
@@ -49,16 +55,20 @@ PNG = Format(
     (".png",),
     _starting(b"\x89PNG\r\n\x1a\n"),
     dimensions=(2,),
+    module="evaluation.io.png",
     needs=("SimpleITK", "PIL.PngImagePlugin"),
     pillow=True,
 )
-BMP = Format("a BMP image", (".bmp",), _starting(b"BM"), dimensions=(2,), pillow=True)
+BMP = Format(
+    "a BMP image", (".bmp",), _starting(b"BM"), dimensions=(2,), module="evaluation.io.bmp", pillow=True
+)
 TIFF = Format(
     "a TIFF image",
     (".tif", ".tiff"),
     _starting(b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
     dimensions=(2, 3),
     numbers=True,
+    module="evaluation.io.tiff",
     needs=("PIL.TiffImagePlugin",),
     pillow=True,
 )
@@ -69,6 +79,7 @@ META_IMAGE = Format(
     dimensions=(2, 3),
     numbers=True,
     positioned=True,
+    module="evaluation.io.metaimage",
     needs=(_INFLATER,),
 )
 NIFTI = Format(
@@ -78,6 +89,7 @@ NIFTI = Format(
     dimensions=(3,),
     numbers=True,
     positioned=True,
+    module="evaluation.io.nifti",
     needs=(_INFLATER,),
 )
 GZIP = Format("a gzip archive", (), _starting(b"\x1f\x8b"), needs=(_INFLATER,))
@@ -109,7 +121,7 @@ FORMATS = (
 
 def format_of_content(head: bytes) -> Format | None:
     """Return the format that the first bytes of a file tell, None for an unknown one."""
-    return next((row for row in FORMATS if row.start is not None and row.start.match(head)), None)
+    return next((row for row in FORMATS if row.begins(head)), None)
 
 
 def format_of_name(path: str) -> Format | None:
@@ -123,10 +135,13 @@ def extensions_of(formats: Iterable[Format]) -> tuple[str, ...]:
     return tuple(extension for row in formats for extension in row.extensions)
 
 
-def image_formats(dimensions: Dimensions, numbers: bool = False) -> tuple[Format, ...]:
+def image_formats(
+    dimensions: Dimensions, numbers: bool = False, positioned: bool = False
+) -> tuple[Format, ...]:
     """Return the formats of images or volumes that are read; of volumes, those with a position first.
 
-    With ``numbers``, only those that hold floating-point numbers.
+    With ``numbers``, only those that hold floating-point numbers; with ``positioned``, those with a position.
     """
-    found = [row for row in FORMATS if dimensions in row.dimensions and row.numbers >= numbers]
+    found = [row for row in FORMATS if dimensions in row.dimensions]
+    found = [row for row in found if row.numbers >= numbers and row.positioned >= positioned]
     return tuple(sorted(found, key=lambda row: dimensions == 3 and not row.positioned))

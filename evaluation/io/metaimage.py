@@ -1,4 +1,4 @@
-"""MetaImage files (`.mha`): the text header, of images and volumes alike, and images of one plane."""
+"""MetaImage files (`.mha`): a text header, then the values, plain or as a zlib stream; images and volumes."""
 
 import io
 import re
@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError, shorten
+from evaluation.core.formats import META_IMAGE
 from evaluation.io.pixels import NUMBERS, Size, check_size, damaged
+from evaluation.io.volume_header import UPRIGHT, Geometry, header_of
+from evaluation.io.voxels import ZLIB, BegunStream, OpenVolume, VoxelBytes, volume_of, write_with_simpleitk
 
-MAGIC = b"ObjectType"
-
-_IMAGE = "a MetaImage"
+_IMAGE = META_IMAGE.name
+_VOLUME = "a MetaImage volume"
 _GREY = "MET_UCHAR"
 _TYPES = {
     "MET_CHAR": "i1",
@@ -75,7 +77,7 @@ class MetaImageHeader:
         return None if code is None else np.dtype(code).newbyteorder(">" if big_endian else "<")
 
 
-def read_metaimage(data: memoryview, size: Size | None, any_type: bool = False) -> NDArray[Any]:
+def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[Any]:
     """Return the values (y, x) of a MetaImage of one plane; a view of `data` if not compressed.
 
     Sizes are (x, y) or (x, y, 1); pixels lie in the same file, plain or deflated. Without ``any_type`` they
@@ -105,6 +107,35 @@ def read_metaimage(data: memoryview, size: Size | None, any_type: bool = False) 
     if len(content) != expected_bytes:
         raise damaged(_IMAGE, f"{len(content) // dtype.itemsize} of {pixels} pixels")
     return np.frombuffer(content, dtype).reshape(found.height, found.width)
+
+
+def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVolume:
+    """Return a MetaImage volume in one file; it has no pages. Raises `ReadError`, and `ValueError`."""
+    fields = read_header(stream.read, stream.size, _VOLUME)
+    # A row of the matrix is the direction of an axis; elsewhere an axis is a column.
+    matrix = _numbers(fields.one_of("TransformMatrix", "Rotation", "Orientation")) or list(UPRIGHT)
+    header = header_of(
+        fields.size,
+        fields.dtype,
+        _numbers(fields.one_of("ElementSpacing", "ElementSize")) or [1.0, 1.0, 1.0],
+        _numbers(fields.one_of("Offset", "Position", "Origin")) or [0.0, 0.0, 0.0],
+        [*matrix[::3], *matrix[1::3], *matrix[2::3]],
+        _VOLUME,
+    )
+    voxels = VoxelBytes(stream, _VOLUME, ZLIB if fields.deflated else None)
+    return volume_of(header, voxels, slab_bytes)
+
+
+def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
+    """Return a volume (z, y, x), or an image of its one plane without ``geometry``, as a compressed file."""
+    return write_with_simpleitk(values, extension, geometry)
+
+
+def _numbers(text: str) -> list[float]:
+    """Return the numbers of a value. Raises ValueError, also for numbers in a notation of Python alone."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return [float(number) for number in text.split()]
 
 
 def read_header(read: Callable[[int], bytes], file_bytes: int, image: str) -> MetaImageHeader:

@@ -22,8 +22,7 @@ from evaluation.io.pixels import (
     require_bits,
 )
 from evaluation.io.tiff import ORIENTATION, read_page
-
-MAGIC = PNG_MAGIC
+from evaluation.io.volume_header import Geometry
 
 _IMAGE = "a PNG image"
 _MAX_CHUNKS = 100_000
@@ -40,7 +39,7 @@ _KEPT_CHUNKS = (*_ONCE, b"IDAT")
 _Chunks = dict[bytes, list[memoryview]]
 
 
-def read_png(data: memoryview, size: Size | None, any_type: bool = False) -> NDArray[Any]:
+def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[Any]:
     """Return the grey values (y, x) of a PNG image.
 
     Channels have at most 8 bits; with ``any_type`` a single grey channel may have 16, which are not scaled.
@@ -82,6 +81,11 @@ def read_png(data: memoryview, size: Size | None, any_type: bool = False) -> NDA
         return _through_palette(pixels, depth, chunks)
     _require_opaque(pixels, depth, chunks)
     return pixels if pixels.ndim == 2 else grey_of_channels(pixels)
+
+
+def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
+    """Return the grey values of one plane, shape (1, y, x), as a file."""
+    return write_png(np.ascontiguousarray(values[0]))
 
 
 def write_png(image: NDArray[np.uint8]) -> bytes:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
+from evaluation.core.formats import TIFF
 from evaluation.io.pixels import (
     MAX_PIXELS,
     NUMBERS,
@@ -23,11 +24,12 @@ from evaluation.io.pixels import (
     not_upright,
     require_bits,
 )
+from evaluation.io.volume_header import Geometry, header_of
+from evaluation.io.voxels import BegunStream, OpenVolume, whole_plane
 
 # --- The tags of the pages of a TIFF file (and of EXIF metadata), checked before any pixel is decoded ---
 
-MAGICS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-IMAGE = "a TIFF image"
+IMAGE = TIFF.name
 
 WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC, FILL_ORDER = 256, 257, 258, 259, 262, 266
 STRIP_OFFSETS, ORIENTATION, SAMPLES, ROWS_PER_STRIP, STRIP_BYTES = 273, 274, 277, 278, 279
@@ -99,7 +101,7 @@ def read_page(
 
     Classic and big TIFF. Raises `ReadError` (unreadable or too large), also for positions outside the data.
     """
-    if bytes(data[:4]) not in MAGICS:
+    if not TIFF.begins(bytes(data[:4])):
         raise damaged(IMAGE, "an invalid header" if bytes(data[:2]) in (b"II", b"MM") else "other content")
     order = "<" if data[0] == ord("I") else ">"
     big = ord("+") in (data[2], data[3])
@@ -359,7 +361,7 @@ def _bare_file(pieces: Sequence[memoryview], tags: Tags, columns: int, pixel_byt
 # --- TIFF images: one page of grey values or numbers, and several channels of 8 bits in any layout ---
 
 
-def read_tiff(data: memoryview, size: Size | None, any_type: bool = False) -> NDArray[Any]:
+def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[Any]:
     """Return the values (y, x) of a TIFF image of one page, a view of `data` if not compressed.
 
     Accepted are grey, and RGB with equal channels with or without an opaque alpha channel; strips or tiles;
@@ -414,6 +416,26 @@ def read_channels(data: memoryview, channels: int, size: Size) -> NDArray[np.uin
     if rows_as_pages:
         return np.ascontiguousarray(np.moveaxis(np.concatenate(decoded), -1, 0))
     return np.ascontiguousarray(decoded[0] if len(decoded) == 1 else np.concatenate(decoded))
+
+
+def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVolume:
+    """Return a volume with one page per plane; the file is kept in memory, its pages are decoded one by one.
+
+    It has no spacing, origin or direction. The tags of all pages are checked here.
+    """
+    data = memoryview(stream.read(stream.size))
+    first, depth = check_pages(data, (BLACK_IS_ZERO,), max_pages)
+    if first.one(SAMPLES, 1) != 1:
+        raise ReadError(FaultKind.WRONG_VALUE, "one grey channel", f"{first.one(SAMPLES, 1)} channels")
+    header = header_of((first.size.width, first.size.height, depth), first.dtype, None, None, None, IMAGE)
+    return OpenVolume(
+        header, lambda: (whole_plane(decode_page(data, tags)[..., 0]) for tags in read_pages(data, PAGE_TAGS))
+    )
+
+
+def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
+    """Return pages (page, y, x) of 8 or 32 bits as a file, which has no position."""
+    return write_tiff(values)
 
 
 def write_tiff(pages: NDArray[Any]) -> bytes:

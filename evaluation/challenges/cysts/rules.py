@@ -286,7 +286,7 @@ def _diagonal_mm(shape: Sequence[int], spacing_mm: Sequence[float]) -> float:
     return math.hypot(*(size * step for size, step in zip(shape, spacing_mm, strict=True)))
 
 
-_VOLUMES = (".mha", ".nii.gz", ".tif", ".tiff")
+VOLUMES = (".mha", ".nii.gz", ".tif", ".tiff")
 _WHOLE_LEVELS = ReferenceVolume(0, CONFIDENCE_LEVELS[-1], whole=True)
 
 
@@ -396,7 +396,7 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
 
 
 def _annotator(name: str) -> HiddenField:
-    location = Files(f"readers/{name}", _VOLUMES)
+    location = Files(f"readers/{name}", VOLUMES)
     return HiddenField(annotator_field(name), Reference(_WHOLE_LEVELS, location, optional=True))
 
 
@@ -421,12 +421,12 @@ CYSTS = Field(
     name="cysts",
     title="Confidence of cysts",
     kind=ConfidenceVolume(),
-    archive=Files("cysts", _VOLUMES),
+    archive=Files("cysts", VOLUMES),
     socket=Socket("cyst-segmentation", "images/cyst-segmentation"),
-    reference=Reference(ReferenceVolume(0.01, 1, whole=False), Files("confidence", _VOLUMES)),
+    reference=Reference(ReferenceVolume(0.01, 1, whole=False), Files("confidence", VOLUMES)),
 )
 
-LEVEL = HiddenField("level", Reference(_WHOLE_LEVELS, Files("level", _VOLUMES)))
+LEVEL = HiddenField("level", Reference(_WHOLE_LEVELS, Files("level", VOLUMES)))
 
 # The paper has no ranking; this order is a choice of this package.
 RANKING = Scheme(

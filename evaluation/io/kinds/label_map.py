@@ -23,6 +23,7 @@ from evaluation.io.handover import HandoverError, Packed, pack_volume, unpack_vo
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import values_in_words
 from evaluation.io.volume_header import GEOMETRY_COLUMNS, Geometry
+from evaluation.io.voxels import Plane
 from evaluation.metrics.crops import Crop, VolumeCrop, crop, stack_of
 
 # --- Labels that a phase lists, and their positions in that list, in values of any numeric type ---
@@ -181,7 +182,7 @@ class LabelMap(MapKind):
         planes = volumes.case_planes(path, case, files, self.dimensions, self.slab_bytes)
         return self._value(stack_of(self._crops(planes, path), np.uint8), case)
 
-    def _crops(self, planes: Iterator[volumes.Plane], path: str) -> Iterator[Crop]:
+    def _crops(self, planes: Iterator[Plane], path: str) -> Iterator[Crop]:
         for z, plane in enumerate(planes, start=1):
             part = plane.crop if self.background == 0 else Crop(plane.values)
             try:

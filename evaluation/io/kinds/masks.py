@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from evaluation.core.fault import FaultKind, FormFault, ReadError
 from evaluation.core.field import FileAccess, FileSource, Kind, Source, Variant, grow_by_a_pixel
 from evaluation.core.form import CaseForm
+from evaluation.core.formats import HEAD_BYTES, META_IMAGE
 from evaluation.io.grey_images import read_cropped, write_grey
 from evaluation.io.handover import Packed, list_of, pack_crop, unpack_crop, unpack_region
 from evaluation.io.pixels import Size, check_size, values_in_words
-from evaluation.io.tiff import read_channels, write_tiff
+from evaluation.io.tiff import read_channels
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import open_volume, write_volume
+from evaluation.io.voxels import BegunStream
 from evaluation.metrics.crops import Crop, crop, distinct_values
 
 # --- Label masks: 8-bit images in which each listed grey value names a region ---
@@ -114,7 +116,6 @@ class LabelMask(Kind):
 # --- Masks of classes that may overlap: one channel of 0 and 255 per class ---
 
 _ON = 255
-_META_IMAGE = ".mha"
 
 
 @dataclass(frozen=True)
@@ -133,10 +134,11 @@ class MultilabelMask(Kind):
         size = Size(case.width, case.height)
         try:
             limit = 2 * len(self.classes) * size.width * size.height + _HEADER_ALLOWANCE
-            if source.path.casefold().endswith(_META_IMAGE):
-                channels = self._planes(source.path, files, limit, size)
+            data = files.read(source.path, limit)
+            if META_IMAGE.begins(bytes(data[:HEAD_BYTES])):
+                channels = self._planes(data, size)
             else:
-                channels = read_channels(files.read(source.path, limit), len(self.classes), size)
+                channels = read_channels(data, len(self.classes), size)
         except ReadError as error:
             raise FormFault(error.fault(source.path)) from None
         regions, faults = [], []
@@ -152,18 +154,17 @@ class MultilabelMask(Kind):
         FormFault.raise_all(faults)
         return tuple(regions)
 
-    def _planes(self, path: str, files: FileAccess, limit: int, size: Size) -> NDArray[np.uint8]:
+    def _planes(self, data: memoryview, size: Size) -> NDArray[np.uint8]:
         """Return the channels of a MetaImage, one in each plane. Raises `ReadError`."""
-        with files.open(path, limit) as stream:
-            volume = open_volume(stream, path)
-            depth, height, width = volume.header.geometry.shape
-            check_size(Size(width, height), size)
-            if depth != len(self.classes):
-                raise ReadError(FaultKind.WRONG_VALUE, f"{len(self.classes)} channels", str(depth))
-            if volume.header.dtype != np.uint8:
-                expected, found = "8 bits per channel (MET_UCHAR)", str(volume.header.dtype)
-                raise ReadError(FaultKind.WRONG_VALUE, expected, found)
-            return np.stack([plane.values.copy() for plane in volume.planes()])
+        volume = open_volume(BegunStream(data, None), META_IMAGE.extensions[0])
+        depth, height, width = volume.header.geometry.shape
+        check_size(Size(width, height), size)
+        if depth != len(self.classes):
+            raise ReadError(FaultKind.WRONG_VALUE, f"{len(self.classes)} channels", str(depth))
+        if volume.header.dtype != np.uint8:
+            expected, found = "8 bits per channel (MET_UCHAR)", str(volume.header.dtype)
+            raise ReadError(FaultKind.WRONG_VALUE, expected, found)
+        return np.stack([plane.values.copy() for plane in volume.planes()])
 
     def rehearse(self, reference: tuple[Crop, ...], case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
         """Return the classes: unchanged, each with one pixel more, none anywhere, or each inverted."""
@@ -194,9 +195,7 @@ class MultilabelMask(Kind):
     def write_file(self, value: NDArray[np.bool_], extension: str) -> bytes:
         """Return the bytes of a full boolean mask (class, height, width)."""
         values = value.astype(np.uint8) * np.uint8(_ON)
-        if extension == _META_IMAGE:
-            return write_volume(values, Geometry(values.shape), extension)
-        return write_tiff(values)
+        return write_volume(values, Geometry(values.shape), extension)
 
     def describe(self) -> str:
         """Return the order of the channels."""

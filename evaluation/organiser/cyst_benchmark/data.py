@@ -16,7 +16,8 @@ from scipy import ndimage
 from evaluation.core.fault import PhaseError, ReadError
 from evaluation.io.files import FileStream
 from evaluation.io.volume_header import Geometry
-from evaluation.io.volumes import EXTENSIONS, OpenVolume, open_volume
+from evaluation.io.volumes import EXTENSIONS, open_volume
+from evaluation.io.voxels import OpenVolume
 from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import organiser_table
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
+from evaluation.challenges.cysts.rules import CHALLENGE, VOLUMES, CystsOptions
 from evaluation.core.challenge import Values
+from evaluation.core.formats import extensions_of, image_formats
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.tables import write_csv
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
@@ -289,7 +290,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="instead of a phase, write what `fuse cysts` builds one from: OCT volumes and annotations",
     )
     add("--b-scans", type=int, metavar="N", help="at most so many in a volume, 5 or more")
-    add("--extension", choices=[".mha", ".nii.gz", ".nii"], default=".mha", help="of submitted volumes")
+    with_position = [one for one in extensions_of(image_formats(3, positioned=True)) if one in VOLUMES]
+    add("--extension", choices=with_position, default=".mha", help="of submitted volumes")
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.random import Generator
 
-from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
+from evaluation.challenges.refuge import CHALLENGE, IMAGES, RefugeOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
 from evaluation.organiser import synthesis
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--height", type=int, default=1634, help="in pixels")
     add("--glaucoma", type=float, default=0.1, help="share of glaucomatous eyes")
     add("--auc", type=float, default=0.95, help="of the good submission")
-    add("--extension", choices=[".bmp", ".png", ".tif"], default=".bmp", help="of submitted masks")
+    add("--extension", choices=IMAGES, default=".bmp", help="of submitted masks")
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:

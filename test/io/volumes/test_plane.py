@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from evaluation.io.volume_header import Geometry
-from evaluation.io.volumes import Plane, open_volume, whole_plane, write_volume
+from evaluation.io.volumes import open_volume, write_volume
+from evaluation.io.voxels import Plane, whole_plane
 from evaluation.metrics.crops import Box
 from test.io.volumes.files import Bytes
 

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.fault import ReadError
-from evaluation.io.volumes import GZIPPED, ZLIB, VoxelBytes
+from evaluation.io.voxels import GZIPPED, ZLIB, VoxelBytes
 from test.io.volumes.files import Bytes
 
 DATA = bytes(range(200)) * 5
