@@ -22,7 +22,9 @@ from evaluation.metrics.surfaces import (
     Percentile,
     Surface,
     SurfaceConvention,
+    SurfaceNeighbours,
     WeightedDistances,
+    check_neighbours,
     element_codes,
     element_sizes,
     pooled,
@@ -49,6 +51,7 @@ def hausdorff_distance(
     *,
     percentile: float = 100.0,
     surface: Surface = "elements",
+    surface_neighbours: SurfaceNeighbours = "faces",
     percentile_method: Percentile = "index",
     directions: Directions = "directed",
     worst: float | None = None,
@@ -59,7 +62,7 @@ def hausdorff_distance(
     ----------
     prediction, reference, spacing_mm
         See `modified_hausdorff_distance`.
-    percentile, surface, percentile_method, directions, worst : optional
+    percentile, surface, surface_neighbours, percentile_method, directions, worst : optional
         See `label_hausdorff_distance`.
 
     Returns
@@ -89,6 +92,7 @@ def hausdorff_distance(
         spacing_mm,
         percentile=percentile,
         surface=surface,
+        surface_neighbours=surface_neighbours,
         percentile_method=percentile_method,
         directions=directions,
         worst=worst,
@@ -104,6 +108,7 @@ def label_hausdorff_distance(
     *,
     percentile: float = 100.0,
     surface: Surface = "elements",
+    surface_neighbours: SurfaceNeighbours = "faces",
     percentile_method: Percentile = "index",
     directions: Directions = "directed",
     worst: float | None = None,
@@ -128,6 +133,9 @@ def label_hausdorff_distance(
         In [0, 100]: 100 gives the Hausdorff distance, 95 the robust variant.
     surface : {"elements", "voxels"}, optional
         Elements between voxels, weighted by area, or voxels of equal weight.
+    surface_neighbours : {"faces", "all"}, optional
+        Voxels of a region are its surface where one of these neighbours is outside of it: 6 faces or all 26
+        (in two dimensions 4 or 8). Elements have no such choice.
     percentile_method : {"index", "linear"}, optional
         "index" takes one of the distances: of elements the first at which the cumulated area reaches the
         percentile, of n voxels number 1 + floor((n − 1)·p / 100). "linear" interpolates between two, for
@@ -160,7 +168,7 @@ def label_hausdorff_distance(
         raise ValueError(f"percentile: expected a number from 0 to 100, found {percentile}")
     _check_directions(directions)
     SurfaceConvention(surface, percentile_method, directions)
-    compared = compared_labels(prediction, reference, labels, spacing_mm, surface)
+    compared = compared_labels(prediction, reference, labels, spacing_mm, surface, surface_neighbours)
     found = [label.hausdorff_distance(percentile, percentile_method, directions) for label in compared]
     return _with_worst(found, prediction, spacing_mm, worst)
 
@@ -172,6 +180,7 @@ def label_average_surface_distance(
     spacing_mm: Sequence[float] | None = None,
     *,
     surface: Surface = "elements",
+    surface_neighbours: SurfaceNeighbours = "faces",
     directions: DirectionsOfMean = "pooled",
     worst: float | None = None,
 ) -> Floats:
@@ -183,7 +192,7 @@ def label_average_surface_distance(
 
     Parameters
     ----------
-    prediction, reference, labels, spacing_mm, surface, worst
+    prediction, reference, labels, spacing_mm, surface, surface_neighbours, worst
         See `label_hausdorff_distance`.
     directions : {"pooled", "directed", "mean"}, optional
         "pooled" is the mean of the distances of both directions together, "directed" the larger of the two
@@ -206,7 +215,7 @@ def label_average_surface_distance(
     """
     if directions != "mean":
         _check_directions(directions)
-    compared = compared_labels(prediction, reference, labels, spacing_mm, surface)
+    compared = compared_labels(prediction, reference, labels, spacing_mm, surface, surface_neighbours)
     found = [label.average_distance(directions) for label in compared]
     return _with_worst(found, prediction, spacing_mm, worst)
 
@@ -232,12 +241,13 @@ def surface_dice(
     spacing_mm: Sequence[float] | None = None,
     *,
     surface: Surface = "elements",
+    surface_neighbours: SurfaceNeighbours = "faces",
 ) -> float:
     """Return the share of the surfaces of two regions that is not farther from the other than a tolerance.
 
     Parameters
     ----------
-    prediction, reference, spacing_mm, surface
+    prediction, reference, spacing_mm, surface, surface_neighbours
         See `hausdorff_distance`.
     tolerance_mm : float
         At least 0. A distance that equals it up to rounding is within.
@@ -262,8 +272,11 @@ def surface_dice(
     >>> surface_dice([[0, 1, 1, 0, 0, 0]], [[0, 1, 1, 1, 1, 0]], tolerance_mm=1, surface="voxels")
     0.8333333333333334
     """
-    first, second = mask_of(prediction, "prediction"), mask_of(reference, "reference")
-    return float(label_surface_dice(first, second, [1], tolerance_mm, spacing_mm, surface=surface)[0])
+    masks = mask_of(prediction, "prediction"), mask_of(reference, "reference")
+    found = label_surface_dice(
+        *masks, [1], tolerance_mm, spacing_mm, surface=surface, surface_neighbours=surface_neighbours
+    )
+    return float(found[0])
 
 
 def label_surface_dice(
@@ -274,6 +287,7 @@ def label_surface_dice(
     spacing_mm: Sequence[float] | None = None,
     *,
     surface: Surface = "elements",
+    surface_neighbours: SurfaceNeighbours = "faces",
 ) -> Floats:
     """Return the surface Dice of each label of two label maps (see `surface_dice`).
 
@@ -281,7 +295,7 @@ def label_surface_dice(
 
     Parameters
     ----------
-    prediction, reference, labels, spacing_mm, surface
+    prediction, reference, labels, spacing_mm, surface, surface_neighbours
         See `label_hausdorff_distance`.
     tolerance_mm : float or sequence of float
         At least 0; one for all labels or one for each.
@@ -306,7 +320,7 @@ def label_surface_dice(
         raise ValueError(
             f"tolerance_mm: expected a number of at least 0, or one for each label, found {tolerance_mm}"
         )
-    compared = compared_labels(prediction, reference, labels, spacing_mm, surface)
+    compared = compared_labels(prediction, reference, labels, spacing_mm, surface, surface_neighbours)
     each = np.broadcast_to(tolerances, len(labels)).tolist()
     return np.array([label.surface_dice(mm) for label, mm in zip(compared, each, strict=True)])
 
@@ -317,6 +331,7 @@ def compared_labels(
     labels: Sequence[int],
     spacing_mm: Sequence[float] | None,
     surface: Surface,
+    neighbours: SurfaceNeighbours = "faces",
 ) -> "list[SurfaceComparison]":
     """Return the comparison of each label; raise ValueError for arguments that do not fit."""
     maps = np.asarray(prediction), np.asarray(reference)
@@ -327,8 +342,10 @@ def compared_labels(
         raise ValueError(f"labels: expected up to {_MOST_LABELS} different ones, found {list(labels)}")
     if surface not in get_args(Surface):
         raise ValueError(f"surface: expected 'elements' or 'voxels', found {surface!r}")
+    check_neighbours(surface, neighbours)
+    spacing = spacing_of(maps[0], spacing_mm).tolist()
     first, second = (_positions(values, labels) for values in maps)
-    return compare_labels(first, second, len(labels), spacing_of(maps[0], spacing_mm).tolist(), surface)
+    return compare_labels(first, second, len(labels), spacing, surface, neighbours)
 
 
 def _positions(values: NDArray[np.generic], labels: Sequence[int]) -> LabelMap:
@@ -397,18 +414,26 @@ class SurfaceComparison:
 
 
 def compare_labels(
-    prediction: LabelMap, reference: LabelMap, labels: int, spacing_mm: Sequence[float], surface: Surface
+    prediction: LabelMap,
+    reference: LabelMap,
+    labels: int,
+    spacing_mm: Sequence[float],
+    surface: Surface,
+    neighbours: SurfaceNeighbours = "faces",
 ) -> list[SurfaceComparison]:
     """Return the comparison of the surfaces of each label 1 … ``labels`` in two maps of one shape.
 
     Maps are 8-bit, shape (z, y, x) or (y, x); beyond them is background. spacing_mm: size of a voxel along
-    every axis. surface: see `SurfaceConvention`.
+    every axis. surface: see `SurfaceConvention`, neighbours: see
+    `SurfaceNeighbours`.
     """
     boxes = label_boxes(prediction, reference, labels)
     return [
         SurfaceComparison(_NO_DISTANCES, _NO_DISTANCES)
         if box is None
-        else compare_surfaces(prediction[box] == label, reference[box] == label, spacing_mm, surface)
+        else compare_surfaces(
+            prediction[box] == label, reference[box] == label, spacing_mm, surface, neighbours
+        )
         for label, box in enumerate(boxes, 1)
     ]
 
@@ -421,16 +446,21 @@ def label_boxes(prediction: LabelMap, reference: LabelMap, labels: int) -> list[
 
 
 def compare_surfaces(
-    prediction: Bools, reference: Bools, spacing_mm: Sequence[float], surface: Surface
+    prediction: Bools,
+    reference: Bools,
+    spacing_mm: Sequence[float],
+    surface: Surface,
+    neighbours: SurfaceNeighbours = "faces",
 ) -> SurfaceComparison:
     """Return the comparison of the surfaces of two masks of one shape, (z, y, x) or (y, x).
 
-    spacing_mm: size of a voxel along every axis. surface: see `SurfaceConvention`.
+    spacing_mm: size of a voxel along every axis. surface: see `SurfaceConvention`, neighbours: see
+    `SurfaceNeighbours`.
     """
     if surface == "elements":
         first, second, sizes = element_codes(prediction), element_codes(reference), element_sizes(spacing_mm)
     else:
-        first, second, sizes = _outline(prediction), _outline(reference), None
+        first, second, sizes = _outline(prediction, neighbours), _outline(reference, neighbours), None
     return SurfaceComparison(
         _distances(first, second, sizes, spacing_mm), _distances(second, first, sizes, spacing_mm)
     )
@@ -460,11 +490,13 @@ def _planes(values: Codes) -> list[Crop]:
     return [Crop(plane) for plane in values.reshape(-1, *values.shape[-2:])]
 
 
-def _outline(mask: Bools) -> Codes:
-    """Return 1 for mask voxels with a face neighbour outside the mask, else 0."""
-    padded = np.pad(mask, 1)
-    enclosed = mask.copy()
+def _outline(mask: Bools, neighbours: SurfaceNeighbours) -> Codes:
+    """Return 1 for mask voxels with such a neighbour outside the mask, else 0."""
+    enclosed = mask
     for axis in range(mask.ndim):
-        for part in (slice(None, -2), slice(2, None)):
-            enclosed &= padded[tuple(part if own == axis else slice(1, -1) for own in range(mask.ndim))]
+        # One axis after the other reaches every corner, each from the mask itself the faces alone.
+        along = enclosed if neighbours == "all" else mask
+        padded = np.pad(along, [(1, 1) if own == axis else (0, 0) for own in range(mask.ndim)])
+        before, after = (padded[(slice(None),) * axis + (part,)] for part in (slice(-2), slice(2, None)))
+        enclosed = enclosed & before & after
     return (mask & ~enclosed).view(np.uint8)

@@ -1,9 +1,9 @@
 """Distance from every voxel of one set to the nearest voxel of another, for sets given plane by plane.
 
-A k-d tree is searched in double precision, in a time that grows with the distances. Where a sample of them
-predicts that this takes longer, and for millions of voxels, one distance transform is computed instead, whose
-time depends on the box alone. Both are exact; the transform has single precision, a relative error below
-1e-6.
+A k-d tree is searched, in a time that grows with the distances. Where a sample of them predicts that this
+takes longer, and for millions of voxels, the nearest voxel is found for all voxels of a box at once, in a
+time that depends on the box alone. Each way only finds the nearest voxel. The distance to it is computed in
+double precision from whole numbers of voxels, so that equal distances are equal wherever they were found.
 """
 
 import math
@@ -19,14 +19,13 @@ from evaluation.metrics.crops import Box, Crop
 MAX_SEARCHED = 1 << 20
 """Up to this number of voxels each is searched by itself, which takes some 4 µs."""
 MAX_IN_TREE = 1 << 22
-"""A tree of more voxels would take longer than the distance transform."""
+"""A tree of more voxels would take longer than the transform."""
 _MAX_TRANSFORMED = 1 << 25
-"""A box of more voxels is transformed only where there is no other way: it would take 0.3 GB or more."""
+"""A box of more voxels is transformed only where there is no other way: it would take 0.4 GB or more."""
 _SAMPLED = 64  # one voxel of so many
 _TRANSFORM_STARTS = 20_000  # these three in µs, measured; they change the time alone
-_TRANSFORM_VOXEL = 0.03
+_TRANSFORM_VOXEL = 0.06
 _SEARCH, _SEARCH_AREA = 0.6, 0.07
-_THREADS = 2  # of one transform; the result does not depend on it
 _FIRST_MARGIN = 16
 _GROWTH = 4
 Spacing = tuple[float, float, float]
@@ -45,9 +44,7 @@ def coordinates(planes: Sequence[Crop]) -> NDArray[np.int32]:
     return np.concatenate(found)
 
 
-def nearest_distances(
-    here: Sequence[Crop], there: Sequence[Crop], spacing_mm: Spacing
-) -> Floats | NDArray[np.float32]:
+def nearest_distances(here: Sequence[Crop], there: Sequence[Crop], spacing_mm: Spacing) -> Floats:
     """Return the distance in mm of every voxel of ``here`` to the nearest of ``there``, shape (n,).
 
     The sets are the voxels at which the planes are not 0; neither may be empty. spacing_mm: (z, y, x). The
@@ -62,10 +59,7 @@ def nearest_distances(
     tree = KDTree(sources * np.asarray(spacing_mm), balanced_tree=False)
     box = _size(_around(_extent(here), _extent(there)))
     if _search_time(tree, queries, spacing_mm) <= _TRANSFORM_STARTS + _TRANSFORM_VOXEL * box:
-        nearest = sources[tree.query(queries * np.asarray(spacing_mm))[1]]
-        # From whole numbers of voxels, so that rounding does not depend on the place in the volume.
-        distances: Floats = np.linalg.norm((queries - nearest) * np.asarray(spacing_mm), axis=1)
-        return distances
+        return _lengths(queries - sources[tree.query(queries * np.asarray(spacing_mm))[1]], spacing_mm)
     if box <= _MAX_TRANSFORMED:
         return _by_transform(here, there, spacing_mm, searched, grow=False)
     return _by_bounded_tree(queries, sources, spacing_mm)
@@ -84,19 +78,32 @@ def _by_bounded_tree(here: NDArray[np.int32], there: NDArray[np.int32], spacing_
     # It bounds the points of a node, SciPy's does not: up to 30 times as fast where distances are long.
     from sklearn.neighbors import KDTree
 
-    distances: Floats = KDTree(there * np.asarray(spacing_mm)).query(here * np.asarray(spacing_mm))[0]
-    return distances.ravel()
+    tree = KDTree(there * np.asarray(spacing_mm))
+    found = tree.query(here * np.asarray(spacing_mm), return_distance=False)
+    return _lengths(here - there[found[:, 0]], spacing_mm)
+
+
+def _lengths(steps: NDArray[np.int32], spacing_mm: Spacing) -> Floats:
+    """Return the lengths in mm of steps in voxels, shape (n, 3)."""
+    # From whole numbers of voxels, summed over axes of one spacing, so that rounding depends neither on the
+    # place in the volume nor on which of several nearest voxels was found: 3 and 4 are as far as 5 and 0.
+    squares = np.square(steps, dtype=np.int64)
+    total = np.zeros(len(steps))
+    for spacing in sorted(set(spacing_mm)):
+        total += squares[:, np.equal(spacing_mm, spacing)].sum(axis=1) * spacing**2
+    lengths: Floats = np.sqrt(total)
+    return lengths
 
 
 def _by_transform(
     here: Sequence[Crop], there: Sequence[Crop], spacing_mm: Spacing, searched: int, grow: bool
-) -> NDArray[np.float32]:
+) -> Floats:
     """Transform the box of ``here``, where it is large of one half after the other, which bounds the memory.
 
     The nearest voxel can be anywhere in ``there``, so that the box includes all of it. With ``grow`` it
     includes near voxels first, and more only until no distance exceeds the included margin.
     """
-    result = np.full(searched, np.nan, dtype=np.float32)
+    result = np.full(searched, np.nan)
     whole = _extent(there)
     block = _extent(here)
     blocks = _halves(block, whole) if grow or _size(_around(block, whole)) > _MAX_TRANSFORMED else [block]
@@ -105,50 +112,45 @@ def _by_transform(
         while True:
             near = _overlap(whole, _dilated(block, margin_mm, spacing_mm))
             box = _around(block, near)
-            image = _distance_image(box, there, spacing_mm) if (near[0] < near[1]).all() else None
-            if image is not None:
-                farthest = _pick(here, block, box, image, result)
-                del image
+            nearest = _nearest_voxels(box, there, spacing_mm) if (near[0] < near[1]).all() else None
+            if nearest is not None:
+                farthest = _pick(here, block, box, nearest, spacing_mm, result)
+                del nearest
                 if np.array_equal(near, whole) or farthest <= margin_mm:
                     break
             margin_mm *= _GROWTH
     return result
 
 
-def _distance_image(box: Box3D, sources: Sequence[Crop], spacing_mm: Spacing) -> Any:
-    """Return the image of squared distances in mm² to the nearest source in a box; None without a source.
-
-    They are negative among the sources.
-    """
-    import SimpleITK
+def _nearest_voxels(box: Box3D, sources: Sequence[Crop], spacing_mm: Spacing) -> NDArray[np.int32] | None:
+    """Return where in a box the nearest source of each voxel lies, shape (3, z, y, x); None without any."""
+    from scipy import ndimage
 
     (z0, y0, x0), (z1, y1, x1) = box.tolist()
     window = Box(y0, y1, x0, x1)
-    # One plane more than the box: without any background the filter finds no outline.
-    inside = np.zeros((z1 - z0 + 1, *window.shape), dtype=np.uint8)
+    outside = np.ones((z1 - z0, *window.shape), dtype=np.bool_)
     for z in range(z0, z1):
         plane = sources[z]
         shared = plane.box.intersection(window)
         if not shared.is_empty:
-            inside[z - z0][shared.slices_in(window)] = plane.values[shared.slices_in(plane.box)] != 0
-    if not inside.any():
+            outside[z - z0][shared.slices_in(window)] = plane.values[shared.slices_in(plane.box)] == 0
+    if outside.all():
         return None
-    image = SimpleITK.GetImageFromArray(inside)
-    del inside
-    image.SetSpacing(tuple(reversed(spacing_mm)))
-    transform = SimpleITK.SignedMaurerDistanceMapImageFilter()
-    transform.SetNumberOfThreads(_THREADS)
-    transform.SetInsideIsPositive(False)
-    transform.SetSquaredDistance(True)
-    transform.SetUseImageSpacing(True)
-    return transform.Execute(image)
+    nearest: NDArray[np.int32] = ndimage.distance_transform_edt(
+        outside, spacing_mm, return_distances=False, return_indices=True
+    )
+    return nearest
 
 
-def _pick(here: Sequence[Crop], block: Box3D, box: Box3D, image: Any, result: NDArray[np.float32]) -> float:
+def _pick(
+    here: Sequence[Crop],
+    block: Box3D,
+    box: Box3D,
+    nearest: NDArray[np.int32],
+    spacing_mm: Spacing,
+    result: Floats,
+) -> float:
     """Write the distances of those voxels of ``here`` that lie in a block; return the largest of them."""
-    import SimpleITK
-
-    squared = SimpleITK.GetArrayViewFromImage(image)  # lives as long as the image
     planes, rows, columns = block.T.tolist()
     z0, y0, x0 = box[0].tolist()
     offset, farthest = 0, 0.0
@@ -158,8 +160,9 @@ def _pick(here: Sequence[Crop], block: Box3D, box: Box3D, image: Any, result: ND
             y, x = np.divmod(marked, plane.values.shape[1])
             y, x = y + plane.top, x + plane.left
             chosen = (rows[0] <= y) & (y < rows[1]) & (columns[0] <= x) & (x < columns[1])
-            found = squared[z - z0, y[chosen] - y0, x[chosen] - x0]
-            distances = np.sqrt(np.maximum(found, 0))
+            place = (z - z0, y[chosen] - y0, x[chosen] - x0)
+            steps = np.stack([own - found[place] for own, found in zip(place, nearest, strict=True)], axis=1)
+            distances = _lengths(steps, spacing_mm)
             result[offset + np.flatnonzero(chosen)] = distances
             farthest = max(farthest, float(distances.max(initial=0)))
         offset += marked.size

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,8 @@ __all__ = ["average_symmetric_surface_distance", "modified_hausdorff_distance"]
 
 Directed = tuple[Floats, Floats]
 Surface = Literal["voxels", "elements"]
+SurfaceNeighbours = Literal["faces", "all"]
+"""A voxel is surface if one of these neighbours is outside of the region: 6 or 26, in a plane 4 or 8."""
 Directions = Literal["directed", "pooled"]
 DirectionsOfMean = Literal["directed", "pooled", "mean"]
 _PERCENT = 95
@@ -180,6 +182,16 @@ class SurfaceConvention:
 
 
 _DEFAULT = SurfaceConvention()
+
+
+def check_neighbours(surface: Surface, neighbours: SurfaceNeighbours) -> None:
+    """Raise ValueError for unknown neighbours, and for any but the default where elements have none."""
+    allowed = get_args(SurfaceNeighbours) if surface == "voxels" else ("faces",)
+    if neighbours not in allowed:
+        expected = " or ".join(map(repr, allowed))
+        raise ValueError(
+            f"surface_neighbours: expected {expected} for surface {surface!r}, found {neighbours!r}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,6 +198,7 @@ def betti_error(true, found, spacing_mm):
 
 
 def centreline_dice(true, found):
+    true, found = true.T, found.T  # thinned along x first
     centres = skeletonize(true) > 0, skeletonize(found) > 0
     return 2 / (centres[0].sum() / found[centres[0]].sum() + centres[1].sum() / true[centres[1]].sum())
 
@@ -205,7 +206,7 @@ def centreline_dice(true, found):
 def hausdorff_95(true, found, spacing_mm):
     if not true.any() or not found.any():
         return 90
-    outlines = [mask & ~ndimage.binary_erosion(mask) for mask in (true, found)]
+    outlines = [mask & ~ndimage.binary_erosion(mask, np.ones((3, 3, 3))) for mask in (true, found)]
     apart = [ndimage.distance_transform_edt(~outline, spacing_mm) for outline in outlines]
     return max(np.percentile(apart[0][outlines[1]], 95), np.percentile(apart[1][outlines[0]], 95))
 

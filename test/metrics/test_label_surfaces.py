@@ -139,6 +139,11 @@ def test_labels_of_any_type(dtype):
         (lambda: surface_dice([[1]], [[1]], math.nan), "tolerance_mm: expected a number of at least 0"),
         (lambda: surface_dice([[1]], [[1]], 1, (1, 0)), "spacing_mm: expected 2 numbers above 0"),
         (lambda: surface_dice([[1]], [[1]], 1, surface="pixels"), "'elements' or 'voxels', found 'pixels'"),
+        (lambda: surface_dice([[1]], [[1]], 1, surface_neighbours="all"), "expected 'faces' for surface"),
+        (
+            lambda: surface_dice([[1]], [[1]], 1, surface="voxels", surface_neighbours="edges"),
+            "expected 'faces' or 'all' for surface 'voxels', found 'edges'",
+        ),
         (lambda: label_surface_dice([[1]], [[1]], [1, 2], [1, 2, 3]), "or one for each label"),
         (
             lambda: label_average_surface_distance([[1]], [[1]], [1, 1]),
@@ -215,11 +220,16 @@ def test_elements_as_surface_distance_of_label_surfaces(seed, shape):
         )
 
 
-@given(SEEDS_OF_LABEL_SURFACES, SHAPES)
-def test_voxels_as_distance_transforms_of_whole_volumes(seed, shape):
+NEIGHBOURS = {"faces": 1, "all": 3}  # as SciPy counts them
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@given(seed=SEEDS_OF_LABEL_SURFACES, shape=SHAPES)
+def test_voxels_as_distance_transforms_of_whole_volumes(neighbours, seed, shape):
     masks = two_masks(seed, shape)
-    found = compare_surfaces(*masks, spacing_of(shape), "voxels")
-    outlines = [mask & ~ndimage.binary_erosion(mask) for mask in masks]
+    found = compare_surfaces(*masks, spacing_of(shape), "voxels", neighbours)
+    element = ndimage.generate_binary_structure(len(shape), NEIGHBOURS[neighbours])
+    outlines = [mask & ~ndimage.binary_erosion(mask, element) for mask in masks]
     to_first, to_second = (
         ndimage.distance_transform_edt(~outline, spacing_of(shape)) for outline in outlines
     )
@@ -237,15 +247,16 @@ def test_voxels_as_distance_transforms_of_whole_volumes(seed, shape):
     assert list(figures) == pytest.approx(list(figures.values()), rel=1e-12, abs=1e-12)
 
 
-@given(SEEDS_OF_LABEL_SURFACES)
-def test_voxels_as_simpleitk_gives_for_contours(seed):
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@given(seed=SEEDS_OF_LABEL_SURFACES)
+def test_voxels_as_simpleitk_gives_for_contours(neighbours, seed):
     masks = two_masks(seed, (5, 8, 7))
-    found = compare_surfaces(*masks, SPACING_MM_OF_LABEL_SURFACES, "voxels")
+    found = compare_surfaces(*masks, SPACING_MM_OF_LABEL_SURFACES, "voxels", neighbours)
     contours = []
     for mask in masks:
         image = SimpleITK.GetImageFromArray(np.pad(mask, 1).astype(np.uint8))
         image.SetSpacing(SPACING_MM_OF_LABEL_SURFACES[::-1])
-        contours.append(SimpleITK.BinaryContour(image, False, 0, 1))
+        contours.append(SimpleITK.BinaryContour(image, neighbours == "all", 0, 1))
     filter_ = SimpleITK.HausdorffDistanceImageFilter()
     filter_.Execute(*contours)
     assert found.hausdorff_distance() == pytest.approx(filter_.GetHausdorffDistance(), rel=1e-6, abs=1e-6)
@@ -364,3 +375,15 @@ def test_as_medpy(seed, expected):
         *maps, [1], record_medpy.SPACING_MM, surface="voxels", directions="pooled"
     )
     assert [*found, mean[0]] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_step_of_the_surface_by_hand():
+    # Without its upper left pixel the square's centre has a neighbour outside, at a corner alone.
+    square, step = np.ones((2, 3, 3), dtype=bool)
+    step[0, 0] = False
+    options = {"surface": "voxels", "percentile": 100}
+    assert hausdorff_distance(square, step, **options) == 1
+    assert hausdorff_distance(square, step, surface_neighbours="all", **options) == 1
+    assert compare_surfaces(square, step, (1.0, 1.0), "voxels", "faces").prediction.weight() == 8
+    assert compare_surfaces(square, step, (1.0, 1.0), "voxels", "faces").reference.weight() == 7
+    assert compare_surfaces(square, step, (1.0, 1.0), "voxels", "all").reference.weight() == 8

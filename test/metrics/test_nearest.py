@@ -13,7 +13,6 @@ from evaluation.metrics.nearest import coordinates, nearest_distances
 
 SPACING = (0.05, 0.002, 0.0117)
 VOLUMES = arrays(np.bool_, (3, 6, 5))
-SINGLE_PRECISION = 1e-6
 
 # Limits that choose: SciPy's tree, scikit-learn's, the transform of all, of halves, the one that grows.
 SLOW_SEARCH = {"_SEARCH": 1e9, "_SAMPLED": 1}
@@ -46,9 +45,8 @@ def test_every_way_is_what_all_pairs_give(way, data):
         for name, value in WAYS[way].items():
             patch.setattr(nearest, name, value)
         found = nearest_distances(planes(here), planes(there), SPACING)
-    precision = SINGLE_PRECISION if "transform" in way else 1e-12
-    np.testing.assert_allclose(found, all_pairs(here, there), rtol=precision, atol=1e-9)
-    assert found.dtype == (np.float32 if "transform" in way else np.float64)
+    np.testing.assert_allclose(found, all_pairs(here, there), rtol=1e-12, atol=0)
+    assert found.dtype == np.float64
 
 
 @given(volume=VOLUMES)
@@ -63,4 +61,18 @@ def test_a_source_far_from_what_is_searched_is_found(monkeypatch):
     here, there = np.zeros((2, 2, 4, 300), dtype=bool)
     here[0, 0, 0] = here[1, 3, 9] = there[1, 2, 299] = True
     found = nearest_distances(planes(here), planes(there), SPACING)
-    np.testing.assert_allclose(found, all_pairs(here, there), rtol=SINGLE_PRECISION)
+    np.testing.assert_allclose(found, all_pairs(here, there), rtol=1e-12)
+
+
+@given(volume=VOLUMES, other=VOLUMES)
+@settings(max_examples=30)
+def test_every_way_gives_the_same_bits(volume, other):
+    if not volume.any() or not other.any():
+        return
+    found = set()
+    for limits in WAYS.values():
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in limits.items():
+                patch.setattr(nearest, name, value)
+            found.add(np.sort(nearest_distances(planes(volume), planes(other), (0.3, 0.7, 0.7))).tobytes())
+    assert len(found) == 1

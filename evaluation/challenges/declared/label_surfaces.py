@@ -10,7 +10,15 @@ from evaluation.challenges.declared.tables import Positive
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.label_surfaces import SurfaceComparison, compare_surfaces
-from evaluation.metrics.surfaces import Directions, DirectionsOfMean, Percentile, Surface, SurfaceConvention
+from evaluation.metrics.surfaces import (
+    Directions,
+    DirectionsOfMean,
+    Percentile,
+    Surface,
+    SurfaceConvention,
+    SurfaceNeighbours,
+    check_neighbours,
+)
 
 Tolerance = Annotated[float, Key(ge=0, allow_inf_nan=False)]
 
@@ -25,6 +33,21 @@ class _SurfaceTable(label_maps.LabelMetricTable):
         "neighbour outside of it, of equal weight (SimpleITK, MedPy, MONAI, MetricsReloaded). Figures of the "
         "two differ by up to several per cent.",
     )
+    surface_neighbours: SurfaceNeighbours = Key(
+        default="faces",
+        description="Neighbours of a voxel that make it surface if one of them is outside of the region, for "
+        "`voxels` only: `faces` 6 (4 in two dimensions; SciPy, MedPy, MONAI), `all` 26 (8 in two dimensions; "
+        "ITK's fully connected contours, TopCoW). With `all` a surface has more voxels.",
+    )
+
+    def figure(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
+        """Return the range. Raises ValueError for neighbours that elements do not have."""
+        check_neighbours(self.surface, self.surface_neighbours)
+        return self.range(table)
+
+    @abstractmethod
+    def range(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
+        """Return best and worst value and the unit. Raises ValueError for options that do not fit."""
 
     @abstractmethod
     def value(self, compared: SurfaceComparison, structure: label_maps.Structure) -> float:
@@ -42,9 +65,11 @@ class _SurfaceTable(label_maps.LabelMetricTable):
 
         def figure_of(structure: label_maps.Structure) -> float:
             def compare(comparison: label_maps.MapComparison) -> SurfaceComparison:
-                return compare_surfaces(*comparison.maps.masks(structure), spacing_mm, self.surface)
+                masks = comparison.maps.masks(structure)
+                return compare_surfaces(*masks, spacing_mm, self.surface, self.surface_neighbours)
 
-            compared = comparison.derive(("surfaces", self.surface, structure.positions), compare)
+            key = ("surfaces", self.surface, self.surface_neighbours, structure.positions)
+            compared = comparison.derive(key, compare)
             return limit(self.value(compared, structure), self.worst_value(reference, table, structure))
 
         return [figure_of(structure) for structure in structures]
@@ -59,7 +84,8 @@ class _SurfaceDistanceTable(_SurfaceTable):
         "diagonal of the case's image.",
     )
 
-    def figure(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
+    def range(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
+        """Return a distance."""
         worst = math.inf if self.worst is None else self.worst
         return label_maps.LabelFigure(best=0, worst=worst, unit="mm" if table.in_mm else "pixels")
 
@@ -100,10 +126,10 @@ class HausdorffDistance(_SurfaceDistanceTable):
         "two figures. `pooled`: the figure of all distances together (MedPy).",
     )
 
-    def figure(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
+    def range(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
         """Return a distance. Raises ValueError for a percentile that elements do not have."""
         SurfaceConvention(self.surface, self.percentile_method, self.directions)
-        return super().figure(table)
+        return super().range(table)
 
     def value(self, compared: SurfaceComparison, structure: label_maps.Structure) -> float:
         """Return the percentile."""
@@ -151,7 +177,7 @@ class SurfaceDice(_SurfaceTable):
         "is within."
     )
 
-    def figure(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
+    def range(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
         """Return a share. Raises ValueError unless each scored label, and no other, has a tolerance."""
         names = [structure.name for structure in self.scored(table)]
         if isinstance(self.tolerance_mm, dict) and set(self.tolerance_mm) != set(names):

@@ -11,7 +11,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.arrays import Bools
-from evaluation.metrics.components import betti_numbers, boundary_iou, centreline_dice
+from evaluation.metrics.components import ThinningAxes, betti_numbers, boundary_iou, centreline_dice
 
 
 class _MaskTable(label_maps.LabelMetricTable):
@@ -63,11 +63,16 @@ class CentrelineDice(_MaskTable):
     """
 
     metric: Literal["centreline_dice"]
+    thinning_axes: ThinningAxes = Key(
+        default="zyx",
+        description="Order of the axes in which regions are thinned to skeletons, on which these depend: "
+        "`zyx`, as SimpleITK hands out arrays, or `xyz`, as NiBabel does (TopCoW).",
+    )
 
     def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
         """Return the figure. Raises `PhaseError` without the package."""
         try:
-            return centreline_dice(prediction, reference)
+            return centreline_dice(prediction, reference, self.thinning_axes)
         except ModuleNotFoundError:
             raise PhaseError(
                 "centreline_dice: scikit-image is not installed; list it in a requirements.txt with hashes "

@@ -25,6 +25,7 @@ labels = { 1 = "vessel" }
 components = { metric = "betti_error", worst = 50 }
 tunnels = { metric = "betti_error", number = 1, worst = 200 }
 centreline_dice = {}
+other_order = { metric = "centreline_dice", thinning_axes = "xyz" }
 boundary_iou = { width = 2 }
 of_diagonal = { metric = "boundary_iou" }
 volume_similarity = {}
@@ -52,18 +53,23 @@ def boundary(mask, width):
     return mask & (ndimage.distance_transform_cdt(np.pad(mask, 1), "chessboard")[1:-1, 1:-1, 1:-1] <= width)
 
 
-def expected_of(true, found):
+def centreline_dice(true, found):
     skeletons = skeletonize(true) > 0, skeletonize(found) > 0
     shares = [
         (skeletons[0] & found).sum() / skeletons[0].sum(),
         (skeletons[1] & true).sum() / skeletons[1].sum(),
     ]
+    return 2 / (1 / shares[0] + 1 / shares[1])
+
+
+def expected_of(true, found):
     overlap = SimpleITK.LabelOverlapMeasuresImageFilter()
     overlap.Execute(*(SimpleITK.GetImageFromArray(mask.astype(np.uint8)) for mask in (true, found)))
     figures = {
         "components": abs(plain_betti(true)[0] - plain_betti(found)[0]),
         "tunnels": abs(plain_betti(true)[1] - plain_betti(found)[1]),
-        "centreline_dice": 2 / (1 / shares[0] + 1 / shares[1]),
+        "centreline_dice": centreline_dice(true, found),
+        "other_order": centreline_dice(true.transpose(2, 1, 0), found.transpose(2, 1, 0)),
         # SimpleITK has the signed difference by half of the sum.
         "volume_similarity": 1 - abs(overlap.GetVolumeSimilarity()) / 2,
     }
@@ -85,6 +91,7 @@ def test_figures(tmp_path):
     expected = {name: np.mean([row[name] for row in rows]) for name in rows[0]}
     assert figures_of(phase, tmp_path, PREDICTIONS) == pytest.approx(expected, abs=5e-5)
     assert expected["components"] > 0
+    assert expected["centreline_dice"] != pytest.approx(expected["other_order"], abs=5e-5)
     assert expected["tunnels"] > 0
     assert rehearse(load_phase(phase)).problems == ()
 
