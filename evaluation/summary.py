@@ -13,7 +13,7 @@ from evaluation.core.challenge import metrics_of
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.config import PhaseConfig, Subgroup
-from evaluation.phase.leaderboard import detail_of, digits_of, public_estimates, public_values
+from evaluation.phase.leaderboard import detail_of, digits_of, public_estimates, public_values, stated_digits
 from evaluation.phase.phase import Phase
 from evaluation.phase.places import place_among, scheme_of
 from evaluation.phase.scores import Scores, case_records
@@ -49,8 +49,13 @@ def figures_of(scores: Scores) -> Figures:
 
 
 def organiser_records(scores: Scores, figures: Figures) -> dict[str, Any]:
-    """Return the organiser's file: the records of all cases, and the figures with all their digits."""
-    return {**case_records(scores), "figures": dataclasses.asdict(figures)}
+    """Return the organiser's file: the records of all cases, and the figures with all their digits.
+
+    It names the decimals that the phase states, which are part of its ranking then.
+    """
+    records = {**case_records(scores), "figures": dataclasses.asdict(figures)}
+    stated = stated_digits(scores.phase.config)
+    return {**records, "stated_digits": stated} if stated else records
 
 
 def summarise(scores: Scores, figures: Figures | None = None) -> result_file.MetricsFile:

@@ -149,6 +149,15 @@ def digits_of(config: PhaseConfig, name: str) -> Digits:
     return Digits(value, min(config.spread_digits, value))
 
 
+ALL_OTHERS = "*"
+
+
+def stated_digits(config: PhaseConfig) -> dict[str, int]:
+    """Return the decimals of values that `phase.toml` states, by metric, `ALL_OTHERS` for those not named."""
+    others = {ALL_OTHERS: config.value_digits} if "value_digits" in config.model_fields_set else {}
+    return others | config.digits
+
+
 def detail_of(config: PhaseConfig, name: str) -> Literal["none", "value", "standard", "full"]:
     """Return how much is published of a metric ("task.metric")."""
     chosen = [detail for pattern, detail in config.metric_detail.items() if fnmatchcase(name, pattern)]

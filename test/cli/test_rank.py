@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from test.challenges.declared.phases import declared_phase, write_table
 from test.cli.test_commands import SUBMISSION, phase  # noqa: F401
 from test.organiser.ranking.teams import labels, refuge_columns, write_team
 from test.started import run
@@ -290,3 +291,46 @@ def test_faults(each, arguments, problem):
     assert done.returncode == 1
     assert problem in done.stderr
     assert "Traceback" not in done.stderr
+
+
+AGES = """\
+[fields.age]
+kind = "number"
+minimum = 0
+maximum = 120
+
+[tasks.age]
+metrics = ["mean_absolute_error"]
+
+[ranking]
+metrics = ["age.mean_absolute_error"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("keys", "places", "published"),
+    [("", [1, 2, 3], [1.0, 1.0, 1.0]), ("value_digits = 5\n", [1, 2, 2], [1.0, 1.00001, 1.00001])],
+)
+def test_places_follow_from_all_digits_or_from_those_that_the_phase_states(keys, places, published, tmp_path):
+    ages = [20 + case for case in range(12)]
+    names = [f"case{case:02d}" for case in range(12)]
+    ages_phase = declared_phase(tmp_path / "phase", AGES, {"name": names, "age": ages}, keys=keys)
+    assert run("seal", ages_phase).returncode == 0
+    for team, error in {"near": 1.0, "middle": 1.000006, "far": 1.000009}.items():
+        write_table(
+            tmp_path / "teams" / team / "predictions.csv",
+            {"case": names, "age": [age + error for age in ages]},
+        )
+    results = tmp_path / "results"
+    scored = run("evaluate", "--each", tmp_path / "teams", "--ground-truth", ages_phase, "--output", results)
+    assert scored.returncode == 0
+    for team, value in zip(("near", "middle", "far"), published, strict=True):
+        content = json.loads((results / team / "metrics.json").read_text(encoding="ascii"))
+        assert content["aggregates"]["age"]["mean_absolute_error"]["value"] == value
+    done = run("rank", results, "--output", tmp_path / "board")
+    assert done.returncode == 0
+    board = {row["team"]: row for row in rows_of(tmp_path / "board" / "leaderboard.csv")}
+    shown = [board[team] for team in ("near", "middle", "far")]
+    assert [int(row["overall place"]) for row in shown] == places
+    assert [float(row["age.mean_absolute_error"]) for row in shown] == published
+    assert ("the digits of metrics.json give other places" in done.stdout) == (not keys)

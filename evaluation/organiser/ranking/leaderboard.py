@@ -175,6 +175,7 @@ def rank_phase(
     scores = SchemeScores(results, scheme, ranked)
     leaderboards = scores.places()
     analysis = Analysis(results, scheme, choices, chosen, ranked, scores, leaderboards)
+    analysis.notices += _places_by_published_digits(results, scheme, ranked, leaderboards)
     teams = _teams(results, scheme, chosen, ranked, leaderboards, analysis)
     in_ranking = set(scheme.metrics)
     clusters = results.resampling.clusters if results.resampling else None
@@ -236,6 +237,25 @@ def rank_phase(
         results.submissions,
         margins,
     )
+
+
+def _places_by_published_digits(
+    results: PhaseResults, scheme: Scheme, ranked: Sequence[Submission], leaderboards: Leaderboards
+) -> list[str]:
+    """Return a notice for each board whose places differ where values have the digits of `metrics.json`."""
+    if all(submission.more_digits is None for submission in ranked):
+        return []
+    rounded = [replace(submission, more_digits=None) for submission in ranked]
+    published = SchemeScores(results, scheme, rounded).places().boards
+    notices = []
+    for name, standing in leaderboards.boards.items():
+        of_team = zip(ranked, standing.places[0].tolist(), published[name].places[0].tolist(), strict=True)
+        if moved := [f"{one.team} {there} for {here}" for one, here, there in of_team if here != there]:
+            notices.append(
+                f"{name}: the digits of metrics.json give other places, which a platform ranks by: "
+                f"{', '.join(moved)} (value_digits in phase.toml publishes more)"
+            )
+    return notices
 
 
 def _teams(

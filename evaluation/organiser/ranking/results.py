@@ -16,10 +16,11 @@ from evaluation.core.resampling import Resampling
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
 from evaluation.phase.cases import organiser_table
-from evaluation.phase.leaderboard import ELIGIBLE, TEAM, is_yes
+from evaluation.phase.leaderboard import ALL_OTHERS, ELIGIBLE, TEAM, is_yes
 from evaluation.phase.registry import rules_of
 from evaluation.phase.scores import RecordedCases, RecordedColumns, read_case_records
 from evaluation.phase.validation import InvalidTableError
+from evaluation.platform.result_file import as_written
 
 VARIANT_OF = "variant_of"
 """The column of a table of teams that names the original of a variant."""
@@ -33,6 +34,8 @@ class RankingError(PhaseError):
 class Submission:
     """One submission's metrics by name ("task.metric") and its case tables by task, if available.
 
+    ``values`` have the digits of `metrics.json`, which the platform ranks. ``exact`` decide places here: all
+    digits, or those that the phase states; without results per case they are the same.
     ``absence``: why a submission has no metrics. ``seconds``: the mean run time for a case, if known.
     """
 
@@ -42,6 +45,12 @@ class Submission:
     tables: Mapping[str, CaseTable] | None = None
     absence: str | None = None
     seconds: float | None = None
+    more_digits: Mapping[str, float] | None = None
+
+    @property
+    def exact(self) -> Mapping[str, float]:
+        """The values that decide places."""
+        return self.values if self.more_digits is None else self.more_digits
 
 
 @dataclass(frozen=True)
@@ -182,6 +191,8 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
     FOLDER/<team>/metrics.json               one submission; beside it cases.json, where there is one
     FOLDER/<team>/<submission>/metrics.json  several, in the natural order of their names
     FOLDER/teams.csv                         optional, see `read_roles`
+
+    Exact values are known where every submission has its `cases.json`.
     """
     if not folder.is_dir():
         raise RankingError(f"{folder}: is not a folder")
@@ -216,7 +227,8 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
         if content is None:
             submissions.append(Submission(team, name, {}, absence=_absence(place)))
             continue
-        tables = seconds = None
+        tables = seconds = exact = None
+        values = _values(content, ranked, place, problems)
         if with_cases and (recorded := _read_json(place / CASES, problems)) is not None:
             read = _read_cases(place / CASES, recorded, identity, tasks, problems)
             if read:
@@ -224,8 +236,10 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
                 if cases is not None and read.cases.names != cases.names:
                     problems.append(f"{place / CASES}: has other cases than the results before it")
                 cases = cases or read.cases
-        values = _values(content, ranked, place, problems)
-        submissions.append(Submission(team, name, values, tables, seconds=seconds))
+                exact = _exact_values(recorded, values, rules.challenge.composites)
+        submissions.append(Submission(team, name, values, tables, seconds=seconds, more_digits=exact))
+    if any(one.more_digits is None for one in submissions if one.absence is None):
+        submissions = [replace(one, more_digits=None) for one in submissions]
     roles = read_roles(folder / TEAMS, {team for team, _, _ in found}, problems)
     RankingError.raise_all(problems)
     return PhaseResults(
@@ -321,6 +335,35 @@ def _values(content: Any, ranked: Collection[str], place: Path, problems: list[s
         elif name in ranked:
             values[name] = float(value)
     return values
+
+
+def _exact_values(
+    recorded: Any, published: dict[str, float], composites: Sequence[Composite]
+) -> dict[str, float] | None:
+    """Return published values with the digits of a `cases.json`, or with those that its phase states.
+
+    None where the file has no figures.
+    """
+    try:
+        exact = {
+            f"{task}.{name}": float(estimate["value"])
+            for task, estimates in recorded["figures"]["aggregates"].items()
+            for name, estimate in estimates.items()
+        }
+        stated = {str(name): int(digits) for name, digits in recorded.get("stated_digits", {}).items()}
+    except (KeyError, TypeError, AttributeError, ValueError):
+        return None  # a file of an earlier version
+    exact |= {
+        one.name: one.combine(*(exact[name] for name in one.metrics))
+        for one in composites
+        if exact.keys() >= set(one.metrics)
+    }
+
+    def of(name: str) -> float:
+        digits = stated.get(name, stated.get(ALL_OTHERS))
+        return as_written(exact[name]) if digits is None else round(exact[name], digits)
+
+    return {name: of(name) if name in exact else value for name, value in published.items()}
 
 
 def _read_cases(

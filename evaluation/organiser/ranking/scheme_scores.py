@@ -45,7 +45,7 @@ class SchemeScores:
     def values(self) -> dict[str, Floats]:
         """Return the scores by metric, shape (1, submissions), NaN where a submission has none."""
         found = {
-            name: np.array([[submission.values.get(name, math.nan) for submission in self._submissions]])
+            name: np.array([[submission.exact.get(name, math.nan) for submission in self._submissions]])
             for name in self._scheme.metrics
             if name in self.better
         }

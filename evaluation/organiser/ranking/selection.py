@@ -54,7 +54,7 @@ def places_of(
 ) -> Leaderboards:
     """Return the leaderboards of submissions among each other, in their order."""
     values = {
-        metric: [[submission.values.get(metric, math.nan) for submission in submissions]]
+        metric: [[submission.exact.get(metric, math.nan) for submission in submissions]]
         for metric in scheme.metrics
         if metric in better
     }
