@@ -1,10 +1,12 @@
 """Challenges by name, bundled or programmed at home, and the tasks that a configuration chooses."""
 
 import importlib
+import os
 import pkgutil
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
@@ -79,24 +81,45 @@ def _run(file: Path) -> Challenge:
     # Dataclasses and pickles look their module up there.
     sys.modules[module_name] = module
     _forget_modules_of_others(file)
-    writes_nothing, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # into the phase folder
-    sys.path.append(str(file.parent))
-    try:
-        exec(compile(file.read_bytes(), file, "exec"), vars(module))  # noqa: S102
-    except Exception as error:
-        del sys.modules[module_name]
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        of_home = Path(last.filename).parent == file.parent
-        place = f"{last.filename}, line {last.lineno}" if of_home else file
-        raise PhaseError(f"{place}: cannot be run: {type(error).__name__}: {error}") from None
-    finally:
-        sys.path.remove(str(file.parent))
-        sys.dont_write_bytecode = writes_nothing
+    with importing_beside(file):
+        try:
+            exec(compile(file.read_bytes(), file, "exec"), vars(module))  # noqa: S102
+        except Exception as error:
+            del sys.modules[module_name]
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            of_home = Path(last.filename).parent == file.parent
+            place = f"{last.filename}, line {last.lineno}" if of_home else file
+            raise PhaseError(f"{place}: cannot be run: {type(error).__name__}: {error}") from None
     challenge = getattr(module, "CHALLENGE", None)
     if not isinstance(challenge, Challenge):
         found = "nothing of that name" if challenge is None else f"a {type(challenge).__name__}"
         raise PhaseError(f"{file}: CHALLENGE: expected a Challenge, found {found}")
     return challenge
+
+
+@contextmanager
+def importing_beside(file: Path) -> Iterator[None]:
+    """Let modules beside the file of a challenge be imported by their names."""
+    writes_nothing, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # into the phase folder
+    sys.path.append(str(file.parent))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(file.parent))
+        sys.dont_write_bytecode = writes_nothing
+
+
+def is_at_home(code_file: str) -> bool:
+    """Return whether code is of a challenge that was loaded, or of a module beside one."""
+    return any(os.path.dirname(code_file) == str(file.parent) for file in _files.values())  # noqa: PTH120
+
+
+def place_at_home(error: BaseException) -> str | None:
+    """Return file and line of a challenge at home that an error came through last, None if it never did."""
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        if is_at_home(frame.f_code.co_filename):
+            return f"{Path(frame.f_code.co_filename).name}, line {line}"
+    return None
 
 
 def _forget_modules_of_others(file: Path) -> None:

@@ -20,6 +20,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import FileStream, ReadBuffer
 from evaluation.io.json_files import json_kind, parse_json
+from evaluation.workers.own_code import raise_refusal
 
 # --- The value of one case from JSON that may hold a whole stack of cases ---
 
@@ -128,11 +129,13 @@ class CaseReader:
                     source = self._json_values.value(name, source, case)
                 if source is not None:
                     predictions[name] = field.kind.read(source, case, self.files)
-            except FormFault as fault:
-                faults += fault.faults
-            except (ImportError, TypeError, PhaseError):
-                raise
             except Exception as error:  # a decoder may raise anything on a hostile file
+                raise_refusal(error)
+                if isinstance(error, FormFault):
+                    faults += error.faults
+                    continue
+                if isinstance(error, ImportError | TypeError | PhaseError):
+                    raise
                 file = file_of(sources[name])
                 raise_trouble_of(error, "read", file)
                 found = f"one that cannot be decoded ({type(error).__name__})"

@@ -21,7 +21,7 @@ from evaluation.core.outcome import Died
 from evaluation.core.trouble import MachineTrouble
 from evaluation.io.handover import HandoverError
 from evaluation.workers import processes
-from evaluation.workers.reports import unpacked_trouble
+from evaluation.workers.reports import unpacked_problems, unpacked_trouble
 from evaluation.workers.worker import WorkerSetup
 
 _START_SECONDS = 30.0
@@ -216,10 +216,13 @@ class Pool(Jobs):
         try:
             kind, data = slot.worker.channel.receive(processes.MAX_ANSWER_BYTES, self._settings.case_seconds)
             trouble = unpacked_trouble(data) if kind is processes.Message.TROUBLE else None
+            problems = unpacked_problems(data) if kind is processes.Message.PROBLEMS else None
         except (processes.ChannelError, HandoverError):
             cause = processes.cause_of_end(slot.worker)
             self._stop(slot)
             return Died(cause)
+        if problems is not None:
+            raise problems
         if trouble is not None:
             self._stop(slot)
             return Died(str(trouble), trouble)

@@ -24,12 +24,16 @@ MAX_ANSWER_BYTES = 1 << 32
 
 
 class Message(IntEnum):
-    """The type of a message: a job, its answer, a sign of work, or the trouble that ends a worker."""
+    """The type of a message: a job, its answer, a sign of work, or what ends a worker.
+
+    That is the machine's trouble, or problems of the organiser's.
+    """
 
     JOB = 1
     ANSWER = 2
     ALIVE = 3
     TROUBLE = 4
+    PROBLEMS = 5
 
 
 class ChannelError(Exception):

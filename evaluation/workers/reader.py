@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm, Form
@@ -79,6 +80,7 @@ class ReaderSetup:
         """Return the handler of a reader's jobs, with all that it ever imports."""
         if self.home is not None:
             registry.load(Path(self.home))
+            _own_code().import_ahead(Path(self.home))
         # Imported by name: the main process, which makes the setup, needs no module that reads.
         handler: Handler = importlib.import_module(_READING).SubmissionReader(self)
         return handler
@@ -97,3 +99,10 @@ class ReaderSetup:
     def confine(self) -> None:
         """Give up everything but the submission."""
         confine(self.folder)
+        if self.home is not None:
+            _own_code().tell_of_refusals()
+
+
+def _own_code() -> Any:
+    """Return the module that few readers and no other process needs."""
+    return importlib.import_module("evaluation.workers.own_code")

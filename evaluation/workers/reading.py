@@ -17,7 +17,7 @@ from evaluation.workers.batches import WHOLE, Batch, Columns, Content, Slice
 from evaluation.workers.pool import DeadlineExceeded, Jobs, PoolSettings, open_pool
 from evaluation.workers.processes import KILLED, OUT_OF_TIME
 from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
-from evaluation.workers.reports import NOTHING, BatchReport, IndexReport, Used, files_of
+from evaluation.workers.reports import MAX_PROBLEM, NOTHING, BatchReport, IndexReport, Used, files_of
 
 # --- Reads batches of a submission in workers that may die of its files ---
 
@@ -81,7 +81,7 @@ class BatchReading:
             if not (self.faults or self.settings.fill_at_deadline):
                 raise
         if self.problems and not self.faults:
-            raise PhaseError(*self.problems)
+            raise PhaseError(*dict.fromkeys(self.problems))
         unread = sorted(position for batch in left.values() for position in batch.positions)
         return tuple(self.done), tuple(unread)
 
@@ -157,7 +157,7 @@ class BatchReading:
     def _take(self, batch: Batch, numbers: Iterable[int], report: BatchReport, values: memoryview) -> None:
         self.faults.add(report.faults, report.faults.more)
         self.used += report.used
-        self.problems += map(printable, report.problems)
+        self.problems += (printable(problem, MAX_PROBLEM) for problem in report.problems)
         positions = {number: batch.positions[number] for number in numbers}
         if not self.faults:
             self.done.append(ReadBatch(positions, batch.content, values, report.again))

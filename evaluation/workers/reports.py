@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.core.fault import Fault, FaultKind, Faults
+from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable
 from evaluation.core.field import ColumnKind, Field, Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.trouble import MachineTrouble
@@ -35,6 +35,8 @@ _LENGTH = struct.Struct("<Q")
 _MAX_COUNT = 1 << 40
 _MAX_SECONDS = 1e9
 _MAX_TEXT = 1000
+MAX_PROBLEM = 600
+"""The length of an organiser's problem, in characters, beyond which it is cut."""
 Parts = list[bytes | memoryview]
 
 
@@ -156,6 +158,16 @@ def packed_trouble(trouble: MachineTrouble) -> Parts:
 def unpacked_trouble(data: memoryview) -> MachineTrouble:
     """Return the trouble of a message. Raises `HandoverError`."""
     return MachineTrouble(*map(text_of, list_of(decode(data), 3)))
+
+
+def packed_problems(error: PhaseError) -> Parts:
+    """Return the organiser's problems in a worker as the parts of a message."""
+    return encode(list(error.problems))
+
+
+def unpacked_problems(data: memoryview) -> PhaseError:
+    """Return the organiser's problems of a message. Raises `HandoverError`."""
+    return PhaseError(*(printable(text_of(problem), MAX_PROBLEM) for problem in list_of(decode(data))))
 
 
 def files_of(values: memoryview) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """The first stage in its worker: the index of a submission, and the values of its cases."""
 
 import importlib
-import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -20,6 +19,7 @@ from evaluation.phase.registry import tasks_of_form
 from evaluation.platform.submission import index_submission
 from evaluation.workers.batches import Content, batches_of
 from evaluation.workers.case_reader import CaseReader
+from evaluation.workers.own_code import problem_of, telling_of_home
 from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import BatchReport, IndexReport, Used, ValuesOfBatch
 from evaluation.workers.worker import Answer, Tick
@@ -58,7 +58,8 @@ class SubmissionReader:
     def _index(self, job: IndexJob, tick: Tick) -> Answer:
         tick(INDEX_SECONDS)
         form = replace(self._setup.form, cases=tuple(job.cases.instances()))
-        index = index_submission(Path(self._setup.folder), form, self._tasks)
+        with telling_of_home():
+            index = index_submission(Path(self._setup.folder), form, self._tasks)
         fields = fields_of(self._tasks)
         batches = tuple(batches_of(index.root, form.cases, index.sources, fields, job.workers))
         seconds = tuple(index.run_seconds)
@@ -130,8 +131,8 @@ class SubmissionReader:
                 died[number] = "stopped by SystemExit"
             except PhaseError as error:
                 problems += error.problems
-            except Exception:
-                problems.append(f"case {case.name}: {traceback.format_exc(limit=-8)}")
+            except Exception as error:
+                problems.append(problem_of(case.name, error))
         used = Used(reader.files.bytes - bytes_before, items)
         return BatchReport(faults, died, tuple(problems), again, used).packed(values.packed())
 

@@ -10,10 +10,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import MachineTrouble, trouble_of
 from evaluation.platform.machine import resource
 from evaluation.workers.processes import MAX_ANSWER_BYTES, Channel, ChannelError, Message, collect_rarely
-from evaluation.workers.reports import packed_trouble, unpacked_trouble
+from evaluation.workers.reports import (
+    packed_problems,
+    packed_trouble,
+    unpacked_problems,
+    unpacked_trouble,
+)
 
 _OOM_SCORE = "800"
 _ALIVE_EVERY_SECONDS = 0.5
@@ -51,11 +57,14 @@ class WorkerSetup(Protocol):
 def work(connections: Sequence[socket.socket]) -> None:
     """Do the jobs of the main process until it ends; the second connection is to the reader at our side.
 
-    The machine's trouble ends this process too, and is told to the other side.
+    The machine's trouble and the organiser's problems end this process too, and are told to the other side.
     """
     channel, *readers = map(Channel, connections)
     try:
         _work(channel, readers)
+    except PhaseError as error:
+        with contextlib.suppress(ChannelError):
+            channel.send(Message.PROBLEMS, packed_problems(error))
     except (OSError, MemoryError, MachineTrouble) as error:
         if (trouble := trouble_of(error, "run", "a worker process")) is None:
             raise
@@ -106,6 +115,8 @@ def _asking(channel: Channel) -> AskReader:
             kind, data = channel.receive(MAX_ANSWER_BYTES)
             if kind is Message.TROUBLE:
                 raise unpacked_trouble(data)
+            if kind is Message.PROBLEMS:
+                raise unpacked_problems(data)
             if kind is Message.ANSWER:
                 return data
 

@@ -1,0 +1,204 @@
+"""A challenge at home in a reader: what it needs is imported before, what it may not do is told.
+
+Its kinds run in processes that are confined (`evaluation.workers.confinement`). A right that they have not is
+no fault of a file. It is the organiser's, with the line of `challenge.py`, where the rehearsal finds it.
+"""
+
+import ast
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any
+
+from evaluation.core.fault import PhaseError
+from evaluation.core.trouble import trouble_of
+from evaluation.phase import registry
+
+# --- Before a reader is confined ---
+
+# Native parts of Python's codecs, and of packages that look for a decoder when they first meet its files.
+_OF_CODECS = (
+    *("unicodedata", "zlib", "bz2", "_multibytecodec"),
+    *(f"_codecs_{name}" for name in ("cn", "hk", "iso2022", "jp", "kr", "tw")),
+)
+_OF_PACKAGES = {"PIL.Image": ("PIL._webp", "PIL._avif")}
+
+
+def import_ahead(file: Path) -> None:
+    """Import all that a challenge at home imports, in functions too, and the parts of packages that it names.
+
+    ``file`` defines the challenge and has been loaded. The modules beside it that are imported count as well.
+    Modules that cannot be imported are left to the function that wants them.
+    """
+    for name in _OF_CODECS:
+        _import(name)
+    known: set[str] = set()
+    with registry.importing_beside(file):
+        while new := [module for module in _modules_at_home() if module.__name__ not in known]:
+            for module in new:
+                known.add(module.__name__)
+                with suppress(OSError, SyntaxError, ValueError):
+                    _import_all_of(module)
+    for package, natives in _OF_PACKAGES.items():
+        for name in natives if package in sys.modules else ():
+            _import(name)
+
+
+def _modules_at_home() -> list[ModuleType]:
+    loaded = list(sys.modules.values())
+    return [module for module in loaded if registry.is_at_home(getattr(module, "__file__", None) or "")]
+
+
+def _import_all_of(module: ModuleType) -> None:
+    """Import what a module imports and names. Raises errors of reading and parsing it."""
+    tree = ast.parse(Path(str(module.__file__)).read_bytes())
+    names = dict(vars(module))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                _import(alias.name)
+                place = alias.name if alias.asname else alias.name.partition(".")[0]
+                names.setdefault(alias.asname or place, sys.modules.get(place))
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            owner = _import(node.module)
+            for alias in node.names:
+                if owner is not None and not hasattr(owner, alias.name):
+                    _import(f"{node.module}.{alias.name}")
+    for node in ast.walk(tree):
+        _named(node, names)
+
+
+def _import(name: str) -> ModuleType | None:
+    with suppress(Exception, SystemExit):
+        return importlib.import_module(name)
+    return None
+
+
+def _named(node: ast.AST, names: Mapping[str, object]) -> object:
+    """Return the object of a dotted name; a package such as NumPy imports its parts when they are named."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.Attribute) and isinstance(owner := _named(node.value, names), ModuleType):
+        with suppress(Exception, SystemExit):
+            return getattr(owner, node.attr)
+    return None
+
+
+# --- In a confined reader ---
+
+# What a confined reader has not, by the name that Python gives to the attempt. The kernel ends a reader for
+# some of it, before anything could be told; of other attempts Python's library makes a quiet "there is none".
+_REFUSED = frozenset(
+    f"{module}.{name}"
+    for module, names in {
+        "os": "chmod chown exec fork forkpty kill killpg link listdir mkdir posix_spawn remove removexattr "
+        "rename rmdir scandir setxattr spawn startfile symlink system truncate utime",
+        "socket": "__new__ bind connect getaddrinfo gethostbyname",
+        "subprocess": "Popen",
+        "signal": "pthread_kill",
+        "glob": "glob",
+        "_thread": "start_new_thread start_joinable_thread",
+    }.items()
+    for name in names.split()
+)
+_ASKS_BY_PATH = ("stat", "lstat")
+_OF_PYTHON = frozenset({"os", "genericpath", "posixpath", "pathlib", "glob", "shutil"})
+_NO_THREAD = ("can't start new thread",)
+MAY_NOT = (
+    "a process that reads submissions opens no other file, asks nothing by path, and has no threads, "
+    "processes and connections: see docs/add-a-challenge.md"
+)
+
+
+class RefusedError(Exception):
+    """Raised where a challenge at home wants what a reader has not; libraries pass over an `OSError`."""
+
+
+def tell_of_refusals() -> None:
+    """Let attempts of a challenge at home, in this confined process, end in errors with a traceback.
+
+    The attempts fail without this too: it takes no right and gives none.
+    """
+    sys.addaudithook(_on_event)
+    for name in _ASKS_BY_PATH:
+        setattr(os, name, _asking(name, getattr(os, name)))
+
+
+def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in _REFUSED and _is_from_home():
+        raise RefusedError(event)
+
+
+def _asking(name: str, ask: Callable[..., os.stat_result]) -> Callable[..., os.stat_result]:
+    def ask_by_path(path: Any, *arguments: Any, **options: Any) -> os.stat_result:
+        if not isinstance(path, int) and _is_from_home(only=_OF_PYTHON):
+            raise RefusedError(f"os.{name}")
+        return ask(path, *arguments, **options)
+
+    return ask_by_path
+
+
+def _is_from_home(only: frozenset[str] | None = None) -> bool:
+    """Return whether a challenge at home has called, through modules named ``only`` if any are given."""
+    for frame in _callers(sys._getframe(2)):
+        if registry.is_at_home(frame.f_code.co_filename):
+            return True
+        module = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if module == "importlib" or (only is not None and module not in only):
+            return False
+    return False
+
+
+def _callers(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def raise_refusal(error: BaseException) -> None:
+    """Raise the organiser's fault for an error of a challenge at home that wants what a reader has not.
+
+    Other errors pass: those of a file that cannot be read as its kind expects, and those of the machine.
+    """
+    for cause in _chain(error):
+        if _is_refusal(cause) and (place := registry.place_at_home(cause)) is not None:
+            raise PhaseError(f"{place}: {type(cause).__name__}: {cause} ({MAY_NOT})") from None
+
+
+def _is_refusal(error: BaseException) -> bool:
+    if isinstance(error, OSError):  # without a number it is a library's word for a damaged file
+        return error.errno is not None and trouble_of(error, "read") is None
+    return isinstance(error, RefusedError | ImportError) or error.args == _NO_THREAD
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and those that led to it."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def problem_of(case: str, error: Exception) -> str:
+    """Return the problem with an error of a case: the line of a challenge at home, or else a traceback."""
+    if (place := registry.place_at_home(error)) is not None:
+        return f"case {case}: {place}: {type(error).__name__}: {error}"
+    return f"case {case}: {''.join(traceback.format_exception(error, limit=-8))}"
+
+
+@contextmanager
+def telling_of_home() -> Iterator[None]:
+    """Raise the organiser's fault for every error of a challenge at home, such as that of `Field.cases`."""
+    try:
+        yield
+    except Exception as error:
+        raise_refusal(error)
+        if (place := registry.place_at_home(error)) is not None:
+            raise PhaseError(f"{place}: {type(error).__name__}: {error}") from None
+        raise
