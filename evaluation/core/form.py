@@ -18,7 +18,7 @@ STACK_NAME, STACK_INDEX = "stack_name", "stack_index"
 INTERFACE, INPUT_VALUE = "interface", "input_value"
 """The public columns with the interface of a case, and with the input value that identifies it.
 
-In a form the latter is a digest, see `value_key`.
+Several values are one JSON object by input. In a form the column is a digest, see `Interface.key_of`.
 """
 
 _EXTENSIONS = extensions_of(FORMATS)
@@ -69,15 +69,26 @@ class Interface:
     """One set of inputs of an algorithm's jobs, and the fields that such a job writes.
 
     ``inputs`` are the slugs of all input sockets of such a job. ``input_socket`` is the one that identifies
-    the job's case: by the name of its image or file, or with ``by_value`` by its value. Empty: the one image
-    or file that is named like a case.
+    the job's case: by the name of its image or file, or with ``by_value`` by its value; several identify it
+    by their values together. Empty: the one image or file that is named like a case.
     """
 
     name: str
     inputs: tuple[str, ...]
     fields: tuple[str, ...]
-    input_socket: str = ""
+    input_socket: str | tuple[str, ...] = ""
     by_value: bool = False
+
+    @property
+    def input_sockets(self) -> tuple[str, ...]:
+        """The sockets that identify a case; empty if any image or file may do so."""
+        one = (self.input_socket,) if self.input_socket else ()
+        return one if isinstance(self.input_socket, str) else self.input_socket
+
+    def key_of(self, values: Mapping[str, object]) -> str:
+        """Return the key of a case from the values of its inputs by socket."""
+        keys = {socket: value_key(values.get(socket)) for socket in self.input_sockets}
+        return value_key(keys) if len(keys) > 1 else next(iter(keys.values()))
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ from evaluation.platform.result_file import render
 from evaluation.summary import summarise
 
 # The platform's pattern allows a single line.
-_ColumnTitle = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^\r\n]*$")]
-_ScoreTitle = Annotated[str, Field(min_length=1, max_length=32, pattern=r"^[^\r\n]*$")]
+_Title = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^\r\n]*$")]
 _Path = Annotated[str, Field(min_length=1, max_length=255)]
 _OptionalPath = Annotated[str, Field(max_length=255)]
 _Order = Literal["asc", "desc"]
@@ -35,7 +34,7 @@ class _SettingsTable(BaseModel):
 class ResultsColumn(_SettingsTable):
     """One entry of ``extra_results_columns``; a column without an error has no ``error_path``."""
 
-    title: _ColumnTitle
+    title: _Title
     path: _Path
     order: _Order
     error_path: _OptionalPath = ""
@@ -51,7 +50,7 @@ class PhaseSettings(_SettingsTable):
     `Phase.get_next_submission` of grand-challenge.org.
     """
 
-    score_title: _ScoreTitle
+    score_title: _Title
     score_jsonpath: _Path
     score_error_jsonpath: _OptionalPath
     score_default_sort: _Order

@@ -88,13 +88,13 @@ class InputSocket:
 class InputImage:
     """The input of one job of an algorithm: the name of its image, and its cases in their order.
 
-    With an ``interface`` the job has all inputs of it, and ``value`` if a value identifies its case.
+    With an ``interface`` the job has all inputs of it; ``values`` are those that identify its case by socket.
     """
 
     name: str
     cases: tuple[str, ...]
     interface: Interface | None = None
-    value: Any = None
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 def inputs_of(form: Form, fields: Sequence[Field]) -> list[InputImage]:
@@ -182,8 +182,7 @@ class AlgorithmWriter:
                 extension = PurePosixPath(socket.path).suffix
                 content["file"] = f"{_SITE}/media/{_key(image.name, slug)}/{image.name}{extension}"
             else:
-                own = interface is not None and interface.by_value and slug == interface.input_socket
-                content["value"] = image.value if own else socket.example
+                content["value"] = image.values.get(slug, socket.example)
             yield content | {"pk": number}
 
     def _socket(self, slug: str, kind: str | None, super_kind: str, path: str) -> dict[str, Any]:

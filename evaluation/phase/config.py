@@ -75,15 +75,22 @@ class InterfaceTable(KeyTable):
 
     inputs: Listed[str] = Key(min_length=1)
     fields: Listed[str] | None = None
-    input_socket: str | None = None
+    input_socket: str | Listed[str] = ()
     match: Literal["name", "value"] = "name"
+
+    @property
+    def input_sockets(self) -> tuple[str, ...]:
+        """The sockets of ``input_socket``."""
+        return (self.input_socket,) if isinstance(self.input_socket, str) else self.input_socket
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.input_socket is not None and self.input_socket not in self.inputs:
-            raise ValueError(f"input_socket: {self.input_socket!r} is not among the inputs")
-        if self.match == "value" and self.input_socket is None and len(self.inputs) > 1:
+        if unknown := [socket for socket in self.input_sockets if socket not in self.inputs]:
+            raise ValueError(f"input_socket: {', '.join(map(repr, unknown))} is not among the inputs")
+        if self.match == "value" and not self.input_sockets and len(self.inputs) > 1:
             raise ValueError("match = 'value' needs input_socket")
+        if self.match == "name" and len(self.input_sockets) > 1:
+            raise ValueError("input_socket: several need match = 'value'")
         return self
 
 
@@ -240,12 +247,16 @@ class PhaseConfig(KeyTable):
     def interfaces_of(self, fields: Iterable[str]) -> tuple[Interface, ...]:
         """Return the interfaces of a phase with the named fields."""
         known = tuple(fields)
+        chosen = {
+            name: table.input_sockets or table.inputs[: len(table.inputs) == 1]
+            for name, table in self.interfaces.items()
+        }
         return tuple(
             Interface(
                 name=name,
                 inputs=table.inputs,
                 fields=known if table.fields is None else table.fields,
-                input_socket=table.input_socket or (table.inputs[0] if len(table.inputs) == 1 else ""),
+                input_socket=chosen[name][0] if len(chosen[name]) == 1 else chosen[name] or "",
                 by_value=table.match == "value",
             )
             for name, table in self.interfaces.items()

@@ -139,7 +139,8 @@ def _inputs(form: Form, fields: Sequence[Field]) -> Iterator[str]:
     """Yield the input sockets of an algorithm in words."""
     for interface in form.interfaces:
         of = f"- Jobs of {_count(sum(case.columns[INTERFACE] == interface.name for case in form.cases))}"
-        case = f"the value of `{interface.input_socket}`" if interface.by_value else "the name"
+        values = " and ".join(f"`{socket}`" for socket in interface.input_sockets)
+        case = f"the value of {values}" if interface.by_value else "the name"
         inputs = ", ".join(f"`{socket}`" for socket in interface.inputs)
         yield f"{of} have the inputs {inputs}; {case} tells which image it is"
     if form.interfaces:

@@ -18,11 +18,12 @@ from evaluation.core.challenge import (
     metrics_of,
     references_of,
 )
-from evaluation.core.fault import PhaseError
+from evaluation.core.fault import PhaseError, ReadError
 from evaluation.core.field import CaseColumns, Field, Files, TableRows
-from evaluation.core.form import INPUT_VALUE, INTERFACE, CaseRow, Form, Interface, name_key, value_key
+from evaluation.core.form import INPUT_VALUE, INTERFACE, CaseRow, Form, Interface, name_key
 from evaluation.core.intervals import possible_methods
 from evaluation.core.resampling import CLUSTER_COLUMN
+from evaluation.io.json_files import parse_json
 from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import Cases, read_cases, with_derived_columns
 from evaluation.phase.config import FILE_NAME, PhaseConfig, read_config
@@ -139,13 +140,27 @@ def _with_input_keys(cases: Cases, interfaces: Sequence[Interface], problems: li
             problems.append(f"{place}, {INTERFACE}: {expected}, found {columns[INTERFACE]!r}")
         elif interface.by_value and not text:
             problems.append(f"{place}, {INPUT_VALUE}: expected the value of the input, found nothing")
+        elif interface.by_value and not (values := _input_values(text, interface)):
+            expected = f"a JSON object with {', '.join(interface.input_sockets)}"
+            problems.append(f"{place}, {INPUT_VALUE}: expected {expected}, found {text!r}")
         elif interface.by_value:
-            columns[INPUT_VALUE] = key = value_key(text)
+            columns[INPUT_VALUE] = key = interface.key_of(values)
             if (other := lines.setdefault((interface.name, key), row.line)) != row.line:
                 found = f"found that of line {other}"
                 problems.append(f"{place}, {INPUT_VALUE}: expected a value of its own, {found}")
         forms.append(replace(form, columns=columns))
     return replace(cases, forms=tuple(forms))
+
+
+def _input_values(text: str, interface: Interface) -> dict[str, object]:
+    """Return the values of the inputs that identify a case from its cell; none if the cell lacks one."""
+    if len(interface.input_sockets) == 1:
+        return {interface.input_sockets[0]: text}
+    with suppress(ReadError):
+        values = parse_json(text.encode())
+        if isinstance(values, dict) and set(values) == set(interface.input_sockets):
+            return values
+    return {}
 
 
 def _impossible_methods(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:

@@ -19,7 +19,6 @@ from evaluation.core.form import (
     Interface,
     name_key,
     stack_key,
-    value_key,
 )
 from evaluation.io.files import ReadBuffer, list_folder
 from evaluation.io.json_files import json_kind, parse_entries
@@ -47,6 +46,13 @@ class JobInput(NamedTuple):
     file: str | None
     value: Any = None
     socket_name: str = ""
+
+    def names_of(self, name: str) -> tuple[str, ...]:
+        """Return a name of this input as it is, and without the extension of the socket's own path."""
+        extension = PurePosixPath(self.socket_name).suffix.casefold()
+        if extension and name.casefold().endswith(extension) and len(name) > len(extension):
+            return name, name[: -len(extension)]
+        return (name,)
 
 
 class JobOutput(NamedTuple):
@@ -300,17 +306,21 @@ class _Algorithm:
         interface = _interface(job, self._form) if self._form.interfaces else None
         sockets = self._form.input_sockets
         if interface is not None:
-            sockets = (interface.input_socket,) if interface.input_socket else interface.inputs
+            sockets = interface.input_sockets or interface.inputs
         wanted = [item for item in job.inputs if not sockets or item.slug in sockets]
         if interface is not None and interface.by_value:
-            key = _key_within(interface, value_key(wanted[0].value))
+            key = _key_within(interface, interface.key_of({item.slug: item.value for item in wanted}))
             if key in self._positions:
                 return key
-            expected = f"the value of a case of interface {interface.name}"
-            raise _input_fault(job, FaultKind.UNKNOWN, expected, "another one", f"socket {wanted[0].slug}")
+            of, place = f"of a case of interface {interface.name}", f"socket {' and '.join(sockets)}"
+            expected, found = (
+                (f"the values {of}", "others") if len(sockets) > 1 else (f"the value {of}", "another one")
+            )
+            raise _input_fault(job, FaultKind.UNKNOWN, expected, found, place)
         images = [(item, item.image) for item in wanted if item.image is not None]
         named = images or [(item, item.file) for item in wanted if item.file is not None]
-        known = {key for _, name in named if (key := self._key(name, interface)) in self._positions}
+        named_keys = ([self._key(one, interface) for one in item.names_of(name)] for item, name in named)
+        known = {next(filter(self._positions.__contains__, keys), None) for keys in named_keys} - {None}
         if len(known) == 1:
             return known.pop()
         if len(named) == 1:

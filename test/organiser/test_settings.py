@@ -108,7 +108,7 @@ def test_values_that_the_platform_accepts(path):
         "result_display_choice",
         "display_all_metrics",
     }
-    assert 0 < len(settings["score_title"]) <= 32
+    assert 0 < len(settings["score_title"]) <= 64
     assert max(len(settings["score_jsonpath"]), len(settings["score_error_jsonpath"])) <= 255
     assert settings["score_default_sort"] in ("asc", "desc")
     assert settings["scoring_method_choice"] in ("abs", "avg", "med")
@@ -213,8 +213,8 @@ def test_columns_that_are_shown_and_not_ranked(tmp_path):
     ("title", "problem"),
     [
         (
-            '"classification.auc" = "' + "x" * 33 + '"',
-            "score_title: string should have at most 32 char",
+            '"classification.auc" = "' + "x" * 65 + '"',
+            "score_title: string should have at most 64 char",
         ),
         ('"segmentation.dice_cup" = ""', "columns.0.title: string should have at least 1 character"),
         (

@@ -31,10 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Build the image, write the files, print their sizes and what to do with them. Raises `PhaseError`."""
     folder = phase_folder_of(arguments.folder)
-    image = build_image(folder, recipe_of(arguments), tell_terminal)
+    # First of all, since what the platform would refuse needs no image to be found.
     phase = load_phase(folder, scan(folder))
     least = settings.metrics_of_empty_submission(phase, machine.worker_count())
     chosen = settings.platform_settings(phase, least)
+    image = build_image(folder, recipe_of(arguments), tell_terminal)
     tell_built(image)
     sys.stderr.write("".join(f"Note: {note}\n" for note in settings.notes_of(phase, chosen)))
     output = arguments.output or arguments.folder / "export"

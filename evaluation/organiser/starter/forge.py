@@ -10,14 +10,14 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
-from evaluation.io.json_files import read_json
+from evaluation.io.json_files import json_kind, read_json
 from evaluation.organiser.starter import repository
 from evaluation.organiser.starter.repository import write_sample
 from evaluation.organiser.submission_writer import InputSocket
@@ -45,8 +45,10 @@ class PackSocket(_PackPart):
         if not isinstance(value, dict) or "kind" in value or not any(key.startswith("is_") for key in value):
             return value
         image, is_json = value.get("is_image_kind"), value.get("is_json_kind")
+        extension = PurePosixPath(str(value.get("relative_path"))).suffix
         kind = "Image" if image else _kind_of_example(value.get("example_value")) if is_json else "File"
         kind = "DICOM Image Set" if value.get("is_dicom_image_kind") else kind
+        kind = _KIND_OF_EXTENSION.get(extension, kind) if kind == "File" else kind
         is_file = value.get("is_json_file_kind") or value.get("is_file_kind")
         return {**value, "kind": kind, "super_kind": "Image" if image else "File" if is_file else "Value"}
 
@@ -64,7 +66,16 @@ class PackSocket(_PackPart):
     def described(self) -> InputSocket:
         """Return the socket as the platform describes it in a list of jobs."""
         super_kind = self.super_kind.capitalize() or "Image"
-        return InputSocket(self.slug, self.kind, super_kind, self.relative_path, self.example_value)
+        example = _EXAMPLES.get(self.kind) if self.example_value is None else self.example_value
+        return InputSocket(self.slug, self.kind, super_kind, self.relative_path, example)
+
+    @property
+    def content(self) -> str:
+        """The kind of the value: that of the socket, or where it may hold anything, that of its example."""
+        if self.kind != "Anything" or self.example_value in _PLACEHOLDERS:
+            return self.kind
+        found = _kind_of_example(self.example_value)
+        return found if found != "Anything" else f"Anything, such as {json_kind(self.example_value)}"
 
 
 class PackInterface(_PackPart):
@@ -106,10 +117,36 @@ class Pack(_PackPart):
         return value
 
 
+_EXAMPLES: dict[str, Any] = json.loads(repository.template("examples.json"))
+"""A value of each kind of the platform whose values are JSON."""
+
+# The examples that the platform gives for a socket that has none.
+_PLACEHOLDERS = (None, {"key": "value"}, {"key": "value", "None": None}, {"some_key": "some_value"})
+_KIND_OF_EXTENSION = {
+    ".pdf": "PDF file",
+    ".sqreg": "SQREG file",
+    ".jpeg": "Thumbnail jpg",
+    ".png": "Thumbnail png",
+    ".obj": "OBJ file",
+    ".mp4": "MP4 file",
+    ".newick": "Newick tree-format file",
+    ".biom": "BIOM format",
+    ".csv": "CSV file",
+    ".zip": "ZIP file",
+}
+
+
 def _kind_of_example(value: Any) -> str:
     """Return the platform's kind of a JSON value, from the example that the pack gives."""
-    if isinstance(value, dict) and isinstance(value.get("type"), str):
-        return str(value["type"])
+    match value:
+        case {"type": str(kind)} if kind in _EXAMPLES:
+            return kind
+        case {"$schema": str(schema)} if "vega" in schema:
+            return "Chart"
+        case {"3d_affine_transform": _}:
+            return "Affine transform registration"
+        case [str(), *more] if all(isinstance(item, str) for item in more):
+            return "Multiple choice"
     kinds = {bool: "Bool", int: "Integer", float: "Float", str: "String"}
     return kinds.get(type(value), "Anything")
 
@@ -177,8 +214,8 @@ class _Phase:
         """Yield the tables of the fields, and a comment for each output that has none."""
         sockets = (socket for interface in self.pack.algorithm_interfaces for socket in interface.outputs)
         for socket in {socket.slug: socket for socket in sockets}.values():
-            declaration = _OF_KIND.get(socket.kind)
-            place = f"output {socket.slug} ({socket.kind})"
+            declaration = _OF_KIND.get(socket.content)
+            place = f"output {socket.slug} ({socket.content})"
             yield ""
             if declaration is None:
                 yield self.note(f"{place} is not scored: no kind of field is like it")
@@ -206,6 +243,10 @@ class _Phase:
                     "every evaluation without it would fail; detach it from the phase"
                 )
             else:
+                if socket.kind != socket.content:
+                    self.note(
+                        f"additional output {socket.slug} gets metrics.json: detach it if it has a schema"
+                    )
                 yield f"{json.dumps(socket.relative_path)} = {json.dumps(content)}"
 
     def _interfaces(self) -> tuple[list[str], dict[str, list[str]]]:
@@ -218,14 +259,19 @@ class _Phase:
         by_value = False
         for interface in self.pack.algorithm_interfaces:
             key = min(interface.inputs, key=lambda socket: socket.identifies)
+            together = [one.slug for one in interface.inputs if one.identifies == key.identifies]
             lines = [f"inputs = {json.dumps([socket.slug for socket in interface.inputs])}"]
             lines.append(f"fields = {json.dumps(list(self._fields_of(interface)))}")
-            lines.append(f"input_socket = {json.dumps(key.slug)}")
             if key.super_kind.casefold() == "value":
+                lines.append(f"input_socket = {json.dumps(together if len(together) > 1 else key.slug)}")
                 lines.append('match = "value"')
                 by_value = True
                 place = "the column input_value of cases.csv"
-                self.note(f"jobs are told apart by the value of {key.slug}, {place}")
+                self.note(f"jobs are told apart by the value of {' and '.join(together)}, {place}")
+                if all(one.kind == "Bool" for one in interface.inputs if one.slug in together):
+                    self.problems.append(f"input {' and '.join(together)} (Bool) cannot tell its cases apart")
+            else:
+                lines.append(f"input_socket = {json.dumps(key.slug)}")
             if key.is_json_file:
                 self.note(
                     f"input {key.slug} is a JSON file: it tells jobs apart only if each was uploaded under "
@@ -260,8 +306,11 @@ class _Phase:
 
 
 def _name(slug: str, used: Iterable[str]) -> str:
-    """Return a name for tables, made of a slug, that is not used yet."""
-    name = re.sub(r"^[^a-z]+", "", slug.replace("-", "_"))[:48] or "output"
+    """Return a name for tables, made of a slug, that is not used yet.
+
+    With a metric it is a title of at most 64 characters, which the platform takes.
+    """
+    name = re.sub(r"^[^a-z]+", "", slug.replace("-", "_"))[:42] or "output"
     while name in used:
         name += "_2"
     return name

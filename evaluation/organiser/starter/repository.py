@@ -59,8 +59,10 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
     inputs = []
     for number, interface in enumerate(owners, start=1):
         name = f"case{number:0{digits}d}"
-        value = f"The input of {name}." if interface is not None and interface.by_value else None
-        inputs.append(InputImage(name, (name,), interface, value))
+        by_value = interface.input_sockets if interface is not None and interface.by_value else ()
+        examples = {slug: sockets[slug].example if sockets else None for slug in by_value}
+        values = {slug: _varied(example, number, name) for slug, example in examples.items()}
+        inputs.append(InputImage(name, (name,), interface, values))
     writer: ArchiveWriter | AlgorithmWriter = ArchiveWriter(submission, fields)
     if config.submission == "algorithm":
         socket = next(iter(config.input_sockets), "image")
@@ -76,8 +78,9 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
             columns = dict(geometry)
             if item.interface is not None:
                 columns[INTERFACE] = item.interface.name
-            if item.value is not None:
-                columns[INPUT_VALUE] = item.value
+            if item.values:
+                value = item.values if len(item.values) > 1 else next(iter(item.values.values()))
+                columns[INPUT_VALUE] = value if isinstance(value, str) else json.dumps(value)
             width, height = (int(columns.get(name, 0)) for name in _IMAGE)
             case = CaseForm(item.name, width, height, columns)
             right = random.random() >= _WRONG_SHARE
@@ -95,6 +98,25 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
 
     write_phase(phase, (phase / "phase.toml").read_text(encoding="utf-8"), references, cases())
     writer.close()
+
+
+def _varied(example: Any, number: int, case: str) -> Any:
+    """Return the value of an input for one of many cases: an example with another number or text in it."""
+    match example:
+        case bool():
+            return bool(number % 2)
+        case int() | float():
+            return example + number
+        case list() | dict():
+            values = dict(enumerate(example)) if isinstance(example, list) else example
+            # The names and the version of an annotation's type are the same in every case.
+            keys = [key for key in values if key not in ("type", "version", "sub_type", "probability")]
+            parts = {key: _varied(values[key], number, case) for key in keys}
+            changed = {key: part for key, part in parts.items() if part != values[key]}
+            key = min(changed, key=lambda key: isinstance(changed[key], str), default=None)
+            varied = values | ({} if key is None else {key: changed[key]})
+            return list(varied.values()) if isinstance(example, list) else varied
+    return f"The input of {case}."
 
 
 KINDS = (

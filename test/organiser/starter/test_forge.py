@@ -246,6 +246,86 @@ def test_an_interface_without_any_field_takes_its_jobs(tmp_path):
     assert list(result["aggregates"]) == ["all"]
 
 
+JSON_TYPES = {"Integer": int, "Float": float, "String": str, "Choice": str, "Multiple choice": list}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in IMAGES and not kind.endswith("Bool")])
+def test_an_input_of_any_kind_tells_the_jobs_of_the_sample_apart(tmp_path, kind):
+    super_kind = "File" if re.search("file|format|Thumbnail", kind) else "Value"
+    path = {"MP4 file": "clip.mp4", "Thumbnail jpg": "x.jpeg", "Newick tree-format file": "tree.newick"}
+    if super_kind == "File":
+        path = path.get(kind, f"in.{kind.split()[0 if kind != 'Thumbnail png' else 1].lower()}")
+    inp = socket("inp", kind, path if super_kind == "File" else None, super_kind)
+    folder, _ = written(tmp_path, pack({"inputs": [inp], "outputs": [RISK]}))
+    jobs = json.loads((folder / "submission" / "predictions.json").read_text(encoding="utf-8"))
+    found = [job["inputs"][0]["file" if super_kind == "File" else "value"] for job in jobs]
+    assert len({json.dumps(value) for value in found}) == len(jobs)
+    assert {type(value) for value in found} == {
+        str if super_kind == "File" else JSON_TYPES.get(kind, dict)
+    }
+    if kind.startswith(("Multiple p", "Point", "Two", "2D", "Polygon", "Line")):
+        assert {value["type"] for value in found} == {kind}
+    scored(folder)
+
+
+def test_a_file_is_named_like_its_case_with_the_extension_of_its_socket(tmp_path):
+    inp = socket("inp", "MP4 file", "in.mp4")
+    folder, _ = written(tmp_path, pack({"inputs": [inp], "outputs": [RISK]}))
+    expected = scored(folder)["aggregates"]
+
+    def edit(jobs, change):
+        for job in jobs:
+            job["inputs"][0]["file"] = change(job["inputs"][0]["file"])
+
+    edit_jobs(folder, lambda jobs: edit(jobs, lambda name: name.replace(".mp4", ".MP4")))
+    assert scored(folder)["aggregates"] == expected
+    table = folder / "phase" / "cases.csv"
+    text = re.sub("^(case[0-9]+)", r"\1.mp4", table.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    table.write_text(text, encoding="utf-8")
+    assert scored(folder)["aggregates"] == expected
+    edit_jobs(folder, lambda jobs: edit(jobs, lambda name: name.replace(".MP4", ".avi")))
+    assert "expected the name of an image of this phase, found 'case" in faults_of(folder)[0]
+
+
+SEX = {**socket("sex", "Choice", super_kind="Value"), "example_value": "male"}
+
+
+def test_values_tell_jobs_apart_together(tmp_path):
+    folder, notes = written(tmp_path, pack({"inputs": [METADATA, REPORT, AGE], "outputs": [RISK]}))
+    (note,) = notes
+    assert "jobs are told apart by the value of report and patient-age" in note
+    expected = scored(folder)["aggregates"]
+    first = '"{""report"": ""The input of case01."", ""patient-age"": 43}"'
+    table = folder / "phase" / "cases.csv"
+    text = table.read_text(encoding="utf-8")
+    assert first in text
+    # Cases of equal reports and different ages, and the other way round.
+    table.write_text(text.replace("The input of case02.", "The input of case01."), encoding="utf-8")
+
+    def edit(jobs):
+        for job in jobs:
+            change_value(job, lambda text: text.replace("case02", "case01"))
+
+    edit_jobs(folder, edit)
+    assert scored(folder)["aggregates"] == expected
+    edit_jobs(folder, lambda jobs: change_value(jobs[0], lambda text: f"{text} Later: ..."))
+    (fault,) = faults_of(folder)
+    assert "socket report and patient-age: expected the values of a case of interface report" in fault
+    table.write_text(text.replace("report", "sex"), encoding="utf-8")
+    with pytest.raises(PhaseError) as error:
+        sealed(folder)
+    assert "expected a JSON object with report, patient-age" in error.value.problems[0]
+
+
+def test_a_yes_or_no_tells_no_cases_apart(tmp_path):
+    flag = socket("flag", "Bool", super_kind="Value")
+    with pytest.raises(PhaseError) as error:
+        written(tmp_path, pack({"inputs": [flag], "outputs": [RISK]}))
+    assert "input flag (Bool) cannot tell its cases apart" in error.value.problems[0]
+    folder, _ = written(tmp_path, pack({"inputs": [flag, AGE], "outputs": [RISK]}))
+    scored(folder)
+
+
 def test_jobs_are_told_apart_by_a_value(tmp_path):
     folder, notes = written(tmp_path, pack({"inputs": [METADATA, REPORT], "outputs": [RISK]}))
     (note,) = notes
@@ -405,6 +485,56 @@ def test_the_default_of_the_platforms_generator(tmp_path):
         "input": ["output_dice", "another_output_auc"],
         "input_2": ["output_2_dice"],
     }
+
+
+JSON = {"is_json_kind": True}
+TRANSFORM = {"3d_affine_transform": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]}
+VEGA = {"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "data": {"values": []}, "layer": []}
+
+
+@pytest.mark.parametrize(
+    ("example", "kind"),
+    [
+        (TRANSFORM, None),
+        (["Choice 1", "Choice 2"], "flags"),
+        (VEGA, None),
+        ({"type": "Angle", "lines": []}, None),
+        ({"type": "tumour"}, None),
+        ({"type": "Multiple points", "points": []}, "points"),
+        ({"volume_ml": 3.5}, None),
+        ([0.1, 0.9], None),
+        (42.0, "number"),
+        (True, "decision"),
+        ({"key": "value", "None": None}, "number"),
+        (None, "number"),
+    ],
+)
+@pytest.mark.parametrize("named", [True, False])
+def test_the_example_shows_the_kind(tmp_path, example, kind, named):
+    out = flagged("out", "out.json", example, **JSON)
+    if named:
+        out = {**socket("out", "Anything"), "example_value": example}
+    folder, notes = written(tmp_path, pack({"inputs": [CT], "outputs": [RISK, out]}))
+    fields = toml_of(folder)["fields"]
+    assert fields.get("out", {}).get("kind") == kind
+    assert any("is not scored" in note for note in notes) == (kind is None)
+
+
+def test_additional_outputs_are_known_by_example_and_extension(tmp_path):
+    outputs = [
+        flagged("chart", "chart.json", VEGA, **JSON),
+        flagged("page", "page.pdf", is_file_kind=True),
+        flagged("table", "table.json", {"rows": []}, **JSON),
+    ]
+    content = pack({"inputs": [CT], "outputs": [RISK]}, evaluation_additional_outputs=outputs)
+    folder, notes = written(tmp_path, content)
+    assert toml_of(folder)["outputs"] == {
+        "chart.json": "chart-metrics",
+        "page.pdf": "pdf",
+        "table.json": "metrics",
+    }
+    (note,) = notes
+    assert "additional output table gets metrics.json: detach it if it has a schema" in note
 
 
 FAULTS = {
