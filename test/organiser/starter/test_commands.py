@@ -38,3 +38,14 @@ def test_without_docker(tmp_path, capsys, monkeypatch, command):
     assert main([command, str(tmp_path / "mine")]) == 1
     assert "docker: not installed" in capsys.readouterr().err
     assert not (tmp_path / "mine" / "phase" / ".nonce").exists()
+
+
+def test_export_looks_at_the_settings_before_it_builds(tmp_path, capsys, monkeypatch):
+    main(["new", str(tmp_path / "mine"), "--like", "points"])
+    configuration = tmp_path / "mine" / "phase" / "phase.toml"
+    text = configuration.read_text(encoding="utf-8")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for length, expected in ((64, "docker: not installed"), (65, "score_title")):
+        configuration.write_text(f'{text}\n[titles]\n"detection.f1" = "{"x" * length}"\n', encoding="utf-8")
+        main(["export", str(tmp_path / "mine")])
+        assert expected in capsys.readouterr().err

@@ -260,9 +260,7 @@ def test_an_input_of_any_kind_tells_the_jobs_of_the_sample_apart(tmp_path, kind)
     jobs = json.loads((folder / "submission" / "predictions.json").read_text(encoding="utf-8"))
     found = [job["inputs"][0]["file" if super_kind == "File" else "value"] for job in jobs]
     assert len({json.dumps(value) for value in found}) == len(jobs)
-    assert {type(value) for value in found} == {
-        str if super_kind == "File" else JSON_TYPES.get(kind, dict)
-    }
+    assert {type(value) for value in found} == {str if super_kind == "File" else JSON_TYPES.get(kind, dict)}
     if kind.startswith(("Multiple p", "Point", "Two", "2D", "Polygon", "Line")):
         assert {value["type"] for value in found} == {kind}
     scored(folder)
@@ -287,9 +285,6 @@ def test_a_file_is_named_like_its_case_with_the_extension_of_its_socket(tmp_path
     assert "expected the name of an image of this phase, found 'case" in faults_of(folder)[0]
 
 
-SEX = {**socket("sex", "Choice", super_kind="Value"), "example_value": "male"}
-
-
 def test_values_tell_jobs_apart_together(tmp_path):
     folder, notes = written(tmp_path, pack({"inputs": [METADATA, REPORT, AGE], "outputs": [RISK]}))
     (note,) = notes
@@ -311,7 +306,7 @@ def test_values_tell_jobs_apart_together(tmp_path):
     edit_jobs(folder, lambda jobs: change_value(jobs[0], lambda text: f"{text} Later: ..."))
     (fault,) = faults_of(folder)
     assert "socket report and patient-age: expected the values of a case of interface report" in fault
-    table.write_text(text.replace("report", "sex"), encoding="utf-8")
+    table.write_text(text.replace('""report""', '""sex""'), encoding="utf-8")
     with pytest.raises(PhaseError) as error:
         sealed(folder)
     assert "expected a JSON object with report, patient-age" in error.value.problems[0]
