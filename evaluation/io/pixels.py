@@ -151,7 +151,8 @@ def decode(
 
     SimpleITK decodes PNG seven times as fast as Pillow, but only from a path: it gets the bytes in an
     anonymous file in memory, so that exactly the checked bytes are decoded. Pillow decodes TIFF, the PNG
-    types that SimpleITK does not support, and everything on systems without such files (macOS).
+    types that SimpleITK does not support, those beyond `MEMORY_FILE_BYTES`, and everything on systems without
+    such files (macOS).
 
     Raises `ReadError` (unreadable) for data that are cut short or damaged, and `MachineTrouble` where nothing
     can be decoded.
@@ -177,7 +178,7 @@ def decode(
 
 def _decoded(data: bytes, image_format: ImageFormat, pillow: bool) -> NDArray[Any]:
     with silenced_libraries():
-        if image_format == "PNG" and _HAS_MEMORY_FILES and not pillow:
+        if image_format == "PNG" and _HAS_MEMORY_FILES and not pillow and len(data) <= MEMORY_FILE_BYTES:
             return _from_memory_file(data)
         from PIL import Image  # as above
 
@@ -207,6 +208,9 @@ def png_file(header: bytes, image_data: bytes) -> bytes:
         for kind, content in chunks
     )
 
+
+MEMORY_FILE_BYTES = 1 << 24
+"""The largest file in memory; no limit of a process's memory counts it, only that of its files' size."""
 
 _HAS_MEMORY_FILES = hasattr(os, "memfd_create")
 

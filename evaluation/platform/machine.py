@@ -76,6 +76,13 @@ def held_memory() -> int:
     return min(_MAX_HELD_BYTES, _granted_memory() // 8) if CAN_ISOLATE else _MAX_HELD_BYTES
 
 
+def limit_for_good(limit: int, most: int) -> int:
+    """Lower a limit of this process (``RLIMIT_…``), which cannot raise it again, and return what it is."""
+    granted = [most, *(each for each in resource.getrlimit(limit) if each != resource.RLIM_INFINITY)]
+    resource.setrlimit(limit, (min(granted), min(granted)))
+    return min(granted)
+
+
 def _granted_memory() -> int:
     granted = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)

@@ -30,15 +30,16 @@ from functools import cache
 from pathlib import Path
 
 import evaluation
+from evaluation.io.pixels import MEMORY_FILE_BYTES
 from evaluation.io.system_calls import architecture, call, library
-from evaluation.platform.machine import resource
+from evaluation.platform.machine import limit_for_good, resource
 from evaluation.workers.late_imports import import_by_opening
 
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32 = 0x40000000
 
-# Offsets in `struct seccomp_data`; of arguments, the lower half.
+# Offsets in `struct seccomp_data`; arguments have a lower and an upper half.
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
@@ -58,14 +59,13 @@ def _numbers(text: str) -> dict[str, tuple[int, int]]:
 
 # Those of every file come first.
 _ALLOWED = _numbers("""
-    read 0 63  readv 19 65  close 3 57  fstat 5 80  lseek 8 62  munmap 11 215  clock_gettime 228 113
+    read 0 63  readv 19 65  close 3 57  fstat 5 80  lseek 8 62  munmap 11 215
     recvfrom 45 207  sendmsg 46 211  recvmsg 47 212  sendto 44 206  write 1 64  writev 20 66
     pread64 17 67  access 21 -1  faccessat 269 48  brk 12 214  mremap 25 216  madvise 28 233  futex 202 98
     getdents64 217 61  dup 32 23  dup2 33 -1  dup3 292 24  memfd_create 319 279  poll 7 -1  ppoll 271 73
-    select 23 -1  pselect6 270 72  nanosleep 35 101  clock_nanosleep 230 115  clock_getres 229 114
-    gettimeofday 96 169  times 100 153  getrandom 318 278  getpid 39 172  gettid 186 178  getrlimit 97 163
-    getrusage 98 165  sysinfo 99 179  sched_yield 24 124  sched_getaffinity 204 123  getsockname 51 204
-    getpeername 52 205  getsockopt 55 209  rt_sigaction 13 134  rt_sigprocmask 14 135  rt_sigreturn 15 139
+    select 23 -1  pselect6 270 72  nanosleep 35 101  gettimeofday 96 169  times 100 153
+    getrandom 318 278  getpid 39 172  gettid 186 178  getrlimit 97 163  getrusage 98 165
+    sched_yield 24 124  rt_sigaction 13 134  rt_sigprocmask 14 135  rt_sigreturn 15 139
     sigaltstack 131 132  restart_syscall 219 128  getcwd 79 17  uname 63 160  exit 60 93
     exit_group 231 94""")
 _DEADLY = _numbers("""
@@ -88,12 +88,16 @@ _DEADLY = _numbers("""
     open_by_handle_at 304 265""")
 _WITH_ARGUMENTS = _numbers("""
     openat 257 56  open 2 -1  mmap 9 222  mprotect 10 226  fcntl 72 25  ioctl 16 29  prlimit64 302 261
-    clone 56 220  clone3 435 435  tgkill 234 131""")
+    clone 56 220  clone3 435 435  tgkill 234 131  clock_gettime 228 113  clock_nanosleep 230 115
+    clock_getres 229 114  sched_getaffinity 204 123""")
 
 # Opening to write, to make a file, or only its place (O_PATH), which no right of Landlock covers.
 _NOT_TO_READ = os.O_RDWR | os.O_CREAT | os.O_TRUNC | 0o10000000 | 0o20000000
 _EXECUTABLE = 4
 _CLONE_THREAD = 0x10000
+# The clock of another process, or of a device, has a negative number.
+_CLOCK_OF_OTHERS = 1 << 31
+_OPEN_FILES = 32
 _FCNTL = (0, 1, 2, 3, 4, 1030)
 _IOCTL = (0x5401, 0x5421, 0x5450, 0x5451)
 
@@ -162,12 +166,19 @@ def _rule_of(name: str, process: int) -> list[_Statement]:
         return [_argument(0), *_if(_ANY_BIT, _CLONE_THREAD, thread), _return(_KILL)]
     if name == "clone3":  # its arguments cannot be seen; the C library then uses clone
         return [_return(_ERROR | errno.ENOSYS)]
-    own = {"prlimit64": 0, "tgkill": process}[name]
-    return [_argument(0), *_if(_EQUAL, own, _return(_ALLOW)), _return(_KILL)]
+    if name.startswith("clock_"):
+        return [_argument(0), *_if(_ANY_BIT, _CLOCK_OF_OTHERS, refused), _return(_ALLOW)]
+    if name == "sched_getaffinity":
+        return [_argument(0), *_if(_EQUAL, 0, _return(_ALLOW)), refused]
+    if name == "prlimit64":  # asking is allowed; of its limits a reader sets that of its processor time alone
+        asking = [_argument(2), (_EQUAL, 0, 3, 0), _argument(2, upper=True), *_if(_EQUAL, 0, _return(_ALLOW))]
+        processor_time = [_argument(1), *_if(_EQUAL, resource.RLIMIT_CPU, _return(_ALLOW)), refused]
+        return [_argument(0), (_EQUAL, 1, 0, 0), _return(_KILL), *asking, *processor_time]
+    return [_argument(0), *_if(_EQUAL, process, _return(_ALLOW)), _return(_KILL)]
 
 
-def _argument(position: int) -> _Statement:
-    return (_LOAD, 0, 0, _ARGUMENTS + 8 * position)
+def _argument(position: int, upper: bool = False) -> _Statement:
+    return (_LOAD, 0, 0, _ARGUMENTS + 8 * position + 4 * upper)
 
 
 def _return(action: int) -> _Statement:
@@ -234,9 +245,9 @@ def confine(folder: str) -> None:
     """Restrict this process for good to reading the files below a folder and Python's own.
 
     No file can be written or executed, no process or connection made, no privilege gained, nothing learned
-    of a file by its path, and no other process signalled, traced or limited, as far as the kernel goes.
-    Native modules must have been imported before, others are found by opening them (`late_imports`). Raises
-    `OSError`.
+    of a file by its path, and no other process signalled, traced, timed or limited, as far as the kernel
+    goes. Native modules must have been imported before, others are found by opening them (`late_imports`).
+    Raises `OSError`.
     """
     if library().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         return  # a kernel of before 2012, without any of what follows
@@ -245,6 +256,20 @@ def confine(folder: str) -> None:
         _restrict_files(folder)
     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
     filter_system_calls()
+
+
+def limit_memory(memory_bytes: int | None) -> None:
+    """Limit for good what the limit of data leaves open: shared memory, growing stacks, files in memory.
+
+    The address space can grow by ``memory_bytes``, None: without a limit. Files in memory count to no limit
+    but that of their size, times that of open files: 512 MiB in all.
+    """
+    limits = {resource.RLIMIT_FSIZE: MEMORY_FILE_BYTES, resource.RLIMIT_NOFILE: _OPEN_FILES}
+    if memory_bytes is not None:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        limits[resource.RLIMIT_AS] = pages * resource.getpagesize() + memory_bytes
+    for limit, most in limits.items():
+        limit_for_good(limit, most)
 
 
 def _restrict_files(folder: str) -> None:

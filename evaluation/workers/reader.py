@@ -16,7 +16,7 @@ from evaluation.core.form import CaseForm, Form
 from evaluation.core.formats import FORMATS
 from evaluation.phase import registry
 from evaluation.workers.batches import Columns
-from evaluation.workers.confinement import confine
+from evaluation.workers.confinement import confine, limit_memory
 from evaluation.workers.reports import Used
 from evaluation.workers.worker import AskReader, Handler
 
@@ -98,6 +98,7 @@ class ReaderSetup:
 
     def confine(self) -> None:
         """Give up everything but the submission."""
+        limit_memory(self.memory_bytes)
         confine(self.folder)
         if self.home is not None:
             _own_code().tell_of_refusals()

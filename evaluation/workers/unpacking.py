@@ -27,7 +27,7 @@ from evaluation.io.handover import HandoverError, array_of, decode, encode, list
 from evaluation.platform import machine
 from evaluation.platform.archive import BARE_TABLE
 from evaluation.platform.submission import MAX_SUBMISSION_BYTES, ZipContent, raise_unpacking
-from evaluation.workers.confinement import confine
+from evaluation.workers.confinement import confine, limit_memory
 from evaluation.workers.pool import PoolSettings, open_pool
 from evaluation.workers.reading import DEADLY, require_no_lack
 from evaluation.workers.reports import pack_faults, unpack_faults
@@ -116,6 +116,7 @@ class _UnpackSetup:
             yield [[number, np.frombuffer(data, np.uint8)] for number, data in piece]
 
     def confine(self) -> None:
+        limit_memory(self.memory_bytes)
         confine(self.path)
 
 

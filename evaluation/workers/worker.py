@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import MachineTrouble, trouble_of
-from evaluation.platform.machine import resource
+from evaluation.platform.machine import limit_for_good, resource
 from evaluation.workers.processes import MAX_ANSWER_BYTES, Channel, ChannelError, Message, collect_rarely
 from evaluation.workers.reports import (
     packed_problems,
@@ -133,8 +133,6 @@ def _settle() -> None:
 
 def _limit_memory(memory_bytes: int | None) -> None:
     if memory_bytes is not None:
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        limit = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+        limit = limit_for_good(resource.RLIMIT_DATA, memory_bytes)
         # Where this fails, the machine has less than it granted, and no case is to blame for that.
         mmap.mmap(-1, limit // 4, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
