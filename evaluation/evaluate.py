@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Literal
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
-from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable
+from evaluation.core.fault import Faults, PhaseError
 from evaluation.core.form import CaseForm, Form
 from evaluation.core.outcome import (
     CaseJob,
-    Disbelieved,
     Outcome,
     Progress,
     Scored,
@@ -120,7 +119,7 @@ def read_and_score(
     room, half = machine.held_memory(), _half(progress, 0)
     read = read_submission(phase.form, reader, settings, room, half, part, partial(_meanwhile, phase))
     if read.faults:
-        return Rejection(read.faults)
+        return Rejection(read.faults, read.notes)
     chosen = sorted(read.unread + tuple(i for batch in read.batches for i in batch.positions.values()))
     run_seconds = read.run_seconds or (None,) * len(phase.rows)
     jobs = [CaseJob(phase.cases.forms[i], phase.rows[i], "score", run_seconds[i]) for i in chosen]
@@ -131,10 +130,6 @@ def read_and_score(
         for batch in read.batches
     ]
     outcomes = score_cases(jobs, batches, setup, reader, settings, _half(progress, len(jobs)))
-    if lies := [outcome.reason for outcome in outcomes if isinstance(outcome, Disbelieved)]:
-        note = "Note: a reader handed on values that no file holds; a file may have taken it over:"
-        fault = Fault(FaultKind.UNREADABLE, ".", "files that can be read", "one that misleads its reader")
-        return Rejection(Faults([fault]), (note, *map(printable, lies)))
     PhaseError.raise_all(organisers_problems(outcomes))
     return CaseOutcomes(read.tasks, read.run_seconds, dict(zip(chosen, outcomes, strict=True)), read.used)
 

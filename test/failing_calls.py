@@ -16,7 +16,7 @@ import pytest
 
 from evaluation.io import files
 
-ERRORS = ("EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "EIO", "EFBIG", "EDQUOT")
+ERRORS = ("EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "EIO", "EFBIG", "EDQUOT", "EINTR")
 _BY_EVENT = {
     "open": ("open", 0),
     "os.listdir": ("list", 0),

@@ -1,5 +1,6 @@
 """The faults of a submission, in the same words everywhere."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from enum import StrEnum
 
 _MAX_PART_LENGTH = 120
 _MAX_QUOTED_LENGTH = 400
+_PLAIN_NAME = re.compile(r"[\w./-]+")
 
 
 class FaultKind(StrEnum):
@@ -164,6 +166,17 @@ def printable(text: object, limit: int = _MAX_PART_LENGTH) -> str:
         for character in shorten(str(text), 2 * limit + 1)
     )
     return shorten(escaped, limit)
+
+
+def quotation(text: str) -> str:
+    """Return a stranger's name between quotation marks, so that no words in it are taken for ours.
+
+    A name of letters, digits and the signs of paths stays as it is.
+    """
+    if _PLAIN_NAME.fullmatch(text):
+        return text
+    escaped = printable(text).replace('"', r"\x22")
+    return f'"{escaped}"'
 
 
 def shorten(text: str, limit: int = _MAX_QUOTED_LENGTH) -> str:

@@ -53,14 +53,7 @@ class OrganiserFault:
     problems: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Disbelieved:
-    """A reader handed on values of the case that no file of their kind can hold."""
-
-    reason: str
-
-
-Outcome = Scored | Died | OrganiserFault | Disbelieved
+Outcome = Scored | Died | OrganiserFault
 
 
 def organisers_problems(outcomes: Iterable[Outcome]) -> list[str]:

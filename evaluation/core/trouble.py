@@ -8,6 +8,7 @@ MEMORY = "memory"
 PROCESSES = "processes"
 TIME = "processor time"
 DECODER = "memory, open files or a decoder that works"  # libraries do not say which
+TEMPORARY = "room for temporary files"
 
 LACKS = {
     errno.EMFILE: "open files for one process",
@@ -19,8 +20,13 @@ LACKS = {
     errno.EFBIG: "permitted size of files",
     errno.EIO: "storage that works (input/output error)",
     errno.ESTALE: "storage that works (stale file handle)",
+    # Python repeats the calls that a signal interrupts; a file system over a network interrupts others.
+    errno.EINTR: "storage that works (interrupted system call)",
 }
 """The thing that the machine is short of, by the error of a system call."""
+
+WORDS_FOR_LACKS = {*LACKS.values(), MEMORY, PROCESSES, TIME, DECODER, TEMPORARY}
+"""All things that a machine can be short of."""
 
 
 class MachineTrouble(Exception):  # noqa: N818 - it is nobody's error

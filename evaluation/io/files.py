@@ -18,7 +18,7 @@ from typing import Any
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError
 from evaluation.core.formats import HEAD_BYTES, format_of_name
-from evaluation.core.trouble import MachineTrouble, raise_trouble_of, trouble_of
+from evaluation.core.trouble import TEMPORARY, MachineTrouble, raise_trouble_of, trouble_of
 from evaluation.io.system_calls import file_status, folder_entries
 
 # --- Temporary files and folders: each is locked by its process, so that others can tell an abandoned one ---
@@ -44,7 +44,7 @@ def scratch_folder(prefix: str, parent: str | os.PathLike[str] | None = None) ->
     try:
         root = Path(tempfile.gettempdir() if parent is None else parent)
     except FileNotFoundError:  # none that can be written to
-        raise MachineTrouble("make", "a temporary folder", "room for temporary files") from None
+        raise MachineTrouble("make", "a temporary folder", TEMPORARY) from None
     remove_abandoned(root, re.compile(re.escape(prefix) + "[a-z0-9_]{8}"))
     held = -1
     try:

@@ -22,6 +22,8 @@ DTYPES = frozenset({"|b1", "|u1", "<u2", "<i8", "<f4", "<f8"})
 _ARRAY = "\0array"
 _LENGTH = struct.Struct("<Q")
 _ALIGNMENT = 8
+# In memory, each part of a text takes up to a hundred bytes, so that three bytes could become as many.
+_MOST_PARTS = 1 << 20
 
 
 class HandoverError(ValueError):
@@ -67,8 +69,11 @@ def decode(document: bytes | bytearray | memoryview) -> Packed:
     def array(pairs: list[tuple[str, Any]]) -> Any:
         return _array(pairs[0][1], arrays) if len(pairs) == 1 and pairs[0][0] == _ARRAY else dict(pairs)
 
+    text = bytes(view[_LENGTH.size : start])
+    if sum(map(text.count, (b",", b"[", b"{"))) > _MOST_PARTS:
+        raise HandoverError(f"expected at most {_MOST_PARTS} parts")
     try:
-        return json.loads(bytes(view[_LENGTH.size : start]), object_pairs_hook=array)
+        return json.loads(text, object_pairs_hook=array)
     except (ValueError, TypeError, RecursionError) as error:
         raise HandoverError(f"no document: {type(error).__name__}") from None
 

@@ -78,9 +78,10 @@ def held_memory() -> int:
 
 def limit_for_good(limit: int, most: int) -> int:
     """Lower a limit of this process (``RLIMIT_…``), which cannot raise it again, and return what it is."""
-    granted = [most, *(each for each in resource.getrlimit(limit) if each != resource.RLIM_INFINITY)]
-    resource.setrlimit(limit, (min(granted), min(granted)))
-    return min(granted)
+    limits: tuple[int, int] = resource.getrlimit(limit)
+    granted = min(most, *(each for each in limits if each != resource.RLIM_INFINITY), most)
+    resource.setrlimit(limit, (granted, granted))
+    return granted
 
 
 def _granted_memory() -> int:

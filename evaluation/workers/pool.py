@@ -44,13 +44,15 @@ class PoolSettings:
     """The number of workers (0: cases run in this process) and limits in seconds.
 
     ``case_seconds`` limits reading a case, and again scoring it. ``deadline`` is of `time.monotonic`; with
-    ``fill_at_deadline`` the cases that it cuts off have failed.
+    ``fill_at_deadline`` the cases that it cuts off have failed. ``answer_bytes`` limits an answer of readers;
+    None: of workers that run none but our own code.
     """
 
     workers: int
     case_seconds: float
     deadline: float | None = None
     fill_at_deadline: bool = False
+    answer_bytes: int | None = None
 
 
 MakeJob = Callable[[int], object]
@@ -81,7 +83,10 @@ class Jobs(ABC):
 
 
 def open_pool(setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None = None) -> Jobs:
-    """Return a pool of one kind of worker, each with a ``reader`` at its side if one is given."""
+    """Return a pool of one kind of worker; with each job goes a new ``reader`` if one is given.
+
+    A reader lives for one job, so that it has seen nothing of what the worker did before.
+    """
     if settings.workers:
         return Pool(setup, settings, reader)
     return InThisProcess(setup, reader)
@@ -89,10 +94,10 @@ def open_pool(setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | 
 
 @dataclass
 class _Slot:
-    """A worker, the number of its job, and the time of its last message."""
+    """A worker, the number of its job, the reader beside it, and the time of its last message."""
 
     worker: processes.Worker
-    reader: processes.Worker | None
+    reader: processes.Worker | None = None
     job: int | None = None
     heard: float = math.inf
     ready: bool = False
@@ -138,6 +143,7 @@ class Pool(Jobs):
             if answer is None or number is None:
                 continue
             slot.job = None
+            self._stop_reader(slot)
             if isinstance(answer, Died) and not slot.ready:
                 self._count_fruitless(answer.trouble)
                 waiting.appendleft(number)
@@ -163,23 +169,26 @@ class Pool(Jobs):
         return None if len(self._slots) == self._settings.workers else self._start()
 
     def _start(self) -> _Slot:
-        reader = None
-        if self._reader is not None:
-            reader = processes.start_worker(self._challenge)
-            reader.channel.send(processes.Message.JOB, [self._reader], self._settings.case_seconds)
-        worker = processes.start_worker(self._challenge, reader)
-        if reader is not None:
-            reader.channel.close()  # from now on the worker's
-        self._slots.append(_Slot(worker, reader))
-        with contextlib.suppress(processes.ChannelError):  # noticed when the worker is given its job
-            worker.channel.send(processes.Message.JOB, [self._setup], self._settings.case_seconds)
+        self._slots.append(_Slot(self._worker_with(self._setup)))
         return self._slots[-1]
+
+    def _worker_with(self, setup: bytes) -> processes.Worker:
+        worker = processes.start_worker(self._challenge)
+        with contextlib.suppress(processes.ChannelError):  # noticed when the worker is given its job
+            worker.channel.send(processes.Message.JOB, [setup], self._settings.case_seconds)
+        return worker
 
     def _give(self, slot: _Slot, waiting: deque[int], job: MakeJob) -> None:
         number = waiting.popleft()
         try:
             data = [pickle.dumps(job(number))]
-            slot.worker.channel.send(processes.Message.JOB, data, self._settings.case_seconds)
+            companion = None
+            if self._reader is not None:
+                slot.reader = self._worker_with(self._reader)
+                companion = slot.reader.channel
+            slot.worker.channel.send(processes.Message.JOB, data, self._settings.case_seconds, companion)
+            if companion is not None:
+                companion.close()  # from now on the worker's
         except processes.ChannelError:
             waiting.appendleft(number)
             self._stop(slot)
@@ -214,8 +223,11 @@ class Pool(Jobs):
             self._stop(slot)
             return Died(processes.OUT_OF_TIME)
         try:
-            kind, data = slot.worker.channel.receive(processes.MAX_ANSWER_BYTES, self._settings.case_seconds)
-            trouble = unpacked_trouble(data) if kind is processes.Message.TROUBLE else None
+            limit = self._settings.answer_bytes
+            most = processes.MAX_ANSWER_BYTES if limit is None else limit
+            kind, data = slot.worker.channel.receive(most, self._settings.case_seconds)
+            is_trouble = kind is processes.Message.TROUBLE
+            trouble = unpacked_trouble(data, quoted=limit is not None) if is_trouble else None
             problems = unpacked_problems(data) if kind is processes.Message.PROBLEMS else None
         except (processes.ChannelError, HandoverError):
             cause = processes.cause_of_end(slot.worker)
@@ -232,9 +244,14 @@ class Pool(Jobs):
 
     def _stop(self, slot: _Slot) -> None:
         self._slots.remove(slot)
-        for worker in (slot.worker, slot.reader):
-            if worker is not None:
-                processes.stop(worker)
+        self._stop_reader(slot)
+        processes.stop(slot.worker)
+
+    @staticmethod
+    def _stop_reader(slot: _Slot) -> None:
+        if slot.reader is not None:
+            processes.stop(slot.reader)
+            slot.reader = None
 
 
 # --- Runs the jobs of workers in the process that asks for them ---

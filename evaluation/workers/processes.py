@@ -19,6 +19,7 @@ from evaluation.workers.server import REFUSED, REQUEST_BYTES, STARTED, STATUS
 # --- Messages between two processes: a length, a kind, and bytes that nobody interprets here ---
 
 _HEAD = struct.Struct("<BQ")
+_DESCRIPTOR = struct.Struct("i")
 _IOV_MAX = 512
 MAX_ANSWER_BYTES = 1 << 32
 
@@ -51,15 +52,24 @@ class Channel:
         return self._connection.fileno()
 
     def send(
-        self, kind: Message, parts: Sequence[bytes | memoryview] = (), seconds: float | None = None
+        self,
+        kind: Message,
+        parts: Sequence[bytes | memoryview] = (),
+        seconds: float | None = None,
+        companion: "Channel | None" = None,
     ) -> None:
-        """Send a message of several parts. Raises `ChannelError`, also after seconds without progress."""
+        """Send a message of several parts. Raises `ChannelError`, also after seconds without progress.
+
+        With it goes a ``companion``: this end of the connection to another process.
+        """
         self._connection.settimeout(seconds)
         views = [memoryview(_HEAD.pack(kind, sum(map(len, parts)))), *(memoryview(part) for part in parts)]
         views = [view for view in views if len(view)]
+        rights = [] if companion is None else [_rights(companion.fileno())]
         try:
             while views:
-                sent = self._connection.sendmsg(views[:_IOV_MAX])
+                sent = self._connection.sendmsg(views[:_IOV_MAX], rights)
+                rights = []
                 while views and sent >= len(views[0]):
                     sent -= len(views.pop(0))
                 if views:
@@ -74,6 +84,20 @@ class Channel:
         if kind not in set(Message) or length > limit_bytes:
             raise ChannelError(f"a message of kind {kind} and {length} bytes")
         return Message(kind), self._exactly(length, until)
+
+    def receive_job(self) -> "tuple[memoryview, Channel | None]":
+        """Return the next message of the main process, and its companion. Raises `ChannelError`."""
+        self._connection.settimeout(None)
+        try:
+            head, rights, _, _ = self._connection.recvmsg(_HEAD.size, socket.CMSG_SPACE(_DESCRIPTOR.size))
+        except OSError as error:
+            raise ChannelError(f"nothing can be received: {error}") from None
+        (descriptor,) = (_DESCRIPTOR.unpack(data)[0] for _, _, data in rights) if rights else (None,)
+        companion = None if descriptor is None else Channel(socket.socket(fileno=descriptor))
+        if not head:
+            raise ChannelError("the other side has ended")
+        _, length = _HEAD.unpack(bytes(head) + bytes(self._exactly(_HEAD.size - len(head), None)))
+        return self._exactly(length, None), companion
 
     def _exactly(self, count: int, until: float | None) -> memoryview:
         view = memoryview(bytearray(count))
@@ -95,6 +119,10 @@ class Channel:
         self._connection.close()
 
 
+def _rights(descriptor: int) -> tuple[int, int, bytes]:
+    return socket.SOL_SOCKET, socket.SCM_RIGHTS, _DESCRIPTOR.pack(descriptor)
+
+
 # --- Starts and ends the server and the workers, and finds the causes of their death ---
 
 _PRELOAD = (
@@ -109,6 +137,14 @@ _OF_IMAGES = "SimpleITK"
 # glibc would hand the pages of every decoded image back and fault fresh ones in for the next: kept, a PNG
 # mask of 1634 × 1634 is decoded in a quarter of the time. Read by glibc when a process starts.
 _KEEP_PAGES = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
+# A file that takes over its reader can tell all that its process holds. So the server inherits only what
+# Python, its libraries and this package read.
+_VARIABLES = (
+    *("PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "PYTHONHOME"),
+    *("PYTHONHASHSEED", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHONWARNINGS"),
+    *(f"{library}_NUM_THREADS" for library in ("OPENBLAS", "OMP", "MKL")),
+    *("OPENBLAS_CORETYPE", "PYDANTIC_DISABLE_PLUGINS", "EVALUATION_CHALLENGES"),
+)
 OUT_OF_TIME = "out of time"
 KILLED = "killed by SIGKILL, probably for the machine's memory"
 _START_SECONDS = 30.0
@@ -141,7 +177,7 @@ class Server:
             f"import sys; sys.path[:] = {sys.path!r}\nfrom evaluation.workers.server import serve; {serve}"
         )
         os.set_inheritable(theirs.fileno(), True)
-        environment = {**os.environ, **_KEEP_PAGES}
+        environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ} | _KEEP_PAGES
         try:
             # Without Ctrl-C, which would end the server with a traceback: the main process ends it.
             command = [sys.executable, "-c", program]
@@ -150,14 +186,11 @@ class Server:
             theirs.close()
         self._statuses: dict[int, int] = {}
 
-    def start_worker(self, challenge: str | None, reader: Worker | None) -> Worker:
-        """Return a new worker, which takes over this process's end of the channel to its ``reader``.
-
-        Raises `ServerError`, `MachineTrouble` and `OSError`.
-        """
+    def start_worker(self, challenge: str | None) -> Worker:
+        """Return a new worker. Raises `ServerError`, `MachineTrouble` and `OSError`."""
         ours, theirs = socket.socketpair()
         try:
-            self._ask_for_worker(theirs, _module_of(challenge), reader)
+            self._ask_for_worker(theirs, _module_of(challenge))
             until = time.monotonic() + _START_SECONDS
             while True:
                 process, status = self._next_status(until)
@@ -170,12 +203,11 @@ class Server:
             ours.close()
             raise
 
-    def _ask_for_worker(self, theirs: socket.socket, module: str, reader: Worker | None) -> None:
+    def _ask_for_worker(self, theirs: socket.socket, module: str) -> None:
         with theirs:
-            sockets = [theirs.fileno()] + ([] if reader is None else [reader.channel.fileno()])
             try:
                 self._control.settimeout(_START_SECONDS)
-                socket.send_fds(self._control, [module.encode()[:REQUEST_BYTES]], sockets)
+                socket.send_fds(self._control, [module.encode()[:REQUEST_BYTES]], [theirs.fileno()])
             except OSError as error:
                 raise ServerError(str(error)) from None
 
@@ -232,14 +264,14 @@ def warm_up(images: bool = True, challenge: str | None = None) -> None:
         atexit.register(_server.kill)
 
 
-def start_worker(challenge: str | None, reader: Worker | None = None) -> Worker:
+def start_worker(challenge: str | None) -> Worker:
     """Return a new worker for a challenge, from a new server if none answers. Raises `MachineTrouble`."""
     global _server
     for _ in range(2):
         try:
             warm_up()
             assert _server is not None
-            return _server.start_worker(challenge, reader)
+            return _server.start_worker(challenge)
         except OSError as error:  # of no more processes, if it is none that is known
             raise_trouble_of(error, "start", "a worker process")
             break

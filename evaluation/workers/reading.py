@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from evaluation.core.challenge import fields_of
-from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable
-from evaluation.core.form import Form
+from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable, quotation
+from evaluation.core.form import CaseForm, Form
 from evaluation.core.limits import SumLimits, limits_of
 from evaluation.core.outcome import Died, Progress, no_progress
 from evaluation.core.trouble import MEMORY, TIME, MachineTrouble
@@ -17,7 +17,15 @@ from evaluation.workers.batches import WHOLE, Batch, Columns, Content, Slice
 from evaluation.workers.pool import DeadlineExceeded, Jobs, PoolSettings, open_pool
 from evaluation.workers.processes import KILLED, OUT_OF_TIME
 from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
-from evaluation.workers.reports import MAX_PROBLEM, NOTHING, BatchReport, IndexReport, Used, files_of
+from evaluation.workers.reports import (
+    NOTHING,
+    REPORT_BYTES,
+    BatchReport,
+    IndexReport,
+    PackedValues,
+    Used,
+    files_of,
+)
 
 # --- Reads batches of a submission in workers that may die of its files ---
 
@@ -25,6 +33,8 @@ DEADLY = "one that crashes its reader"
 """The found value of a fault for which a second run may know better."""
 
 _ENOUGH_FAULTS = 20_000
+# Beside the values themselves, a batch has the number of each case by field, and some words.
+_SPARE_BYTES, _NUMBER_BYTES = 1 << 16, 16
 # Headers, sizes and counts are limited before anything is decoded, so that no file within those limits can
 # take as much as a reader is granted: a machine that is slow or short of memory ends a reader in these ways.
 _LACKS = {OUT_OF_TIME: TIME, KILLED: MEMORY}
@@ -49,7 +59,8 @@ class BatchReading:
     """Reads batches, and collects their faults until there is no sense in reading on.
 
     After a death, each case of the reader is read again in a process of its own, with no other beside it.
-    Only a case that crashes its reader again is at fault; for the machine's trouble nobody is.
+    Only a case that crashes its reader again is at fault; for the machine's trouble nobody is. Values of
+    ``cases`` are checked here, while no label is in use: no file holds those that fail (``lies``).
     """
 
     setup: ReaderSetup
@@ -57,12 +68,19 @@ class BatchReading:
     room_bytes: int | None
     progress: Progress
     faults: Faults
+    cases: Sequence[CaseForm] = ()
     limits: SumLimits | None = None
     used: Used = NOTHING
     problems: list[str] = field(default_factory=list)
+    lies: list[str] = field(default_factory=list)
     done: list[ReadBatch] = field(default_factory=list)
     count: int = 0
     ended: bool = False
+    _rooms: dict[tuple[int, ...], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Find the fields, whose kinds check the values."""
+        self._fields = {each.name: each for each in fields_of(tasks_of_form(self.setup.form))}
 
     def run(self, batches: Sequence[Batch], pool: Jobs) -> tuple[tuple[ReadBatch, ...], tuple[int, ...]]:
         """Return the batches that were read, and the positions of the cases that were not.
@@ -80,7 +98,7 @@ class BatchReading:
         except DeadlineExceeded:
             if not (self.faults or self.settings.fill_at_deadline):
                 raise
-        if self.problems and not self.faults:
+        if self.problems and not (self.faults or self.lies):
             raise PhaseError(*dict.fromkeys(self.problems))
         unread = sorted(position for batch in left.values() for position in batch.positions)
         return tuple(self.done), tuple(unread)
@@ -100,7 +118,7 @@ class BatchReading:
                 continue
             batch = left.pop(number)
             self._take(batch, range(len(batch.positions)), *report)
-            if self._is_enough():
+            if self.lies or self._is_enough():
                 self.ended = True
                 break
         return died
@@ -138,7 +156,8 @@ class BatchReading:
         room = None
         if self.room_bytes is not None and not self.faults:
             kept = sum(len(done.values) for done in self.done)
-            room = (self.room_bytes - kept) // max(1, self.settings.workers)
+            room = max(0, self.room_bytes - kept) // max(1, self.settings.workers)
+        self._rooms[batch.positions] = room or 0
         left = None
         if self.limits is not None:
             left = Used(self.limits.bytes - self.used.bytes, self.limits.items - self.used.items)
@@ -148,21 +167,40 @@ class BatchReading:
         """Return a reader's report on a batch, or how the reader or a case died."""
         if isinstance(answer, Died):
             return answer
+        cases = len(batch.positions)
+        most = self._rooms.get(batch.positions, 0) + _SPARE_BYTES + cases * len(self._fields) * _NUMBER_BYTES
         try:
-            report, values = BatchReport.unpacked(answer, len(batch.positions))
+            report, values = BatchReport.unpacked(answer, cases)
+            if len(values) > most:
+                raise HandoverError(f"expected at most {most} bytes of values")
         except HandoverError as error:
             return Died(str(error))
         return Died("; ".join(report.died.values())) if report.died else (report, values)
 
     def _take(self, batch: Batch, numbers: Iterable[int], report: BatchReport, values: memoryview) -> None:
         self.faults.add(report.faults, report.faults.more)
+        if not self.faults:
+            self.lies += self._lies(batch, numbers, values)
         self.used += report.used
-        self.problems += (printable(problem, MAX_PROBLEM) for problem in report.problems)
+        self.problems += report.problems
         positions = {number: batch.positions[number] for number in numbers}
         if not self.faults:
             self.done.append(ReadBatch(positions, batch.content, values, report.again))
         self.count += len(positions)
         self.progress(self.count)
+
+    def _lies(self, batch: Batch, numbers: Iterable[int], values: memoryview) -> Iterator[str]:
+        """Yield the cases of a batch with values that no file of their kind can hold."""
+        if not self.cases:
+            return
+        packed: PackedValues | None = None
+        for number in numbers:
+            case = self.cases[batch.positions[number]]
+            try:
+                packed = packed or PackedValues(values, self._fields)
+                packed.of_case(number, case)
+            except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+                yield printable(f"case {case.name}: {error}")
 
     def _faults_of_files(self, batch: Batch, number: int, died: Died) -> Iterator[Fault]:
         """Yield the faults of a case that cannot be read, of those files alone that crash their reader.
@@ -186,7 +224,7 @@ class BatchReading:
                     if isinstance(report := self._report(batch, answer), Died):
                         deadly[fields[position]] = report
         for name, end in (deadly or dict.fromkeys(fields, died)).items():
-            require_no_lack(end, files[name])
+            require_no_lack(end, quotation(files[name]))
         for file in sorted({files[name] for name in deadly or fields}):
             yield Fault(FaultKind.UNREADABLE, file, "a readable file", DEADLY)
 
@@ -212,6 +250,8 @@ def require_sound_readers(setup: ReaderSetup, settings: PoolSettings) -> None:
                 raise PhaseError(f"readers die without reading anything ({answer.reason})")
 
 
+_MISLED = Fault(FaultKind.UNREADABLE, ".", "files that can be read", "one that misleads its reader")
+_NOTE = "Note: a reader handed on values that no file holds; a file may have taken it over:"
 _DEADLY_INDEX = ("a submission whose listing, tables and JSON can be read", DEADLY)
 
 
@@ -220,7 +260,7 @@ class ReadSubmission:
     """A submission that has been read, or as much of it as its faults or the deadline allowed.
 
     ``unread`` are the positions of cases not read before the deadline, ``used`` the bytes and time of
-    reading.
+    reading, ``notes`` are for the organiser alone.
     """
 
     faults: Faults
@@ -230,6 +270,7 @@ class ReadSubmission:
     batches: tuple[ReadBatch, ...] = ()
     unread: tuple[int, ...] = ()
     used: Used = NOTHING
+    notes: tuple[str, ...] = ()
 
 
 def read_submission(
@@ -249,6 +290,7 @@ def read_submission(
     others than the submission, `MachineTrouble`, and `DeadlineExceeded` if no fault is found before the
     deadline.
     """
+    settings = _of_readers(settings, room_bytes)
     fields = fields_of(tasks_of_form(form))
     limits = limits_of(form.cases, fields)
     index: IndexReport | Died = Died("")
@@ -263,8 +305,10 @@ def read_submission(
             if setup.decoders(fields):
                 stack.close()
                 pool = open_pool(setup, tried)
-            stage = BatchReading(setup, settings, room_bytes, progress, index.faults, limits)
+            stage = BatchReading(setup, settings, room_bytes, progress, index.faults, form.cases, limits)
             done, left = stage.run(part.of(index.batches), pool)
+            if stage.lies:
+                return ReadSubmission(Faults([_MISLED]), notes=(_NOTE, *sorted(stage.lies)))
             about = (index.tasks, index.notices, index.run_seconds)
             return ReadSubmission(stage.faults, *about, done, left, stage.used)
     require_sound_readers(setup, settings)
@@ -281,10 +325,15 @@ def read_batches(
     progress: Progress = no_progress,
 ) -> ReadSubmission:
     """Return the same for cases with known sources of their values."""
+    settings = _of_readers(settings, room_bytes)
     stage = BatchReading(setup, settings, room_bytes, progress, Faults())
     with open_pool(setup, settings) as pool:
         done, left = stage.run(batches, pool)
     return ReadSubmission(stage.faults, batches=done, unread=left)
+
+
+def _of_readers(settings: PoolSettings, room_bytes: int | None) -> PoolSettings:
+    return replace(settings, answer_bytes=REPORT_BYTES + (room_bytes or 0))
 
 
 def _index(pool: Jobs, form: Form, workers: int, meanwhile: Callable[[], None] | None) -> IndexReport | Died:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable
+from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable, quotation, shorten
 from evaluation.core.field import ColumnKind, Field, Kind
 from evaluation.core.form import CaseForm
-from evaluation.core.trouble import MachineTrouble
+from evaluation.core.trouble import WORDS_FOR_LACKS, MachineTrouble
 from evaluation.io.handover import (
     HandoverError,
     Packed,
@@ -34,9 +34,13 @@ from evaluation.workers.batches import Batch
 _LENGTH = struct.Struct("<Q")
 _MAX_COUNT = 1 << 40
 _MAX_SECONDS = 1e9
-_MAX_TEXT = 1000
+_MAX_TEXT = 240  # twice as long as messages show, so that they are the same
+_MAX_PROBLEMS = 1000
 MAX_PROBLEM = 600
 """The length of an organiser's problem, in characters, beyond which it is cut."""
+_MAX_NOTICE = 10_000
+REPORT_BYTES = 1 << 27
+"""The most bytes of a report, apart from values."""
 Parts = list[bytes | memoryview]
 
 
@@ -79,7 +83,7 @@ class IndexReport:
         return cls(
             unpack_faults(faults),
             tuple(name for name in tasks if name in names),
-            tuple(map(text_of, list_of(notices))),
+            tuple(printable(text_of(notice), _MAX_NOTICE) for notice in list_of(notices)[:_MAX_PROBLEMS]),
             seconds,
             batches,
             tuple(map(text_of, list_of(formats))),
@@ -142,8 +146,8 @@ class BatchReport:
         last = cases - 1
         report = cls(
             unpack_faults(faults),
-            {whole_number(key, last): text_of(value) for key, value in map(_pair, list_of(died))},
-            tuple(map(text_of, list_of(problems))),
+            {whole_number(key, last): printable(text_of(value)) for key, value in map(_pair, list_of(died))},
+            tuple(printable(text_of(each), MAX_PROBLEM) for each in list_of(problems)[:_MAX_PROBLEMS]),
             {whole_number(key, last): _texts_by_name(value) for key, value in map(_pair, list_of(again))},
             Used(*(whole_number(number, _MAX_COUNT) for number in list_of(used, 2))),
         )
@@ -155,9 +159,22 @@ def packed_trouble(trouble: MachineTrouble) -> Parts:
     return encode([trouble.operation, trouble.file, trouble.lack])
 
 
-def unpacked_trouble(data: memoryview) -> MachineTrouble:
-    """Return the trouble of a message. Raises `HandoverError`."""
-    return MachineTrouble(*map(text_of, list_of(decode(data), 3)))
+_OPERATIONS = {"decode", "list", "read", "run", "score", "unpack", "write"}
+_OWN = "a worker process"
+
+
+def unpacked_trouble(data: memoryview, quoted: bool) -> MachineTrouble:
+    """Return the trouble of a message, ``quoted`` from a process that may say anything.
+
+    Operation and lack are words of our own then, and the file is between quotation marks. Raises
+    `HandoverError`.
+    """
+    operation, file, lack = map(text_of, list_of(decode(data), 3))
+    if not quoted:
+        return MachineTrouble(operation, file, lack)
+    if operation not in _OPERATIONS or lack not in WORDS_FOR_LACKS:
+        raise HandoverError("expected words for the machine's trouble")
+    return MachineTrouble(operation, file if file == _OWN else quotation(file), lack)
 
 
 def packed_problems(error: PhaseError) -> Parts:
@@ -167,7 +184,8 @@ def packed_problems(error: PhaseError) -> Parts:
 
 def unpacked_problems(data: memoryview) -> PhaseError:
     """Return the organiser's problems of a message. Raises `HandoverError`."""
-    return PhaseError(*(printable(text_of(problem), MAX_PROBLEM) for problem in list_of(decode(data))))
+    problems = list_of(decode(data))[:_MAX_PROBLEMS]
+    return PhaseError(*(printable(text_of(problem), MAX_PROBLEM) for problem in problems))
 
 
 def files_of(values: memoryview) -> dict[str, str]:
@@ -194,10 +212,13 @@ def pack_faults(faults: Faults) -> Packed:
 
 
 def _plain(value: object) -> Packed:
-    """Return a part of a fault; a long text is cut to the length that messages show."""
-    if isinstance(value, str) and len(value) > 2 * _MAX_TEXT:
-        return value[:_MAX_TEXT] + value[-_MAX_TEXT:]
-    return value
+    """Return a part of a fault; a long text is cut, before it takes memory."""
+    return shorten(value, 4 * _MAX_TEXT) if isinstance(value, str) else value
+
+
+def _text_of_fault(packed: Packed) -> str:
+    """Return a text of a fault in the length and the characters in which messages show it."""
+    return printable(text_of(packed), _MAX_TEXT)
 
 
 def unpack_faults(packed: Packed) -> Faults:
@@ -212,8 +233,9 @@ def unpack_faults(packed: Packed) -> Faults:
 def _fault(packed: Packed) -> Fault:
     kind, file, expected, found, line, place, hint = list_of(packed, 7)
     number = None if line is None else whole_number(line, _MAX_COUNT)
-    place, hint = (None if part is None else text_of(part) for part in (place, hint))
-    return Fault(_kind(kind), text_of(file), text_of(expected), text_of(found), number, place, hint)
+    place, hint = (None if part is None else _text_of_fault(part) for part in (place, hint))
+    file, expected, found = map(_text_of_fault, (file, expected, found))
+    return Fault(_kind(kind), file, expected, found, number, place, hint)
 
 
 def _kind(packed: Packed) -> FaultKind:

@@ -22,19 +22,21 @@ from evaluation.core.case_table import Row
 from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.core.fault import FormFault, PhaseError
 from evaluation.core.form import Form
-from evaluation.core.outcome import CaseJob, Died, Disbelieved, OrganiserFault, Outcome, Scored
+from evaluation.core.outcome import CaseJob, Died, OrganiserFault, Outcome, Scored
 from evaluation.core.trouble import trouble_of
 from evaluation.io.handover import HandoverError
 from evaluation.phase import registry
 from evaluation.phase.reference import OpenReference, ReferenceFiles, ReferenceValues
 from evaluation.phase.registry import RUN_SECONDS, rules_of
 from evaluation.workers.batches import Columns, packed_outcomes
-from evaluation.workers.processes import ChannelError
 from evaluation.workers.reader import ReadJob
 from evaluation.workers.reports import BatchReport, PackedValues
-from evaluation.workers.worker import Answer, AskReader, Handler, Tick
+from evaluation.workers.worker import Answer, AskReader, Handler, ReaderTrouble, Tick
 
 # --- Scoring one case: the reference is opened, and no file of a submission ---
+
+
+_NOT_AGAIN = "its files cannot be read again"
 
 
 class UnreadableError(Exception):
@@ -73,7 +75,8 @@ class CaseScorer:
         except UnreadableError as error:
             return Died(str(error))
         except HandoverError as error:
-            return Disbelieved(f"case {job.case.name}: {error}")
+            # Of a reader at this scorer's side, or taken over so well that it misled the main process.
+            return Died(f"its reader handed on values that no file holds: {error}")
         except MemoryError:
             # Of a metric: whether it comes to that can depend on a label, so that it costs the case and is
             # no way to a free attempt. A worker knows from its start that it gets the memory it is granted.
@@ -227,7 +230,7 @@ class _Scorer:
     def _submitted(self, job: ScoreJob, number: int, kept: Callable[[], PackedValues]) -> dict[str, Any]:
         """Return the submitted values of a case. Raises `UnreadableError`, `HandoverError`."""
         case_job = job.cases[number]
-        if not job.values or case_job.mode != "score":
+        if case_job.mode != "score" or not (job.values or number in job.again):
             return {}
         values = self._read_again(job, number) if number in job.again else kept()
         try:
@@ -237,13 +240,16 @@ class _Scorer:
 
     def _read_again(self, job: ScoreJob, number: int) -> PackedValues:
         """Return the values of a batch after reading one case's files a second time."""
-        if self._ask_reader is not None:
-            again = ReadJob(job.content, (number,), room_bytes=math.inf, digests=job.again[number])
-            with suppress(ChannelError):
-                report, values = BatchReport.unpacked(self._ask_reader(again), number + 1)
-                if not (report.faults or report.died or report.problems):
-                    return PackedValues(values, self._fields)
-        raise UnreadableError("its files cannot be read again")
+        again = ReadJob(job.content, (number,), room_bytes=math.inf, digests=job.again[number])
+        if self._ask_reader is None:
+            raise UnreadableError(_NOT_AGAIN)
+        try:
+            report, values = BatchReport.unpacked(self._ask_reader(again), number + 1)
+        except ReaderTrouble as trouble:
+            raise UnreadableError(f"{_NOT_AGAIN} ({trouble})") from None
+        if report.faults or report.died or report.problems:
+            raise UnreadableError(_NOT_AGAIN)
+        return PackedValues(values, self._fields)
 
 
 def _portable(job: ScoreJob, outcomes: list[Outcome]) -> bytes:

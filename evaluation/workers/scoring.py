@@ -24,11 +24,12 @@ from evaluation.workers.scorer import ScoreJob, ScorerSetup, unportable
 class _Part:
     """Cases that are scored together: their positions by their numbers in a batch, and its values.
 
-    ``mode`` replaces the mode of their jobs.
+    ``mode`` replaces the mode of their jobs. ``again``: the files of its only case are read again.
     """
 
     positions: Mapping[int, int]
     read: ReadBatch | None = None
+    again: bool = False
     mode: Literal["worst"] | None = None
 
 
@@ -45,10 +46,12 @@ def score_cases(
     Cases that are in no batch were not read in time. Raises `DeadlineExceeded`, `MachineTrouble`, and
     `PhaseError` where the workers cannot do anything.
     """
-    parts = [_Part(batch.positions, batch) for batch in batches]
-    again = any(batch.again for batch in batches)
-    stage = _Stage(jobs, setup, reader if again else None, settings, progress)
-    return stage.run(parts)
+    parts = []
+    for batch in batches:
+        kept = {number: i for number, i in batch.positions.items() if number not in batch.again}
+        parts += [_Part(kept, batch)] if kept else []
+        parts += [_Part({number: batch.positions[number]}, batch, again=True) for number in batch.again]
+    return _Stage(jobs, setup, reader, settings, progress).run(parts)
 
 
 def score_nothing(
@@ -69,6 +72,7 @@ class _Stage:
     settings: PoolSettings
     progress: Progress
     outcomes: dict[int, Outcome] = field(default_factory=dict)
+    reads_again: bool = False
 
     def run(self, parts: Sequence[_Part]) -> list[Outcome]:
         causes: dict[int, str] = {}
@@ -82,7 +86,8 @@ class _Stage:
             ]
             causes = self._run(alone, replace(self.settings, workers=min(1, self.settings.workers)))
         except DeadlineExceeded:
-            if not self.settings.fill_at_deadline:
+            # Readers beside scorers could bring the deadline about: it must not be a free attempt.
+            if not (self.settings.fill_at_deadline or self.reads_again):
                 raise DeadlineExceeded(tuple(self.jobs[i].case.name for i in self._unfinished())) from None
         causes = {position: causes.get(position, OUT_OF_TIME) for position in self._unfinished()}
         if causes:
@@ -95,7 +100,10 @@ class _Stage:
             cases = {number: replace(job, mode=part.mode) for number, job in cases.items()}
         if (batch := part.read) is None:
             return ScoreJob(cases)
-        return ScoreJob(cases, batch.values, batch.content if batch.again else b"", batch.again)
+        if part.again:
+            (number,) = part.positions
+            return ScoreJob(cases, content=batch.content, again={number: batch.again[number]})
+        return ScoreJob(cases, batch.values)
 
     def _unfinished(self) -> list[int]:
         return [position for position in range(len(self.jobs)) if position not in self.outcomes]
@@ -103,10 +111,20 @@ class _Stage:
     def _run(self, parts: Sequence[_Part], settings: PoolSettings, alone: bool = True) -> dict[int, str]:
         """Keep the outcomes of parts and return the positions of the cases that died, with the causes.
 
-        Raises `MachineTrouble` if it lets a case die ``alone``.
+        Cases whose files are read again come last. Raises `MachineTrouble` if it lets a case die ``alone``.
         """
+        kept = [part for part in parts if not part.again]
+        died = self._run_with(None, kept, settings, alone) if kept else {}
+        if again := [part for part in parts if part.again]:
+            self.reads_again = True
+            died |= self._run_with(self.reader, again, settings, alone)
+        return died
+
+    def _run_with(
+        self, reader: ReaderSetup | None, parts: Sequence[_Part], settings: PoolSettings, alone: bool
+    ) -> dict[int, str]:
         died: dict[int, str] = {}
-        with open_pool(self.setup, settings, self.reader) as pool:
+        with open_pool(self.setup, settings, reader) as pool:
             for number, answer in pool.run(range(len(parts)), lambda i: self._job(parts[i])):
                 positions = parts[number].positions.values()
                 outcomes = self._outcomes_of(parts[number], answer)

@@ -40,8 +40,8 @@ def serve(descriptor: int, modules: Sequence[str], wanted: Sequence[str], later:
     not wait for them.
 
     A request names the module of the worker's challenge, which is imported first, once for all workers: 22 %
-    less processor time for 12 submissions to REFUGE or to EDD2020 by ``evaluate --each``. With it come the
-    sockets of the worker: to the main process, and to its own reader if it has one.
+    less processor time for 12 submissions to REFUGE or to EDD2020 by ``evaluate --each``. With it comes the
+    socket of the worker to the main process.
     """
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the main process ends us
@@ -65,7 +65,7 @@ def serve(descriptor: int, modules: Sequence[str], wanted: Sequence[str], later:
                     os.read(ended, 4096)
                 _report_ended(control)
             if control.fileno() in ready:
-                request, sockets, _, _ = socket.recv_fds(control, REQUEST_BYTES, 2)
+                request, sockets, _, _ = socket.recv_fds(control, REQUEST_BYTES, 1)
                 if not request:
                     break
                 _import_all([request.decode("utf-8", "replace")])
@@ -79,7 +79,7 @@ def serve(descriptor: int, modules: Sequence[str], wanted: Sequence[str], later:
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     for inherited in (control.detach(), ended, wake):
                         os.close(inherited)
-                    _work(worker, sockets)
+                    _work(worker, *sockets)
                 for handed_on in sockets:
                     os.close(handed_on)
                 control.sendall(STATUS.pack(process, status))
@@ -103,11 +103,11 @@ def _report_ended(control: socket.socket) -> None:
             control.sendall(STATUS.pack(process, os.waitstatus_to_exitcode(status)))
 
 
-def _work(worker: ModuleType, sockets: Sequence[int]) -> NoReturn:
+def _work(worker: ModuleType, descriptor: int) -> NoReturn:
     status = 1
     try:
         end_with_parent()
-        worker.work([socket.socket(fileno=descriptor) for descriptor in sockets])
+        worker.work(socket.socket(fileno=descriptor))
         status = 0
     finally:
         os._exit(status)

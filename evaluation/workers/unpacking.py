@@ -30,7 +30,7 @@ from evaluation.platform.submission import MAX_SUBMISSION_BYTES, ZipContent, rai
 from evaluation.workers.confinement import confine, limit_memory
 from evaluation.workers.pool import PoolSettings, open_pool
 from evaluation.workers.reading import DEADLY, require_no_lack
-from evaluation.workers.reports import pack_faults, unpack_faults
+from evaluation.workers.reports import REPORT_BYTES, pack_faults, unpack_faults
 from evaluation.workers.worker import Answer, AskReader, Handler, Tick
 
 # Names that Windows does not store, or gives to a device.
@@ -73,7 +73,8 @@ def unpack(
     count_of_workers = min(1, machine.worker_count(workers))
     memory = machine.worker_memory(count_of_workers, None)
     setup = _UnpackSetup(str(submission.resolve()), submission.name, max_bytes, memory)
-    with open_pool(setup, PoolSettings(count_of_workers, _PIECE_SECONDS)) as pool:
+    settings = PoolSettings(count_of_workers, _PIECE_SECONDS, answer_bytes=REPORT_BYTES)
+    with open_pool(setup, settings) as pool:
         answers = (_content(answer, setup.name) for _, answer in pool.run(count(), lambda number: number))
         paths = _paths(next(answers), setup.name)
         FormFault.raise_all(_unstorable(paths, folder))

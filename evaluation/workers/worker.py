@@ -12,12 +12,12 @@ from typing import Any, Protocol
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import MachineTrouble, trouble_of
+from evaluation.io.handover import HandoverError
 from evaluation.platform.machine import limit_for_good, resource
 from evaluation.workers.processes import MAX_ANSWER_BYTES, Channel, ChannelError, Message, collect_rarely
 from evaluation.workers.reports import (
     packed_problems,
     packed_trouble,
-    unpacked_problems,
     unpacked_trouble,
 )
 
@@ -33,7 +33,14 @@ Before each case the tick is called with the case's limit in seconds of processo
 """
 
 AskReader = Callable[[object], memoryview]
-"""Has a job done by the reader at a scorer's side and returns its answer."""
+"""Has a job done by the reader at a scorer's side and returns its answer. Raises `ReaderTrouble`."""
+
+
+class ReaderTrouble(Exception):  # noqa: N818 - named like `MachineTrouble`
+    """Raised if a reader at a scorer's side does not answer, whatever it says of the reason.
+
+    Labels are in use beside that reader: its word is never taken for the machine's trouble.
+    """
 
 
 class WorkerSetup(Protocol):
@@ -54,14 +61,14 @@ class WorkerSetup(Protocol):
         """Give up the rights that this kind of worker does not need from here on."""
 
 
-def work(connections: Sequence[socket.socket]) -> None:
-    """Do the jobs of the main process until it ends; the second connection is to the reader at our side.
+def work(connection: socket.socket) -> None:
+    """Do the jobs of the main process until it ends; with a job may come a reader at our side for it.
 
     The machine's trouble and the organiser's problems end this process too, and are told to the other side.
     """
-    channel, *readers = map(Channel, connections)
+    channel = Channel(connection)
     try:
-        _work(channel, readers)
+        _work(channel)
     except PhaseError as error:
         with contextlib.suppress(ChannelError):
             channel.send(Message.PROBLEMS, packed_problems(error))
@@ -72,21 +79,30 @@ def work(connections: Sequence[socket.socket]) -> None:
             channel.send(Message.TROUBLE, packed_trouble(trouble))
 
 
-def _work(channel: Channel, readers: Sequence[Channel]) -> None:
+def _work(channel: Channel) -> None:
     _settle()
-    _, data = channel.receive(MAX_ANSWER_BYTES)
+    data, _ = channel.receive_job()
     setup: WorkerSetup = pickle.loads(data)  # noqa: S301 - from the main process
     _limit_memory(setup.memory_bytes)
-    handler = setup.open(_asking(readers[0]) if readers else None)
+    reader: Channel | None = None
+
+    def ask(job: object) -> memoryview:
+        if reader is None:
+            raise ReaderTrouble("there is no reader")
+        return _asked(reader, job)
+
+    handler = setup.open(ask)
     setup.confine()
     tick = _Ticker(channel)
     channel.send(Message.ALIVE)
     while True:
         try:
-            _, data = channel.receive(MAX_ANSWER_BYTES)
+            data, reader = channel.receive_job()
         except ChannelError:
             return
         answer = handler(pickle.loads(data), tick)  # noqa: S301 - as above
+        if reader is not None:
+            reader.close()
         channel.send(Message.ANSWER, answer)
 
 
@@ -108,19 +124,20 @@ class _Ticker:
             self._last = time.monotonic()
 
 
-def _asking(channel: Channel) -> AskReader:
-    def ask(job: object) -> memoryview:
-        channel.send(Message.JOB, [pickle.dumps(job)])
+def _asked(reader: Channel, job: object) -> memoryview:
+    """Return the answer of a reader to a job. Raises `ReaderTrouble`."""
+    try:
+        reader.send(Message.JOB, [pickle.dumps(job)])
         while True:
-            kind, data = channel.receive(MAX_ANSWER_BYTES)
+            kind, data = reader.receive(MAX_ANSWER_BYTES)
             if kind is Message.TROUBLE:
-                raise unpacked_trouble(data)
+                raise ReaderTrouble(str(unpacked_trouble(data, quoted=True)))
             if kind is Message.PROBLEMS:
-                raise unpacked_problems(data)
+                raise ReaderTrouble("its reader tells of problems")
             if kind is Message.ANSWER:
                 return data
-
-    return ask
+    except (ChannelError, HandoverError):
+        raise ReaderTrouble("its reader ended") from None
 
 
 def _settle() -> None:

@@ -1,4 +1,7 @@
 import contextlib
+import struct
+import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.fault import MAX_KEPT, Fault, FaultKind, Faults
-from evaluation.io.handover import HandoverError, encode
+from evaluation.io.handover import HandoverError, decode, encode
 from evaluation.workers.batches import Batch
-from evaluation.workers.reports import BatchReport, IndexReport, Used
+from evaluation.workers.reports import BatchReport, IndexReport, Used, unpacked_trouble
 
-TEXT = st.text(st.characters(), max_size=30)
+TEXT = st.text(st.characters(), max_size=30) | st.text(st.characters(), min_size=200, max_size=300)
 FAULT = st.builds(
     Fault,
     st.sampled_from(FaultKind),
@@ -27,11 +30,17 @@ def joined(parts) -> memoryview:
     return memoryview(b"".join(parts))
 
 
+def shown(faults):
+    return {(fault.kind, str(fault)) for fault in faults}
+
+
 @settings(deadline=None)
 @given(st.lists(FAULT, max_size=5))
 def test_a_report_on_an_index_comes_as_it_was_told(faults):
     report = IndexReport(Faults(faults), ("two",), ("a notice",), (None, 0.5, 1.0), BATCHES, (".png",))
-    assert IndexReport.unpacked(joined(report.packed()), TASKS, 3) == report
+    unpacked = IndexReport.unpacked(joined(report.packed()), TASKS, 3)
+    assert replace(unpacked, faults=report.faults) == report
+    assert shown(unpacked.faults) == shown(report.faults)
 
 
 @settings(deadline=None)
@@ -41,8 +50,62 @@ def test_a_report_on_a_batch_comes_as_it_was_told_with_its_values(faults):
         Faults(faults), {1: "out of memory"}, ("a problem",), {0: {"a.png": "12ab"}}, Used(7, 8)
     )
     unpacked, values = BatchReport.unpacked(joined(report.packed({"field": [[0], [1.0]]})), 2)
-    assert unpacked == report
+    assert replace(unpacked, faults=report.faults) == report
+    assert shown(unpacked.faults) == shown(report.faults)
     assert bytes(values) == b"".join(encode({"field": [[0], [1.0]]}))
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(), max_size=5) | st.just("secret=\n\x1b[2J" * 10_000))
+def test_a_fault_holds_few_characters_and_only_printable_ones(text):
+    """A process that was taken over can put all that it holds into a fault."""
+    told = Fault(FaultKind.MISSING, text, text, text, None, text, text)
+    report, _ = BatchReport.unpacked(joined(BatchReport(Faults([told])).packed({})), 1)
+    (fault,) = report.faults
+    for part in (fault.file, fault.expected, fault.found, fault.field, fault.hint):
+        assert len(part) <= 240
+        assert part.isprintable()
+
+
+TROUBLE = {
+    "an operation in its own words": ["tell everybody about", "a.png", "memory"],
+    "a lack in its own words": ["read", "a.png", "labels such as 1, 0, 0"],
+    "no texts": ["read", "a.png", 7],
+}
+
+
+@pytest.mark.parametrize("name", TROUBLE)
+def test_trouble_of_a_reader_has_only_our_words(name):
+    data = joined(encode(TROUBLE[name]))
+    with pytest.raises(HandoverError):
+        unpacked_trouble(data, quoted=True)
+
+
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        ("disc/V0012.png", "disc/V0012.png"),
+        ("told by the first reader", '"told by the first reader"'),
+        ('a": the machine is short of "b', r'"a\x22: the machine is short of \x22b"'),
+        ("a\nRejected, 1 fault", r'"a\nRejected, 1 fault"'),
+    ],
+)
+def test_the_file_of_a_readers_trouble_cannot_be_taken_for_our_words(file, told):
+    trouble = unpacked_trouble(joined(encode(["read", file, "memory"])), quoted=True)
+    assert str(trouble) == f"cannot read {told}: the machine is short of memory"
+
+
+def test_a_text_that_would_become_much_memory_is_no_document():
+    data = b"[" + b",".join([b"[]"] * 2_000_000) + b"]"
+    document = struct.pack("<Q", len(data)) + data
+    tracemalloc.start()
+    try:
+        with pytest.raises(HandoverError):
+            decode(document)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * len(document)
 
 
 def test_faults_that_were_not_kept_are_counted():

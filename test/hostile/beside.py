@@ -1,0 +1,152 @@
+"""A `challenge.py` whose readers are taken over while a label is in use.
+
+No value is kept, so that a reader lives beside each scorer and reads the files of its case again. The
+submitted number of a case names what that reader does then. Cases with label 1 take 0.3 s to score.
+"""
+
+import os
+import time
+
+import numpy as np
+
+from evaluation.core.trouble import MachineTrouble
+from evaluation.define import (
+    CaseColumns,
+    Challenge,
+    Field,
+    Number,
+    Options,
+    Reference,
+    TableColumns,
+    Task,
+    mean_metric,
+)
+from evaluation.workers.reports import BatchReport
+from evaluation.workers.submission_reader import SubmissionReader
+
+SECONDS_OF_A_POSITIVE = 0.3
+
+
+def tell_trouble(tick):
+    raise MachineTrouble("read", "label 1", "memory")
+
+
+def tell_any_error(tick):
+    raise OSError(28, "label 1")
+
+
+def crash(tick):
+    os.abort()
+
+
+def be_silent(tick):
+    time.sleep(1000)
+
+
+def be_alive_for_ever(tick):
+    while True:
+        tick(1000.0)
+
+
+def hand_on_no_number(tick):
+    return BatchReport().packed({"value": [np.arange(9), ["label", "1"]]})
+
+
+def hand_on_another_field(tick):
+    return BatchReport().packed({"label": [np.arange(9), np.ones(9)]})
+
+
+def tell_a_problem(tick):
+    return BatchReport(problems=("label 1",)).packed({})
+
+
+def answer_with_anything(tick):
+    return [b"label 1"] * 100
+
+
+def flood(tick):
+    return [bytes(1 << 20)] * 2000
+
+
+ATTACKS = {
+    attack.__name__.replace("_", " "): attack
+    for attack in (
+        tell_trouble,
+        tell_any_error,
+        crash,
+        be_silent,
+        be_alive_for_ever,
+        hand_on_no_number,
+        hand_on_another_field,
+        tell_a_problem,
+        answer_with_anything,
+        flood,
+    )
+}
+NUMBERS = {name: (number + 1) / 100 for number, name in enumerate(ATTACKS)}
+HONEST, CLOCK = 0.0, 0.99
+"""Submitted numbers of a case whose files are read again as they should, and of one that tells a time."""
+
+_attack_of = {number: ATTACKS[name] for name, number in NUMBERS.items()}
+_read, _began = SubmissionReader._read, []
+_set_up = SubmissionReader.__init__
+
+
+def _taken_over(reader, setup):
+    _set_up(reader, setup)
+    _began.append(time.monotonic())
+
+
+def _reading(reader, content, job, tick):
+    if job.digests is None:  # before any label is in use
+        return _read(reader, content, job, tick)
+    (number,) = job.only
+    submitted = float(content.sources[number]["value"].cells[0])
+    if attack := _attack_of.get(submitted):
+        return attack(tick)
+    if submitted == CLOCK:  # how long it waited for the scorer
+        waited = min(1.0, time.monotonic() - _began[-1])
+        return BatchReport().packed({"value": [np.array([number]), np.array([waited])]})
+    return _read(reader, content, job, tick)
+
+
+if __name__ != "test.hostile.beside":  # not in the process of the test, which looks up the numbers
+    SubmissionReader.__init__ = _taken_over
+    SubmissionReader._read = _reading
+
+
+class Unkept(Number):
+    """A number that is said to take more memory than any machine has."""
+
+    item_bytes = 1 << 60
+
+
+def _score(submitted, reference):
+    if reference["value"] == 1.0:
+        time.sleep(SECONDS_OF_A_POSITIVE)
+    return {"told": submitted["value"]}
+
+
+TASK = Task(
+    name="task",
+    title="Task",
+    fields=(
+        Field(
+            name="value",
+            title="Value",
+            kind=Unkept(0, 1),
+            archive=TableColumns(("tries.csv",), "case", ("value",)),
+            socket=None,
+            reference=Reference(Number(0, 1), CaseColumns(("value",))),
+        ),
+    ),
+    score=_score,
+    metrics=(mean_metric("told", "Told", best=0, worst=1),),
+)
+CHALLENGE = Challenge(
+    name="beside",
+    title="Beside",
+    options=Options,
+    tasks=lambda options: (TASK,),
+    components=("task.told",),
+)
