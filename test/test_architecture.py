@@ -39,7 +39,7 @@ FLOORS = (
 FLOORS_OF_THE_ORGANISER = (
     ("audience", "charts", "describe_data", "output", "plan"),
     ("further_analysis", "justraigs_tables", "leaves"),
-    ("audit", "rehearsal", "schema_pages", "synthesis"),
+    ("audit", "schema_pages", "synthesis"),
     (
         "describe",
         "ranking",
@@ -48,7 +48,7 @@ FLOORS_OF_THE_ORGANISER = (
         "subset",
         "validate",
     ),
-    ("annotators", "describe_tables", "library", "rescoring"),
+    ("annotators", "describe_tables", "library", "rehearsal", "rescoring"),
     ("image", "settings"),
     ("report",),
     ("report_library",),

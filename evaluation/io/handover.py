@@ -16,9 +16,17 @@ from numpy.typing import NDArray
 from evaluation.metrics.crops import Crop, VolumeCrop
 
 Packed = Any
-"""None, a bool, int, float or str, an array of `DTYPES`, or a list, tuple or str-keyed dict of these."""
+"""None, a bool, int, float or str, an array of `DTYPES`, or a list, tuple or str-keyed dict of these.
 
-DTYPES = frozenset({"|b1", "|u1", "<u2", "<i8", "<f4", "<f8"})
+An array has at most `MOST_AXES` axes and is no subclass, whose further content would be lost. A scalar of
+NumPy's is an array without axes. Arrays keep type and byte order.
+"""
+
+MOST_AXES = 8
+_NUMBERS = [np.dtype(code) for code in "?bBhHiIlLqQefdgFDG"]
+DTYPES = frozenset(of.str for dtype in _NUMBERS for of in (dtype, dtype.newbyteorder("S")))
+"""NumPy's numbers: booleans, whole, floating and complex numbers of every size, in either byte order."""
+
 _ARRAY = "\0array"
 _LENGTH = struct.Struct("<Q")
 _ALIGNMENT = 8
@@ -31,16 +39,16 @@ class HandoverError(ValueError):
 
 
 def encode(value: Packed) -> list[bytes | memoryview]:
-    """Return the parts of a document, which `decode` takes joined. Raises `TypeError`."""
+    """Return the parts of a document, which `decode` takes joined.
+
+    Raises `TypeError` for what `Packed` does not name.
+    """
     parts: list[bytes | memoryview] = []
     offset = 0
 
-    def plain(item: object) -> object:
+    def plain(value: object) -> object:
         nonlocal offset
-        if not isinstance(item, np.ndarray):
-            raise TypeError(f"{type(item).__name__} cannot be handed over")
-        if item.dtype.str not in DTYPES:
-            raise TypeError(f"an array of {item.dtype} cannot be handed over")
+        item = require_numbers(value)
         data = np.ascontiguousarray(item).reshape(-1).view(np.uint8)
         padding = -len(data) % _ALIGNMENT
         if len(data):
@@ -53,6 +61,34 @@ def encode(value: Packed) -> list[bytes | memoryview]:
     text = json.dumps(value, default=plain, separators=(",", ":")).encode("ascii")
     text += b" " * (-len(text) % _ALIGNMENT)
     return [_LENGTH.pack(len(text)), text, *parts]
+
+
+_BYTES_PER_PART = 32
+
+
+def size_of(packed: Packed) -> float:
+    """Return the approximate size of a packed value in bytes. Raises `TypeError` as `encode` does."""
+    if isinstance(packed, np.ndarray | np.generic) and type(packed) is not np.float64:
+        require_numbers(packed)
+        return packed.nbytes + 2 * _BYTES_PER_PART
+    if isinstance(packed, list | tuple):
+        return _BYTES_PER_PART + math.fsum(map(size_of, packed))
+    if isinstance(packed, dict):
+        return _BYTES_PER_PART + math.fsum(map(size_of, packed.values()))
+    if packed is not None and not isinstance(packed, str | int | float):
+        raise TypeError(f"a value of the type {type(packed).__name__} cannot be handed over")
+    return len(packed) if isinstance(packed, str) else _BYTES_PER_PART
+
+
+def require_numbers(item: object) -> NDArray[Any]:
+    """Return an array, of a scalar one without axes. Raises `TypeError` with the type of what is no such."""
+    if not isinstance(item, np.ndarray | np.generic) or type(item) not in (np.ndarray, item.dtype.type):
+        raise TypeError(f"a value of the type {type(item).__name__} cannot be handed over")
+    if item.dtype.str not in DTYPES:
+        raise TypeError(f"an array of the type {item.dtype} cannot be handed over")
+    if item.ndim > MOST_AXES:
+        raise TypeError(f"an array of {item.ndim} axes cannot be handed over: at most {MOST_AXES}")
+    return np.asarray(item)
 
 
 def decode(document: bytes | bytearray | memoryview) -> Packed:
@@ -80,7 +116,7 @@ def decode(document: bytes | bytearray | memoryview) -> Packed:
 
 def _array(entry: Any, arrays: memoryview) -> NDArray[Any]:
     dtype, shape, offset = entry
-    if dtype not in DTYPES or not isinstance(shape, list) or len(shape) > 3:
+    if dtype not in DTYPES or not isinstance(shape, list) or len(shape) > MOST_AXES:
         raise HandoverError("an unknown kind of array")
     if any(type(number) is not int or not 0 <= number < 1 << 40 for number in (*shape, offset)):
         raise HandoverError("an array of an impossible shape")
@@ -88,7 +124,8 @@ def _array(entry: Any, arrays: memoryview) -> NDArray[Any]:
     size = np.dtype(dtype).itemsize * count
     if offset % _ALIGNMENT or offset + size > len(arrays):
         raise HandoverError("an array outside of its document")
-    return np.frombuffer(arrays[offset : offset + size], dtype=dtype, count=count).reshape(shape)
+    found = np.frombuffer(arrays[offset : offset + size], dtype=dtype, count=count)
+    return found.reshape(shape) if shape else found[0]
 
 
 def array_of(packed: Packed, dtypes: Sequence[str], dimensions: int) -> NDArray[Any]:

@@ -26,6 +26,7 @@ from evaluation.io.volume_header import geometry_of
 from evaluation.organiser.synthesis import Quality
 
 _SITE = "https://grand-challenge.org"
+_NO_OTHERS: Mapping[str, Kind] = {}
 
 
 @dataclass
@@ -40,18 +41,20 @@ class ArchiveWriter:
     extensions: Mapping[str, str] = field(default_factory=dict)
     _rows: dict[TableColumns | TableRows, list[list[str]]] = field(default_factory=dict)
 
-    def add(self, case: str, values: Values) -> None:
-        """Write the values of one case; fields that are absent from ``values`` are left out."""
+    def add(self, case: str, values: Values, kinds: Mapping[str, Kind] = _NO_OTHERS) -> None:
+        """Write the values of one case; fields that are absent from ``values`` are left out.
+
+        ``kinds`` write values of fields in place of their own.
+        """
         for item in self.fields:
             if item.name not in values:
                 continue
-            layout, value = item.archive, values[item.name]
+            layout, value, kind = item.archive, values[item.name], kinds.get(item.name, item.kind)
             if isinstance(layout, Files):
                 extension = self.extensions.get(item.name, layout.extensions[0])
-                write_case_file(self.folder, item.kind, layout, case, value, extension)
+                write_case_file(self.folder, kind, layout, case, value, extension)
             else:
-                many = isinstance(layout, TableRows)
-                rows = item.kind.write_rows(value) if many else [item.kind.write_cells(value)]
+                rows = kind.write_rows(value) if isinstance(layout, TableRows) else [kind.write_cells(value)]
                 self._rows.setdefault(layout, []).extend([case, *cells] for cells in rows)
 
     def close(self) -> None:
@@ -97,10 +100,13 @@ class InputImage:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def inputs_of(form: Form, fields: Sequence[Field]) -> list[InputImage]:
+def inputs_of(
+    form: Form, fields: Sequence[Field], values: Mapping[str, Any] | None = None
+) -> list[InputImage]:
     """Return the inputs of the jobs of a phase: stacks where the fields are stacked, else single images.
 
-    Raises `PhaseError` where values identify the cases, since a form has only their digests.
+    Where values identify the cases, a form has only their digests: ``values`` are the values themselves by
+    the name of the case. Raises `PhaseError` without them.
     """
     if any(field.socket.stacked for field in fields):
         return [
@@ -108,10 +114,15 @@ def inputs_of(form: Form, fields: Sequence[Field]) -> list[InputImage]:
             for stack in form.stacks.values()
         ]
     interfaces = {interface.name: interface for interface in form.interfaces}
-    if any(interface.by_value for interface in interfaces.values()):
+    if values is None and any(interface.by_value for interface in interfaces.values()):
         raise PhaseError(f"{form.phase}: expected inputs that are named like the cases, found values")
     return [
-        InputImage(case.name, (case.name,), interfaces.get(case.columns.get(INTERFACE, "")))
+        InputImage(
+            case.name,
+            (case.name,),
+            interfaces.get(case.columns.get(INTERFACE, "")),
+            (values or {}).get(case.name),
+        )
         for case in form.cases
     ]
 
@@ -137,21 +148,22 @@ class AlgorithmWriter:
     socket_keys: tuple[str, ...] = ("socket", "interface")
     _values: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def add(self, case: str, values: Values) -> None:
-        """Add the values of one case; images are written at once."""
+    def add(self, case: str, values: Values, kinds: Mapping[str, Kind] = _NO_OTHERS) -> None:
+        """Add the values of one case; images are written at once. ``kinds`` as in `ArchiveWriter.add`."""
         case_values = self._values.setdefault(case, {})
         for item in self.fields:
             if item.name not in values:
                 continue
+            kind = kinds.get(item.name, item.kind)
             if item.socket.is_image:
                 (image,) = (image for image in self.inputs if case in image.cases)
                 key = _key(image.name, item.name)
                 path = self.folder / self._output(image, item) / f"{key}{self.extension}"
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(item.kind.write_file(values[item.name], self.extension))
+                path.write_bytes(kind.write_file(values[item.name], self.extension))
                 case_values[item.name] = {"pk": key, "name": path.name}
             else:
-                case_values[item.name] = item.kind.write_json(values[item.name])
+                case_values[item.name] = kind.write_json(values[item.name])
 
     def close(self) -> None:
         """Write `predictions.json` and the JSON files; the order of the jobs has no meaning."""
@@ -206,11 +218,16 @@ class AlgorithmWriter:
         return output | {super_kind.lower(): content}
 
 
-def algorithm_writer(folder: Path, form: Form, fields: Sequence[Field]) -> AlgorithmWriter:
-    """Return the writer of jobs with the sockets of a phase. Raises `PhaseError` as `inputs_of`."""
+def algorithm_writer(
+    folder: Path, form: Form, fields: Sequence[Field], values: Mapping[str, Any] | None = None
+) -> AlgorithmWriter:
+    """Return the writer of jobs with the sockets of a phase; ``values`` and errors as of `inputs_of`."""
     sockets = (replace(one.socket, slug=form.sockets.get(one.name, one.socket.slug)) for one in fields)
     renamed = [replace(one, socket=socket) for one, socket in zip(fields, sockets, strict=True)]
-    return AlgorithmWriter(folder, renamed, inputs_of(form, fields), next(iter(form.input_sockets), "image"))
+    identifying = [one.input_socket for one in form.interfaces if one.by_value and one.input_socket]
+    described = {slug: InputSocket(slug, "String", "Value") for slug in identifying}
+    inputs = inputs_of(form, fields, values)
+    return AlgorithmWriter(folder, renamed, inputs, next(iter(form.input_sockets), "image"), described)
 
 
 def _job(

@@ -41,6 +41,7 @@ from evaluation.phase.manifest import Manifest, has_sealed_tables, read_manifest
 from evaluation.phase.reference import ReferenceFiles
 from evaluation.phase.registry import chosen_rules, rules_of, within_interfaces
 from evaluation.phase.validation import InvalidTableError
+from evaluation.platform.archive import collisions
 
 
 def _unknown(named: Mapping[str, Iterable[str]], known: Sequence[str], what: str) -> list[str]:
@@ -445,8 +446,11 @@ def _load(
             teams = read_leaderboard(folder / LEADERBOARD, tuple(metrics_of(tasks)))
         except PhaseError as error:
             problems += error.problems
+    phase = Phase(folder, config, challenge, options, tasks, cases, manifest, paths, teams, source)
+    if config.submission == "archive":
+        problems += [f"{FILE_NAME}: {problem}" for problem in collisions(phase.form, fields_of(tasks))]
     PhaseError.raise_all(problems)
-    return Phase(folder, config, challenge, options, tasks, cases, manifest, paths, teams, source)
+    return phase
 
 
 def _faults_of_cases(folder: Path, form_columns: Sequence[FormColumn] = ()) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from evaluation.core.challenge import Task, fields_of
@@ -94,10 +95,9 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
     faults, sources = archive.faults, archive.sources
     # A listing that stopped holds no files, so that none is known to be missing.
     stopped = any(fault.kind is FaultKind.TOO_LARGE for fault in faults)
+    archive.add_files()
     for field in fields:
-        if isinstance(field.archive, Files):
-            archive.add_files(field, field.archive)
-        else:
+        if not isinstance(field.archive, Files):
             archive.add_table(field, field.archive)
     present = participating(form, tasks, sources)
     needed = fields_of(present) if form.missing == "reject" and not stopped else ()
@@ -152,27 +152,46 @@ class _Archive:
             accepted.add(BARE_TABLE)
         return [path for path in self._listing.files if path.casefold() in accepted]
 
-    def add_files(self, field: Field, layout: Files) -> None:
-        """Match the files of a folder to cases by name; an unmatched file is a fault."""
-        prefix = self._prefix(layout)
+    def add_files(self) -> None:
+        """Match files to fields and cases by folder and name; a further file below a folder is a fault.
+
+        Fields may share a folder, and one folder may lie in another.
+        """
+        fields: dict[str, list[tuple[Field, Files]]] = {}
+        for field in self._fields:
+            if isinstance(layout := field.archive, Files):
+                fields.setdefault(self._prefix(layout)[:-1], []).append((field, layout))
+        folders = sorted(fields, key=len, reverse=True)
+        tables = self._all_tables()
         for path in self._listing.files:
-            if not path.casefold().startswith(prefix):
+            folder, _, name = path.rpartition("/")
+            folded = folder.casefold()
+            if any(self._is_taken(path, name, *one) for one in fields.get(folded, ())) or path in tables:
                 continue
-            name = path[len(prefix) :]
-            stem = _stem(name, layout)
-            position = None if stem is None else self._form.names.get(name_key(stem))
-            if position is None or not field.cases(self._form.cases[position]):
-                expected = f"only images of this phase, as {layout.path('<image>')}"
-                if len(layout.extensions) > 1:
-                    expected += f" ({', '.join(layout.extensions)})"
+            around = next((one for one in folders if not one or f"{folded}/".startswith(f"{one}/")), None)
+            if around is not None:
+                expected = f"only images of this phase, as {_in_words([of for _, of in fields[around]])}"
                 found, hint = "a file of another name", hint_of_image(name)
                 self.faults.append(Fault(FaultKind.UNKNOWN, path, expected, found, hint=hint))
-            elif (other := self.sources[position].get(field.name)) is not None:
-                expected = f"one file for {self._form.cases[position].name}"
-                found = f"a second one beside {getattr(other, 'path', '')}"
-                self.faults.append(Fault(FaultKind.DUPLICATE, path, expected, found))
-            else:
-                self.sources[position][field.name] = FileSource(path)
+
+    def _is_taken(self, path: str, name: str, field: Field, layout: Files) -> bool:
+        """Return whether a file is a value of a field, and note it; a second one for a case is a fault."""
+        stem = _stem(name, layout)
+        position = None if stem is None else self._form.names.get(name_key(stem))
+        if position is None or not field.cases(self._form.cases[position]):
+            return False
+        if (other := self.sources[position].get(field.name)) is not None:
+            expected = f"one file for {self._form.cases[position].name}"
+            found = f"a second one beside {getattr(other, 'path', '')}"
+            self.faults.append(Fault(FaultKind.DUPLICATE, path, expected, found))
+        else:
+            self.sources[position][field.name] = FileSource(path)
+        return True
+
+    def _all_tables(self) -> set[str]:
+        """Return the files that are tables of any layout."""
+        layouts = (field.archive for field in self._fields)
+        return {path for of in layouts if not isinstance(of, Files) for path in self._tables(of)}
 
     def add_table(self, field: Field, layout: TableColumns | TableRows) -> None:
         """Match the rows of a table to cases by name; a row that belongs to no case is a fault."""
@@ -250,7 +269,7 @@ class _Archive:
         """Return a sentence about each of the first files that no field reads, and one about the others."""
         layouts = [field.archive for field in self._fields]
         prefixes = tuple(self._prefix(layout) for layout in layouts if isinstance(layout, Files))
-        read = {path for layout in layouts if not isinstance(layout, Files) for path in self._tables(layout)}
+        read = self._all_tables()
         unused = [
             path
             for path in self._listing.files
@@ -296,10 +315,39 @@ class _Archive:
         return missing
 
 
+def _in_words(layouts: Sequence[Files]) -> str:
+    """Return the names that files of a folder may have."""
+    patterns = dict.fromkeys(layout.path("<image>") for layout in layouts)
+    extensions = dict.fromkeys(chain.from_iterable(layout.extensions for layout in layouts))
+    return " or ".join(patterns) + (f" ({', '.join(extensions)})" if len(extensions) > 1 else "")
+
+
+def collisions(form: Form, fields: Sequence[Field]) -> list[str]:
+    """Return a sentence about each two fields of which a submitted file could be either's value."""
+    by_folder: dict[str, list[tuple[str, Files, Field]]] = {}
+    for field in fields:
+        if isinstance(layout := field.archive, Files):
+            by_folder.setdefault(layout.folder.casefold(), []).append((field.name, layout, field))
+    found: dict[tuple[str, str], str] = {}
+    for together in by_folder.values():
+        owners: dict[str, str] = {}
+        for name, layout, field in together if len(together) > 1 else ():
+            for case in filter(field.cases, form.cases):
+                for extension in layout.extensions:
+                    path = layout.path(case.name, extension)
+                    if (owner := owners.setdefault(path.casefold(), name)) != name:
+                        found.setdefault((owner, name), path)
+    return [
+        f"fields {first} and {second}: expected files of names that differ, found {path} for both (give "
+        "one of them a `suffix` or a `folder` of its own)"
+        for (first, second), path in found.items()
+    ]
+
+
 def _stem(name: str, layout: Files) -> str | None:
     folded = name.casefold()
     for extension in layout.extensions:
         ending = (layout.suffix + extension).casefold()
-        if folded.endswith(ending) and "/" not in name:
+        if folded.endswith(ending):
             return name[: len(name) - len(ending)]
     return None

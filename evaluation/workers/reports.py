@@ -4,7 +4,6 @@ Each class is packed in a reader and unpacked elsewhere, where every part is che
 """
 
 import dataclasses
-import math
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from evaluation.io.handover import (
     encode,
     list_of,
     number_within,
+    size_of,
     text_of,
     whole_number,
 )
@@ -247,8 +247,6 @@ def _kind(packed: Packed) -> FaultKind:
 
 # --- The values of the cases of a batch on their way from a reader to a scorer, field by field ---
 
-_BYTES_PER_PART = 32
-
 
 class ValuesOfBatch:
     """Collects values up to ``room_bytes``; None: values are not wanted.
@@ -268,7 +266,10 @@ class ValuesOfBatch:
         self._values = {}
 
     def add(self, number: int, predictions: Mapping[str, Any]) -> bool:
-        """Keep the values of a case; return false if they are wanted and there is no room for them."""
+        """Keep the values of a case; return false if they are wanted and there is no room for them.
+
+        Raises `PhaseError` for a value that cannot be handed over, whose kind is at fault.
+        """
         if self._room is None:
             return True
         kept, size = {}, 0.0
@@ -279,7 +280,11 @@ class ValuesOfBatch:
                 size += kind.item_bytes * kind.items(value)
             else:
                 kept[name] = kind.pack(value)
-                size += _size_of(kept[name])
+                try:
+                    size += size_of(kept[name])
+                except TypeError as error:
+                    of = f"field {name}: {type(kind).__name__}.pack"
+                    raise PhaseError(f"{of}: {error}") from None
         if size > self._room:
             return False
         self._room -= size
@@ -347,14 +352,3 @@ class PackedValues:
                     value = self._packed_one_by_one[name].unpack(value, case)
                 found[name] = value
         return found
-
-
-def _size_of(packed: Packed) -> float:
-    """Return the approximate size of a packed value in bytes."""
-    if isinstance(packed, np.ndarray):
-        return packed.nbytes + 2 * _BYTES_PER_PART
-    if isinstance(packed, list | tuple):
-        return _BYTES_PER_PART + math.fsum(map(_size_of, packed))
-    if isinstance(packed, dict):
-        return _BYTES_PER_PART + math.fsum(map(_size_of, packed.values()))
-    return len(packed) if isinstance(packed, str) else _BYTES_PER_PART

@@ -134,7 +134,13 @@ class SubmissionReader:
             except Exception as error:
                 problems.append(problem_of(case.name, error))
         used = Used(reader.files.bytes - bytes_before, items)
-        return BatchReport(faults, died, tuple(problems), again, used).packed(values.packed())
+        try:
+            return BatchReport(faults, died, tuple(problems), again, used).packed(values.packed())
+        except (MachineTrouble, MemoryError):
+            raise
+        except Exception:  # of a kind that packs the values of many cases at once
+            problems.append(f"values that cannot be handed over: {traceback.format_exc(limit=-8)}")
+            return BatchReport(faults, died, tuple(problems), again, used).packed({})
 
     def _read_quickly(
         self, reader: CaseReader, content: Content, job: ReadJob, tick: Tick

@@ -8,10 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from evaluation.io.handover import DTYPES, HandoverError, decode, encode
+from evaluation.io.handover import DTYPES, MOST_AXES, HandoverError, decode, encode, size_of
 
 ARRAYS = st.sampled_from(sorted(DTYPES)).flatmap(
-    lambda dtype: arrays.arrays(dtype, arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5))
+    lambda dtype: arrays.arrays(
+        dtype, arrays.array_shapes(min_dims=1, max_dims=MOST_AXES, min_side=0, max_side=3)
+    )
 )
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters())
 VALUES = st.recursive(
@@ -53,10 +55,42 @@ def test_arrays_are_read_only_views():
     assert np.shares_memory(array, np.frombuffer(data, np.uint8))
 
 
-@pytest.mark.parametrize("value", [object(), b"bytes", {1, 2}, np.array(["text"]), np.zeros(1, complex)])
-def test_what_is_no_number_text_or_array_cannot_be_handed_over(value):
-    with pytest.raises(TypeError):
-        encode([value])
+@pytest.mark.parametrize("kind", [*np.sctypeDict.values()], ids=lambda kind: kind.__name__)
+def test_every_number_of_numpy_passes_as_an_array_and_as_a_scalar(kind):
+    if not issubclass(kind, np.number | np.bool_) or issubclass(kind, np.timedelta64):
+        with pytest.raises(TypeError, match=str(np.ones(1, "f4").astype(kind).dtype)):
+            encode(np.ones(1, "f4").astype(kind))
+        return
+    given = np.ones((2,) * MOST_AXES, kind)
+    assert equal(given, decode(document(given)))
+    assert decode(document([kind(1)])) == [1]
+    assert np.asarray(decode(document(given[(0,) * MOST_AXES]))).dtype in (given.dtype, np.float64)
+
+
+class _Marked(np.ndarray):
+    """An array with a content of its own."""
+
+
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [
+        (object(), "object"),
+        (b"bytes", "bytes"),
+        ({1, 2}, "set"),
+        (1j, "complex"),
+        (np.array(["text"]), "<U4"),
+        (np.array([None]), "object"),
+        (np.zeros(1, "i4,f8"), "f8"),
+        (np.zeros(1, "M8[s]"), "datetime64"),
+        (np.ma.masked_array([1, 2], [0, 1]), "MaskedArray"),
+        (np.zeros(2).view(_Marked), "_Marked"),
+        (np.zeros((1,) * (MOST_AXES + 1)), f"{MOST_AXES + 1} axes"),
+    ],
+)
+def test_what_is_no_number_text_or_array_is_refused_by_its_type(value, named):
+    for refuse in (encode, size_of):
+        with pytest.raises(TypeError, match=named):
+            refuse([{"a": value}])
 
 
 def forged(entry: object, arrays: bytes = bytes(16)) -> bytes:
@@ -73,7 +107,7 @@ FORGED = {
     "no text": struct.pack("<Q", 2) + b"\xff\xfe",
     "too deep": struct.pack("<Q", 200_000) + b"[" * 200_000,
     "objects": forged(["|O", [1], 0]),
-    "another type": forged(["<c16", [1], 0]),
+    "another type": forged(["<M8[s]", [1], 0]),
     "a type that is a list": forged([["<f8"], [1], 0]),
     "beyond the end": forged(["|u1", [17], 0]),
     "an offset beyond the end": forged(["|u1", [1], 16]),

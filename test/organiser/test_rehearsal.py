@@ -1,10 +1,10 @@
 """The rehearsal of phases: of the bundled ones, and of challenges with a fault of their own."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-import evaluation.challenges
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.organiser import rehearsal as run
@@ -56,12 +56,11 @@ def test_a_metric_that_no_case_enters_is_named(tmp_path):
 
 
 @pytest.fixture
-def faulty(monkeypatch, tmp_path):
-    """Return a function from a fault to a phase of the challenge that has it."""
-    folder = str(Path(__file__).parent / "challenges")
-    monkeypatch.setattr(evaluation.challenges, "__path__", [*evaluation.challenges.__path__, folder])
+def faulty(tmp_path):
+    """Return a function from a fault to a phase of the challenge that has it, programmed beside it."""
 
     def phase(fault: str) -> Phase:
+        shutil.copy(Path(__file__).parent / "challenges" / "faulty.py", tmp_path / "challenge.py")
         (tmp_path / "cases.csv").write_text("name,decision\nA,1\nB,0\nC,1\nD,0\nE,1\nF,1\n")
         (tmp_path / "phase.toml").write_text(
             'challenge = "faulty"\nname = "faulty"\ntitle = "Faulty"\nsubmission = "archive"\n'
@@ -104,7 +103,7 @@ def test_a_fault_is_caught_and_names_the_metric(faulty, fault, problem):
 
 
 def test_a_score_that_fails_names_case_and_submission(faulty):
-    with pytest.raises(PhaseError, match="case A of the perfect submission cannot be scored") as raised:
+    with pytest.raises(PhaseError, match="the perfect submission cannot be scored: case A") as raised:
         rehearse(faulty("exception"))
     assert "ZeroDivisionError: by design" in str(raised.value)
 

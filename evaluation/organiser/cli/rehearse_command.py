@@ -20,13 +20,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the figures of each submission. Raises `PhaseError` naming the metrics that break a rule."""
     phase = named_phase(arguments.phase)
     with progress_bar("cases", len(phase.rows)) as progress:
-        rehearsal = rehearse(phase, progress)
+        rehearsal = rehearse(phase, progress=progress)
     _print(rehearsal, f"{phase.config.name}: rehearsed on {rehearsal.cases} of {len(phase.rows)} cases")
     if rehearsal.cases < len(phase.rows):
         most = f"{MOST_CASES} cases and {MOST_PIXELS // 1_000_000} million pixels"
         sys.stdout.write(
             f"note: the other cases were left out, evenly spaced: at most {most} are rehearsed\n"
         )
+    for note in rehearsal.notes:
+        sys.stdout.write(f"note: {note}\n")
     for name in rehearsal.untried:
         sys.stdout.write(f"note: {name} was not tested: no case enters it\n")
     if rehearsal.problems:

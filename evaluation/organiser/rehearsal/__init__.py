@@ -4,27 +4,21 @@ Every figure is checked against the rules below before an image is built.
 """
 
 import math
-import traceback
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from evaluation.core.aggregation import metric_values
-from evaluation.core.challenge import Task, fields_of, references_of
-from evaluation.core.fault import PhaseError
+from evaluation.core.challenge import fields_of
 from evaluation.core.field import Field, Variant
 from evaluation.core.form import INPUT_VALUE, STACK_INDEX, STACK_NAME, CaseForm
-from evaluation.core.outcome import CaseJob, Progress, Scored, no_progress
+from evaluation.core.outcome import Progress, no_progress
 from evaluation.evaluate import tables_of
+from evaluation.organiser.rehearsal.mistakes import try_mistakes
+from evaluation.organiser.rehearsal.submissions import MISSING, SHUFFLED, Played, Stage, part_of
 from evaluation.phase.phase import Phase
-from evaluation.phase.reference import OpenReference, ReferenceValues
-from evaluation.workers.scorer import CaseScorer
+from evaluation.platform import machine
 
-SHUFFLED = "shuffled"
-"""Perfect predictions, each of another case of the same size."""
-MISSING = "missing"
-"""No prediction at all."""
 HALF_MISSING = {variant: f"{variant}, half missing" for variant in Variant}
 """Every second prediction of a variant is missing."""
 
@@ -94,16 +88,18 @@ def problems_of(name: str, scale: MetricBounds, figures: Figures) -> Iterator[st
 MOST_CASES = 400
 MOST_PIXELS = 100_000_000
 
-Predictions = Mapping[str, Any]
-
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """The number of cases, figures by metric ("task.metric") or composite and submission, broken rules."""
+    """The number of cases, figures by metric ("task.metric") or composite and submission, broken rules.
+
+    ``notes``: sentences about what could not be tried as participants do it.
+    """
 
     cases: int
     figures: Mapping[str, Figures]
     problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def untried(self) -> tuple[str, ...]:
@@ -112,20 +108,23 @@ class Rehearsal:
         return tuple(name for name, value in perfect.items() if math.isnan(value))
 
 
-def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
+def rehearse(phase: Phase, workers: int | None = None, progress: Progress = no_progress) -> Rehearsal:
     """Return the rehearsal of a phase; of a large phase, cases spread over the table are used.
 
-    Raises `PhaseError` if the reference cannot be read or a submission cannot be scored.
+    ``workers``: by default one per processor; 0: in this process. Raises `PhaseError` if the reference cannot
+    be read, or a submission is rejected or cannot be scored.
     """
+    workers = machine.worker_count(workers)
     chosen = _choose(phase.cases.forms, fields_of(phase.tasks))
-    jobs = [CaseJob(phase.cases.forms[i], phase.rows[i]) for i in chosen]
-    outcomes = _play(phase, jobs, progress)
-    cases = [job.case for job in jobs]
+    part = part_of(phase, chosen)
+    stage = Stage(part, workers, progress)
+    cases = part.cases.forms
+    played = stage.play(_partners(cases))
+    played |= {half: _half_missing(played[whole], played[MISSING]) for whole, half in HALF_MISSING.items()}
     figures: dict[str, dict[str, float]] = defaultdict(dict)
-    for submission, scored in outcomes.items():
-        tasks = [task for task in phase.tasks if task.fields and _is_derived(task, submission, outcomes)]
-        tables = tables_of(tasks, cases, scored)
-        for task in (task for task in tasks if len(tables[task.name])):
+    for submission, outcome in played.items():
+        tables = tables_of(outcome.tasks, cases, outcome.scored)
+        for task in (task for task in outcome.tasks if len(tables[task.name])):
             for metric, value in metric_values(task.metrics, tables[task.name]).items():
                 figures[f"{task.name}.{metric}"][submission] = value
     scales = {
@@ -142,7 +141,14 @@ def rehearse(phase: Phase, progress: Progress = no_progress) -> Rehearsal:
                 combined = composite.combine(*(part[submission] for part in parts))
                 figures[composite.name][submission] = combined
     problems = [problem for name in figures for problem in problems_of(name, scales[name], figures[name])]
-    return Rehearsal(len(jobs), figures, tuple(problems))
+    tried = try_mistakes(part, min(1, workers))  # a case or two
+    return Rehearsal(len(cases), figures, (*problems, *tried.problems), (*stage.notes, *tried.notes))
+
+
+def _half_missing(whole: Played, missing: Played) -> Played:
+    """Return a submission with every second case of another."""
+    pairs = zip(whole.scored, missing.scored, strict=True)
+    return Played([pair[position % 2] for position, pair in enumerate(pairs)], whole.tasks)
 
 
 def _choose(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
@@ -150,48 +156,6 @@ def _choose(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
     pixels = sum(field.kind.pixels(case) for case in cases for field in fields if field.cases(case))
     count = min(len(cases), max(2, min(MOST_CASES, len(cases) * MOST_PIXELS // max(1, pixels))))
     return [position * len(cases) // count for position in range(count)]
-
-
-def _play(phase: Phase, jobs: Sequence[CaseJob], progress: Progress) -> dict[str, list[Scored]]:
-    """Derive the submissions from the reference and score them, in this process."""
-    # A run time cannot be derived from a reference.
-    scorer = CaseScorer(phase.reference, [task for task in phase.tasks if task.fields])
-    opened = OpenReference(phase.reference, references_of(phase.tasks))
-    fields = fields_of(phase.tasks)
-    scored: dict[str, list[Scored]] = defaultdict(list)
-
-    def score(submission: str, job: CaseJob, predictions: Predictions, reference: ReferenceValues) -> None:
-        try:
-            scored[submission].append(scorer.score(job, predictions, reference))
-        except PhaseError:
-            raise
-        except Exception:
-            where = f"case {job.case.name} of the {submission} submission cannot be scored"
-            raise PhaseError(f"{where}: {traceback.format_exc(limit=-4)}") from None
-
-    perfect: list[Predictions] = []
-    for done, job in enumerate(jobs, start=1):
-        reference = ReferenceValues(opened, job.case, job.reference)
-        for variant in Variant:
-            derived = {
-                field.name: field.kind.rehearse(reference[field.name], job.case, variant)
-                for field in fields
-                if field.cases(job.case)
-            }
-            predictions = {name: value for name, value in derived.items() if value is not None}
-            if variant is Variant.PERFECT:
-                perfect.append(predictions)
-            score(variant, job, predictions, reference)
-        score(MISSING, job, {}, reference)
-        progress(done)
-    partners = _partners([job.case for job in jobs])
-    if partners != list(range(len(jobs))):
-        for job, partner in zip(jobs, partners, strict=True):
-            score(SHUFFLED, job, perfect[partner], ReferenceValues(opened, job.case, job.reference))
-    for variant in Variant:
-        pairs = zip(scored[variant], scored[MISSING], strict=True)
-        scored[HALF_MISSING[variant]] = [pair[position % 2] for position, pair in enumerate(pairs)]
-    return scored
 
 
 def _partners(cases: Sequence[CaseForm]) -> list[int]:
@@ -206,9 +170,3 @@ def _partners(cases: Sequence[CaseForm]) -> list[int]:
         for position, partner in zip(group, [*group[1:], group[0]], strict=True):
             partners[position] = partner
     return partners
-
-
-def _is_derived(task: Task, submission: str, outcomes: Mapping[str, Sequence[Scored]]) -> bool:
-    """Return whether a submission is complete in a task; it is not if a kind of value lacks the variant."""
-    whole = next((variant for variant, half in HALF_MISSING.items() if half == submission), submission)
-    return whole == MISSING or all(task.name not in outcome.worst for outcome in outcomes[whole])

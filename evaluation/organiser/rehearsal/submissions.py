@@ -1,0 +1,327 @@
+"""Submissions derived from a reference: written as participants write them, then indexed, read and scored.
+
+They take the way of every submission: files or jobs in a folder, an index, confined readers, the handing over
+of values, scorers. A kind that cannot write its values takes the last two steps alone.
+"""
+
+import traceback
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from evaluation.core.challenge import Task, fields_of, references_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.field import Field, Files, Kind, TableRows, Variant
+from evaluation.core.form import INPUT_VALUE, STACK_INDEX, STACK_NAME, CaseForm, value_key
+from evaluation.core.outcome import CaseJob, Progress, Scored
+from evaluation.evaluate import Rejection, read_and_score, run_reference
+from evaluation.io.files import ReadBuffer, scratch_folder
+from evaluation.io.handover import encode
+from evaluation.organiser.submission_writer import (
+    AlgorithmWriter,
+    ArchiveWriter,
+    algorithm_writer,
+    writable,
+)
+from evaluation.phase.phase import Phase
+from evaluation.phase.reference import OpenReference, ReferenceValues
+from evaluation.workers.reports import PackedValues, ValuesOfBatch
+from evaluation.workers.scorer import CaseScorer
+
+SHUFFLED = "shuffled"
+"""Perfect predictions, each of another case of the same size."""
+MISSING = "missing"
+"""No prediction at all."""
+
+Predictions = Mapping[str, Any]
+_SHOWN = 3
+_MOST_REFERENCE_BYTES = 1 << 33
+
+
+def part_of(phase: Phase, positions: Sequence[int]) -> Phase:
+    """Return a phase of some of its cases and of the tasks that have a field.
+
+    Stacks are closed up. A run time cannot be derived from a reference. Values that identify the cases are
+    replaced by the cases' names, since a phase has only their digests.
+    """
+    heights: dict[str, list[int]] = defaultdict(list)
+    forms = [phase.cases.forms[position] for position in positions]
+    for case in forms:
+        if STACK_NAME in case.columns:
+            heights[case.columns[STACK_NAME]].append(int(case.columns[STACK_INDEX] or 0))
+
+    def within(case: CaseForm) -> CaseForm:
+        columns = dict(case.columns)
+        if STACK_NAME in columns:
+            below = sorted(heights[columns[STACK_NAME]]).index(int(columns[STACK_INDEX] or 0))
+            columns[STACK_INDEX] = str(below)
+        if columns.get(INPUT_VALUE):
+            columns[INPUT_VALUE] = value_key(case.name)
+        return replace(case, columns=columns)
+
+    rows = tuple(phase.rows[position] for position in positions)
+    cases = replace(phase.cases, forms=tuple(map(within, forms)), rows=rows)
+    config = phase.config.model_copy(update={"run_time": None})
+    return replace(
+        phase,
+        config=config,
+        cases=cases,
+        tasks=tuple(task for task in phase.tasks if task.fields),
+        seal_is_verified=True,
+    )
+
+
+def writer_of(phase: Phase, folder: Path, fields: Sequence[Field]) -> ArchiveWriter | AlgorithmWriter:
+    """Return the writer of a submission to the phase that `part_of` returns."""
+    folder.mkdir()
+    if phase.form.submission == "archive":
+        return ArchiveWriter(folder, fields)
+    names = {case.name: case.name for case in phase.form.cases}
+    return algorithm_writer(folder, phase.form, fields, names)
+
+
+def can_write(field: Field, submission: str) -> bool:
+    """Return whether the kind of a field writes its values where they lie in a submission."""
+    if submission == "algorithm":
+        name = "write_file" if field.socket.is_image else "write_json"
+    elif isinstance(field.archive, Files):
+        name = "write_file"
+    else:
+        name = "write_rows" if isinstance(field.archive, TableRows) else "write_cells"
+    return getattr(type(field.kind), name) is not getattr(Kind, name)
+
+
+def written(case: CaseForm, field: Field, value: Any) -> Any:
+    """Return a value as writers take it. Raises `PhaseError` where its kind fails."""
+    try:
+        return writable(field.kind, value, case)
+    except Exception:
+        raise _failed(case, "written") from None
+
+
+def _failed(case: CaseForm, done: str, of: str = "its prediction") -> PhaseError:
+    return PhaseError(f"case {case.name}: {of} cannot be {done}: {traceback.format_exc(limit=-4)}")
+
+
+@dataclass(frozen=True)
+class Played:
+    """The outcome of every case of one derived submission, in the tasks for which it has all values."""
+
+    scored: Sequence[Scored]
+    tasks: Sequence[Task]
+
+
+@dataclass
+class Stage:
+    """Derives submissions to a phase of `part_of` from its reference, and has them scored.
+
+    ``notes`` says what could not be done as participants do it.
+    """
+
+    phase: Phase
+    workers: int
+    progress: Progress
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Sort the fields by how their predictions reach the scorers."""
+        phase = self.phase
+        self.fields = fields_of(phase.tasks)
+        self._opened = OpenReference(phase.reference, references_of(phase.tasks))
+        self._jobs = [CaseJob(*pair) for pair in zip(phase.cases.forms, phase.rows, strict=True)]
+        self._writable = {field.name for field in self.fields if can_write(field, phase.form.submission)}
+        self._copied = {
+            field.name
+            for field in self.fields
+            if field.name not in self._writable and phase.form.submission == "archive" and _is_file_of(field)
+        }
+        for item in self.fields:
+            if item.name in self._copied:
+                self.notes.append(
+                    f"{item.name}: {type(item.kind).__name__} writes no files: those of the reference "
+                    "were submitted, and no others"
+                )
+            elif item.name not in self._writable:
+                self.notes.append(
+                    f"{item.name}: {type(item.kind).__name__} writes no values: they were handed to the "
+                    "scorers without files"
+                )
+
+    def play(self, partners: Sequence[int]) -> dict[str, Played]:
+        """Return all submissions; in a shuffled one each case has the value of its partner.
+
+        Raises `PhaseError` for one that is rejected or cannot be scored.
+        """
+        names = [*map(str, Variant)]
+        if list(partners) != list(range(len(partners))):
+            names.append(SHUFFLED)
+        found: dict[str, Played] = {}
+        with scratch_folder("rehearsal-") as folder:
+            derived = {name: _Derived(self, name, folder / name) for name in names}
+            recipient = {partner: position for position, partner in enumerate(partners)}
+            for position, job in enumerate(self._jobs):
+                reference = self.reference(job)
+                for variant in Variant:
+                    predictions = self.predictions(job.case, reference, variant)
+                    derived[variant].add(job, predictions, job.case)
+                    if variant is Variant.PERFECT and SHUFFLED in derived:
+                        derived[SHUFFLED].add(self._jobs[recipient[position]], predictions, job.case)
+                self.progress((position + 1) // 2)
+            for number, (name, submission) in enumerate(derived.items(), start=1):
+                found[name] = submission.scored()
+                self.progress((len(self._jobs) * (len(derived) + number)) // (2 * len(derived)))
+        outcomes = run_reference(self.phase, "worst", self.workers, tasks=self.phase.tasks)
+        scored = _all_scored(self.phase, MISSING, outcomes)
+        return found | {MISSING: Played(scored, self.phase.tasks)}
+
+    def reference(self, job: CaseJob) -> ReferenceValues:
+        """Return the reference of a case."""
+        return ReferenceValues(self._opened, job.case, job.reference)
+
+    def predictions(self, case: CaseForm, reference: Mapping[str, Any], variant: Variant) -> Predictions:
+        """Return the values that can be derived from a reference, by field."""
+        derived = {
+            field.name: field.kind.rehearse(reference[field.name], case, variant)
+            for field in self.fields
+            if field.cases(case)
+        }
+        return {name: value for name, value in derived.items() if value is not None}
+
+    def reaches(self, field: Field, submission: str) -> bool:
+        """Return whether a field's predictions are files of a submission."""
+        copied = field.name in self._copied and submission in (Variant.PERFECT, SHUFFLED)
+        return copied or field.name in self._writable
+
+    def copy(self, field: Field, origin: CaseForm, case: CaseForm, folder: Path) -> None:
+        """Submit the reference file of a case as the prediction for another one."""
+        layout, path = field.archive, self.phase.reference_paths[field.name].get(origin.name)
+        if path is not None and isinstance(layout, Files):
+            data = ReadBuffer().read(str(self.phase.folder), path, limit_bytes=_MOST_REFERENCE_BYTES)
+            extension = next(one for one in layout.extensions if path.casefold().endswith(one))
+            place = folder / layout.path(case.name, extension)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
+
+    def copies(self, field: Field) -> bool:
+        """Return whether the reference files of a field are submitted."""
+        return field.name in self._copied
+
+
+class _Derived:
+    """One derived submission while it is written, and the outcomes of what is not written."""
+
+    def __init__(self, stage: Stage, name: str, folder: Path) -> None:
+        phase = stage.phase
+        self._stage, self._name, self._folder = stage, name, folder
+        tasks = [task for task in phase.tasks if all(stage.reaches(field, name) for field in task.fields)]
+        self._phase = replace(phase, tasks=tuple(tasks))
+        self._others = [task for task in phase.tasks if task not in tasks]
+        self._writer = writer_of(phase, folder, fields_of(tasks))
+        self._scorer = CaseScorer(phase.reference, self._others)
+        self._handed: dict[str, Scored] = {}
+        self._any, self._complete = False, True
+
+    def add(self, job: CaseJob, predictions: Predictions, origin: CaseForm) -> None:
+        """Write the predictions for a case, derived from ``origin``; hand over those of other tasks."""
+        case, stage = job.case, self._stage
+        fields = [field for field in self._writer.fields if field.cases(case)]
+        self._complete &= predictions.keys() >= {field.name for field in fields}
+        present = [field for field in fields if field.name in predictions]
+        self._any |= bool(present)
+        values = {
+            field.name: written(origin, field, predictions[field.name])
+            for field in present
+            if not stage.copies(field)
+        }
+        try:
+            self._writer.add(case.name, values)
+        except Exception:
+            raise _failed(case, "written", f"its {self._name} prediction") from None
+        for copied in filter(stage.copies, present):
+            stage.copy(copied, origin, case, self._folder)
+        if self._others:
+            handed = self._handed_over(case, predictions)
+            try:
+                self._handed[case.name] = self._scorer.score(job, handed, stage.reference(job))
+            except PhaseError:
+                raise
+            except Exception:
+                raise _failed(case, "scored", f"its {self._name} prediction") from None
+
+    def _handed_over(self, case: CaseForm, predictions: Predictions) -> dict[str, Any]:
+        """Return predictions as a scorer gets them from a reader. Raises `PhaseError`."""
+        fields = {field.name: field for field in fields_of(self._others)}
+        values = ValuesOfBatch(fields, float("inf"))
+        try:
+            values.add(0, {name: predictions[name] for name in fields if name in predictions})
+            return PackedValues(b"".join(encode(values.packed())), fields).of_case(0, case)
+        except PhaseError:
+            raise
+        except Exception:
+            raise _failed(case, "handed over", f"its {self._name} prediction") from None
+
+    def scored(self) -> Played:
+        """Return the outcome of every case. Raises `PhaseError`."""
+        phase = self._phase
+        cases = [case.name for case in phase.form.cases]
+        rows: list[Scored] = [self._handed.get(name, Scored({})) for name in cases]
+        tasks = list(self._others)
+        if self._any:
+            self._writer.close()
+            if not self._complete:
+                config = phase.config.model_copy(update={"missing": "worst"})
+                phase = replace(phase, config=config)
+            scored, entered = _evaluated(phase, self._folder, self._name, self._stage.workers)
+            tasks += [task for task in phase.tasks if task.name in entered]
+            rows = [
+                Scored({**one.rows, **other.rows}, (*one.worst, *other.worst))
+                for one, other in zip(scored, rows, strict=True)
+            ]
+        whole = [task for task in tasks if not any(task.name in row.worst for row in rows)]
+        return Played(rows, whole)
+
+
+def _evaluated(
+    phase: Phase, folder: Path, submission: str, workers: int
+) -> tuple[list[Scored], tuple[str, ...]]:
+    """Return the outcomes of a submission in a folder, and the tasks that it enters. Raises `PhaseError`."""
+    try:
+        result = read_and_score(phase, folder, workers)
+    except PhaseError as error:
+        problems = [f"the {submission} submission cannot be scored: {problem}" for problem in error.problems]
+        raise PhaseError(*_first(problems)) from None
+    if isinstance(result, Rejection):
+        problems = [f"the {submission} submission is rejected: {fault}" for fault in result.faults]
+        raise PhaseError(*_first(problems), *result.notes)
+    outcomes = [result.outcomes[position] for position in range(len(phase.rows))]
+    return _all_scored(phase, submission, outcomes), result.tasks
+
+
+def _first(problems: Sequence[str]) -> list[str]:
+    """Return the first of many problems, mostly of one cause, and the number of the others."""
+    more = len(problems) - _SHOWN
+    return [*problems[:_SHOWN], *([f"and {more} more"] if more > 0 else [])]
+
+
+def _all_scored(phase: Phase, submission: str, outcomes: Sequence[object]) -> list[Scored]:
+    """Return outcomes that are all scores. Raises `PhaseError`."""
+    problems = [
+        f"case {case.name} of the {submission} submission: {getattr(outcome, 'failure', '') or outcome}"
+        for case, outcome in zip(phase.form.cases, outcomes, strict=True)
+        if not isinstance(outcome, Scored) or outcome.failure is not None
+    ]
+    PhaseError.raise_all(_first(problems))
+    return [outcome for outcome in outcomes if isinstance(outcome, Scored)]
+
+
+def _is_file_of(field: Field) -> bool:
+    """Return whether a reference file of a field is a file that may be submitted."""
+    location, layout = field.reference.location, field.archive
+    return (
+        isinstance(location, Files)
+        and isinstance(layout, Files)
+        and set(location.extensions) <= set(layout.extensions)
+        and type(field.kind) is type(field.reference.kind)
+    )

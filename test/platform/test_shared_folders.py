@@ -1,0 +1,94 @@
+"""Fields whose files share a folder, or lie in a folder of another's, as commands see them."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluation.io.grey_images import write_grey
+from test.started import run
+
+CASES = ("a", "b", "a_cup")
+LAYOUTS = {
+    "one folder": {"cup": ("masks", "_inner"), "disc": ("masks", "_outer")},
+    "a folder in a folder": {"cup": ("masks", ""), "disc": ("masks/disc", "")},
+    "one of them has no suffix": {"cup": ("masks", ""), "disc": ("masks", "_disc")},
+    "folders that differ in letter case": {"cup": ("Masks", "_c"), "disc": ("masks", "_d")},
+    "eleven suffixes": {f"f{number}": ("masks", f"_click_{number}") for number in range(11)},
+}
+
+
+def declared(folder: Path, fields: dict[str, tuple[str, str]], cases: tuple[str, ...] = CASES) -> Path:
+    phase = folder / "phase"
+    for place, suffix in fields.values():
+        for case in cases:
+            mask = np.zeros((8, 9), np.uint8)
+            mask[2:6, 1 : 3 + len(suffix) % 5] = 1
+            path = phase / place / f"{case}{suffix}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(write_grey(mask, ".png"))
+    rows = [f"{case},9,8" for case in cases]
+    (phase / "cases.csv").write_text("\n".join(["name,width,height", *rows, ""]))
+    tables = [
+        f'[fields.{name}]\nkind = "label_map"\ndimensions = 2\nlabels = {{ 1 = "{name}" }}\n'
+        f'folder = "{place}"\nsuffix = "{suffix}"\nextensions = [".png"]\n'
+        f'[tasks.{name}.metrics.dice]\nfield = "{name}"\n'
+        for name, (place, suffix) in fields.items()
+    ]
+    keys = 'name = "shared"\ntitle = "Shared folders"\nsubmission = "archive"\n'
+    (phase / "phase.toml").write_text(keys + "".join(tables))
+    return phase
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_fields_with_patterns_of_their_own_may_share_a_folder(tmp_path, layout):
+    fields = LAYOUTS[layout]
+    phase = declared(tmp_path, fields)
+    submission = tmp_path / "submission"
+    for place, _ in fields.values():
+        shutil.copytree(phase / place, submission / place, dirs_exist_ok=True)
+    for command in ("seal", "rehearse"):
+        done = run(command, phase)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert run("form", phase, "--output", tmp_path / "form.json").returncode == 0
+    checked = run("check", "--form", tmp_path / "form.json", submission)
+    assert (checked.returncode, checked.stdout.splitlines()[-1][:9]) == (0, "No faults")
+    done = run("evaluate", "--input", submission, "--ground-truth", phase, "--output", tmp_path / "output")
+    assert done.returncode == 0, done.stderr
+    aggregates = json.loads((tmp_path / "output" / "metrics.json").read_text())["aggregates"]
+    assert {task: figures["dice"]["value"] for task, figures in aggregates.items()} == dict.fromkeys(
+        fields, 1
+    )
+
+
+def test_a_file_of_no_field_is_named_once_with_all_patterns(tmp_path):
+    phase = declared(tmp_path, LAYOUTS["one folder"])
+    submission = tmp_path / "submission"
+    shutil.copytree(phase / "masks", submission / "masks")
+    (submission / "masks" / "a.png").write_bytes((phase / "masks" / "a_inner.png").read_bytes())
+    (submission / "masks" / "more").mkdir()
+    (submission / "masks" / "more" / "b_inner.png").write_bytes(b"")
+    assert run("seal", phase).returncode == 0
+    assert run("form", phase, "--output", tmp_path / "form.json").returncode == 0
+    checked = run("check", "--form", tmp_path / "form.json", submission)
+    assert checked.returncode == 1
+    for path in ("masks/a.png", "masks/more/b_inner.png"):
+        (line,) = (line for line in checked.stdout.splitlines() if line.strip().startswith(f"{path}: "))
+        assert "masks/<image>_inner.png or masks/<image>_outer.png" in line
+
+
+@pytest.mark.parametrize(
+    ("fields", "file"),
+    [
+        ({"cup": ("masks", ""), "disc": ("masks", "")}, "masks/a.png"),
+        ({"cup": ("masks", ""), "disc": ("masks", "_cup")}, "masks/a_cup.png"),
+        ({"cup": ("masks", "_Cup"), "disc": ("Masks", "_cup")}, "Masks/a_cup.png"),
+    ],
+)
+def test_patterns_of_which_a_file_could_be_either_are_refused_by_seal(tmp_path, fields, file):
+    done = run("seal", declared(tmp_path, fields))
+    assert done.returncode == 1
+    assert "fields cup and disc" in done.stderr
+    assert file in done.stderr
