@@ -82,8 +82,9 @@ class Interface:
     @property
     def input_sockets(self) -> tuple[str, ...]:
         """The sockets that identify a case; empty if any image or file may do so."""
-        one = (self.input_socket,) if self.input_socket else ()
-        return one if isinstance(self.input_socket, str) else self.input_socket
+        if isinstance(self.input_socket, str):
+            return (self.input_socket,) if self.input_socket else ()
+        return self.input_socket
 
     def key_of(self, values: Mapping[str, object]) -> str:
         """Return the key of a case from the values of its inputs by socket."""

@@ -320,7 +320,7 @@ class _Algorithm:
         images = [(item, item.image) for item in wanted if item.image is not None]
         named = images or [(item, item.file) for item in wanted if item.file is not None]
         named_keys = ([self._key(one, interface) for one in item.names_of(name)] for item, name in named)
-        known = {next(filter(self._positions.__contains__, keys), None) for keys in named_keys} - {None}
+        known = {key for keys in named_keys for key in [key for key in keys if key in self._positions][:1]}
         if len(known) == 1:
             return known.pop()
         if len(named) == 1:
