@@ -138,8 +138,8 @@ class SubmissionReader:
             return BatchReport(faults, died, tuple(problems), again, used).packed(values.packed())
         except (MachineTrouble, MemoryError):
             raise
-        except Exception:  # of a kind that packs the values of many cases at once
-            problems.append(f"values that cannot be handed over: {traceback.format_exc(limit=-8)}")
+        except Exception as error:  # of a kind that packs the values of many cases at once
+            problems.append(problem_of(content.cases[0].name, error))
             return BatchReport(faults, died, tuple(problems), again, used).packed({})
 
     def _read_quickly(

@@ -105,6 +105,31 @@ def test_a_value_that_cannot_be_handed_over_is_the_organisers_fault_by_its_type(
     assert "not of your submission" in done.stderr
 
 
+PACKED = """
+    item_bytes = 8
+
+    def pack_all(self, values):
+        raise ZeroDivisionError("by design")
+
+    def unpack_all(self, packed, count):
+        return packed
+"""
+
+
+def test_a_kind_that_fails_to_pack_many_values_is_the_organisers_fault(tmp_path):
+    phase = programmed(tmp_path, "int32", 2, writer=WRITER + PACKED)
+    text = (phase / "challenge.py").read_text().replace("class Arrays(Kind)", "class Arrays(ColumnKind)")
+    text = text.replace(
+        "from evaluation.define", "from evaluation.core.field import ColumnKind\nfrom evaluation.define"
+    )
+    (phase / "challenge.py").write_text(text)
+    assert run("seal", phase).returncode == 0
+    done = run("rehearse", phase)
+    assert done.returncode == 1
+    assert "ZeroDivisionError: by design" in done.stderr
+    assert "challenge.py" in done.stderr
+
+
 def test_a_kind_that_writes_no_files_is_rehearsed_with_those_of_the_reference(tmp_path):
     phase = programmed(tmp_path, "int32", 2, writer="")
     assert run("seal", phase).returncode == 0
