@@ -203,12 +203,9 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
         )
         streams.tell_participant(_OUT_OF_TIME)
         return 1
-    failures = [
-        f"{printable(case.name)}: failed, {outcome.failure}"
-        for case, outcome in zip(phase.cases.forms, result.outcomes, strict=True)
-        if outcome.failure
-    ]
-    streams.tell_organiser([*failures, f"Scored {len(phase.rows)} cases of {phase.config.name}: {path}"])
+    streams.tell_organiser(
+        [*result.notes(), f"Scored {len(phase.rows)} cases of {phase.config.name}: {path}"]
+    )
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isinf
@@ -59,6 +59,9 @@ class Task:
     ``operating_point``: the threshold of its likelihood that is reported to the organiser; no metric need use
     it. A task without fields scores how long the algorithm ran for a case, its ``run_seconds``.
 
+    ``undefined`` returns from the references the columns that may be undefined though the case enters the
+    metric in another submission, such as a label that counts only where it is predicted.
+
     ``details`` returns further content of the organiser's per-case file, for example the points of a curve.
     ``notices`` returns warnings about a reference for its organiser, one sentence each, for example that a
     mean over classes lacks a class. Metrics that do not exist are reported without a notice.
@@ -77,6 +80,7 @@ class Task:
     hidden: tuple[HiddenField, ...] = ()
     optional: bool = False
     operating_point: OperatingRule | None = None
+    undefined: Callable[[Values], Collection[str]] = lambda reference: ()
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
     notices: Callable[[CaseTable], Sequence[str]] = lambda table: ()
     classifiers: tuple[str, ...] = ()
@@ -95,6 +99,22 @@ class Task:
     def fields_for(self, case: CaseForm) -> tuple[Field, ...]:
         """Return the fields that a case has; none where the case is not of this task."""
         return tuple(field for field in self.fields if field.cases(case))
+
+    def unannounced(self, undefined: Sequence[str], case: CaseForm, reference: Values) -> Row:
+        """Return the worst values of those of the undefined columns that are so because of the prediction.
+
+        Whether a case enters a metric follows from its reference alone, which announces a NaN in the row of a
+        case without a result.
+        """
+        known = self.worst(case, reference)  # all that is undefined by the reference
+        if all(name in known and known[name] != known[name] for name in undefined):
+            return {}
+        worst, free = self.worst_row(case, reference), self.undefined(reference)
+        return {
+            name: worst[name]
+            for name in undefined
+            if name in worst and worst[name] == worst[name] and name not in free
+        }
 
     def worst_row(self, case: CaseForm, reference: Values) -> Row:
         """Return all columns of a case whose result is missing or failed, see `worst_row`."""

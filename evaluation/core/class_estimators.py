@@ -410,6 +410,7 @@ def calibration_metric(
 
 PairFigure = Callable[[ArrayLike, ArrayLike, ArrayLike], Floats]
 
+_LARGEST = 1e100
 _MAX_PAIRED_CASES = 20_000  # for figures whose time is quadratic in the cases
 
 
@@ -427,7 +428,9 @@ class Agreement(Estimator):
     absolute: bool | None = None
 
     def values(self, cases: WeightedCases, /) -> Floats:
-        made, wanted = cases.table[self.predicted], cases.table[self.true]
+        # The squares of larger numbers are infinite, and no figure is left of them.
+        made = np.clip(cases.table[self.predicted], -_LARGEST, _LARGEST)
+        wanted = cases.table[self.true]
         missing = cases.weights @ (np.isnan(made) & ~np.isnan(wanted)) > 0
         value = np.maximum(self.figure(made, wanted, cases.weights), -1.0)
         if not missing.any():
@@ -446,8 +449,8 @@ class Agreement(Estimator):
 
     def weighted_influence(self, cases: WeightedCases) -> Floats:
         table = cases.table
-        columns = (table[self.predicted], table[self.true])
-        return correlation_influences(*columns, cases.weights, bool(self.absolute))
+        made = np.clip(table[self.predicted], -_LARGEST, _LARGEST)
+        return correlation_influences(made, table[self.true], cases.weights, bool(self.absolute))
 
 
 @dataclass(frozen=True)

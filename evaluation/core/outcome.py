@@ -27,12 +27,14 @@ class CaseJob:
 class Scored:
     """The rows of a case by task; ``worst`` names the tasks with worst values.
 
-    ``failure`` is the reason if the case failed; None if it was missing.
+    ``failure`` is the reason if the case failed; None if it was missing. ``undefined`` names the columns
+    ("task.column") that the prediction made undefined, and that have their worst values therefore.
     """
 
     rows: Mapping[str, Row]
     worst: tuple[str, ...] = ()
     failure: str | None = None
+    undefined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

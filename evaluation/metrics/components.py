@@ -166,7 +166,9 @@ def centreline_dice(prediction: Bools, reference: Bools, axes: ThinningAxes = "z
     """Return the centreline Dice (clDice) of two regions of one shape, in [0, 1].
 
     The harmonic mean of the shares of each region's skeleton that the other region holds; 0 where both are 0,
-    1 if both regions are empty. Thinning takes one direction after the other, so that a skeleton depends on
+    1 if both regions are empty. Some regions have an empty skeleton in three dimensions, such as a cube of
+    eight voxels: nothing of it is in the other region, unless that has no skeleton either. Then both regions
+    stand for their skeletons. Thinning takes one direction after the other, so that a skeleton depends on
     their order: ``axes``, of regions that are (z, y, x). Raises ModuleNotFoundError without scikit-image.
     Source: Shit et al. 2021, CVPR, p. 16560; skeletons of scikit-image, in three dimensions Lee's of 1994.
     """
@@ -174,13 +176,18 @@ def centreline_dice(prediction: Bools, reference: Bools, axes: ThinningAxes = "z
 
     if not prediction.any() or not reference.any():
         return float(prediction.any() == reference.any())
-    shares = []
-    for region, other in ((prediction, reference), (reference, prediction)):
+
+    def skeleton_of(region: Bools) -> Bools:
         ordered = region if axes == "zyx" else region.T
-        thinned = skeletonize(ordered) > 0  # type: ignore[no-untyped-call]
-        skeleton = thinned if axes == "zyx" else thinned.T
-        shares.append(np.count_nonzero(skeleton & other) / np.count_nonzero(skeleton))
-    return 2 * shares[0] * shares[1] / sum(shares) if sum(shares) else 0.0
+        thinned = np.asarray(skeletonize(ordered)) > 0  # type: ignore[no-untyped-call]
+        return thinned if axes == "zyx" else thinned.T
+
+    found, true = skeleton_of(prediction), skeleton_of(reference)
+    if not true.any():
+        found, true = found if found.any() else prediction, reference
+    sizes = [int(np.count_nonzero(one)) for one in (found & reference, found, true & prediction, true)]
+    precision, sensitivity = sizes[0] / max(1, sizes[1]), sizes[2] / sizes[3]
+    return 2 * precision * sensitivity / (precision + sensitivity) if precision + sensitivity else 0.0
 
 
 def boundary_iou(prediction: Bools, reference: Bools, width: int) -> float:

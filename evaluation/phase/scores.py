@@ -11,6 +11,7 @@ import numpy as np
 
 from evaluation.core.case_table import CaseTable, Row, ScoredCases
 from evaluation.core.challenge import Task
+from evaluation.core.fault import printable
 from evaluation.core.outcome import Scored
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.phase.cases import group_labels, group_values
@@ -31,6 +32,19 @@ class Scores:
     tables: Mapping[str, CaseTable]
     outcomes: tuple[Scored, ...]
     run_seconds: tuple[float | None, ...] = ()
+
+    def notes(self) -> list[str]:
+        """Return a line for the organiser on each case that failed, or that the prediction left undefined."""
+        named = list(zip(self.phase.cases.forms, self.outcomes, strict=True))
+        undefined = "undefined because of the prediction, so that they take their worst values"
+        return [
+            *(f"{printable(case.name)}: failed, {one.failure}" for case, one in named if one.failure),
+            *(
+                f"{printable(case.name)}: {', '.join(one.undefined)}: {undefined}"
+                for case, one in named
+                if one.undefined
+            ),
+        ]
 
 
 @dataclass(frozen=True)
@@ -104,6 +118,7 @@ def case_records(scores: Scores) -> dict[str, Any]:
                 "table": dict(rows_by_name[case.name]),
                 "worst": list(outcome.worst),
                 "failure": outcome.failure,
+                **({"undefined": list(outcome.undefined)} if outcome.undefined else {}),
                 "run_seconds": seconds,
                 "tasks": {
                     task: {column: _recorded(value) for column, value in row.items()}

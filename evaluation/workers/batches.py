@@ -189,15 +189,15 @@ def packed_outcomes(outcomes: Sequence[Outcome]) -> bytes:
     """
     numbers_of: dict[_Layout, list[int]] = {}
     others: dict[int, Outcome] = {}
-    about: dict[int, tuple[tuple[str, ...], str | None]] = {}
+    about: dict[int, tuple[tuple[str, ...], str | None, tuple[str, ...]]] = {}
     for number, outcome in enumerate(outcomes):
         if not isinstance(outcome, Scored):
             others[number] = outcome
             continue
         layout = tuple((task, tuple(row)) for task, row in outcome.rows.items())
         numbers_of.setdefault(layout, []).append(number)
-        if outcome.worst or outcome.failure is not None:
-            about[number] = outcome.worst, outcome.failure
+        if outcome.worst or outcome.failure is not None or outcome.undefined:
+            about[number] = outcome.worst, outcome.failure, outcome.undefined
     tables = []
     for layout, numbers in numbers_of.items():
         rows = [outcomes[number].rows for number in numbers]  # type: ignore[union-attr]

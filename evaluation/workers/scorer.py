@@ -107,7 +107,7 @@ class CaseScorer:
     def score(self, job: CaseJob, predictions: Values, reference: Values) -> Scored:
         """Return the rows of one case in every task; where a prediction is missing, the worst values."""
         rows = {}
-        worst = []
+        worst, undefined = [], []
         for task in self._tasks:
             if not task.fields:
                 if job.run_seconds is None:
@@ -120,31 +120,41 @@ class CaseScorer:
             if not names:
                 continue
             if names <= predictions.keys():
-                rows[task.name] = _checked(task.score(predictions, reference), task, job)
+                row = task.score(predictions, reference)
+                unknown = _undefined(row, task, job)
+                if unknown and (unannounced := task.unannounced(unknown, job.case, reference)):
+                    undefined += [f"{task.name}.{name}" for name in unannounced]
+                    row = {**row, **unannounced}
+                rows[task.name] = row
                 continue
             worst.append(task.name)
             row = task.worst_row(job.case, reference)
             if not names.isdisjoint(predictions):
                 row = {**row, **task.score(predictions, reference)}
             rows[task.name] = row
-        return Scored(rows, tuple(worst))
+        return Scored(rows, tuple(worst), undefined=tuple(undefined))
 
 
-def _checked(row: Row, task: Task, job: CaseJob) -> Row:
-    """Return the columns of a case. Raises `PhaseError` for missing and infinite ones, and other values."""
+def _undefined(row: Row, task: Task, job: CaseJob) -> list[str]:
+    """Return the columns that are NaN. Raises `PhaseError` for missing, infinite and other values."""
     wrong = dict.fromkeys(sorted(task.number_columns - row.keys()), "nothing")
-    wrong |= {name: repr(value) for name, value in row.items() if _is_no_number(name, value, task)}
+    undefined = []
+    for name, value in row.items():
+        if isinstance(value, float):  # numpy's of 64 bits is one
+            if value - value != 0:  # faster than asking for both
+                if math.isinf(value):
+                    wrong[name] = repr(value)
+                else:
+                    undefined.append(name)
+        elif not isinstance(value, int) and _is_no_number(name, value, task):
+            wrong[name] = repr(value)
     if wrong:
         place = f"case {job.case.name}: task {task.name!r}, column"
         raise PhaseError(*(f"{place} {name!r}: expected a number, found {wrong[name]}" for name in wrong))
-    return row
+    return undefined
 
 
 def _is_no_number(column: str, value: object, task: Task) -> bool:
-    if isinstance(value, float):  # numpy's of 64 bits is one
-        return math.isinf(value)
-    if isinstance(value, int):
-        return False
     if isinstance(value, np.number | np.bool_):
         return not np.isreal(value) or bool(np.isinf(value))
     return value is None or isinstance(value, str | complex) or column in task.number_columns

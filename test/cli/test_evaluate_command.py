@@ -200,6 +200,26 @@ def test_culprits_are_named_to_the_organiser_with_their_reason(tmp_path):
     assert metrics["aggregates"]["task"]["value"]["value"] == 0.6667  # 8 / 12
 
 
+def test_a_figure_that_a_prediction_makes_undefined_is_the_worst_and_told_to_the_organiser(tmp_path):
+    phase, submission = write_unruly(tmp_path, {3: "score:undefined"})
+    records = tmp_path / "cases.json"
+    done = subprocess.run(
+        [*command(phase, submission, tmp_path / "output"), "--cases", str(records)],
+        capture_output=True,
+        cwd=REPOSITORY,
+        env=environment(),
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [line for line in done.stdout.decode().splitlines() if "case003: task.value: undefined" in line]
+    metrics = json.loads((tmp_path / "output" / "metrics.json").read_text())
+    assert metrics["aggregates"]["task"]["value"]["value"] == 0.9167  # 11 / 12
+    assert "undefined" not in json.dumps(metrics)
+    cases = {case["name"]: case for case in json.loads(records.read_text())["cases"]}
+    assert cases["case003"]["tasks"]["task"]["value"] == 0
+    assert [name for name, case in cases.items() if case.get("undefined")] == ["case003"]
+
+
 def test_exception_while_scoring_is_told_to_the_organiser_alone(tmp_path):
     phase, submission = write_unruly(tmp_path, dict.fromkeys(range(400), "score:exception"), cases=400)
     done = evaluate(phase, submission, tmp_path / "output")

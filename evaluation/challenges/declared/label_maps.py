@@ -393,10 +393,23 @@ class StructureMetricTable(tables.MetricTable):
             return row(self.case_values(maps, structures), self.entering(maps, structures))
 
         def worst(case: CaseForm, references: Values) -> Row:
-            reference: LabelMapValue = references[field_name]
-            figures = [self.worst_value(reference, table, each) for each in structures]
             unanswered = MapComparison(table, tables.FieldComparison.of_reference(field_name, references))
-            return row(figures, self.entering_unanswered(unanswered, structures))
+            of_annotators = [one.reference for one in unanswered.by_annotator]
+            of = max if figure.worst > figure.best else min
+
+            def value(structure: Structure) -> float:
+                values = (self.worst_value(reference, table, structure) for reference in of_annotators)
+                return of((one for one in values if not math.isnan(one)), default=math.nan)
+
+            return row(list(map(value, structures)), self.entering_unanswered(unanswered, structures))
+
+        def undefined(references: Values) -> list[str]:
+            if by_reference:
+                return []
+            alone = MapComparison(table, tables.FieldComparison.of_reference(field_name, references))
+            has = self.entering(alone, structures)
+            lacking = [column for column, has_it in zip(parts, has, strict=True) if not has_it]
+            return lacking if any(has) else [name, *lacking]
 
         def metric(column: str, title: str, of: Sequence[str]) -> Metric:
             always_enters = by_reference or (column == name and self.mean == "of_cases")
@@ -419,7 +432,7 @@ class StructureMetricTable(tables.MetricTable):
         for column, structure in zip(parts, structures, strict=True):
             if several:
                 metrics.append(metric(column, f"{title}, {structure.name.replace('_', ' ')}", [column]))
-        return tables.Measure(tuple(metrics), values, worst, sums=sums)
+        return tables.Measure(tuple(metrics), values, worst, sums=sums, undefined=undefined)
 
     def _sums(
         self, field_name: str, table: LabelMapField, names: Iterable[str], structures: Sequence[Structure]

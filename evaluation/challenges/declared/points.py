@@ -345,9 +345,12 @@ class LandmarkMetric(tables.MetricTable):
 
 
 def _by_name(points: PointSet, landmarks: int) -> Floats:
-    """Return the positions of all landmarks, shape (landmarks, axes), NaN for those that a case lacks."""
+    """Return the positions of all landmarks, shape (landmarks, axes), NaN for those that a case lacks.
+
+    Positions beyond 1e100 count as that: squares of larger numbers are infinite.
+    """
     positions = np.full((landmarks, points.positions.shape[1]), np.nan)
-    positions[points.classes] = points.positions
+    positions[points.classes] = np.clip(points.positions, -1e100, 1e100)
     return positions
 
 

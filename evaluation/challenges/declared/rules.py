@@ -349,6 +349,9 @@ def _task(name: str, table: TaskTable, fields: Mapping[str, FieldTable], scored:
         worst=worst,
         hidden=tuple(hidden for field in names for hidden in fields[field].hidden(field)),
         optional=table.optional,
+        undefined=lambda references: {
+            column for item in scored for column in item.measure.undefined(references)
+        },
         details=lambda table: {
             key: content for item in scored for key, content in item.measure.details(table).items()
         },

@@ -1,7 +1,7 @@
 """Declared fields and metrics: the tables of `phase.toml` that all kinds and all metrics share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -203,6 +203,7 @@ class Measure:
     ``worst`` returns the columns of a case without a result that do not follow from the metrics, as
     `core.challenge.Task.worst` does. ``details`` returns further content of the organiser's per-case file by
     key; metrics that share a key give it the same content. ``sums``: if each figure of a case is a ratio.
+    ``undefined``: as of `core.challenge.Task`.
     """
 
     metrics: tuple[Metric, ...]
@@ -210,6 +211,7 @@ class Measure:
     worst: Callable[[CaseForm, Values], Row] = no_columns
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
     sums: Sums | None = None
+    undefined: Callable[[Values], Collection[str]] = lambda references: ()
 
     def pooled(self) -> "Measure":
         """Return the ratios of the sums over all cases, not the means over cases. Raises ValueError."""

@@ -119,3 +119,33 @@ def test_a_skeleton_without_its_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "skimage.morphology", None)
     with pytest.raises(PhaseError, match="scikit-image is not installed; list it"):
         figures_of(phase, tmp_path, PREDICTIONS)
+
+
+CLDICE = """\
+[fields.map]
+kind = "label_map"
+labels = { 1 = "vessel" }
+
+[tasks.scans.metrics]
+centreline_dice = {}
+"""
+
+
+@pytest.mark.parametrize("size", [(2, 2, 2), (2, 2, 9), (4, 8, 4)])
+def test_a_region_without_a_skeleton_takes_no_case_out_of_the_mean(size, tmp_path):
+    """Lee's skeleton of these cuboids is empty, so that its share in the other region is 0 / 0."""
+    true = np.zeros((12, 20, 24), np.uint8)
+    true[6:8, 2:18, 4:6] = true[6, 10, 4:20] = 1
+    cuboid, far = np.zeros_like(true), np.zeros_like(true)
+    cuboid[tuple(slice(start, start + length) for start, length in zip((6, 2, 4), size, strict=True))] = 1
+    far[0, 0, 20:] = 1
+    assert not skeletonize(cuboid).any()
+    references = {f"scan{number}": true for number in range(4)}
+    phase = volume_phase(tmp_path, CLDICE, references)
+    for name, wrong in (("cuboid", cuboid), ("far", far)):
+        found = figures_of(phase, tmp_path / name, {**references, "scan3": wrong})
+        assert found == {"centreline_dice": 0.75}
+    # A reference without a skeleton is one that can be met.
+    phase = volume_phase(tmp_path / "reference", CLDICE, {**references, "scan3": cuboid})
+    assert figures_of(phase, tmp_path / "met", {**references, "scan3": cuboid}) == {"centreline_dice": 1}
+    assert figures_of(phase, tmp_path / "missed", {**references, "scan3": far}) == {"centreline_dice": 0.75}

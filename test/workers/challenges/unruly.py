@@ -1,6 +1,7 @@
 """Cases that do what their value says: "read:exit" ends the worker while it reads, for example."""
 
 import ctypes
+import math
 import os
 import signal
 import sys
@@ -99,6 +100,8 @@ def _score(prediction, reference):
     when, _, what = prediction["behaviour"].partition(":")
     if when == "score" and what in RESULTS:
         return {"value": 1.0, "further": RESULTS[what]()}
+    if (when, what) == ("score", "undefined"):
+        return {"value": math.nan}
     if when == "score":
         BEHAVIOURS[what]()
     return {"value": 1.0}

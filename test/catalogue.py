@@ -1,0 +1,54 @@
+"""The metrics of the catalogue as they are declared: each for every kind of field that it scores."""
+
+from evaluation.challenges.declared.rules import FIELDS, name_of
+
+CLASSES, LABELS = {"classes": ["a", "b"]}, {"labels": {"1": "organ"}}
+FIELD = {
+    "boxes": {"probability": True},
+    "class": CLASSES,
+    "class_probabilities": CLASSES,
+    "label_map": LABELS,
+    "points": {"probability": True},
+    "keypoints": {"names": ["a"]},
+    "flags": {"names": ["a", "b"]},
+    "number": {"minimum": 0, "maximum": 1, "reference": "class", "positive": ["b"], "negative": ["a"]},
+}
+PROBABILITIES = {"probabilities": {"organ": "folder"}}
+OPTIONS = {
+    "betti_error": {"worst": 9},
+    "consensus_confidence": PROBABILITIES,
+    "expected_cost": {"costs": [[0, 1], [2, 0]]},
+    "f_beta": {"beta": 2},
+    "false_lesions": {"worst": 9},
+    "froc": {"radius": 2},
+    "mean_radial_error": {"worst": 9},
+    "net_benefit": {"threshold": 0.1},
+    "partial_auc": {"min_specificity": 0.9},
+    "point_f1": {"radius": 2},
+    "point_precision": {"radius": 2},
+    "point_recall": {"radius": 2},
+    "sensitivity_at_precision": {"precision": 0.9},
+    "sensitivity_at_specificity": {"specificity": 0.9},
+    "specificity_at_sensitivity": {"sensitivity": 0.9},
+    "success_detection_rate": {"radius": 2},
+    "surface_dice": {"tolerance_mm": 1},
+    "volume_crps": PROBABILITIES,
+    "voxel_calibration_error": PROBABILITIES,
+}
+SEVERAL = {"number": {"minimum": 0, "maximum": 1}, "label_map": LABELS | {"annotators": ["one", "two"]}}
+
+
+def measures_of(table, **further):
+    """Yield each field's table, and the measure of a class of the catalogue with further options for it."""
+    name = name_of(table)
+    for field in (field for field in FIELDS if issubclass(field, table.kinds)):
+        kind = name_of(field)
+        for given in filter(None, (FIELD.get(kind, {"title": "a"}), SEVERAL.get(kind))):
+            for more in ({}, {"of": "b"}, {"threshold": 0.5}, {"threshold": 0.5, "of": "b"}, {"worst": 9}):
+                try:
+                    of_field = field.model_validate({"kind": kind, **given})
+                    options = {"metric": name, **OPTIONS.get(name, {}), **more, **further}
+                    yield of_field, table.model_validate(options).measure(name, "field", of_field)
+                    break
+                except ValueError:
+                    continue

@@ -1,0 +1,205 @@
+"""Whether a case enters a metric follows from its reference alone, whatever is predicted."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from evaluation.challenges.declared.label_maps import StructureMetricTable
+from evaluation.challenges.declared.rules import METRICS, name_of
+from evaluation.challenges.declared.tables import FieldComparison
+from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.challenge import worst_row
+from evaluation.core.form import CaseForm
+from evaluation.io.kinds.boxes import Boxes
+from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.io.kinds.number import ObservedTime
+from evaluation.io.kinds.points import PointSet
+from evaluation.io.kinds.probability_map import DetectionMapValue, ProbabilityMapValue, components_of
+from test.catalogue import measures_of
+
+SHAPE = (9, 10, 11)
+CASE = CaseForm("C1", SHAPE[2], SHAPE[1])
+EXTREME = 1e308
+
+
+def region(*slices):
+    mask = np.zeros(SHAPE, np.uint8)
+    mask[slices or ...] = 1
+    return mask
+
+
+def regions():
+    """Return masks that may undo a figure: their skeleton, surface, components or whole is special."""
+    cut, checker = np.s_, np.indices(SHAPE).sum(axis=0) % 2
+    rng = np.random.default_rng(5)
+    return {
+        "empty": region(0, 0, slice(0)),
+        "full": region(),
+        "one voxel": region(4, 4, 4),
+        "voxel in a corner": region(0, 0, 0),
+        "cube of 8": region(*cut[3:5, 3:5, 3:5]),
+        "bar of 36": region(*cut[3:5, 3:5, 1:10]),
+        "block of 128": region(*cut[3:7, 1:9, 3:7]),
+        "line": region(4, 4),
+        "plane": region(4),
+        "shell": region(*cut[1:8, 1:8, 1:8]) - region(*cut[2:7, 2:7, 2:7]),
+        "ring": region(4, *cut[2:7, 2:7]) - region(4, *cut[3:6, 3:6]),
+        "checkerboard": checker.astype(np.uint8),
+        "noise": (rng.random(SHAPE) < 0.2).astype(np.uint8),
+        "cuboids": np.maximum.reduce(
+            [region(*(slice(a, a + n) for a, n in rng.integers(0, 5, (3, 2)).tolist())) for _ in range(3)]
+        ),
+    }
+
+
+REGIONS = regions()
+LESIONS = [REGIONS[name] for name in ("empty", "one voxel", "cube of 8", "block of 128", "noise")]
+
+
+def label_map(mask):
+    kept = mask if mask.any() else mask[:0, :0, :0]
+    return LabelMapValue(kept, (0, 0, 0), SHAPE, (1.0, 1.0, 1.0))
+
+
+def label_maps(field):
+    for mask in LESIONS:
+        others = ("empty", "cube of 8") if field.annotators else ("empty",)
+        for other in others:
+            yield {"field": label_map(mask), "field_by_two": label_map(REGIONS[other])}
+
+
+def probabilities():
+    for level in (1, 0.5, np.float32(1e-45)):
+        for mask in REGIONS.values():
+            values = (mask * level).astype(np.float32)
+            yield ProbabilityMapValue(values if mask.any() else values[:0], (0, 0, 0), SHAPE, (1.0, 1.0, 1.0))
+
+
+def candidates():
+    for confidence, mask in product((1.0, 1e-300), REGIONS.values()):
+        found, count = components_of(mask > 0)
+        kept = found.astype(np.uint16) if mask.any() else np.zeros((0, 0, 0), np.uint16)
+        yield DetectionMapValue(kept, (0, 0, 0), np.full(count, confidence), SHAPE)
+
+
+def boxes(*corners, probability=1.0):
+    rows = [[0, probability, *box] for box in corners]
+    return Boxes(np.array(rows, np.float64).reshape(-1, 6))
+
+
+BOX, POINT, FAR = (1, 1, 4, 4), (2, 2, 2, 2), (EXTREME / 2, 0, EXTREME, 1)
+
+
+def points(*positions, probability=1.0, names=None):
+    found = np.array(positions, np.float64).reshape(-1, 3)
+    classes = np.zeros(len(found), np.int64) if names is None else np.array(names, np.int64)
+    return PointSet(found, classes, np.full(len(found), probability), np.full(len(found), 2.0))
+
+
+NUMBERS = [0.0, 1.0, 0.5, 5e-324, -0.0]
+UNBOUNDED = [*NUMBERS, EXTREME, -EXTREME, 1e-308]
+
+
+def values_of(field):
+    """Return the references of cases, and the predictions that each may have."""
+    kind = field.kind
+    if kind == "label_map":
+        return list(label_maps(field)), list(map(label_map, REGIONS.values()))
+    if kind in ("probability_map", "detection_map"):
+        predictions = list(probabilities() if kind == "probability_map" else candidates())
+        return [{"field": label_map(mask)} for mask in LESIONS], predictions
+    if kind == "boxes":
+        few = [boxes(), boxes(BOX), boxes(BOX, BOX), boxes(POINT), boxes(*[BOX] * 9), boxes(BOX, FAR)]
+        return [{"field": one} for one in few[:3]], [*few, boxes(BOX, POINT, probability=0.0)]
+    if kind == "points":
+        few = [points(), points((1, 1, 1)), points((1, 1, 1), (1, 1, 1)), points((2, 1, 0), (9, 9, 9))]
+        wrong = [points(*[(1, 1, 1)] * 9), points((EXTREME, 0, 0)), points((1, 1, 1), probability=0.0)]
+        return [{"field": one, "field_ignored": None} for one in few], [*few, *wrong]
+    if kind in ("point", "keypoints"):
+        place = {"names": [0]} if kind == "keypoints" else {}
+        found = [
+            points(at, **place) for at in ((1, 1, 1), (0, 0, 0), (EXTREME, -EXTREME, 0), (-EXTREME, 1, 1))
+        ]
+        return [{"field": found[0]}, {"field": found[1]}], found
+    if kind == "box":
+        found = [boxes(box) for box in (BOX, POINT, (0, 0, 9, 9), FAR)]
+        return [{"field": found[0]}, {"field": found[2]}], found
+    if kind == "number":
+        if field.two_classes:
+            return [{"field": label} for label in (0.0, 1.0, 1.0, 0.0, math.nan)], NUMBERS
+        return [{"field": number} for number in (0.1, 0.4, 0.9, 0.0)], UNBOUNDED
+    if kind in ("decision", "class"):
+        return [{"field": label} for label in (0, 1, 1, 0, math.nan)], [0, 1]
+    if kind == "class_probabilities":
+        predictions = [(1.0, 0.0), (0.0, 1.0), (0.5, 0.5), (5e-324, 1.0)]
+        return [{"field": label} for label in (0, 1, 1, 0, math.nan)], predictions
+    if kind == "flags":
+        flags = [(1, 0), (0, 0), (1, 1), (None, 1), (None, None)]
+        return [{"field": one} for one in flags], flags
+    assert kind == "survival"
+    observed = [(5.0, 1), (2.0, 0), (9.0, 1), (2.0, 1)]
+    return [{"field": ObservedTime(*one)} for one in observed], UNBOUNDED
+
+
+def submitted_of(field, value):
+    """Return the values of a case by field; the map of an organ's probability is the organ itself."""
+    if field.kind != "label_map":
+        return {"field": value}
+    mask = value.positions.astype(np.float32)
+    return {"field": value, "folder": ProbabilityMapValue(mask, (0, 0, 0), SHAPE, (1.0, 1.0, 1.0))}
+
+
+def options_of(table):
+    yield {}
+    if issubclass(table, StructureMetricTable):
+        yield from ({"absent": "leave_out"}, {"absent": "score_predicted"})
+    if "reading" in table.model_fields and "lesions" in name_of(table):
+        yield from ({"reading": "share"}, {"reading": "pooled_share"})
+
+
+def is_nan(value):
+    return isinstance(value, float) and math.isnan(value)
+
+
+@pytest.mark.parametrize("table", METRICS, ids=name_of)
+def test_no_prediction_takes_a_case_out_of_a_metric(table):
+    for options in options_of(table):
+        for field, measure in measures_of(table, **options):
+            references, predictions = values_of(field)
+            worst = [worst_row(measure.metrics, measure.worst(CASE, one)) for one in references]
+            rows = [
+                [
+                    measure.row(FieldComparison("field", value, one, submitted_of(field, value)))
+                    for value in predictions
+                ]
+                for one in references
+            ]
+            for reference, known, of_case in zip(references, worst, rows, strict=True):
+                free = measure.undefined(reference)
+                for prediction, row in zip(predictions, of_case, strict=True):
+                    place = (options, reference, prediction)
+                    numbers = [name for name in known.keys() - set(free) if not is_nan(known[name])]
+                    assert not [name for name in numbers if is_nan(row[name])], place
+                    assert not [
+                        name for name in row if isinstance(row[name], float) and math.isinf(row[name])
+                    ], place
+            _figures_exist_by_the_reference(measure, worst, rows, options)
+
+
+def _figures_exist_by_the_reference(measure, worst, rows, options):
+    """Compare which figures exist, and for which cases, of all cases with the same prediction."""
+    if options.get("absent") == "score_predicted":
+        return
+    names, ones = [f"C{case}" for case in range(len(worst))], np.ones((1, len(worst)))
+    expected = CaseTable(names, worst)
+    for metric in measure.metrics:
+        exists = np.isnan(metric.estimator.values(WeightedCases(expected, ones)))
+        for of_cases in zip(*rows, strict=True):
+            table = CaseTable(names, [dict(row) for row in of_cases])
+            assert np.array_equal(metric.estimator.strata(table), metric.estimator.strata(expected))
+            assert np.isnan(metric.estimator.values(WeightedCases(table, ones))) == exists, (
+                metric.name,
+                of_cases,
+            )
