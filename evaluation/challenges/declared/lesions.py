@@ -200,6 +200,9 @@ class _PartTable(LesionTable):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the figures. Raises ValueError as `LabelMetricTable`, and for what cannot be pooled."""
+        assert isinstance(table, LabelMapField)
+        if self.reading == "pooled_share" and table.annotators:
+            raise ValueError("reading: expected no pooled share of a field with annotators")
         measure = super().measure(name, field_name, table)
         return measure.pooled() if self.reading == "pooled_share" else measure
 
