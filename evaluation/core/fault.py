@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -177,6 +177,25 @@ def quotation(text: str) -> str:
         return text
     escaped = printable(text).replace('"', r"\x22")
     return f'"{escaped}"'
+
+
+def in_digits(number: float, *others: float, digits: int = 6) -> str:
+    """Return a number in so many significant digits, or in more where it would look like one of ``others``.
+
+    So 0.99999994 is not shown as 1 where 1 is expected. Zero has no sign.
+    """
+    unlike = [other for other in others if other != number]
+    texts = (f"{number + 0.0:.{count}g}" for count in range(digits, 17))
+    return next((text for text in texts if float(text) not in unlike), f"{number + 0.0:.17g}")
+
+
+def apart(expected: Sequence[float], found: Sequence[float], digits: int = 6) -> tuple[str, str]:
+    """Return numbers separated by commas, each in as many digits as tell it from the other at its place."""
+    pairs = list(zip(expected, found, strict=True))
+    return (
+        ", ".join(in_digits(one, other, digits=digits) for one, other in pairs),
+        ", ".join(in_digits(other, one, digits=digits) for one, other in pairs),
+    )
 
 
 def shorten(text: str, limit: int = _MAX_QUOTED_LENGTH) -> str:

@@ -10,7 +10,7 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import FaultKind, ReadError, shorten
+from evaluation.core.fault import FaultKind, ReadError, apart, in_digits, shorten
 from evaluation.io.pixels import Size
 from evaluation.io.tables import DECIMAL, parse_number
 
@@ -219,7 +219,7 @@ def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadE
             problems.append(ReadError(FaultKind.MALFORMED, f"{name} a finite number", error.found, number))
     confidence = values.get("confidence", 1.0)
     if not 0.0 <= confidence <= 1.0:
-        expected, found = "confidence from 0 to 1", f"{confidence:.12g}"
+        expected, found = "confidence from 0 to 1", in_digits(confidence, 0, 1, digits=12)
         problems.append(ReadError(FaultKind.WRONG_VALUE, expected, found, number))
     for axis, length in (("x", size.width), ("y", size.height)):
         least, limit = {
@@ -231,9 +231,14 @@ def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadE
         for name, value in ((f"{axis}1", low), (f"{axis}2", high)):
             if value is not None and not least <= value <= limit:
                 expected = f"{name} from {least} to {limit}{form.remedy}"
-                problems.append(ReadError(FaultKind.WRONG_VALUE, expected, f"{value:.12g}", number))
+                problems.append(
+                    ReadError(
+                        FaultKind.WRONG_VALUE, expected, in_digits(value, least, limit, digits=12), number
+                    )
+                )
         if low is not None and high is not None and high < low:
-            expected, found = f"{axis}1 ≤ {axis}2", f"{axis}1 = {low:.12g}, {axis}2 = {high:.12g}"
+            first, second = apart([low], [high], digits=12)
+            expected, found = f"{axis}1 ≤ {axis}2", f"{axis}1 = {first}, {axis}2 = {second}"
             problems.append(ReadError(FaultKind.WRONG_VALUE, expected, found, number))
     return problems
 

@@ -14,7 +14,14 @@ from evaluation.core.fault import FaultKind, ReadError, shorten
 from evaluation.core.formats import META_IMAGE
 from evaluation.io.pixels import NUMBERS, Size, check_size, damaged
 from evaluation.io.volume_header import UPRIGHT, Geometry, header_of
-from evaluation.io.voxels import ZLIB, BegunStream, OpenVolume, VoxelBytes, volume_of, write_with_simpleitk
+from evaluation.io.voxels import (
+    ZLIB,
+    BegunStream,
+    OpenVolume,
+    VoxelBytes,
+    volume_of,
+    write_with_simpleitk,
+)
 
 _IMAGE = META_IMAGE.name
 _VOLUME = "a MetaImage volume"
@@ -37,6 +44,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _COUNT = re.compile("[0-9]{1,9}")
 _BLANKS = " \t\r"
 _LAST_KEY = "ElementDataFile"
+_LINE_ENDS = (b"\n", b"\r\n")
 _BEFORE_THE_NUMBER_OF_AXES = {"Comment", "ObjectType", "ObjectSubType"}
 _FLAGS = ("BinaryData", "CompressedData", "BinaryDataByteOrderMSB", "ElementByteOrderMSB")
 _NO_SCALE = {"ElementToIntensityFunctionSlope": "1", "ElementToIntensityFunctionOffset": "0"}
@@ -46,13 +54,15 @@ _NO_SCALE = {"ElementToIntensityFunctionSlope": "1", "ElementToIntensityFunction
 class MetaImageHeader:
     """The content of a header: ``size`` is (x, y) or (x, y, z), ``element_type`` for example "MET_UCHAR".
 
-    With ``deflated`` the values are a zlib stream. ``keys`` holds every line, ``image`` names the file in
+    With ``deflated`` the values are a zlib stream. ``ends``: what may follow the values, a line end for
+    example; empty for anything. ``keys`` holds every line, ``image`` names the file in
     messages.
     """
 
     size: tuple[int, ...]
     element_type: str
     deflated: bool
+    ends: tuple[bytes, ...]
     keys: Mapping[str, str]
     image: str
 
@@ -61,10 +71,10 @@ class MetaImageHeader:
 
         Raises `ReadError` if several exist and differ.
         """
-        values = {self.keys[name] for name in names if name in self.keys}
-        if len(values) > 1:
-            raise damaged(self.image, f"a header with contradictory {' and '.join(names)}")
-        return values.pop() if values else ""
+        given = [name for name in names if name in self.keys]
+        if len({_as_numbers(self.keys[name]) for name in given}) > 1:
+            raise damaged(self.image, f"a header with contradictory {' and '.join(given)}")
+        return self.keys[given[0]] if given else ""
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
@@ -100,10 +110,15 @@ def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[A
     expected_bytes = pixels * dtype.itemsize
     content: memoryview | bytes = data[stream.tell() :]
     if header.deflated:
+        inflater = zlib.decompressobj()
         try:  # one byte more at most than there should be
-            content = zlib.decompressobj().decompress(content, expected_bytes + 1)
+            content = inflater.decompress(content, expected_bytes + 1)
         except zlib.error:
             raise damaged(_IMAGE, "damaged or incomplete image data") from None
+        if header.ends and inflater.unused_data not in header.ends:
+            raise damaged(_IMAGE, "other bytes after its compressed ones")
+    if len(content) > expected_bytes and content[expected_bytes:] in header.ends:
+        content = content[:expected_bytes]
     if len(content) != expected_bytes:
         raise damaged(_IMAGE, f"{len(content) // dtype.itemsize} of {pixels} pixels")
     return np.frombuffer(content, dtype).reshape(found.height, found.width)
@@ -122,7 +137,7 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVol
         [*matrix[::3], *matrix[1::3], *matrix[2::3]],
         _VOLUME,
     )
-    voxels = VoxelBytes(stream, _VOLUME, ZLIB if fields.deflated else None)
+    voxels = VoxelBytes(stream, _VOLUME, ZLIB if fields.deflated else None, fields.ends)
     return volume_of(header, voxels, slab_bytes)
 
 
@@ -153,9 +168,10 @@ def read_header(read: Callable[[int], bytes], file_bytes: int, image: str) -> Me
     # Some readers look at the first letter of a flag only.
     if any(keys.get(flag, "True").casefold() not in ("true", "false") for flag in _FLAGS):
         raise damaged(image, "a header with a flag that is neither True nor False")
-    if not _is_true(keys, "BinaryData", "True") or keys.get("HeaderSize", "0") != "0":
+    # −1: the values are the last bytes of the file; they follow the header here all the same.
+    if not _is_true(keys, "BinaryData", "True") or keys.get("HeaderSize", "0") not in ("0", "-1"):
         raise damaged(image, "values written as text or at an offset")
-    if any(keys.get(key, neutral) != neutral for key, neutral in _NO_SCALE.items()):
+    if any(_as_numbers(keys.get(key, neutral)) != _as_numbers(neutral) for key, neutral in _NO_SCALE.items()):
         raise ReadError(FaultKind.WRONG_VALUE, "values without a scale", "a scale of the intensity")
     channels = keys.get("ElementNumberOfChannels", "1")
     if channels != "1":
@@ -165,9 +181,16 @@ def read_header(read: Callable[[int], bytes], file_bytes: int, image: str) -> Me
         raise damaged(image, "an invalid header")
     deflated = _is_true(keys, "CompressedData")
     found_bytes = file_bytes - header_bytes if deflated else 0
-    if keys.get("CompressedDataSize", "0") != str(found_bytes):
+    ends: dict[str, tuple[bytes, ...]] = {}
+    if deflated:
+        ends = {str(found_bytes - len(end)): (end,) for end in _LINE_ENDS}
+    ends[str(found_bytes)] = () if deflated else (b"", *_LINE_ENDS)
+    if (size := keys.get("CompressedDataSize", "0")) not in ends:
         raise damaged(image, f"{found_bytes} compressed bytes, unlike its CompressedDataSize")
-    return MetaImageHeader(tuple(map(int, counts)), keys.get("ElementType", "none"), deflated, keys, image)
+    # Other programs would take the line end for the last value.
+    of_end = ends[size] if keys.get("HeaderSize") != "-1" else ends[size][:1]
+    element_type = keys.get("ElementType", "none")
+    return MetaImageHeader(tuple(map(int, counts)), element_type, deflated, of_end, keys, image)
 
 
 def _read_keys(read: Callable[[int], bytes], image: str) -> tuple[dict[str, str], int]:
@@ -195,6 +218,14 @@ def _read_keys(read: Callable[[int], bytes], image: str) -> tuple[dict[str, str]
             return keys, position
         line.clear()
     raise damaged(image, "an invalid header")
+
+
+def _as_numbers(text: str) -> tuple[float, ...] | str:
+    """Return the numbers of a value, so that 0.70 is 0.7; a text that has others stays as it is."""
+    try:
+        return tuple(_numbers(text))
+    except ValueError:
+        return text
 
 
 def _is_true(keys: Mapping[str, str], key: str, default: str = "False") -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.formats import GZIP, NIFTI
-from evaluation.io.volume_header import UPRIGHT, Geometry, header_of
+from evaluation.io.volume_header import UPRIGHT, Geometry, header_of, skew_of
 from evaluation.io.voxels import GZIPPED, BegunStream, OpenVolume, VoxelBytes, volume_of, write_with_simpleitk
 
 _HEADER_BYTES = 348
@@ -93,6 +93,8 @@ def _place(data: bytearray, order: str) -> tuple[Numbers, Numbers, Numbers]:
         matrix = [struct.unpack_from(f"{order}4f", data, 280 + 16 * row) for row in range(3)]
         lengths = [math.hypot(*(matrix[row][axis] for row in range(3))) for axis in range(3)]
         rows = [[row[axis] / (lengths[axis] or math.nan) for axis in range(3)] for row in matrix]
+        if all(map(math.isfinite, chain(*rows))) and (skewed := skew_of(tuple(chain(*rows)))):
+            raise skewed
         places.append((lengths, [row[3] for row in matrix], rows))
     for lengths, origin, rows in places:
         limits = [*(_TOLERANCE * abs(length) for length in (*spacing, *spacing)), *[_TOLERANCE] * 9]

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 
-from evaluation.core.fault import FaultKind, PhaseError, ReadError
+from evaluation.core.fault import FaultKind, PhaseError, ReadError, apart, in_digits
 from evaluation.core.form import CaseForm
 from evaluation.io.pixels import NUMBERS
 from evaluation.io.tables import parse_number
@@ -17,13 +18,17 @@ SPACING_TOLERANCE = 1e-4
 """Spacings are equal if they differ by less than this share: a twentieth of a voxel over 512 of them."""
 
 ORIGIN_TOLERANCE = 1e-2
-"""Origins are equal if they differ, along every axis, by less than this share of the spacing."""
+"""Origins are equal if they differ, along every axis, by less than this share of the spacing.
+
+A format of single precision cannot hold every origin so exactly: its rounding is allowed as well.
+"""
+
+_SINGLE_PRECISION = 2.0**-23
 
 DIRECTION_TOLERANCE = 1e-3
 """Directions are equal if no cosine differs by more than this: small rotations in NIfTI are off by half."""
 
 MAX_VOXELS = 1 << 30
-_LEAST_DETERMINANT = 1e-6
 
 EXCHANGED = "the axes are exchanged"
 
@@ -65,17 +70,22 @@ def check_geometry(found: Geometry, expected: Geometry, planes: str = "planes") 
         wanted, other_size = (_size(geometry.shape, planes) for geometry in (expected, found))
         hint = _hint_of_shape(found, expected)
         problems.append(ReadError(FaultKind.WRONG_SIZE, wanted, other_size, hint=hint))
-    scale = expected.spacing_mm or (1.0, 1.0, 1.0)
+    scale, origin = expected.spacing_mm or (1.0, 1.0, 1.0), expected.origin_mm or (0.0, 0.0, 0.0)
+    of_origin = [
+        max(ORIGIN_TOLERANCE * length, _SINGLE_PRECISION * abs(position))
+        for length, position in zip(scale, origin, strict=True)
+    ]
     for name, unit, one, other, tolerances in (
         ("spacing", " mm", expected.spacing_mm, found.spacing_mm, [SPACING_TOLERANCE * s for s in scale]),
-        ("origin", " mm", expected.origin_mm, found.origin_mm, [ORIGIN_TOLERANCE * s for s in scale]),
+        ("origin", " mm", expected.origin_mm, found.origin_mm, of_origin),
         ("direction", "", expected.direction, found.direction, [DIRECTION_TOLERANCE] * 9),
     ):
         if one is None or other is None or _are_near(one, other, tolerances):
             continue
-        wanted = f"{name} {_numbers(one)}{unit}" + " (x, y, z)" * bool(unit)
+        first, second = apart(one, other)
+        wanted = f"{name} {first}{unit}" + " (x, y, z)" * bool(unit)
         hint = _hint_of_axes(other, one, tolerances)
-        problems.append(ReadError(FaultKind.WRONG_VALUE, wanted, f"{_numbers(other)}{unit}", hint=hint))
+        problems.append(ReadError(FaultKind.WRONG_VALUE, wanted, f"{second}{unit}", hint=hint))
     return problems
 
 
@@ -133,8 +143,8 @@ def header_of(
             raise ReadError(FaultKind.UNREADABLE, volume, f"an invalid {name}")
     if spacing is not None and min(spacing) <= 0:
         raise ReadError(FaultKind.UNREADABLE, volume, "a spacing that is not above 0")
-    if direction is not None and abs(np.linalg.det(np.reshape(direction, (3, 3)))) < _LEAST_DETERMINANT:
-        raise ReadError(FaultKind.UNREADABLE, volume, "a direction whose axes lie in one plane")
+    if direction is not None and (skewed := skew_of(tuple(direction))):
+        raise skewed
     x, y, z = size_xyz
     place = (None if numbers is None else tuple(numbers) for numbers in (spacing, origin, direction))
     return VolumeHeader(Geometry((z, y, x), *place), dtype)  # type: ignore[arg-type]  # lengths as checked
@@ -145,8 +155,30 @@ def _size(shape: tuple[int, int, int], planes: str) -> str:
     return f"{z} {planes} of {x} × {y} pixels"
 
 
-def _numbers(numbers: Sequence[float]) -> str:
-    return ", ".join(f"{number:.6g}" for number in numbers)
+_TILTED = "a gantry tilt or a shear? Resample the image and its masks to a grid with right angles"
+_SCALED = "multiply the spacing by it, and divide the direction"
+
+
+@lru_cache(maxsize=64)
+def skew_of(direction: tuple[float, ...]) -> ReadError | None:
+    """Return the error for axes that are not orthonormal within `DIRECTION_TOLERANCE`, None for any others.
+
+    Distances and volumes follow from spacings alone, and would be wrong with such axes. ``direction`` is a
+    matrix as that of `Geometry`.
+    """
+    axes = [direction[column::3] for column in range(3)]
+    lengths = [math.hypot(*axis) for axis in axes]
+    for name, length in zip("xyz", lengths, strict=True):
+        if not abs(length - 1) <= DIRECTION_TOLERANCE:
+            found = f"an axis {name} of length {in_digits(length, 1, digits=4)}"
+            return ReadError(FaultKind.WRONG_VALUE, "direction cosines, of length 1", found, hint=_SCALED)
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        cosine = sum(a * b for a, b in zip(axes[one], axes[other], strict=True))
+        if abs(cosine) > DIRECTION_TOLERANCE:
+            angle = math.degrees(math.acos(max(-1.0, min(1.0, cosine / (lengths[one] * lengths[other])))))
+            found = f"axes {'xyz'[one]} and {'xyz'[other]} at {in_digits(angle, 90, digits=4)}°"
+            return ReadError(FaultKind.WRONG_VALUE, "axes at right angles", found, hint=_TILTED)
+    return None
 
 
 # --- The geometry that the case table gives the image of a case ---
@@ -175,11 +207,14 @@ def geometry_of(case: CaseForm) -> Geometry:
     if spacing is None or min(spacing) <= 0:
         found = case.columns.get("spacing_mm", "")
         raise PhaseError(f"{place}, spacing_mm: expected three lengths, found {found!r}")
+    direction = _numbers_in(case, "direction", 9)
+    if direction is not None and (skewed := skew_of(direction)):
+        raise PhaseError(f"{place}, direction: {skewed}; {skewed.hint}")
     return Geometry(
         (int(depth[0]), case.height, case.width),
         spacing,  # type: ignore[arg-type]  # three, as checked
         _numbers_in(case, "origin_mm", 3),  # type: ignore[arg-type]
-        _numbers_in(case, "direction", 9),  # type: ignore[arg-type]
+        direction,  # type: ignore[arg-type]
     )
 
 
@@ -225,4 +260,4 @@ def _numbers_in(case: CaseForm, column: str, count: int) -> tuple[float, ...] | 
 
 
 def _text(numbers: tuple[float, ...] | None) -> str:
-    return " ".join(f"{number:.12g}" for number in numbers or ())
+    return " ".join(f"{number + 0.0:.12g}" for number in numbers or ())

@@ -2,7 +2,7 @@
 
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,9 +65,14 @@ class VoxelBytes:
     saves 5 % of the processor time of 13 cyst volumes (4.56 → 4.79 s without).
     """
 
-    def __init__(self, stream: ByteStream, volume: str, form: int | None) -> None:
-        """Begin at the next byte of ``form`` `ZLIB`, `GZIPPED` or None; ``volume`` names it in messages."""
-        self._stream, self._volume, self._form = stream, volume, form
+    def __init__(
+        self, stream: ByteStream, volume: str, form: int | None, ends: Collection[bytes] = (b"",)
+    ) -> None:
+        """Begin at the next byte of ``form`` `ZLIB`, `GZIPPED` or None; ``volume`` names it in messages.
+
+        ``ends``: what may follow the voxels in the file; empty for anything, which a zlib stream ends itself.
+        """
+        self._stream, self._volume, self._form, self._ends = stream, volume, form, ends
         if form is not None:
             # It inflates masks in a sixteenth of the time of zlib (4 cyst volumes: 0.11 s, not 1.76 s).
             from zlib_ng import zlib_ng
@@ -100,7 +105,11 @@ class VoxelBytes:
 
     def finish(self) -> None:
         """Check that nothing follows and that the checksum is correct. Raises `ReadError`."""
-        if self._stream.read(1) if self._form is None else self._inflate(1):
+        more = self._form is not None and bool(self._inflate(1))
+        if not more and self._ends:
+            left = b"" if self._form is None else self._inflater.unused_data
+            more = left + self._stream.read(1 + max(map(len, self._ends))) not in self._ends
+        if more:
             raise self._error("more voxels than its header says")
 
     def _inflate(self, most: int) -> bytes:

@@ -104,7 +104,7 @@ def table_from_files(
         try:
             read = _geometry_cells(root, path, depth, "spacing_mm" in public) if with_size else {}
         except (ReadError, OSError) as error:
-            problems.append(f"{path}: {error}")
+            problems.append(str(error.fault(path)) if isinstance(error, ReadError) else f"{path}: {error}")
             continue
         for column, cell in read.items():
             kept, other = cells.setdefault(column, (cell, path))

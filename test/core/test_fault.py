@@ -1,10 +1,11 @@
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError, printable
+from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError, apart, in_digits, printable
 
 
 @pytest.mark.parametrize(
@@ -64,3 +65,18 @@ def test_a_form_fault_carries_one_or_many():
 def test_faults_cross_into_other_processes():
     fault = Fault(FaultKind.MISSING, "a", "a file", "none", 1, "x")
     assert pickle.loads(pickle.dumps(fault)) == fault
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
+def test_different_numbers_look_different(one, other):
+    first, second = apart([one], [other])
+    assert (first == second) == (one == other)
+    assert first != "-0"
+
+
+@pytest.mark.parametrize(
+    ("number", "others", "text"),
+    [(float(np.float32(0.99999994)), (0, 1), "0.9999999"), (2.5, (2,), "2.5"), (1 / 3, (), "0.333333")],
+)
+def test_a_number_has_digits_until_it_differs(number, others, text):
+    assert in_digits(number, *others) == text

@@ -132,7 +132,7 @@ ROWS = {
     ),
     "map that is compressed under a plain name": Row(
         file(ORGANS, Path.read_bytes, ".nii"),
-        "expected a NIfTI volume, found a file that ends before its voxels",
+        AS_BEFORE,
     ),
     "map twice": Row(
         lambda folder: (

@@ -109,7 +109,7 @@ ROWS = {
     "volume of long integers": Row(meta(rb"ElementType = \w+", b"ElementType = MET_LONG")),
     "volume with a flag of a number": Row(meta(rb"MSB = False", b"MSB = 1")),
     "volume in another file": Row(meta(rb"LOCAL", b"/etc/passwd")),
-    "volume at an offset": Row(meta(rb"(ElementType)", rb"HeaderSize = -1\n\1")),
+    "volume at an offset": Row(meta(rb"(ElementType)", rb"HeaderSize = 7\n\1")),
     "NIfTI whose voxels begin between two bytes": Row(nifti(108, "f", 352.9)),
     "NIfTI whose voxels begin in its header": Row(nifti(108, "f", 348)),
     "NIfTI of two positions": Row(nifti(268, "f", 99)),

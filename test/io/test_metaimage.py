@@ -78,10 +78,20 @@ BOMB = zlib.compress(bytes(1 << 22))
         (header(ElementType="MET_USHORT") + bytes(24), FaultKind.WRONG_VALUE, "MET_USHORT"),
         (header(ElementNumberOfChannels="3") + bytes(36), FaultKind.WRONG_VALUE, "3 channels"),
         (header(ElementDataFile="/etc/passwd"), FaultKind.FORBIDDEN, "a reference to another file"),
-        (header(HeaderSize="-1") + bytes(12), FaultKind.UNREADABLE, OFFSET),
+        (header(HeaderSize="-1") + bytes(12) + b"\n", FaultKind.UNREADABLE, "13 of 12 pixels"),
         (header(HeaderSize="7") + bytes(19), FaultKind.UNREADABLE, OFFSET),
         (header() + bytes(11), FaultKind.UNREADABLE, "11 of 12 pixels"),
         (header() + bytes(13), FaultKind.UNREADABLE, "13 of 12 pixels"),
+        (
+            deflated(DEFLATED, CompressedDataSize="10"),
+            FaultKind.UNREADABLE,
+            "other bytes after its compressed ones",
+        ),
+        (
+            deflated(DEFLATED) + b"x",
+            FaultKind.UNREADABLE,
+            "other bytes after its compressed ones",
+        ),
         (deflated(b"?" * 9), FaultKind.UNREADABLE, "damaged or incomplete image data"),
         (deflated(BOMB), FaultKind.UNREADABLE, "13 of 12 pixels"),
         (deflated(zlib.compress(bytes(9))), FaultKind.UNREADABLE, "9 of 12 pixels"),
@@ -101,8 +111,7 @@ BOMB = zlib.compress(bytes(1 << 22))
         *(
             (data, FaultKind.UNREADABLE, f"{size} compressed bytes, unlike its CompressedDataSize")
             for data, size in (
-                (deflated(DEFLATED, CompressedDataSize="9"), len(DEFLATED)),
-                (deflated(DEFLATED) + b"x", len(DEFLATED) + 1),
+                (deflated(DEFLATED, CompressedDataSize="8"), len(DEFLATED)),
                 (deflated(DEFLATED)[:-1], len(DEFLATED) - 1),
                 (header(CompressedData="True") + DEFLATED, len(DEFLATED)),
                 (header(CompressedDataSize="12") + bytes(12), 0),
@@ -126,6 +135,24 @@ def test_refuses(data, kind, found):
     with pytest.raises(ReadError) as caught:
         read(data)
     assert (caught.value.kind, caught.value.found) == (kind, found)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        header(HeaderSize="-1") + PIXELS.tobytes(),
+        header() + PIXELS.tobytes() + b"\n",
+        header() + PIXELS.tobytes() + b"\r\n",
+        deflated(zlib.compress(PIXELS.tobytes())) + b"\n",
+        header(ElementToIntensityFunctionSlope="1.0") + PIXELS.tobytes(),
+    ],
+)
+def test_reads_what_other_programs_write(tmp_path, data):
+    (tmp_path / "mask.mha").write_bytes(data)
+    np.testing.assert_array_equal(
+        SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(tmp_path / "mask.mha")), PIXELS
+    )
+    np.testing.assert_array_equal(read(data), PIXELS)
 
 
 def test_without_a_size_the_number_of_pixels_is_limited():

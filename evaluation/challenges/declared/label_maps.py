@@ -89,8 +89,10 @@ class LabelMapField(ImageFieldTable):
     It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, `.png`, `.bmp`, `.tif`
     or `.mha` for images; in an algorithm phase it is an image. Values may have any integer type, or be
     floating-point numbers that are whole. Unlisted numbers are faults, and so is another size. For volumes so
-    are a spacing that differs by more than 0.01 %, an origin that differs by more than 1 % of the spacing,
-    and a direction with a cosine that differs by more than 0.001. The reference is such a file.
+    are a spacing that differs by more than 0.01 %, an origin that differs by more than 1 % of the spacing
+    (and by more than single precision rounds it), a direction with a cosine that differs by more than 0.001,
+    and axes that are not at right angles, as after a gantry tilt: resample such images and their masks. The
+    reference is such a file.
     """
 
     kind: Literal["label_map"]

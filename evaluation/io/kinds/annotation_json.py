@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluation.core.fault import Fault, FaultKind, FormFault, shorten
+from evaluation.core.fault import Fault, FaultKind, FormFault, in_digits, shorten
 from evaluation.core.field import JsonSource, fault_at
 from evaluation.core.form import CaseForm
 from evaluation.io.box_files import MAX_COORDINATE, Outside
@@ -119,7 +119,7 @@ def _annotation(source: JsonSource, value: Mapping[str, Any], of: AnnotationType
         try:
             probability = number_of_json(place, probability, "a number from 0 to 1")
             if not 0 <= probability <= 1:
-                raise fault_at(place, "a number from 0 to 1", f"{probability:.12g}")
+                raise fault_at(place, "a number from 0 to 1", in_digits(probability, 0, 1, digits=12))
         except FormFault as fault:
             faults += fault.faults
     FormFault.raise_all(faults)
@@ -221,7 +221,7 @@ def within_image(
     for name, value, high in zip(_CORNERS, corners, (right, bottom) * 2, strict=True):
         if not low <= value <= high:
             expected = f"{name} from {low:.12g} to {high:.12g}{remedy}"
-            faults += fault_at(source, expected, f"{value:.12g}").faults
+            faults += fault_at(source, expected, in_digits(value, low, high, digits=12)).faults
     return corners, not is_inside
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core import field
-from evaluation.core.fault import Fault, FormFault, ReadError
+from evaluation.core.fault import Fault, FormFault, ReadError, apart
 from evaluation.core.form import CaseForm
 from evaluation.io import box_files
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of
@@ -319,7 +319,8 @@ class BoxesInSpace(field.Kind):
         yield from self.space.faults(source, upper, case, "2")
         for name, low, high in zip(self.space.names, lower, upper, strict=True):
             if high < low:
-                expected, found = f"{name}1 ≤ {name}2", f"{name}1 = {low:.12g}, {name}2 = {high:.12g}"
+                first, second = apart([low], [high], digits=12)
+                expected, found = f"{name}1 ≤ {name}2", f"{name}1 = {first}, {name}2 = {second}"
                 yield from field.fault_at(source, expected, found).faults
 
     def items(self, value: Boxes) -> int:

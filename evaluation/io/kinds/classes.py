@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from evaluation.core.fault import Fault, FaultKind, FormFault, most_similar, shorten
+from evaluation.core.fault import Fault, FaultKind, FormFault, in_digits, most_similar, shorten
 from evaluation.core.field import (
     CellsSource,
     ColumnKind,
@@ -222,7 +222,7 @@ class ClassProbabilities(Kind):
             raise TypeError(f"no probabilities can be read from {type(source).__name__}")
         if self.tolerance is not None and abs(math.fsum(values) - 1.0) > self.tolerance:
             expected = f"probabilities whose sum is 1 (within {self.tolerance:g})"
-            raise fault_at(source, expected, f"a sum of {math.fsum(values):.6g}")
+            raise fault_at(source, expected, f"a sum of {in_digits(math.fsum(values), 1)}")
         return values
 
     def _of_cells(self, source: CellsSource) -> Probabilities:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import FaultKind, FormFault, ReadError
+from evaluation.core.fault import FaultKind, FormFault, ReadError, in_digits
 from evaluation.core.field import FileAccess, Kind, Source, Variant, grow_by_a_pixel
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions
@@ -89,7 +89,9 @@ class ListedLabels:
         hint = None
         if found[-1] == np.iinfo(np.uint8).max and max(listed) < found[-1]:
             hint = "grey values? Write the numbers of the labels"
-        words = values_in_words([f"{value:.6g}" if isinstance(value, float) else value for value in found])
+        words = values_in_words(
+            [in_digits(value, *self._values) if isinstance(value, float) else value for value in found]
+        )
         return ReadError(FaultKind.WRONG_VALUE, self.in_words(), words, hint=hint)
 
 

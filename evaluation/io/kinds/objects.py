@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import Fault, FaultKind, FormFault, shorten
+from evaluation.core.fault import Fault, FaultKind, FormFault, in_digits, shorten
 from evaluation.core.field import CellsSource, RowsSource, Source, fault_at
 from evaluation.core.form import CaseForm
 from evaluation.io.box_files import MAX_COORDINATE
@@ -53,7 +53,8 @@ class Space:
         for name, value, (low, high) in zip(self.names, position, self.bounds(case), strict=True):
             if not low <= value <= high:
                 expected = f"{name}{suffix} from {low:.12g} to {high:.12g}"
-                yield from fault_at(source, expected, f"{name}{suffix} = {value:.12g}").faults
+                shown = in_digits(value, low, high, digits=12)
+                yield from fault_at(source, expected, f"{name}{suffix} = {shown}").faults
 
     def farthest(self, position: Sequence[float], case: CaseForm) -> tuple[float, ...]:
         """Return a position far from another: across the image, or far outside of it."""
@@ -124,7 +125,7 @@ class Attributes:
             except FormFault as fault:
                 faults += fault.faults
             if not 0 <= probability <= 1:
-                found = f"{probability:.12g}"
+                found = in_digits(probability, 0, 1, digits=12)
                 faults += fault_at(_cell(row, column), self._PROBABILITY, found).faults
         return label, probability
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import Fault, FaultKind, FormFault
+from evaluation.core.fault import Fault, FaultKind, FormFault, in_digits
 from evaluation.core.field import (
     CellsSource,
     FileAccess,
@@ -77,7 +77,9 @@ class PointInImage(Kind):
             axis, limit = "xy"[position], (case.width, case.height)[position]
             value = _coordinate(source, position, "a finite number")
             if not 0 <= value <= limit:
-                raise fault_at(source, f"{axis} from 0 to {limit}", f"{axis} = {value:.12g}")
+                raise fault_at(
+                    source, f"{axis} from 0 to {limit}", f"{axis} = {in_digits(value, 0, limit, digits=12)}"
+                )
             return value
 
         x, y = all_numbers(coordinate, 2)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.core.fault import apart, in_digits
 from evaluation.core.field import FileAccess, FileSource, Source, Variant, fault_at, grow_by_a_pixel
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions
@@ -116,7 +117,7 @@ def read_probabilities(
                 bad = values[~((values >= 0) & (values <= highest))].flat[0]
                 place = f" in plane {z}" if dimensions == 3 else ""
                 expected = "values from 0 to 1" if highest == 1 else "finite values of at least 0"
-                raise fault_at(FileSource(path), expected, f"{float(bad):.6g}{place}")
+                raise fault_at(FileSource(path), expected, f"{in_digits(float(bad), 0, 1)}{place}")
             found = _cropped(values)  # values above 0 may become 0 as float32
             yield Crop(found.values, part.top + found.top, part.left + found.left)
 
@@ -202,7 +203,7 @@ class DetectionMap(MapKind):
         if len(several):
             first = several[0]
             expected = "one value in each connected component (diagonal neighbours are connected)"
-            extremes = f"{lowest[first]:.6g} to {highest[first]:.6g}"
+            extremes = " to ".join(apart([lowest[first]], [highest[first]]))
             raise fault_at(FileSource(path), expected, f"{extremes} in one of {len(several)} components")
         return DetectionMapValue(labelled, found.corner, highest[1:].astype(np.float64), shape)
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.core.fault import in_digits
 from evaluation.core.field import FileAccess, FileSource, Kind, Source, Variant, fault_at, grow_by_a_pixel
 from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, Packed, list_of, pack_crop, unpack_crop
@@ -151,7 +152,8 @@ class StoredVolume:
         if bad is None and self.kind.whole and values.dtype.kind == "f":
             bad = next(iter(values[values != np.floor(values)]), None)
         if bad is not None:
-            found = f"{float(bad):.6g} in B-scan {z + 1}"
+            near = (minimum, maximum, *((round(bad),) if self.kind.whole and np.isfinite(bad) else ()))
+            found = f"{in_digits(float(bad), *near)} in B-scan {z + 1}"
             raise fault_at(FileSource(self.path), self.kind.values(), found)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from evaluation.core.fault import PhaseError, ReadError
+from evaluation.core.fault import PhaseError, ReadError, in_digits
 from evaluation.io.files import FileStream
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import EXTENSIONS, open_volume
@@ -265,7 +265,7 @@ class Scan:
         levels = plane.astype(np.uint8) if plane.dtype.kind in "iu" else np.nan_to_num(plane).astype(np.uint8)
         wrong = plane[(levels != plane) | (levels > CONFIDENCES[-1])]
         if wrong.size:
-            found = f"{float(wrong[0]):.6g} in B-scan {b_scan}"
+            found = f"{in_digits(float(wrong[0]), *CONFIDENCES)} in B-scan {b_scan}"
             raise PhaseError(f"{self.path}: expected confidences 0 to {CONFIDENCES[-1]}, found {found}")
         return levels
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from evaluation.core.aggregation import metric_values
 from evaluation.core.challenge import fields_of
+from evaluation.core.fault import apart, in_digits
 from evaluation.core.field import Field, Variant
 from evaluation.core.form import INPUT_VALUE, STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.core.outcome import Progress, no_progress
@@ -65,21 +66,24 @@ def problems_of(name: str, scale: MetricBounds, figures: Figures) -> Iterator[st
     low, high = sorted((scale.best, scale.worst))
     for submission, value in present.items():
         if not low - _TOLERANCE <= value <= high + _TOLERANCE:
-            yield f"{name}: the {submission} submission gets {value:.6g}, outside {low:.6g} to {high:.6g}"
+            gets = in_digits(value, low, high)
+            yield f"{name}: the {submission} submission gets {gets}, outside {low:.6g} to {high:.6g}"
     if not scale.ordered:
         return
     better_is = "higher" if scale.best > scale.worst else "lower"
     sign = 1.0 if better_is == "higher" else -1.0
     if scale.reached and abs(perfect - scale.best) > _TOLERANCE:
-        yield f"{name}: the perfect submission gets {perfect:.6g}, not the best value {scale.best:.6g}"
+        gets = in_digits(perfect, scale.best)
+        yield f"{name}: the perfect submission gets {gets}, not the best value {scale.best:.6g}"
     for better, worse in _ORDER:
         # What is derived from one of several references is not ordered by the others.
         if not scale.reached and worse != MISSING:
             continue
         if better in present and worse in present and sign * (present[worse] - present[better]) > _TOLERANCE:
+            more, less = apart([present[worse]], [present[better]])
             yield (
-                f"{name}: the {worse} submission gets {present[worse]:.6g} and beats the {better} one with "
-                f"{present[better]:.6g}, though {better_is} is better"
+                f"{name}: the {worse} submission gets {more} and beats the {better} one with {less}, "
+                f"though {better_is} is better"
             )
     if MISSING in present and abs(present[MISSING] - perfect) <= _TOLERANCE:
         yield f"{name}: the missing submission gets the same as the perfect one, {perfect:.6g}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.fault import PhaseError
+from evaluation.core.fault import PhaseError, apart
 from evaluation.organiser.ranking.results import PhaseResults, Submission, read_results
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
 from evaluation.organiser.ranking.selection import select
@@ -164,8 +164,10 @@ def table_of(changes: Changes) -> Iterator[str]:
 
 
 def _text(change: Change) -> str:
-    before, now = ("–" if value is None else f"{value:.6g}" for value in (change.before, change.now))
-    return now if change.before == change.now else f"{before} → {now}"
+    if change.before is None or change.now is None or change.before == change.now:
+        before, now = ("–" if value is None else f"{value:.6g}" for value in (change.before, change.now))
+        return now if change.before == change.now else f"{before} → {now}"
+    return " → ".join(apart([change.before], [change.now]))
 
 
 def _change(name: tuple[str, str], before: Submission | None, now: Submission | None) -> SubmissionChange:

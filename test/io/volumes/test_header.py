@@ -1,7 +1,22 @@
+import math
+
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from evaluation.io.volume_header import UPRIGHT, Geometry, check_geometry
+from evaluation.core.fault import PhaseError, ReadError
+from evaluation.core.form import CaseForm
+from evaluation.io.volume_header import (
+    UPRIGHT,
+    Geometry,
+    check_geometry,
+    geometry_columns,
+    geometry_of,
+    header_of,
+)
 
+NUMBERS = st.floats(-1e6, 1e6) | st.sampled_from([1.0, 1.00000006, 1000.0, 1000.0001])
 EXPECTED = Geometry((5, 512, 256), (0.01, 0.004, 0.12))
 
 
@@ -47,3 +62,62 @@ def test_what_a_wrong_position_probably_is(found, hint):
 def test_the_tolerance_of_directions(cosine, faults):
     found = Geometry((5, 5, 5), None, None, (cosine, *UPRIGHT[1:]))
     assert len(check_geometry(found, PLACED)) == faults
+
+
+def tilted(degrees):
+    """Return the direction of a gantry tilt: the z axis leans along y."""
+    angle = math.radians(degrees)
+    return (1, 0, 0, 0, 1, math.sin(angle), 0, 0, math.cos(angle))
+
+
+@pytest.mark.parametrize(
+    ("direction", "found"),
+    [
+        (tilted(20), "axes y and z at 70°"),
+        (tilted(-20), "axes y and z at 110°"),
+        (tilted(0.1), "axes y and z at 89.9°"),
+        (tilted(0.05), None),
+        ((2, 0, 0, 0, 1, 0, 0, 0, 1), "an axis x of length 2"),
+        ((1, 0, 0, 0, 1, 0, 0, 0, 0.998), "an axis z of length 0.998"),
+        ((0.8, -0.6, 0, 0.6, 0.8, 0, 0, 0, 1), None),
+        ((-1, 0, 0, 0, -1, 0, 0, 0, 1), None),
+        ((0, 0, 1, 0, 1, 0, 1, 0, 0), None),
+        (UPRIGHT, None),
+    ],
+)
+def test_axes_that_are_not_orthonormal_are_refused(direction, found):
+    """In files and in the case table: lengths along such axes do not follow from the spacings."""
+    columns = {"depth": "1", "spacing_mm": "1 1 1", "direction": " ".join(map(str, direction))}
+    case = CaseForm("V1", 4, 3, columns)
+    if found is None:
+        assert header_of((4, 3, 1), np.dtype("u1"), (1, 1, 1), None, direction, "a volume")
+        assert geometry_of(case).direction == direction
+        return
+    with pytest.raises(ReadError) as caught:
+        header_of((4, 3, 1), np.dtype("u1"), (1, 1, 1), None, direction, "a volume")
+    assert (caught.value.found, bool(caught.value.hint)) == (found, True)
+    with pytest.raises(PhaseError, match=found):
+        geometry_of(case)
+
+
+@pytest.mark.parametrize("spacing_mm", [0.001, 0.5, 3])
+@pytest.mark.parametrize("position", [1000.0, 1234.56789, -77.7, 12345678.9])
+def test_an_origin_that_single_precision_rounds_is_equal(position, spacing_mm):
+    rounded = float(np.float32(position))
+    expected = Geometry((5, 5, 5), (spacing_mm,) * 3, (position, 0.0, 5.0))
+    assert check_geometry(Geometry((5, 5, 5), (spacing_mm,) * 3, (rounded, 0.0, 5.0)), expected) == []
+    further = Geometry((5, 5, 5), (spacing_mm,) * 3, (position + 0.02 * spacing_mm + 2, 0.0, 5.0))
+    assert len(check_geometry(further, expected)) == 1
+
+
+@given(st.tuples(NUMBERS, NUMBERS, NUMBERS), st.tuples(NUMBERS, NUMBERS, NUMBERS))
+def test_an_expected_and_a_found_position_never_look_alike(one, other):
+    for problem in check_geometry(Geometry((1, 1, 1), None, one), Geometry((1, 1, 1), None, other)):
+        assert problem.expected.removesuffix(" (x, y, z)") != f"origin {problem.found}"
+
+
+def test_zero_has_no_sign():
+    cells = geometry_columns(
+        Geometry((1, 1, 1), (1, 1, 1), (-0.0, 0.0, 0.0), (1, -0.0, 0, 0, 1, 0, -0.0, 0, 1))
+    )
+    assert (cells["origin_mm"], cells["direction"]) == ("0 0 0", "1 0 0 0 1 0 0 0 1")

@@ -72,8 +72,8 @@ def test_equal_keys_of_one_meaning_are_read():
         (
             mha(b"-0.59999999999999998 0.80000000000000004 0", b"0.8 0.6 0"),
             ".mha",
-            FaultKind.UNREADABLE,
-            "axes lie in one plane",
+            FaultKind.WRONG_VALUE,
+            "axes x and y at 0°",
         ),
         (mha(b"0.5 0.25 0.125", b"0.5 0_1 0.125"), ".mha", FaultKind.UNREADABLE, "invalid numbers"),
         (mha(b"MET_FLOAT", b"MET_LONG"), ".mha", FaultKind.WRONG_VALUE, "another type of values"),

@@ -74,7 +74,7 @@ def test_a_gzip_file_of_several_members_is_one_volume():
         (nifti(256, "<f", 0.1), ".nii.gz", FaultKind.UNREADABLE, "contradictory"),
         (nifti(256, "<f", 1.1), ".nii.gz", FaultKind.UNREADABLE, "an invalid rotation"),
         (nifti(268, "<f", 9.0), ".nii.gz", FaultKind.UNREADABLE, "contradictory"),
-        (nifti(280, "<f", 9.0), ".nii.gz", FaultKind.UNREADABLE, "contradictory"),
+        (nifti(280, "<f", 9.0), ".nii.gz", FaultKind.WRONG_VALUE, "axes x and y at 51.22°"),
         (nifti(280, "<f", math.nan), ".nii.gz", FaultKind.UNREADABLE, "contradictory"),
         (nifti(108, "<f", 352.9), ".nii.gz", FaultKind.UNREADABLE, "offset"),
         (nifti(108, "<f", 348.0), ".nii.gz", FaultKind.UNREADABLE, "offset"),
