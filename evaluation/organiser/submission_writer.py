@@ -101,12 +101,12 @@ class InputImage:
 
 
 def inputs_of(
-    form: Form, fields: Sequence[Field], values: Mapping[str, Any] | None = None
+    form: Form, fields: Sequence[Field], values: Mapping[str, Mapping[str, Any]] | None = None
 ) -> list[InputImage]:
     """Return the inputs of the jobs of a phase: stacks where the fields are stacked, else single images.
 
     Where values identify the cases, a form has only their digests: ``values`` are the values themselves by
-    the name of the case. Raises `PhaseError` without them.
+    the name of the case, and by socket. Raises `PhaseError` without them.
     """
     if any(field.socket.stacked for field in fields):
         return [
@@ -121,7 +121,7 @@ def inputs_of(
             case.name,
             (case.name,),
             interfaces.get(case.columns.get(INTERFACE, "")),
-            (values or {}).get(case.name),
+            (values or {}).get(case.name, {}),
         )
         for case in form.cases
     ]
@@ -219,13 +219,20 @@ class AlgorithmWriter:
 
 
 def algorithm_writer(
-    folder: Path, form: Form, fields: Sequence[Field], values: Mapping[str, Any] | None = None
+    folder: Path,
+    form: Form,
+    fields: Sequence[Field],
+    values: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> AlgorithmWriter:
     """Return the writer of jobs with the sockets of a phase; ``values`` and errors as of `inputs_of`."""
     sockets = (replace(one.socket, slug=form.sockets.get(one.name, one.socket.slug)) for one in fields)
     renamed = [replace(one, socket=socket) for one, socket in zip(fields, sockets, strict=True)]
-    identifying = [one.input_socket for one in form.interfaces if one.by_value and one.input_socket]
-    described = {slug: InputSocket(slug, "String", "Value") for slug in identifying}
+    described = {
+        slug: InputSocket(slug, "String", "Value")
+        for interface in form.interfaces
+        if interface.by_value
+        for slug in interface.input_sockets
+    }
     inputs = inputs_of(form, fields, values)
     return AlgorithmWriter(folder, renamed, inputs, next(iter(form.input_sockets), "image"), described)
 

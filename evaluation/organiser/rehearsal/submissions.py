@@ -14,7 +14,7 @@ from typing import Any
 from evaluation.core.challenge import Task, fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, Files, Kind, TableRows, Variant
-from evaluation.core.form import INPUT_VALUE, STACK_INDEX, STACK_NAME, CaseForm, value_key
+from evaluation.core.form import INPUT_VALUE, INTERFACE, STACK_INDEX, STACK_NAME, CaseForm, Form
 from evaluation.core.outcome import CaseJob, Progress, Scored
 from evaluation.evaluate import Rejection, read_and_score, run_reference
 from evaluation.io.files import ReadBuffer, scratch_folder
@@ -57,8 +57,9 @@ def part_of(phase: Phase, positions: Sequence[int]) -> Phase:
         if STACK_NAME in columns:
             below = sorted(heights[columns[STACK_NAME]]).index(int(columns[STACK_INDEX] or 0))
             columns[STACK_INDEX] = str(below)
-        if columns.get(INPUT_VALUE):
-            columns[INPUT_VALUE] = value_key(case.name)
+        if values := _values_of(case, phase.form):
+            interface = next(one for one in phase.form.interfaces if one.name == columns[INTERFACE])
+            columns[INPUT_VALUE] = interface.key_of(values)
         return replace(case, columns=columns)
 
     rows = tuple(phase.rows[position] for position in positions)
@@ -78,8 +79,18 @@ def writer_of(phase: Phase, folder: Path, fields: Sequence[Field]) -> ArchiveWri
     folder.mkdir()
     if phase.form.submission == "archive":
         return ArchiveWriter(folder, fields)
-    names = {case.name: case.name for case in phase.form.cases}
-    return algorithm_writer(folder, phase.form, fields, names)
+    values = {case.name: _values_of(case, phase.form) for case in phase.form.cases}
+    return algorithm_writer(folder, phase.form, fields, values)
+
+
+def _values_of(case: CaseForm, form: Form) -> dict[str, str]:
+    """Return values by socket that identify a case: its name for each; none where images do."""
+    return {
+        socket: case.name
+        for interface in form.interfaces
+        if interface.by_value and case.columns[INTERFACE] == interface.name
+        for socket in interface.input_sockets
+    }
 
 
 def can_write(field: Field, submission: str) -> bool:
