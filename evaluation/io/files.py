@@ -505,6 +505,34 @@ MAX_FOLDER_DEPTH = 8
 _IGNORED_NAMES = frozenset({"__MACOSX", ".DS_Store", "desktop.ini", "Thumbs.db"})
 
 
+_MAX_NAME_BYTES = 255
+
+
+def normal_path(path: str) -> str:
+    """Return a path without empty parts and dots, so that `./a/b` and `a//b` are `a/b`; roots stay."""
+    root = "/" if path.startswith("/") else ""
+    return root + "/".join(part for part in path.split("/") if part not in ("", "."))
+
+
+def fault_of_path(path: str) -> Fault | None:
+    """Return the fault of a stranger's path by its name alone, before anything is made or opened there.
+
+    It leads out of its folder, lies deeper than `list_files` looks, or has a name that no system stores.
+    """
+    parts = path.split("/")
+    if "\0" in path or not _NO_NAMES.isdisjoint(parts):
+        return Fault(FaultKind.FORBIDDEN, path, "a path inside the archive", "one that leads out of it")
+    if len(parts) - 1 > MAX_FOLDER_DEPTH:
+        expected = f"at most {MAX_FOLDER_DEPTH} levels of folders"
+        return Fault(FaultKind.TOO_LARGE, path, expected, str(len(parts) - 1))
+    longest = max(len(part.encode("utf-8", "surrogateescape")) for part in parts)
+    if longest > _MAX_NAME_BYTES:
+        return Fault(
+            FaultKind.TOO_LARGE, path, f"names of at most {_MAX_NAME_BYTES} bytes", f"{longest} bytes"
+        )
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """The regular files below a folder, as sorted relative paths with ``/`` between folders."""

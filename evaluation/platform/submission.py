@@ -15,7 +15,7 @@ from evaluation.core.challenge import Task
 from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.core.form import Form
 from evaluation.core.trouble import raise_trouble_of
-from evaluation.io.files import MAX_ENTRIES
+from evaluation.io.files import MAX_ENTRIES, fault_of_path, normal_path
 from evaluation.platform.algorithm import index_algorithm
 from evaluation.platform.archive import ARCHIVES, index_archive
 from evaluation.platform.index import SubmissionIndex
@@ -43,7 +43,8 @@ class ZipContent:
         with self._faults():
             self._archive = zipfile.ZipFile(path)
             self._files = _files(self._archive.infolist(), name, max_bytes)
-            self.paths = _without_common_folder([file.filename for file in self._files])
+            self.paths = _without_common_folder([normal_path(file.filename) for file in self._files])
+            FormFault.raise_all([fault for path in self.paths if (fault := fault_of_path(path))])
 
     def pieces(self) -> Iterator[list[tuple[int, bytes]]]:
         """Yield files by number with their next bytes, 4 MiB at a time; an empty file has a part too."""
@@ -110,7 +111,7 @@ def _files(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> lis
 
 def _without_common_folder(paths: Sequence[str]) -> list[str]:
     # For a single file, its folder; else the longest folder that all files share.
-    common = str(PurePosixPath(paths[0]).parent) if len(paths) == 1 else commonpath(paths)
+    common = str(PurePosixPath(paths[0]).parent) if len(set(paths)) == 1 else commonpath(paths)
     start = 0 if common in ("", ".") else len(common) + 1
     return [path[start:] for path in paths]
 
@@ -118,7 +119,7 @@ def _without_common_folder(paths: Sequence[str]) -> list[str]:
 def _unsafe(entry: zipfile.ZipInfo) -> Fault | None:
     """Return the fault of an entry that must not be unpacked."""
     path = entry.filename
-    if path.startswith("/") or ".." in path.split("/") or "\0" in path:
+    if path.startswith("/") or ".." in path.split("/") or "\0" in path or not normal_path(path):
         return Fault(FaultKind.FORBIDDEN, path, "a path inside the archive", "one that leads out of it")
     mode = entry.external_attr >> 16
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):

@@ -22,7 +22,7 @@ import numpy as np
 
 from evaluation.core.fault import Fault, FaultKind, Faults, FormFault
 from evaluation.core.outcome import Died
-from evaluation.io.files import MAX_ENTRIES
+from evaluation.io.files import MAX_ENTRIES, fault_of_path
 from evaluation.io.handover import HandoverError, array_of, decode, encode, list_of, text_of
 from evaluation.platform import machine
 from evaluation.platform.archive import BARE_TABLE
@@ -143,9 +143,7 @@ def _content(answer: memoryview | Died, name: str) -> list[Any]:
 def _paths(content: list[Any], name: str) -> list[str]:
     """Return the paths of the files of a zip. Raises `FormFault` where a reader forged one."""
     paths = [text_of(path) for path in content]
-    parts = [part for path in paths for part in path.split("/")]
-    is_inside = {"", ".", ".."}.isdisjoint(parts) and not any("\0" in path for path in paths)
-    if len(paths) > MAX_ENTRIES or not is_inside:
+    if len(paths) > MAX_ENTRIES or any(map(fault_of_path, paths)):
         raise FormFault(Fault(FaultKind.FORBIDDEN, name, "paths inside the archive", "others"))
     return paths
 

@@ -171,6 +171,32 @@ def test_what_has_changed_since_is_a_table_and_a_file(teams, tmp_path):
     assert [[case["case"] for case in cases["classification"]] for cases in moved] == [["V0001"], ["V0001"]]
 
 
+@pytest.mark.parametrize(
+    ("since", "found"),
+    [
+        ("results", "the same folder"),
+        ("results/../results/", "the same folder"),
+        ("link", "the same folder"),
+        ("results/folder", "one inside the other"),
+        (".", "one inside the other"),
+        ("none", "found none at"),
+    ],
+)
+def test_earlier_results_that_the_run_would_overwrite_are_refused_first(teams, tmp_path, since, found):
+    phase, submissions = teams
+    output = tmp_path / "results"
+    (tmp_path / "link").symlink_to(output)
+    assert each(submissions, phase, output).returncode == 0
+    before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in output.rglob("*.json")}
+    replace_in(phase / "cases.csv", "V0001,16,12,1", "V0001,16,12,0")
+    seal(phase, scan(phase))
+    done = each(submissions, phase, output, "--since", tmp_path / since)
+    assert done.returncode == 1
+    assert "--since" in done.stdout
+    assert found in done.stdout
+    assert {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in output.rglob("*.json")} == before
+
+
 @linux
 @pytest.mark.parametrize(
     ("number", "status", "where"),

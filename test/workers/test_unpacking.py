@@ -16,9 +16,12 @@ from hypothesis import strategies as st
 from evaluation.core.fault import FaultKind, FormFault
 from evaluation.core.outcome import Died
 from evaluation.io.handover import encode
+from evaluation.phase.form_file import write_form
 from evaluation.workers import unpacking as unpack_module
 from evaluation.workers.unpacking import unpack, unpacked
 from scripts.platform_runtime import members
+from test.phases import loaded_phase
+from test.started import run
 
 
 def zip_of(path: Path, entries: Mapping[str, bytes]) -> Path:
@@ -49,6 +52,12 @@ def files_below(folder: Path) -> dict[str, bytes]:
         (["team/a.csv", "team/b.csv", "__MACOSX/team/._a.csv", "team/.DS_Store"], ["a.csv", "b.csv"]),
         (["team/a.csv", "team/b.csv", "desktop.ini"], ["a.csv", "b.csv"]),
         (["ab/1.png", "ac/1.png"], ["ab/1.png", "ac/1.png"]),
+        (["./a.csv", "./masks//1.png"], ["a.csv", "masks/1.png"]),
+        (["./team/a.csv", "team/./masks/1.png"], ["a.csv", "masks/1.png"]),
+        (["a//b.csv"], ["b.csv"]),
+        # What all share is stripped first, however deep it is.
+        (["/".join([*"x" * 990, "a.csv"])], ["a.csv"]),
+        (["/".join([*"abcdefgh", "1.png"]), "a.csv"], ["a/b/c/d/e/f/g/h/1.png", "a.csv"]),
     ],
 )
 def test_common_folders_are_stripped_and_leftovers_skipped(names, unpacked_names, tmp_path):
@@ -101,6 +110,32 @@ def test_paths_that_lead_out(name, tmp_path):
     (fault,) = fault_of(archive)
     assert (fault.kind, fault.file) == (FaultKind.FORBIDDEN, name)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s.zip"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "found"),
+    [
+        ("/".join([*"x" * levels, "1.png"]), "at most 8 levels of folders", str(levels))
+        for levels in (9, 990, 1500, 20_000)
+    ]
+    + [
+        (f"masks/{'n' * 256}", "names of at most 255 bytes", "256 bytes"),
+        (f"{'ü' * 128}/1.png", "names of at most 255 bytes", "256 bytes"),
+    ],
+    ids=lambda part: part[-24:],
+)
+def test_a_path_that_no_folder_may_have_is_a_fault_before_anything_is_written(
+    name, expected, found, tmp_path
+):
+    archive = zip_of(tmp_path / "s.zip", {"a.csv": b"x", name: b"x"})
+    (fault,) = fault_of(archive)
+    assert (fault.kind, fault.expected, fault.found) == (FaultKind.TOO_LARGE, expected, found)
+    assert (fault.file[:50], fault.file[-5:]) == (name[:50], name[-5:])
+    (tmp_path / "form.json").write_bytes(write_form(loaded_phase(tmp_path / "phase").form))
+    done = run("check", "--form", tmp_path / "form.json", archive)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stdout + done.stderr
+    assert expected in done.stdout
 
 
 def test_links(tmp_path):
@@ -229,7 +264,9 @@ def test_this_process_parses_no_zip(tmp_path, monkeypatch):
         pass
 
 
-@pytest.mark.parametrize("path", ["../out", "a/../b", "/etc/passwd", "a//b", "", ".", "a/.", "a\0b"])
+@pytest.mark.parametrize(
+    "path", ["../out", "a/../b", "/etc/passwd", "a//b", "", ".", "a/.", "a\0b", "x/" * 9 + "x", "x" * 256]
+)
 def test_a_path_that_a_reader_forged_is_refused(path):
     with pytest.raises(FormFault):
         unpack_module._paths(["fine", path], "s.zip")

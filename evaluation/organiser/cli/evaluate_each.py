@@ -1,6 +1,7 @@
 """`evaluate --each`: many submissions to one or several phases, here or on a cluster."""
 
 import argparse
+import os
 import signal
 import sys
 import tempfile
@@ -117,6 +118,8 @@ def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Stre
     ``default`` returns the phase of the image, which is used if no other is given. Raises `PhaseError`,
     `MachineTrouble` and `OSError` where nothing can be scored.
     """
+    if arguments.since is not None:
+        _require_apart(arguments.since, arguments.output)
     summary = Summary()
     total = 0
     try:
@@ -226,6 +229,17 @@ def _engine(
     memory = (machine.worker_memory(lanes * each, None) or 0) // _MEBIBYTE
     engine = parallel.Lanes(lanes)
     return engine, [replace(task, workers=each, memory_mb=memory) for task in tasks]
+
+
+def _require_apart(since: Path, output: Path) -> None:
+    """Raise `PhaseError` unless earlier results lie in a folder where this run overwrites nothing."""
+    if not since.is_dir():
+        raise PhaseError(f"--since: expected a folder of results, found none at {since}")
+    earlier, now = (Path(os.path.realpath(folder)) for folder in (since, output))
+    found = "the same folder" if earlier == now else "one inside the other"
+    if earlier == now or earlier in now.parents or now in earlier.parents:
+        expected = "expected a folder apart from --output, which is overwritten"
+        raise PhaseError(f"--since: {expected}, found {found}: {since} and {output}")
 
 
 def _compared(jobs: Sequence[_Job], since: Path, output: Path) -> Iterator[str]:

@@ -13,7 +13,7 @@ from urllib.request import url2pathname
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
-from evaluation.io.files import MAX_ENTRIES, sha256_of_file
+from evaluation.io.files import MAX_ENTRIES, fault_of_path, sha256_of_file
 from evaluation.platform.submission import MAX_SUBMISSION_BYTES
 
 # --- Folders and files by path or by address (`s3://…`, `file://…`); fsspec provides the file systems ---
@@ -78,12 +78,16 @@ def fetch(location: str, folder: Path) -> Path:
     if not files and not system.isdir(root):
         raise FileNotFoundError(2, "no such file or folder", location)
     _require(location, len(files), sum(entry["size"] or 0 for entry in files.values()))
-    target.mkdir()
-    for path in files:
-        parts = path.removeprefix(root).strip("/").split("/")
-        if not path.startswith(f"{root}/") or not all(part.strip(".") for part in parts) or "\\" in path:
+    places = {path: path.removeprefix(root).strip("/") for path in files}
+    for path, place in places.items():
+        is_below = path.startswith(f"{root}/") and all(part.strip(".") for part in place.split("/"))
+        if not is_below or "\\" in path:
             raise PhaseError(f"{location}: expected files below it, found {path}")
-        copy = target.joinpath(*parts)
+        if fault := fault_of_path(place):
+            raise PhaseError(f"{location}: {fault}")
+    target.mkdir()
+    for path, place in places.items():
+        copy = target / place
         copy.parent.mkdir(parents=True, exist_ok=True)
         system.get_file(path, str(copy))
     return target
@@ -195,20 +199,22 @@ def submission_digest(submission: Path) -> str:
     if not submission.is_dir():
         return sha256_of_file(submission)
     digest = hashlib.sha256()
-    for line in sorted(_lines(submission, "", os.listdir(submission))):  # noqa: PTH208 - names alone
+    for line in sorted(_lines(submission)):
         digest.update(line.encode("utf-8", "surrogateescape") + b"\0")
     return digest.hexdigest()
 
 
-def _lines(root: Path, folder: str, names: list[str]) -> Iterator[str]:
-    for name in names:
-        path = f"{folder}{name}"
+def _lines(root: Path) -> Iterator[str]:
+    """Yield a line for each entry below a folder, however deep."""
+    left = os.listdir(root)  # noqa: PTH208 - names alone
+    while left:
+        path = left.pop()
         here = root / path
         try:
             mode = here.lstat().st_mode
             if stat.S_ISDIR(mode):
                 yield f"{path}/"
-                yield from _lines(root, f"{path}/", os.listdir(here))  # noqa: PTH208
+                left += [f"{path}/{name}" for name in os.listdir(here)]  # noqa: PTH208
             elif stat.S_ISREG(mode):
                 yield f"{path} {sha256_of_file(here)}"
             elif stat.S_ISLNK(mode):

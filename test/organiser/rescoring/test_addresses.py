@@ -1,6 +1,8 @@
 """Folders and files by path and by address, with fsspec's memory for a file system elsewhere."""
 
+import os
 import posixpath
+import subprocess
 import sys
 
 import fsspec
@@ -8,7 +10,13 @@ import pytest
 
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.rescoring import submissions
-from evaluation.organiser.rescoring.submissions import entries_of, fetch, is_address, local_path
+from evaluation.organiser.rescoring.submissions import (
+    entries_of,
+    fetch,
+    is_address,
+    local_path,
+    submission_digest,
+)
 
 
 @pytest.fixture
@@ -48,6 +56,39 @@ def test_files_and_folders_are_fetched_with_their_names(memory, tmp_path):
     assert (folder / "inner" / "x.csv").read_bytes() == b"/b/teams/one/inner/x.csv"
     with pytest.raises(FileNotFoundError):
         fetch(f"{memory}/three", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["/".join(["x"] * 1500), "n" * 300, "a/../b", "..", "a\\b"])
+def test_a_name_that_no_folder_may_have_is_refused_before_anything_is_made(memory, tmp_path, name):
+    system = fsspec.filesystem("memory")
+    system.store["/b/teams/one/zzz.csv"] = system.store["/b/teams/one/inner/x.csv"]
+    system.store[f"/b/teams/one/{name}"] = system.store["/b/teams/one/inner/x.csv"]
+    try:
+        with pytest.raises(PhaseError, match="expected"):
+            fetch(f"{memory}/one", tmp_path)
+    finally:
+        del system.store[f"/b/teams/one/{name}"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_digest_of_a_folder_of_any_depth(tmp_path):
+    """Made and removed step by step, since the whole path is too long for a call."""
+    here = os.open(tmp_path, os.O_RDONLY)
+    opened = [here]
+    for _ in range(1200):
+        os.mkdir("deep", dir_fd=opened[-1])
+        opened.append(os.open("deep", os.O_RDONLY, dir_fd=opened[-1]))
+        if len(opened) > 50:
+            os.close(opened.pop(0))
+    for descriptor in opened:
+        os.close(descriptor)
+    try:
+        first = submission_digest(tmp_path)
+        assert first == submission_digest(tmp_path)
+        (tmp_path / "a.csv").write_bytes(b"")
+        assert first != submission_digest(tmp_path)
+    finally:
+        subprocess.run(["rm", "-rf", tmp_path / "deep"], check=True)
 
 
 @pytest.mark.parametrize("limit", ["MAX_ENTRIES", "MAX_SUBMISSION_BYTES"])
