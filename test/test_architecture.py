@@ -37,9 +37,8 @@ FLOORS = (
     ("__main__",),
 )
 FLOORS_OF_THE_ORGANISER = (
-    ("audience", "charts", "describe_data", "output", "plan"),
-    ("further_analysis", "justraigs_tables", "leaves"),
-    ("audit", "schema_pages", "synthesis"),
+    ("audience", "charts", "describe_data", "justraigs_tables", "leaves", "output", "plan"),
+    ("audit", "further_analysis", "schema_pages", "synthesis"),
     (
         "describe",
         "ranking",
@@ -54,16 +53,21 @@ FLOORS_OF_THE_ORGANISER = (
     ("report_library",),
     ("cli",),
 )
-# Rooms that nothing imports. They stand above all others of their wing, and are found by name.
-LEAVES = (
-    "analyses",
-    "attacks",
-    "cyst_benchmark",
-    "justraigs_graders",
-    "paper",
-    "parallel",
-    "samples",
-    "starter",
+# Rooms that nothing imports. They stand above all others of their wing, and are found by name. One that was
+# deleted is not asked for.
+LEAVES = tuple(
+    leaf
+    for leaf in (
+        "analyses",
+        "attacks",
+        "cyst_benchmark",
+        "justraigs_graders",
+        "paper",
+        "parallel",
+        "samples",
+        "starter",
+    )
+    if (PACKAGE / "organiser" / leaf).is_dir()
 )
 # The strings outside of the organiser's wing that name its modules, besides those in `cli/commands.toml`.
 FOUND_BY_NAME = {

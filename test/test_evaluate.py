@@ -12,12 +12,13 @@ from PIL import Image
 from evaluation.core.fault import FaultKind
 from evaluation.core.outcome import no_progress
 from evaluation.evaluate import Rejection, Result, check, evaluate
-from evaluation.organiser.samples import refuge
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.scores import case_records
 from evaluation.platform.result_file import render, write_metrics
 from evaluation.workers.reports import ValuesOfBatch
+
+refuge = pytest.importorskip("evaluation.organiser.samples.refuge")
 
 QUALITIES = ("perfect", "good", "poor", "random")
 

@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 
@@ -40,13 +39,13 @@ def _read_commands() -> tuple[dict[str, Command], dict[str, list[str]]]:
 
     Commands whose room was deleted are left out; those of organisers are known in an image, too.
     """
-    table = tomllib.loads((files("evaluation.cli") / "commands.toml").read_text(encoding="utf-8"))
+    package = Path(__file__).parents[1]
+    table = tomllib.loads((package / "cli" / "commands.toml").read_text(encoding="utf-8"))
     shared = table["lines"]
     commands = {
         name: Command(**entry | {"example": tuple(shared.get(line, line) for line in entry["example"])})
         for name, entry in table["commands"].items()
     }
-    package = Path(__file__).parents[1]
     if (package / "organiser").is_dir():
         commands = {name: one for name, one in commands.items() if one.is_in(package)}
     roles = {role: [name for name in names if name in commands] for role, names in table["roles"].items()}

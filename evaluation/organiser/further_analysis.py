@@ -1,6 +1,5 @@
 """A further analysis: measures of cases, their objects or pairs of cases, and figures with intervals."""
 
-import importlib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
+from evaluation.organiser.leaves import found_leaf
 from evaluation.phase.phase import Phase
 
 
@@ -113,13 +113,9 @@ def plain_mean(name: str, title: str, low: float = -inf, high: float = inf) -> M
 
 def analyses_of(phase: Phase) -> tuple[FurtherAnalysis, ...]:
     """Return the further analyses of a phase's challenge for which the phase has the fields."""
-    name = f"evaluation.organiser.analyses.{phase.challenge.name}"
-    try:
-        known: tuple[FurtherAnalysis, ...] = importlib.import_module(name).ANALYSES
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
+    if (module := found_leaf(f"analyses.{phase.challenge.name}")) is None:
         return ()
+    known: tuple[FurtherAnalysis, ...] = module.ANALYSES
     fields = {field.name for field in fields_of(phase.tasks)}
     return tuple(one for one in known if one.fields <= fields)
 

@@ -11,13 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.organiser.parallel.cluster import OnCluster
 from evaluation.organiser.rescoring.run import score_all
 from evaluation.phase.manifest import scan, seal
-from test.organiser.parallel.dask_processes import Dask
 from test.organiser.rescoring.teams import BEFORE, Here, results_in, tasks_of, write_teams
 
 from .engine import HARDENED, docker
+
+Dask = pytest.importorskip("test.organiser.parallel.dask_processes").Dask
+
+OnCluster = pytest.importorskip("evaluation.organiser.parallel.cluster").OnCluster
 
 pytestmark = [
     pytest.mark.container,

@@ -11,13 +11,14 @@ import evaluation
 from evaluation import library
 from evaluation.core.fault import PhaseError
 from evaluation.isolated import run_isolated
-from evaluation.organiser.starter.repository import write_sample
 from evaluation.phase import registry
 from evaluation.phase.registry import read_configuration
 from test.challenges.declared.phases import write_table
 from test.in_process import library_in_process, run_here
 
 __all__ = ["library_in_process"]
+
+write_sample = pytest.importorskip("evaluation.organiser.starter.repository").write_sample
 
 CHALLENGE = '''\
 """Ages, scored by the largest error."""

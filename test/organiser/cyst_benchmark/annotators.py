@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from evaluation.organiser.samples.cysts import ANNOTATORS, OctCase, write_annotations
-from evaluation.organiser.samples.cysts import draw_cases as draw_volumes
+samples = pytest.importorskip("evaluation.organiser.samples.cysts")
 
 CYSTS_CONFIGURATION = """\
 challenge = "cysts"
@@ -27,7 +27,7 @@ class CystAnnotators:
     """An organiser's folder of a cyst benchmark, the true volumes, and the names of the annotators."""
 
     folder: Path
-    cases: Sequence[OctCase]
+    cases: Sequence[samples.OctCase]
     annotators: tuple[str, ...]
 
 
@@ -37,8 +37,8 @@ def cyst_annotators(folder: Path, volumes: int = 6, seed: int = 3, annotated: bo
     Annotator "low" calls cysts less certain than they are, "high" more, "rough" draws them roughly.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
-    cases = draw_volumes(volumes, 0.12, rng)
-    write_annotations(folder, cases, CYSTS_CONFIGURATION, rng, lambda _: None)
+    cases = samples.draw_cases(volumes, 0.12, rng)
+    samples.write_annotations(folder, cases, CYSTS_CONFIGURATION, rng, lambda _: None)
     if not annotated:
         shutil.rmtree(folder / "annotations")
-    return CystAnnotators(folder, cases, tuple(ANNOTATORS))
+    return CystAnnotators(folder, cases, tuple(samples.ANNOTATORS))

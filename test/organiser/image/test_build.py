@@ -18,8 +18,9 @@ from evaluation.core.fault import PhaseError
 from evaluation.organiser.image import build
 from evaluation.organiser.image.build import Recipe, _phase_files, build_image
 from evaluation.organiser.image.export import export_image, provenance
-from evaluation.organiser.starter.repository import write_repository
 from test.repository import REPOSITORY
+
+write_repository = pytest.importorskip("evaluation.organiser.starter.repository").write_repository
 
 STAND_IN = Path(__file__).with_name("stand_in_docker.py")
 BASE = "python:3.13-slim-trixie"

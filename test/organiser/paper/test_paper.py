@@ -14,7 +14,6 @@ import pytest
 
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.analyses.refuge import ANALYSES
 from evaluation.organiser.annotators.ensemble import (
     IN_WORDS,
     EnsembleGain,
@@ -36,6 +35,8 @@ from evaluation.phase.registry import challenge_named, known_challenges
 from test.organiser.paper.latex import faults_of
 from test.organiser.report.boards import RankedTeams, ranked_teams
 from test.phases import refuge_phase
+
+ANALYSES = pytest.importorskip("evaluation.organiser.analyses.refuge").ANALYSES
 
 HOSTILE = r"A_1 & 100% #1 {x} \y ~^ $z$ [a]"
 UNICODE = "Łukasz <b>ü</b> | *b* `c` 中文 😀"
