@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import t
+from scipy.stats import f, t
 from sklearn.metrics import cohen_kappa_score
 
 from evaluation.metrics.agreement import (
@@ -264,3 +264,39 @@ def test_one_case_has_no_limits():
     assert limits_of_agreement([1.0], [2.0]) is None
     with pytest.raises(ValueError, match="first and second: expected equal numbers"):
         limits_of_agreement([1.0], [1.0, 2.0])
+
+
+def interval_of_agreement(ratings, level=0.95):
+    """Return the interval of ICC(2,1) from mean squares (McGraw and Wong 1996, table 7)."""
+    n, k = ratings.shape
+    rows, columns = ratings.mean(axis=1, keepdims=True), ratings.mean(axis=0, keepdims=True)
+    of_rows = k * ((rows - ratings.mean()) ** 2).sum() / (n - 1)
+    of_columns = n * ((columns - ratings.mean()) ** 2).sum() / (k - 1)
+    error = ((ratings - rows - columns + ratings.mean()) ** 2).sum() / (n - 1) / (k - 1)
+    rho = (of_rows - error) / (of_rows + (k - 1) * error + k * (of_columns - error) / n)
+    a = k * rho / (n * (1 - rho))
+    b = 1 + k * rho * (n - 1) / (n * (1 - rho))
+    freedom = (a * of_columns + b * error) ** 2 / (
+        (a * of_columns) ** 2 / (k - 1) + (b * error) ** 2 / ((n - 1) * (k - 1))
+    )
+    low, high = f.ppf((1 + level) / 2, n - 1, freedom), f.ppf((1 + level) / 2, freedom, n - 1)
+    rest = k * of_columns + (k * n - k - n) * error
+    return (
+        n * (of_rows - low * error) / (low * rest + n * of_rows),
+        n * (high * of_rows - error) / (rest + n * high * of_rows),
+    )
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.3, 3.0])
+def test_the_interval_of_agreement_from_mean_squares(shift):
+    rng = np.random.default_rng(4)
+    ratings = 3 * (rng.normal(size=(15, 1)) + rng.normal(size=(15, 3)) + shift * np.array([0, 1, 2]))
+    found = intraclass_correlations(ratings).agreement.interval
+    assert (found.lower, found.upper) == pytest.approx(interval_of_agreement(ratings), rel=1e-9)
+
+
+def test_limits_of_two_cases_by_hand():
+    found = limits_of_agreement([1, 3], [0, 0])
+    assert found.bias.value == 2
+    assert found.upper.value - found.bias.value == pytest.approx(1.96 * math.sqrt(2))
+    assert limits_of_agreement([1], [0]) is None

@@ -200,3 +200,13 @@ def test_equal_models_agree_with_one_of_them(boxes):
     fused = fuse_boxes(copies, np.repeat(kept.confidence, 3), 3, 0.55, True)
     np.testing.assert_allclose(fused.corners, kept.corners)
     np.testing.assert_allclose(fused.confidence, kept.confidence)
+
+
+def test_defaults_and_a_threshold_of_zero():
+    # Corners are edges: these boxes share a line and no area, so that only a threshold of 0 could join them.
+    boxes, scores, classes = [[0, 0, 2, 2], [2, 0, 4, 2]], [0.9, 0.8], [1, 1]
+    assert len(non_maximum_suppression(boxes, scores, classes, iou_threshold=0).scores) == 2
+    fused = weighted_boxes_fusion(
+        [boxes[:1]] * 2, [scores[:1]] * 2, [classes[:1]] * 2, weights=[3, 1], iou_threshold=0
+    )
+    assert fused.scores.tolist() == pytest.approx([0.9])

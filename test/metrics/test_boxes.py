@@ -18,7 +18,13 @@ from evaluation.metrics import (
     mean_average_precision,
     mean_detection_iou,
 )
-from evaluation.metrics.boxes import LabelledBoxes, confuse_boxes, iou_of_corners, match_boxes
+from evaluation.metrics.boxes import (
+    LabelledBoxes,
+    confuse_boxes,
+    iou_of_corners,
+    match_at_thresholds,
+    match_boxes,
+)
 from test.metrics import plain_detection as plain
 
 CLASSES = ("polyp", "cancer")
@@ -407,3 +413,13 @@ def test_no_box_counts_twice(detections, references):
     counts = found.counts(true.classes, 3)
     assert np.trace(counts) == found.hit.sum()
     assert counts.sum() == found.hit.sum() + called.sum()
+
+
+def test_an_overlap_that_equals_the_threshold_is_a_hit():
+    iou = np.array([[0.5, 0.25], [0.0, 0.75]])
+    found = match_at_thresholds(iou, np.array([0.9, 0.8]), np.array([0.5, 0.75, 0.8]))
+    assert found.at_thresholds.tolist() == [[True, False, False], [True, True, False]]
+    assert found.iou.tolist() == [0.5, 0.75]
+    assert found.take(np.array([1])).iou.tolist() == [0.75]
+    nothing = match_at_thresholds(np.zeros((2, 0)), np.array([0.9, 0.8]), np.array([0.5]))
+    assert (nothing.iou.tolist(), nothing.at_thresholds.tolist()) == ([0, 0], [[False], [False]])

@@ -285,3 +285,10 @@ def test_public_functions_with_each_kind_of_neighbours(function, all_neighbours,
     assert function(prediction, reference, neighbours="faces") == pytest.approx(faces)
     with pytest.raises(ValueError, match="neighbours: expected 'all', 'edges' or 'faces', found 'some'"):
         function(prediction, reference, neighbours="some")
+
+
+def test_missed_volumes_in_mm_by_hand():
+    reference = [[1, 0, 1, 1, 0], [0, 0, 0, 0, 0]]
+    prediction = [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
+    assert false_negative_volume(prediction, reference, spacing_mm=(0.5, 3)) == 3  # two pixels of 1.5 mm²
+    assert false_negative_volume(prediction, reference) == 2

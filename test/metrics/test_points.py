@@ -188,3 +188,10 @@ def test_no_distance_within_an_image_exceeds_the_diagonal(width, height, x, y):
 
 def test_diagonal():
     assert image_diagonal(30, 40) == 50
+
+
+def test_a_radius_of_zero_takes_equal_points_alone():
+    found = match_points([[1, 1], [2, 2.5]], [[1, 1], [2, 2]], radius=0)
+    assert (found.true_positives, found.false_positives, found.false_negatives) == (1, 1, 1)
+    with pytest.raises(ValueError, match="radius"):
+        match_points([[1, 1]], [[1, 1]], radius=-0.5)

@@ -191,3 +191,13 @@ def test_calibration_errors_where_the_probabilities_are_right():
     certain = np.array([0.0, 1.0, np.nan])
     assert expected_calibration_errors_when_right(certain, 10, 3, seed=1) == pytest.approx([1 / 3] * 3)
     assert np.isnan(expected_calibration_errors_when_right(np.zeros(0), 10, 2, seed=1)).all()
+
+
+def test_calibration_when_right_of_certain_answers():
+    # Certain answers are drawn as they are: no error, in the last bin as in the first.
+    certain = np.array([[1.0, 0.0], [0.0, 1.0]])
+    assert expected_calibration_errors_when_right(certain, 10, 3, seed=1).tolist() == [0, 0, 0]
+    # Of probability 0.25 in every case a share s is drawn: both classes are off by |s − 0.25|.
+    found = expected_calibration_errors_when_right(np.tile([0.25, 0.75], (8, 1)), 10, 200, seed=1)
+    assert set((found * 8).round(9)) <= {abs(drawn - 2) for drawn in range(9)}
+    assert found.mean() == pytest.approx(binom(8, 0.25).expect(lambda drawn: abs(drawn - 2)) / 8, abs=0.02)

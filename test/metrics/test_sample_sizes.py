@@ -14,6 +14,7 @@ from evaluation.metrics.intervals import (
     area_of,
     auc_sample_size,
     class_sizes,
+    score_interval,
     wilson_of,
     wilson_sample_size,
 )
@@ -118,3 +119,18 @@ def test_without_a_class_nothing_is_known_of_an_area():
 def test_arguments_out_of_range(function, arguments, message):
     with pytest.raises(ValueError, match=message):
         function(*arguments)
+
+
+def test_an_area_from_one_case_of_a_class_has_an_interval():
+    assert area_of(0.8, 1, 50) == score_interval(0.8, 1, 50)
+    assert area_of(0.8, 50, 1, 0.9) == score_interval(0.8, 50, 1, 0.9)
+    assert (area_of(0.8, 0, 50).lower, area_of(0.8, 0, 50).upper) == (0, 1)
+    wide, narrow = area_of(0.8, 20, 50, 0.99), area_of(0.8, 20, 50, 0.5)
+    assert wide.lower < narrow.lower < narrow.upper < wide.upper
+    assert auc_sample_size(0.8, 0.1, 0.5, level=0.5) < auc_sample_size(0.8, 0.1, 0.5, level=0.99)
+
+
+@pytest.mark.parametrize("prevalence", [0, 1, 1.5])
+def test_an_area_needs_cases_of_both_classes(prevalence):
+    with pytest.raises(ValueError, match="prevalence: expected a number between 0 and 1"):
+        auc_sample_size(0.8, 0.1, prevalence)

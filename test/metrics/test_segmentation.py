@@ -372,3 +372,13 @@ def test_refused_input():
         vertical_diameter(np.ones((2, 2, 1), dtype=bool), "extent")
     with pytest.raises(ValueError, match="expected 'column_count' or 'extent', found 'height'"):
         vertical_diameter(np.ones((2, 2), dtype=bool), "height")
+
+
+def test_pooled_dice_of_small_sums():
+    # 2 · 0.2 / (0.3 + 0.5), and under half of the weight the same.
+    found = pooled_weighted_dice([0.2], [0.3], [0.5], [[1.0], [0.5], [0.0]])
+    assert found.tolist() == pytest.approx([0.5, 0.5, np.nan], nan_ok=True)
+
+
+def test_a_disc_of_one_pixel_has_a_ratio():
+    assert cup_to_disc_ratio([[1]], [[1]]) == 1

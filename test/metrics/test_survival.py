@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics import concordance_index
-from evaluation.metrics.regression import weighted_concordance_index
+from evaluation.metrics import concordance_index, regression
+from evaluation.metrics.regression import concordance_influence, weighted_concordance_index
 from test.metrics.record_concordance import survival_data
 from test.oracles import Recorded
 
@@ -75,3 +75,31 @@ def test_empty_input_and_arguments_that_do_not_fit():
         concordance_index([1, 2, 3], [1, -2, math.nan], [1, 0, 1])
     with pytest.raises(ValueError, match="event: expected 0 and 1 only, found 2"):
         concordance_index([1, 2], [1, 2], [1, 2])
+
+
+def test_pairs_in_many_portions_count_as_at_once(monkeypatch):
+    rng = np.random.default_rng(8)
+    predicted, time = rng.integers(1, 30, (2, 40)).astype(float)
+    event, weights = rng.random(40) < 0.7, rng.integers(0, 4, (5, 40))
+    at_once = weighted_concordance_index(predicted, time, event, weights)
+    influence = concordance_influence(predicted, time, event)
+    monkeypatch.setattr(regression, "_ENTRIES_AT_ONCE", 1)
+    np.testing.assert_allclose(
+        weighted_concordance_index(predicted, time, event, weights), at_once, rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        concordance_influence(predicted, time, event), influence, rtol=1e-9, atol=1e-15
+    )
+
+
+def test_influence_is_the_derivative_by_a_weight():
+    rng = np.random.default_rng(9)
+    predicted, time = rng.integers(1, 12, (2, 15)).astype(float)
+    event = rng.random(15) < 0.8
+    weights = np.ones((2, 15))
+    step = 1e-6
+    for case, found in enumerate(concordance_influence(predicted, time, event)):
+        weights[:, case] = 1 + step, 1 - step
+        higher, lower = weighted_concordance_index(predicted, time, event, weights)
+        weights[:, case] = 1
+        assert found == pytest.approx((higher - lower) / (2 * step), abs=1e-7)
