@@ -94,7 +94,8 @@ COVERS = {
     "mean Dice": "dice jaccard surface_dice boundary_iou centreline_dice dice_at_threshold voxel_sensitivity "
     "voxel_precision voxel_average_precision volume_similarity lesion_wise_dice lesion_f1 detected_lesions "
     "missed_lesions box_iou recognition_quality segmentation_quality success_detection_rate hamming_distance "
-    "identification_rate generalised_energy_distance consensus_confidence voxel_calibration_error",
+    "identification_rate generalised_energy_distance consensus_confidence voxel_calibration_error "
+    "symmetric_relative_score",
     "panoptic quality": "panoptic_quality",
     "mean HD95": "hausdorff_distance average_surface_distance lesion_wise_hausdorff_distance betti_error "
     "mean_radial_error volume_difference volume_crps false_positive_volume false_negative_volume "

@@ -31,6 +31,7 @@ OPTIONS = {
     "sensitivity_at_specificity": {"specificity": 0.9},
     "specificity_at_sensitivity": {"sensitivity": 0.9},
     "success_detection_rate": {"radius": 2},
+    "symmetric_relative_score": {"epsilon": 1},
     "surface_dice": {"tolerance_mm": 1},
     "volume_crps": PROBABILITIES,
     "voxel_calibration_error": PROBABILITIES,

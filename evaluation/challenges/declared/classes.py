@@ -458,8 +458,10 @@ class CohenKappa(DecisionMetric):
     """Cohen's kappa: agreement of decided and true classes beyond chance, plain or weighted.
 
     From −1 to 1, higher is better; 0 is chance. With `linear` or `quadratic` a disagreement costs the
-    distance of the classes in their order, or its square, or what a matrix says. Cases without a result have
-    the answers with the lowest kappa. It does not exist if reference and decisions hold the same class alone.
+    distance of the classes in their order, or its square, or what a matrix says. The order is that of all
+    declared classes, those that never occur included (in scikit-learn: with `labels`). Cases without a result
+    have the answers with the lowest kappa. It does not exist if reference and decisions hold the same class
+    alone.
 
     Oracle: scikit-learn, `cohen_kappa_score`. Source: Cohen, Psychological Bulletin 70:213, 1968.
     """

@@ -110,6 +110,33 @@ class NormalisedAbsoluteError(ErrorMetric):
         return Measure.of_values(metric, field_name, row, missing=math.inf)
 
 
+class SymmetricRelativeScore(MetricTable):
+    """Mean of 1 − |predicted − true| / (|predicted| + |true| + ε): one less the symmetric relative error.
+
+    From 0 to 1, higher is better. Predicted and true value count alike, and ε keeps small values from
+    deciding. A case without a result counts as 0 (the program of DRAGON takes 0 for its number, which scores
+    more).
+
+    Oracle: sums of absolute values by hand. Source: Bosma et al., npj Digital Medicine 8:289, 2025 (DRAGON,
+    RSMAPES).
+    """
+
+    metric: Literal["symmetric_relative_score"]
+    epsilon: Positive = Key(description="ε, in the number's unit: differences of this size are small.")
+    kinds = (NumberField,)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean of the scores. Raises ValueError for a field with a class as reference."""
+        _measured(table)
+
+        def score(made: float, true: float) -> float:
+            # Halved, so that the largest numbers of all have a sum, too.
+            return 1 - abs(made / 2 - true / 2) / (abs(made / 2) + abs(true / 2) + self.epsilon / 2)
+
+        metric = Metric(name, self.title_of(name), Mean(name), best=1, worst=0)
+        return Measure((metric,), lambda compared: {name: score(compared.submitted, compared.reference)})
+
+
 class Bias(ErrorMetric):
     """Mean difference, predicted − true, with the limits of agreement of Bland and Altman.
 

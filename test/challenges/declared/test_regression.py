@@ -152,3 +152,26 @@ def test_options_that_do_not_fit(cases, tmp_path, tables, fault):
     with pytest.raises(PhaseError) as caught:
         sealed(tmp_path / "phase", tables, cases)
     assert any(fault in problem for problem in caught.value.problems), caught.value.problems
+
+
+SIZES = """\
+[fields.size]
+kind = "number"
+
+[tasks.sizes.metrics]
+symmetric_relative_score = { epsilon = 4 }
+"""
+
+
+@checked(symmetric_relative_score=BY_HAND)
+def test_symmetric_relative_scores_by_hand(tmp_path):
+    true, made = [0, 10, 8, 40, 1.5e308], [0, 6, 16, -36, 1.5e308]
+    names = [f"lesion{number}" for number in range(5)]
+    phase = sealed(tmp_path / "phase", SIZES, {"name": names, "size": true}, 'missing = "worst"\n')
+    # 1 − 4 / 20, 1 − 8 / 28, 1 − 76 / 80; equal numbers score 1.
+    scores = [1, 0.8, 5 / 7, 0.05, 1]
+    found = values(phase, tmp_path / "submission", {"case": names, "size": made})
+    assert found["symmetric_relative_score"] == pytest.approx(np.mean(scores), abs=1e-6)
+    found = values(phase, tmp_path / "submission", {"case": names[:4], "size": made[:4]})
+    assert found["symmetric_relative_score"] == pytest.approx(np.mean([*scores[:4], 0]), abs=1e-6)
+    assert rehearsed(phase).problems == ()
