@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, Literal
 
 from evaluation.core.fault import PhaseError
+from evaluation.core.side_by_side import program_of
 from evaluation.core.trouble import trouble_of
 
 Progress = Callable[[int], None]
@@ -29,9 +30,7 @@ def run_isolated(function: str, arguments: Mapping[str, Any], progress: Progress
     picklable. Raises `PhaseError`, `MachineTrouble` and `OSError` as the function does, and `RuntimeError`
     for any other exception and for a process that dies.
     """
-    # The same modules must be found there as here.
-    path = [entry for entry in sys.path if isinstance(entry, str)]
-    program = f"import sys; sys.path[:] = {path!r}; from evaluation.isolated import main; main()"
+    program = program_of("evaluation.isolated:main()")
     environment = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")} | os.environ
     command, pipe = [sys.executable, "-c", program], subprocess.PIPE
     with (

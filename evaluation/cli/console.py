@@ -8,6 +8,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from evaluation.core.fault import printable
+
+_MOST_CHARACTERS = 1000
+
 
 class TableConsole(Console):
     """A console for stdout that is wide enough for tables in a log, which has no width.
@@ -24,6 +28,11 @@ class TableConsole(Console):
         raise BrokenPipeError
 
 
+def one_line(text: str) -> str:
+    """Return text with names of strangers for a console: one line, no control characters, no markup."""
+    return escape(printable(text, _MOST_CHARACTERS))
+
+
 def text_table(
     title: str | None,
     texts: Iterable[str],
@@ -32,11 +41,11 @@ def text_table(
     notes: Iterable[str] = (),
 ) -> Table:
     """Return a table of plain text with columns of texts, then of numbers on the right, then of notes."""
-    table = Table(*map(escape, texts), title=title and escape(title), title_justify="left")
+    table = Table(*map(one_line, texts), title=title and one_line(title), title_justify="left")
     for heading in numbers:
-        table.add_column(escape(heading), justify="right")
+        table.add_column(one_line(heading), justify="right")
     for heading in notes:
-        table.add_column(escape(heading))
+        table.add_column(one_line(heading))
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*map(one_line, row))
     return table

@@ -209,7 +209,7 @@ def png_file(header: bytes, image_data: bytes) -> bytes:
     )
 
 
-MEMORY_FILE_BYTES = 1 << 24
+MEMORY_FILE_BYTES = 1 << 23
 """The largest file in memory; no limit of a process's memory counts it, only that of its files' size."""
 
 _HAS_MEMORY_FILES = hasattr(os, "memfd_create")

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -86,6 +87,8 @@ def _count(number: int) -> str:
 _MAX_LOG_LINES = 450
 _MAX_LOG_LINE_BYTES = 60_000
 _IS_WINDOWS = sys.platform == "win32"
+# Of a terminal, of line breaks that are none in Unix, and of the direction of writing.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 class Streams:
@@ -111,7 +114,7 @@ class Streams:
 
         Of too many lines, the first ones and the last one are kept. Errors of stdout are ignored.
         """
-        lines = [line for text in texts for line in text.split("\n")]
+        lines = [_CONTROLS.sub(_escaped, line) for text in texts for line in text.split("\n")]
         if len(lines) > _MAX_LOG_LINES:
             left_out = len(lines) - _MAX_LOG_LINES + 1
             lines[_MAX_LOG_LINES - 2 : -1] = [f"… and {left_out} more lines"]
@@ -125,6 +128,10 @@ class Streams:
         with contextlib.suppress(OSError):
             text = line[:MAX_LINE_LENGTH].encode("utf-8", "backslashreplace").decode("utf-8")
             _write(text, sys.stderr, self._participant)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found.group().encode("unicode_escape").decode("ascii")
 
 
 def _write(line: str, stream: TextIO, descriptor: int | None) -> None:

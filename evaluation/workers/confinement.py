@@ -39,7 +39,7 @@ _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32 = 0x40000000
 
-# Offsets in `struct seccomp_data`; arguments have a lower and an upper half.
+# Offsets in `struct seccomp_data`; of arguments, the lower half.
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
@@ -97,7 +97,7 @@ _EXECUTABLE = 4
 _CLONE_THREAD = 0x10000
 # The clock of another process, or of a device, has a negative number.
 _CLOCK_OF_OTHERS = 1 << 31
-_OPEN_FILES = 32
+_OPEN_FILES = 100
 _FCNTL = (0, 1, 2, 3, 4, 1030)
 _IOCTL = (0x5401, 0x5421, 0x5450, 0x5451)
 
@@ -170,15 +170,12 @@ def _rule_of(name: str, process: int) -> list[_Statement]:
         return [_argument(0), *_if(_ANY_BIT, _CLOCK_OF_OTHERS, refused), _return(_ALLOW)]
     if name == "sched_getaffinity":
         return [_argument(0), *_if(_EQUAL, 0, _return(_ALLOW)), refused]
-    if name == "prlimit64":  # asking is allowed; of its limits a reader sets that of its processor time alone
-        asking = [_argument(2), (_EQUAL, 0, 3, 0), _argument(2, upper=True), *_if(_EQUAL, 0, _return(_ALLOW))]
-        processor_time = [_argument(1), *_if(_EQUAL, resource.RLIMIT_CPU, _return(_ALLOW)), refused]
-        return [_argument(0), (_EQUAL, 1, 0, 0), _return(_KILL), *asking, *processor_time]
-    return [_argument(0), *_if(_EQUAL, process, _return(_ALLOW)), _return(_KILL)]
+    own = {"prlimit64": 0, "tgkill": process}[name]
+    return [_argument(0), *_if(_EQUAL, own, _return(_ALLOW)), _return(_KILL)]
 
 
-def _argument(position: int, upper: bool = False) -> _Statement:
-    return (_LOAD, 0, 0, _ARGUMENTS + 8 * position + 4 * upper)
+def _argument(position: int) -> _Statement:
+    return (_LOAD, 0, 0, _ARGUMENTS + 8 * position)
 
 
 def _return(action: int) -> _Statement:
@@ -198,6 +195,10 @@ _VERSION_FLAG = 1
 _RULE_PATH_BENEATH = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _O_PATH = getattr(os, "O_PATH", 0)
+
+# Numbers of capget and capset; CAP_SYS_RESOURCE, see linux/capability.h.
+_CAPABILITIES = {"x86_64": (125, 126), "aarch64": (90, 91)}
+_CAPABILITY_VERSION, _SYS_RESOURCE = 0x20080522, 24
 
 _WRITE_FILE, _READ_FILE, _READ_FOLDER = 1 << 1, 1 << 2, 1 << 3
 # Rights over files by the version of the interface that brought them: 13, then refer, truncate, device ioctl.
@@ -254,15 +255,33 @@ def confine(folder: str) -> None:
     import_by_opening()
     if landlock_version():
         _restrict_files(folder)
+    _keep_limits()
     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
     filter_system_calls()
+
+
+def _keep_limits() -> None:
+    """Take from an administrator the right to raise a hard limit; others have none."""
+    numbers = _CAPABILITIES.get(architecture() or "")
+    if numbers is None:
+        return
+    header = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION, 0), 8)
+    sets = ctypes.create_string_buffer(
+        24
+    )  # effective, permitted, inheritable; of the lower 32, of the others
+    get, put = numbers
+    call(get, header, sets)
+    lower, others = struct.unpack("=III", sets.raw[:12]), sets.raw[12:]
+    kept = tuple(each & ~(1 << _SYS_RESOURCE) for each in lower)
+    if kept != lower:
+        call(put, header, struct.pack("=III", *kept) + others)
 
 
 def limit_memory(memory_bytes: int | None) -> None:
     """Limit for good what the limit of data leaves open: shared memory, growing stacks, files in memory.
 
     The address space can grow by ``memory_bytes``, None: without a limit. Files in memory count to no limit
-    but that of their size, times that of open files: 512 MiB in all.
+    but that of their size, times that of open files: 800 MiB in all.
     """
     limits = {resource.RLIMIT_FSIZE: MEMORY_FILE_BYTES, resource.RLIMIT_NOFILE: _OPEN_FILES}
     if memory_bytes is not None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from enum import IntEnum
 
+from evaluation.core.side_by_side import program_of
 from evaluation.core.trouble import LACKS, PROCESSES, MachineTrouble, raise_trouble_of
 from evaluation.workers.server import REFUSED, REQUEST_BYTES, STARTED, STATUS
 
@@ -173,9 +174,7 @@ class Server:
         later = [_OF_IMAGES] if images else []
         self._control, theirs = socket.socketpair()
         serve = f"serve({theirs.fileno()}, {_PRELOAD!r}, {wanted!r}, {later!r})"
-        program = (
-            f"import sys; sys.path[:] = {sys.path!r}\nfrom evaluation.workers.server import serve; {serve}"
-        )
+        program = program_of(f"evaluation.workers.server:{serve}")
         os.set_inheritable(theirs.fileno(), True)
         environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ} | _KEEP_PAGES
         try:

@@ -43,9 +43,9 @@ def serve(descriptor: int, modules: Sequence[str], wanted: Sequence[str], later:
     less processor time for 12 submissions to REFUGE or to EDD2020 by ``evaluate --each``. With it comes the
     socket of the worker to the main process.
     """
-    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the main process ends us
     gc.disable()
+    server = os.getpid()
     control = socket.socket(fileno=descriptor)
     os.set_inheritable(descriptor, False)
     worker, *_ = [importlib.import_module(module) for module in modules]
@@ -79,7 +79,7 @@ def serve(descriptor: int, modules: Sequence[str], wanted: Sequence[str], later:
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     for inherited in (control.detach(), ended, wake):
                         os.close(inherited)
-                    _work(worker, *sockets)
+                    _work(worker, server, *sockets)
                 for handed_on in sockets:
                     os.close(handed_on)
                 control.sendall(STATUS.pack(process, status))
@@ -103,10 +103,10 @@ def _report_ended(control: socket.socket) -> None:
             control.sendall(STATUS.pack(process, os.waitstatus_to_exitcode(status)))
 
 
-def _work(worker: ModuleType, descriptor: int) -> NoReturn:
+def _work(worker: ModuleType, server: int, descriptor: int) -> NoReturn:
     status = 1
     try:
-        end_with_parent()
+        end_with_parent(server)
         worker.work(socket.socket(fileno=descriptor))
         status = 0
     finally:

@@ -64,6 +64,20 @@ def crowd(tmp_path_factory) -> Crowd:
     return Crowd(phase, submissions, results_in(folder / "whole"))
 
 
+def test_the_name_of_a_team_forges_no_line(teams, tmp_path):
+    phase, submissions = teams
+    forged = "a\nbest  scored\x1b[2J\u2028b"
+    (submissions / forged).mkdir()
+    (submissions / "c\nd.txt").write_text("")
+    done = each(submissions, phase, tmp_path / "o")
+    shown = r"a\nbest  scored\x1b[2J\u2028b"
+    assert [line for line in done.stdout.splitlines() if "best" in line] == [
+        line for line in done.stdout.splitlines() if line.startswith(shown)
+    ]
+    assert r"/c\nd.txt" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
 def test_folders_and_zips_are_scored_once_and_the_rest_is_named(teams, tmp_path):
     phase, submissions = teams
     (submissions / "notes.txt").write_text("")

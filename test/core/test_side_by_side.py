@@ -105,6 +105,15 @@ def test_exceptions_are_those_of_the_tasks_and_leave_no_process(two_processors, 
             os.kill(process, 0)
 
 
+def ends_soon(process: int, until: float) -> bool:
+    while time.monotonic() < until:
+        state = Path(f"/proc/{process}/stat")
+        if not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z":
+            return True
+        time.sleep(0.01)
+    return False
+
+
 def test_the_copy_ends_with_a_process_that_is_killed(tmp_path: Path):
     script = f"""
         import os, time
@@ -126,9 +135,33 @@ def test_the_copy_ends_with_a_process_that_is_killed(tmp_path: Path):
     copy = int(written.read_text())
     process.kill()
     process.wait()
-    while time.monotonic() < until:
-        state = Path(f"/proc/{copy}/stat")
-        if not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z":
-            return
+    assert ends_soon(copy, until)
+
+
+def test_a_child_of_a_process_that_has_ended_ends_before_it_imports_anything():
+    child = module.program_of("no_such_module:main()").replace(f"({os.getpid()})", "(1)", 1)
+    done = subprocess.run(
+        [sys.executable, "-c", child], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux to be killed")
+def test_a_child_that_still_imports_ends_with_its_parent(tmp_path: Path):
+    (tmp_path / "slow_module.py").write_text(
+        "import os, time\nfrom pathlib import Path\n"
+        f"Path({str(tmp_path / 'process')!r}).write_text(str(os.getpid()))\ntime.sleep(60)\n"
+    )
+    script = f"""
+        import subprocess, sys
+        sys.path.insert(0, {str(tmp_path)!r})
+        from evaluation.core.side_by_side import program_of
+        subprocess.run([sys.executable, "-c", program_of("slow_module:main()")])
+    """
+    parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], cwd=REPOSITORY)
+    written, until = tmp_path / "process", time.monotonic() + 60
+    while not (written.exists() and written.read_text()) and time.monotonic() < until:
         time.sleep(0.01)
-    pytest.fail("the copy outlived its parent")
+    parent.kill()
+    parent.wait()
+    assert ends_soon(int(written.read_text()), until)

@@ -14,9 +14,11 @@ import os
 import resource
 import signal
 import socket
+import stat
 import struct
 import sys
 import threading
+import time
 from pathlib import Path
 
 import evaluation.workers.reader
@@ -34,7 +36,7 @@ from evaluation.define import (
     Task,
     mean_metric,
 )
-from evaluation.io.system_calls import folder_entries
+from evaluation.io.system_calls import file_status, folder_entries
 
 PHASE = str(Path(__file__).parent)
 SECRET = f"{PHASE}/cases.csv"
@@ -54,6 +56,34 @@ def checked(result: int) -> int:
     if result < 0:
         raise OSError(ctypes.get_errno(), "refused")
     return result
+
+
+def refuse() -> None:
+    raise OSError(errno.EPERM, "not done")
+
+
+def clock_of(process: int) -> int:
+    """Return the identifier of the processor clock of a process, see clock_getcpuclockid."""
+    return ~process << 3 | 2
+
+
+def channel() -> int:
+    """Return the socket to the main process."""
+    return next(each for each in range(3, 100) if stat.S_ISSOCK(status_of(each)))
+
+
+def status_of(descriptor: int) -> int:
+    try:
+        return file_status(descriptor).mode
+    except OSError:
+        return 0
+
+
+def mapped(length: int, flags: int) -> None:
+    try:
+        mmap.mmap(-1, length, flags=flags | mmap.MAP_ANONYMOUS)
+    except ValueError:
+        refuse()
 
 
 def start_thread() -> None:
@@ -82,8 +112,14 @@ def inside(folder: str) -> str:
     return f"{folder}/tries.csv"
 
 
-PARENT = os.getppid
+def PARENT() -> int:
+    """Return the parent of a copy, which it can no longer ask for."""
+    return _parent[0]
+
+
+_parent = [0]
 BUFFER = ctypes.create_string_buffer(512)
+LENGTH = ctypes.create_string_buffer(struct.pack("i", 12))
 # What is tried, and what becomes of it: it is done, refused with an error, or ends the process.
 ACTIONS = {
     # What reading takes, and what SECURITY.md says that a reader can do.
@@ -94,7 +130,54 @@ ACTIONS = {
     "limit itself": (lambda f: resource.setrlimit(resource.RLIMIT_CPU, (50, resource.RLIM_INFINITY)), DONE),
     "abort": (lambda f: os.abort(), ENDED),
     "ask whether a file exists": (lambda f: os.access(SECRET, os.F_OK) or 1 / 0, DONE),
+    "ask whether a process exists": (lambda f: os.access(f"/proc/{PARENT()}", os.F_OK) or 1 / 0, DONE),
     "count the processors": (lambda f: os.sched_getaffinity(0), DONE),
+    "ignore signals": (lambda f: signal.signal(signal.SIGTERM, signal.SIG_IGN), DONE),
+    "read the time": (lambda f: time.monotonic() and time.process_time() and time.sleep(0.001), DONE),
+    # Clocks, and what tells of the machine: how long a scorer took can depend on a label.
+    "read the clock of its parent": (lambda f: time.clock_gettime(clock_of(PARENT())), REFUSED),
+    "read the clock of its parent's first thread": (
+        lambda f: time.clock_gettime(clock_of(PARENT()) | 4),
+        REFUSED,
+    ),
+    "read the clock of a device": (lambda f: time.clock_gettime(~1 << 3 | 3), REFUSED),
+    "wait for the clock of its parent": (
+        lambda f: call(230, 115, clock_of(PARENT()), 0, struct.pack("qq", 0, 1), 0),
+        REFUSED,
+    ),
+    "ask for the steps of its parent's clock": (lambda f: time.clock_getres(clock_of(PARENT())), REFUSED),
+    "make a timer of its parent's clock": (
+        lambda f: call(222, 107, clock_of(PARENT()), 0, BUFFER),
+        REFUSED,
+    ),
+    "ask for the processors of its parent": (lambda f: os.sched_getaffinity(PARENT()), REFUSED),
+    "ask for the load and the memory of the machine": (lambda f: call(99, 179, BUFFER), REFUSED),
+    "name the main process": (lambda f: call(55, 209, channel(), 1, 17, BUFFER, LENGTH), REFUSED),
+    "ask how long a socket waits": (lambda f: call(55, 209, channel(), 1, 20, BUFFER, LENGTH), REFUSED),
+    "ask for the other end": (lambda f: call(52, 205, channel(), BUFFER, LENGTH), REFUSED),
+    # Memory beyond what is granted, 1 GiB.
+    "raise its limit of memory": (
+        lambda f: resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, 8 << 30)),
+        REFUSED,
+    ),
+    "raise its soft limit of memory": (
+        lambda f: resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, resource.RLIM_INFINITY)),
+        REFUSED,
+    ),
+    "take memory": (lambda f: mapped(3 << 30, mmap.MAP_PRIVATE), REFUSED),
+    "take shared memory": (lambda f: mapped(3 << 30, mmap.MAP_SHARED), REFUSED),
+    "take memory as a stack": (lambda f: mapped(3 << 30, mmap.MAP_PRIVATE | 0x100), REFUSED),
+    "write much to a file in memory": (
+        lambda f: os.write(os.memfd_create("x"), bytes(64 << 20)) > 1 << 25 or refuse(),
+        REFUSED,
+    ),
+    "open many files": (lambda f: [os.memfd_create("x") for _ in range(200)], REFUSED),
+    "open more files than it may": (
+        lambda f: resource.setrlimit(resource.RLIMIT_NOFILE, (1 << 16, 1 << 16)),
+        REFUSED,
+    ),
+    # Its environment, which another test reads.
+    "read a secret of the environment": (lambda f: os.environ.get("A_SECRET") or refuse(), REFUSED),
     # Files of others.
     "read the labels": (lambda f: Path(SECRET).read_bytes(), REFUSED),
     "leave its folder": (lambda f: os.open(f"{f}/../phase/cases.csv", os.O_RDONLY), REFUSED),
@@ -227,6 +310,7 @@ _confine = evaluation.workers.reader.confine
 
 def _trying(folder: str) -> None:
     """Try every action in a copy of this process, and confine it."""
+    _parent[0] = os.getpid()
     for name, (action, _) in ACTIONS.items():
         process = os.fork()
         if process == 0:
@@ -237,6 +321,8 @@ def _trying(folder: str) -> None:
                 status = 0
             except OSError as error:
                 status = error.errno or 249
+            except (MemoryError, ValueError):  # of a limit that is too small
+                status = 248
             finally:
                 os._exit(status)
         status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])

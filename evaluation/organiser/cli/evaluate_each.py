@@ -13,12 +13,12 @@ from pathlib import Path
 from types import FrameType
 
 from evaluation.core.challenge import fields_of
-from evaluation.core.fault import PhaseError
+from evaluation.core.fault import PhaseError, printable
 from evaluation.core.field import Files
 from evaluation.io.files import scratch_folder, write_atomically
 from evaluation.organiser.leaves import found_leaf
 from evaluation.organiser.rescoring.kept import CHANGES, SEALED
-from evaluation.organiser.rescoring.run import Summary, score_all, slices_of
+from evaluation.organiser.rescoring.run import MOST_OF_NAME, Summary, score_all, slices_of
 from evaluation.organiser.rescoring.scorer import Scorer
 from evaluation.organiser.rescoring.submissions import fetch, find_submissions, is_address, local_path
 from evaluation.organiser.rescoring.task import Engine, ScoringTask, environment
@@ -138,7 +138,8 @@ def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Stre
             streams.tell_organiser(note for job in jobs for note in job.notes)
             tasks = [task for job in jobs for task in job.tasks]
             total = len(tasks)
-            width = max((len(task.place) for task in tasks), default=0)
+            places = {task.place: printable(task.place, MOST_OF_NAME) for task in tasks}
+            width = max(map(len, places.values()), default=0)
             engine, tasks = _engine(arguments, tasks, streams)
             for job in jobs:
                 kept = arguments.output / job.folder / SEALED / MANIFEST
@@ -151,7 +152,7 @@ def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Stre
                 ):
                     for task, answer in answers:
                         summary.add(task.place, answer)
-                        ended(f"{task.place:<{width}}  {answer.line.splitlines()[0]}")
+                        ended(f"{places[task.place]:<{width}}  {answer.line.splitlines()[0]}")
             finally:
                 streams.tell_organiser(summary.lines())
             if arguments.since is not None:
@@ -193,7 +194,9 @@ def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default
         for submission in found.submissions[arguments.shard or slice(None)]
         for path in [local_path(submission.location)]
     )
-    notes = tuple(f"Not scored, neither a folder nor a zip: {part.folder}/{other}" for other in found.others)
+    notes = tuple(
+        f"Not scored, neither a folder nor a zip: {part.folder}/{printable(other)}" for other in found.others
+    )
     if not tasks:
         notes += (f"{part.folder}: this share holds none of {len(found.submissions)} submissions",)
     return _Job(phase.config.name, name, tasks, notes, (phase.folder / MANIFEST).read_bytes())

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
-from evaluation.cli.console import TableConsole, text_table
+from evaluation.cli.console import TableConsole, one_line, text_table
 from evaluation.organiser.output import p_text
 from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.across import AcrossRankings
@@ -75,13 +74,13 @@ def print_leaderboard(board: leaderboard_file.Leaderboard) -> None:
     """Print the leaderboards of all phases, the final one last, with notices."""
     console = TableConsole(_LOG_WIDTH)
     for phase in board.phases:
-        console.print(escape(_rule(phase)), soft_wrap=True)
+        console.print(one_line(_rule(phase)), soft_wrap=True)
         console.print(_places(phase))
         metrics = [name for name, metric in phase.metrics.items() if metric.in_ranking]
         if 0 < len(metrics) <= _MAX_METRICS:
             console.print(_metrics(phase, metrics))
         for line in (*_legend(phase), *_conclusions(phase)):
-            console.print(escape(line))
+            console.print(one_line(line))
         for table in pair_tables(phase):
             console.print(table)
         if phase.subgroup_tests:
@@ -99,7 +98,7 @@ def print_leaderboard(board: leaderboard_file.Leaderboard) -> None:
             table.add_row(
                 _text(row.place),
                 _range(row.distribution),
-                escape(row.team),
+                one_line(row.team),
                 row.exact_score or "",
                 *(_text(place) for place in row.phases.values()),
             )
@@ -107,7 +106,7 @@ def print_leaderboard(board: leaderboard_file.Leaderboard) -> None:
     if board.across is not None:
         _print_across(console, board.across)
     for notice in board.notices:
-        console.print(escape(f"note: {notice}"))
+        console.print(one_line(f"note: {notice}"))
 
 
 def _robustness(phase: leaderboard_file.PhaseLeaderboard) -> Table:
@@ -130,10 +129,10 @@ def _print_across(console: Console, across: AcrossRankings) -> None:
         for team in across.teams
     )
     orders = "" if across.orders == 1 else f", one of {across.orders} equally good orders"
-    console.print(escape(f"consensus of {names} ({across.method}{orders}): {teams}"))
+    console.print(one_line(f"consensus of {names} ({across.method}{orders}): {teams}"))
     for merge in across.dendrogram:
         groups = " + ".join("{" + ", ".join(group) + "}" for group in (merge.first, merge.second))
-        console.print(escape(f"  joined at 1 − τ-b = {merge.distance:.2f}: {groups}"))
+        console.print(one_line(f"  joined at 1 − τ-b = {merge.distance:.2f}: {groups}"))
 
 
 def _rule(phase: leaderboard_file.PhaseLeaderboard) -> str:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evaluation.core.side_by_side import program_of
 from evaluation.core.trouble import MachineTrouble, trouble_of
 from evaluation.io.files import scratch_folder
 from evaluation.organiser.rescoring.scorer import Scorer
@@ -43,8 +44,7 @@ class Lane:
 
     def __init__(self, folder: Path | None = None) -> None:
         # The process must find the same modules.
-        path = [entry for entry in sys.path if isinstance(entry, str)]
-        program = f"import sys; sys.path[:] = {path!r}; from {__name__} import main; main()"
+        program = program_of(f"{__name__}:main()")
         environment = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
         with contextlib.ExitStack() as opened:
             scratch = opened.enter_context(scratch_folder("lane-", folder))
@@ -97,11 +97,9 @@ class Lane:
 
 def main() -> None:
     """Do tasks until there are no more; the entry point of the process."""
-    from evaluation.core.side_by_side import end_with_parent
     from evaluation.workers.processes import collect_rarely, warm_up
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the caller ends us
-    end_with_parent()
     if machine.CAN_ISOLATE:
         warm_up()
         collect_rarely()

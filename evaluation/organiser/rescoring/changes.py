@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.fault import PhaseError, apart
+from evaluation.core.fault import PhaseError, apart, printable
 from evaluation.organiser.ranking.results import PhaseResults, Submission, read_results
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
 from evaluation.organiser.ranking.selection import select
@@ -154,7 +154,7 @@ def table_of(changes: Changes) -> Iterator[str]:
         place = places.get(one.team, Change(None, None))
         count = len({case.case for task in one.cases.values() for case in task})
         values = [_text(one.values.get(metric, Change(None, None))) for metric in ranked]
-        rows.append([name, _text(place), str(count), *values])
+        rows.append([printable(name), _text(place), str(count), *values])
     shown = rows[: 1 + _MOST_ROWS]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     for row in shown:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evaluation.core.challenge import fields_of
+from evaluation.core.fault import printable
 from evaluation.core.trouble import MachineTrouble, trouble_of
 from evaluation.io.files import sha256_of
 from evaluation.organiser.rescoring.kept import Claims, Ingredients, Results, is_reserved, open_claims
@@ -109,6 +110,7 @@ class _Slices:
             yield undivided, answer
 
 
+MOST_OF_NAME = 400
 _NO_RECORD = "the result that was there had no record of what it was made of"
 
 
@@ -133,7 +135,9 @@ class Summary:
     def lines(self) -> Iterator[str]:
         """Yield the failures, one a line, and the counts in the last line."""
         for place, reason in sorted(self.failures.items()):
-            yield f"FAILED {place}: {reason}"
+            # Not to be taken for other lines: the name of a team's folder, and those of a traceback.
+            block = reason.replace("\n", "\n  ")
+            yield f"FAILED {printable(place, MOST_OF_NAME)}: {block}"
         parts = ("scored", "kept", "rejected", "failed")
         noun = "submission" if self.done == 1 else "submissions"
         yield f"{self.done} {noun}: " + ", ".join(f"{self.counts.get(part, 0)} {part}" for part in parts)

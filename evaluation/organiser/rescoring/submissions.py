@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from evaluation.core.fault import PhaseError
+from evaluation.core.fault import PhaseError, printable
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import MAX_ENTRIES, fault_of_path, sha256_of_file
 from evaluation.platform.submission import MAX_SUBMISSION_BYTES
@@ -155,13 +155,13 @@ def find_submissions(folder: str, own: Collection[str] = ()) -> Found:
         else:
             others.append(entry.name)
     if not found:
-        ignored = f"; it holds {', '.join(others)}" if others else ""
+        ignored = f"; it holds {', '.join(map(printable, others))}" if others else ""
         raise PhaseError(f"{folder}: expected a folder or a zip for each team, found none{ignored}")
     locations: dict[str, list[str]] = {}
     for submission in found:
         locations.setdefault(submission.name, []).append(submission.location)
     problems = [
-        f"{name}: expected one submission of this name, found {', '.join(given)}"
+        f"{printable(name)}: expected one submission of this name, found {', '.join(map(printable, given))}"
         for name, given in locations.items()
         if len(given) > 1
     ]
