@@ -9,7 +9,8 @@ from test.scripts.test_requirements import pins
 
 from .pages import REPOSITORY
 
-TEMPLATE = ".github/ISSUE_TEMPLATE/fault.yml"
+TEMPLATES = tuple(f".github/ISSUE_TEMPLATE/{name}.yml" for name in ("fault", "question", "feature"))
+TEMPLATE = TEMPLATES[0]
 
 
 def text_of(name: str) -> str:
@@ -22,7 +23,7 @@ HOOKS = {
 }
 
 
-@pytest.mark.parametrize("name", ["CITATION.cff", ".pre-commit-config.yaml", "mkdocs.yml", TEMPLATE])
+@pytest.mark.parametrize("name", ["CITATION.cff", ".pre-commit-config.yaml", "mkdocs.yml", *TEMPLATES])
 def test_files_are_valid_yaml(name):
     yaml = pytest.importorskip("yaml", reason="scripts/docs.sh installs it")
     assert isinstance(yaml.safe_load(text_of(name)), dict)
@@ -33,6 +34,13 @@ def test_the_citation_has_the_version_and_licence_of_the_package():
     assert {"cff-version", "message", "title"} <= citation.keys()
     assert citation["version"] == __version__
     assert f"[{citation['license']}](LICENSE)" in text_of("README.md")
+
+
+def test_the_changelog_begins_with_the_version_that_can_be_tagged_and_is_short():
+    version, date = re.findall(r"^## (\S+) \((\d{4}-\d\d-\d\d)\)$", text_of("CHANGELOG.md"), re.MULTILINE)[0]
+    citation = dict(re.findall(r"^([\w-]+): +(\S.*)$", text_of("CITATION.cff"), re.MULTILINE))
+    assert (version, date) == (__version__, citation["date-released"])
+    assert len(text_of("CHANGELOG.md").encode()) <= 12 * 1024
 
 
 def test_pre_commit_runs_the_linters_of_the_script():
@@ -68,3 +76,23 @@ def test_the_site_is_built_with_the_versions_of_the_tests():
     }
     assert [package for package, (_, hashes) in site.items() if hashes == 0] == []
     assert {"mkdocs", "mkdocs-material", "mkdocstrings"} <= site.keys()
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_every_template_for_issues_has_a_label_and_asks_for_no_labels_of_cases(name):
+    text = text_of(name)
+    assert re.search(r"^labels: \[\w+\]$", text, re.MULTILINE)
+    assert "labels" in text.split("body:")[1]
+
+
+def test_owners_are_named_for_what_exists():
+    patterns = re.findall(r"^/(\S*) +@\S+", text_of(".github/CODEOWNERS"), re.MULTILINE)
+    assert len(patterns) > 2
+    assert [one for one in patterns if not (REPOSITORY / one).exists()] == []
+
+
+def test_a_pull_request_is_asked_for_what_contributing_asks():
+    text = text_of(".github/pull_request_template.md")
+    assert all(
+        word in text for word in ("CHANGELOG.md", "CONTRIBUTING.md", "scripts/lint.sh", "same_bytes.sh")
+    )
