@@ -35,6 +35,34 @@ def test_actions_are_pinned_by_commit_with_their_version(name):
         assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action
 
 
+@pytest.mark.parametrize("name", [WORKFLOW, PUBLISH, TEMPLATE])
+def test_a_workflow_may_read_and_keeps_no_credentials(name):
+    workflow = yaml.safe_load((REPOSITORY / name).read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    for _, step in steps_of(name):
+        if "checkout" in step.get("uses", ""):
+            assert step["with"]["persist-credentials"] is False
+
+
+# The first version of each action that runs on Node 24; runners drop Node 20.
+SINCE = {"checkout": 5, "setup-python": 6, "upload-artifact": 6, "download-artifact": 7}
+
+
+@pytest.mark.parametrize("name", [WORKFLOW, PUBLISH, TEMPLATE])
+def test_no_action_runs_on_an_old_runtime(name):
+    text = (REPOSITORY / name).read_text(encoding="utf-8")
+    found = re.findall(r"uses: *actions/([\w-]+)@[0-9a-f]{40} # v(\d+)", text)
+    assert found
+    assert [one for one, version in found if int(version) < SINCE[one]] == []
+
+
+def test_updates_of_actions_are_proposed():
+    paths = (".github/dependabot.yml", TEMPLATE.replace("evaluate.yml", "dependabot.yml"))
+    for path in paths:
+        (update,) = yaml.safe_load((REPOSITORY / path).read_text(encoding="utf-8"))["updates"]
+        assert update["package-ecosystem"] == "github-actions"
+
+
 def test_both_take_the_same_actions():
     ours, new = (
         {step["uses"] for _, step in steps_of(name) if "uses" in step} for name in (WORKFLOW, TEMPLATE)

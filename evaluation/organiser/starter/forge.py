@@ -1,4 +1,4 @@
-"""Phases from a Grand Challenge Forge pack: the JSON of a challenge with its phases, interfaces and sockets.
+"""Phases from starter kits, or from a Forge pack: the JSON of a challenge with phases, interfaces, sockets.
 
 Source of the format: the contexts of packs in DIAGNijmegen/rse-grand-challenge-forge, and since 2025 in
 comic/grand-challenge.org, which has a phase at the top and flags in place of a socket's kind. Kinds are those
@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
 from evaluation.io.json_files import json_kind, read_json
-from evaluation.organiser.starter import repository
+from evaluation.organiser.starter import kit, repository
 from evaluation.organiser.starter.repository import write_sample
 from evaluation.organiser.submission_writer import InputSocket
 from evaluation.phase.validation import InvalidTableError, read_table
@@ -328,23 +328,32 @@ class FromPack:
     left_out: tuple[str, ...]
 
 
-def write_from_pack(folder: Path, pack_file: Path) -> FromPack:
-    """Write a repository for each phase of a pack below a folder that is new or empty.
+def _phases_in(path: Path) -> list[PackPhase]:
+    """Return the phases of a pack, or of a starter kit. Raises `PhaseError`."""
+    try:
+        content = {} if path.suffix.casefold() == ".zip" else read_json(path)
+        if isinstance(content, list) or path.suffix.casefold() == ".zip":
+            content = {"challenge": {"slug": "challenge", "phases": kit.phases_of(path)}}
+        return read_table(Pack, content).challenge.phases
+    except InvalidTableError as error:
+        raise PhaseError(*error.problems(path.name)) from None
+    except FileNotFoundError as error:
+        raise PhaseError(f"{path}: cannot be read: {error}") from None
+
+
+def write_from_pack(folder: Path, *files: Path) -> FromPack:
+    """Write a repository for the phases of packs and starter kits below a folder that is new or empty.
 
     Each has a `phase.toml` with a field for each output socket that has a kind here, synthetic cases with
     jobs, and the files for an image. Kinds, labels and metrics are usual for the sockets' kinds, for the
     organiser to correct. A phase is left out if nothing of it can be declared, or if its evaluations have an
     output that cannot be written. Raises `PhaseError` for a file that is no pack, and where no phase is left.
     """
-    try:
-        pack = read_table(Pack, read_json(pack_file))
-    except InvalidTableError as error:
-        raise PhaseError(*error.problems(pack_file.name)) from None
-    except FileNotFoundError as error:
-        raise PhaseError(f"{pack_file}: cannot be read: {error}") from None
     contents, notes, left_out = {}, [], []
-    for phase in map(_Phase, pack.challenge.phases):
+    for file, phase in ((file, _Phase(phase)) for file in files for phase in _phases_in(file)):
         place = folder / phase.pack.slug
+        if place in contents:
+            raise PhaseError(f"{file.name}: phase {phase.pack.slug} is in another of the files already")
         title = phase.pack.title or phase.pack.slug.replace("-", " ").replace("_", " ").capitalize()
         text = phase.configuration(repository.phase_name(place), title)
         left_out += [f"phase {phase.pack.slug}: left out: {problem}" for problem in phase.problems]
@@ -352,7 +361,7 @@ def write_from_pack(folder: Path, pack_file: Path) -> FromPack:
             contents[place] = (phase, title, text)
             notes += [f"phase {phase.pack.slug}: {note}" for note in phase.notes]
     if not contents:
-        raise PhaseError(*(f"{pack_file.name}: {problem}" for problem in left_out))
+        raise PhaseError(*(f"{files[0].name}: {problem}" for problem in left_out))
     repository.require_empty(folder)
     for place, (phase, title, text) in contents.items():
         (place / repository.PHASE).mkdir(parents=True)
@@ -360,5 +369,7 @@ def write_from_pack(folder: Path, pack_file: Path) -> FromPack:
         inputs = (socket for one in phase.pack.algorithm_interfaces for socket in one.inputs)
         sockets = {socket.slug: socket.described() for socket in inputs}
         write_sample(place / repository.PHASE, place / repository.SUBMISSION, sockets)
-        repository.write_surroundings(place, repository.phase_name(place), title)
+        repository.write_surroundings(place, repository.phase_name(place), title, len(contents) == 1)
+    if len(contents) > 1:
+        repository.write_together(folder, {place.name: title for place, (_, title, _) in contents.items()})
     return FromPack(tuple(contents), tuple(notes), tuple(left_out))

@@ -19,8 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="pack",
         type=Path,
-        metavar="FORGE_PACK",
-        help="the JSON of a Grand Challenge Forge pack: one folder for each of its phases, with its sockets",
+        nargs="+",
+        metavar="STARTER_KIT",
+        help="the zip archives that the platform gives for its phases, their predictions.json, or the JSON of a Forge "
+        "pack: one folder for each phase, with its sockets",
     )
     add = parser.add_argument
     add(
@@ -35,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.pack is not None and arguments.algorithm:
         raise PhaseError("--algorithm: expected with --like, since a pack has its own interfaces")
     if arguments.pack is not None:
-        written = write_from_pack(arguments.folder, arguments.pack)
+        written = write_from_pack(arguments.folder, *arguments.pack)
         sys.stderr.write("".join(f"{line}\n" for line in (*written.notes, *written.left_out)))
         sys.stdout.write("".join(f"{folder}\n" for folder in written.folders))
         return 1 if written.left_out else 0

@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import metadata
 from importlib.resources import files
@@ -129,7 +129,6 @@ PHASE, SUBMISSION = "phase", "submission"
 _PLACES = {
     "README.md": "README.md",
     "gitignore": ".gitignore",
-    "evaluate.yml": ".github/workflows/evaluate.yml",
 }
 
 
@@ -151,14 +150,35 @@ def write_repository(folder: Path, like: str, algorithm: bool = False) -> None:
     write_surroundings(folder, name, title)
 
 
-def write_surroundings(folder: Path, name: str, title: str) -> None:
-    """Write the files of a repository other than its phase and submission."""
+def write_surroundings(folder: Path, name: str, title: str, alone: bool = True) -> None:
+    """Write the files of a repository other than its phase and submission, of one of several if not alone."""
     values = {"name": name, "title": title, "version": evaluation.__version__}
     for source, place in _PLACES.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         text = Template(template(source)).substitute(values)
         (folder / place).write_text(text, encoding="utf-8")
     _write_requirement(folder)
+    if alone:
+        _write_workflow(folder)
+
+
+def write_together(folder: Path, titles: Mapping[str, str]) -> None:
+    """Write the top of one repository of several phases; ``titles``: of the phases by folder."""
+    phases = "".join(f"| [`{name}`]({name}/README.md) | {title} |\n" for name, title in titles.items())
+    text = Template(template("phases.md")).substitute(phases=phases)
+    (folder / "README.md").write_text(text, encoding="utf-8")
+    _write_workflow(folder, list(titles))
+
+
+def _write_workflow(folder: Path, phases: Sequence[str] = ()) -> None:
+    """Write what GitHub does with a repository, of one phase at its top or of several in folders."""
+    job = "    runs-on: ubuntu-latest\n"
+    each = f"    strategy:\n      matrix:\n        phase: {json.dumps(phases)}\n"
+    each += "    defaults:\n      run:\n        working-directory: ${{ matrix.phase }}\n"
+    (folder / ".github" / "workflows").mkdir(parents=True)
+    workflow = template("evaluate.yml").replace(job, f"{job}{each if phases else ''}")
+    (folder / ".github" / "workflows" / "evaluate.yml").write_text(workflow, encoding="utf-8")
+    (folder / ".github" / "dependabot.yml").write_text(template("dependabot.yml"), encoding="utf-8")
 
 
 def require_empty(folder: Path) -> None:

@@ -1,0 +1,205 @@
+"""Repositories from starter kits, as the platform makes them: today's layout, and that of its old generator."""
+
+import json
+import zipfile
+
+import pytest
+import yaml
+
+from evaluation.cli.main import main
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.starter.forge import write_from_pack
+from test.organiser.starter.test_forge import CT, MR, SCORE_CT, SCORE_MR, VEGA, flagged, scored, toml_of
+
+# Calls of the program of a kit, as its template has them after black.
+PROGRAM = """
+INPUT_DIRECTORY = Path("/input")
+OUTPUT_DIRECTORY = Path("/output")
+
+def main():
+    predictions = load_json_file(location=INPUT_DIRECTORY / "predictions.json")
+    write_metrics(metrics=metrics)
+    output_score_chart = {chart!r}
+    output_summary_page = "content: should match the required format"
+    write_json_file(
+        location=OUTPUT_DIRECTORY / "score-chart.json", content=output_score_chart
+    )
+    write_file(
+        location=OUTPUT_DIRECTORY / "summary-page.pdf", content=output_summary_page
+    )
+
+def process(job):
+    submission_threshold = load_json_file(
+        location=INPUT_DIRECTORY / "threshold.json",
+    )
+    return handler(job, submission_threshold)
+
+def write_metrics(*, metrics):
+    write_json_file(location=OUTPUT_DIRECTORY / "metrics.json", content=metrics)
+"""
+IMAGE = {"is_image_kind": True, "is_panimg_kind": True, "is_json_kind": False, "is_file_kind": False}
+JSON = {"is_image_kind": False, "is_panimg_kind": False, "is_json_kind": True, "is_file_kind": False}
+FILE = {"is_image_kind": False, "is_panimg_kind": False, "is_json_kind": False, "is_file_kind": True}
+
+
+def value_of(socket, key):
+    given = {"image": None, "file": None, "value": None}
+    if socket["is_image_kind"]:
+        given["image"] = {"name": "the_original_filename_of_the_file_that_was_uploaded_or_image_set"}
+    elif socket["is_file_kind"]:
+        given["file"] = f"https://grand-challenge.org/media/some-link/{socket['relative_path']}"
+    else:
+        given["value"] = socket["example_value"]
+    return {key: socket, **given}
+
+
+def kit(path, *interfaces, slug="test-phase", key="socket", top="{slug}/", program=PROGRAM):
+    jobs = [
+        {
+            "pk": f"00000000-0000-4000-8000-{number:012d}",
+            "inputs": [value_of(socket, key) for socket in inputs],
+            "outputs": [value_of(socket, key) for socket in outputs],
+            "exec_duration": "PT22M17S",
+            "invoke_duration": None,
+            "status": "Succeeded",
+        }
+        for number, (inputs, outputs) in enumerate(interfaces * 3)
+    ]
+    method = f"{top.format(slug=slug)}example_evaluation_method"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{top.format(slug=slug)}README.md", "# Pack\n")
+        archive.writestr(f"{method}/test/input/predictions.json", json.dumps(jobs, indent=4))
+        archive.writestr(f"{method}/evaluate.py", program.format(chart=VEGA))
+    return path
+
+
+SCAN = flagged("scan", "images/scan", **IMAGE)
+CLIP = flagged("clip", "clip.mp4", **FILE)
+RISK = flagged("risk", "risk.json", 42.0, **JSON)
+LESIONS = flagged("lesions", "lesions.json", {"type": "Multiple points", "points": []}, **JSON)
+
+
+@pytest.mark.parametrize("key", ["socket", "interface"])
+@pytest.mark.parametrize("top", ["{slug}/", "pack/{slug}/", ""])
+def test_a_kit_is_a_phase(tmp_path, key, top):
+    path = kit(tmp_path / "test-phase.zip", ([SCAN], [RISK, LESIONS]), key=key, top=top)
+    found = write_from_pack(tmp_path / "new", path)
+    assert found.folders == (tmp_path / "new" / "test-phase",)
+    (folder,) = found.folders
+    config = toml_of(folder)
+    assert {name: field["kind"] for name, field in config["fields"].items()} == {
+        "risk": "number",
+        "lesions": "points",
+    }
+    assert config["input_socket"] == ["scan"]
+    assert config["outputs"] == {"score-chart.json": "chart-metrics", "summary-page.pdf": "pdf"}
+    assert found.notes == ("phase test-phase: the evaluation's input threshold (Anything) is not used",)
+    scored(folder)
+
+
+def test_interfaces_are_told_by_their_inputs(tmp_path):
+    path = kit(tmp_path / "kit.zip", ([SCAN], [RISK]), ([CLIP], [RISK, LESIONS]))
+    (folder,) = write_from_pack(tmp_path / "new", path).folders
+    assert set(toml_of(folder)["interfaces"]) == {"scan", "clip"}
+    scored(folder)
+
+
+def test_the_list_of_jobs_alone(tmp_path):
+    with zipfile.ZipFile(kit(tmp_path / "kit.zip", ([SCAN], [RISK]))) as archive:
+        archive.extractall(tmp_path)
+    jobs = tmp_path / "test-phase" / "example_evaluation_method" / "test" / "input" / "predictions.json"
+    (folder,) = write_from_pack(tmp_path / "new", jobs).folders
+    assert folder.name == "test-phase"
+    assert set(toml_of(folder)["outputs"]) == {"score-chart.json", "summary-page.pdf"}
+    alone = jobs.rename(tmp_path / "predictions.json")
+    (folder,) = write_from_pack(tmp_path / "alone", alone).folders
+    assert folder.name == "phase"
+    assert "outputs" not in toml_of(folder)
+
+
+def test_several_kits_are_one_repository(tmp_path, capsys):
+    kits = [kit(tmp_path / f"{slug}.zip", ([SCAN], [RISK]), slug=slug) for slug in ("debug", "final")]
+    assert main(["new", str(tmp_path / "new"), "--from", *map(str, kits)]) == 0
+    folder = tmp_path / "new"
+    assert capsys.readouterr().out == f"{folder / 'debug'}\n{folder / 'final'}\n"
+    assert {path.name for path in folder.iterdir()} == {"README.md", ".github", "debug", "final"}
+    job = yaml.safe_load((folder / ".github" / "workflows" / "evaluate.yml").read_text(encoding="utf-8"))
+    job = job["jobs"]["evaluate"]
+    assert job["strategy"]["matrix"]["phase"] == ["debug", "final"]
+    assert job["defaults"]["run"]["working-directory"] == "${{ matrix.phase }}"
+    assert "(final/README.md)" in (folder / "README.md").read_text(encoding="utf-8")
+    for name in ("debug", "final"):
+        assert main(["seal", str(folder / name / "phase")]) == 0
+
+
+def zip_of(path, names):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in names.items():
+            archive.writestr(name, content)
+    return path
+
+
+JOBS = "p/example_evaluation_method/test/input/predictions.json"
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (
+            {"p/example_algorithm/app.py": ""},
+            "expected example_evaluation_method/test/input/predictions.json",
+        ),
+        ({JOBS: "{}"}, "expected the jobs of a starter kit"),
+        ({JOBS: '[{"inputs": []}]'}, "expected the jobs of a starter kit: no 'outputs'"),
+        ({JOBS: "[1"}, "expected the jobs of a starter kit"),
+        ({JOBS: "[]"}, "no output of a kind that can be declared"),
+        ({JOBS: '[{"inputs": [{"socket": {}}], "outputs": []}]'}, "no 'slug'"),
+        (
+            {JOBS: "[]", "p/example_evaluation_method/evaluate.py": "def main(:"},
+            "evaluate.py of the starter kit: expected the program as it was downloaded",
+        ),
+    ],
+)
+def test_faults_of_a_kit(tmp_path, names, expected):
+    with pytest.raises(PhaseError) as error:
+        write_from_pack(tmp_path / "new", zip_of(tmp_path / "kit.zip", names))
+    assert expected in error.value.problems[0]
+    assert not (tmp_path / "new").exists()
+
+
+def test_files_that_are_no_kits(tmp_path):
+    (tmp_path / "kit.zip").write_text("no zip", encoding="utf-8")
+    for name in ("kit.zip", "absent.zip"):
+        with pytest.raises(PhaseError, match="cannot be read"):
+            write_from_pack(tmp_path / "new", tmp_path / name)
+    twice = kit(tmp_path / "one.zip", ([SCAN], [RISK]))
+    with pytest.raises(PhaseError, match="in another of the files already"):
+        write_from_pack(tmp_path / "new", twice, twice)
+
+
+def test_the_zip_of_the_platforms_old_generator(tmp_path):
+    forge = pytest.importorskip("grand_challenge_forge.forge")
+    phase = {
+        "slug": "final-test",
+        "archive": {"slug": "a", "url": "https://grand-challenge.org/archives/a/"},
+        "algorithm_interfaces": [
+            {"inputs": [CT], "outputs": [SCORE_CT]},
+            {"inputs": [MR], "outputs": [{**SCORE_MR, "super_kind": "Value"}]},
+        ],
+        "evaluation_additional_inputs": [],
+        "evaluation_additional_outputs": [
+            {"slug": "page", "relative_path": "page.pdf", "kind": "PDF file", "super_kind": "File"}
+        ],
+    }
+    context = {"challenge": {"slug": "c", "url": "https://c.org/", "archives": [], "phases": [phase]}}
+    with zipfile.ZipFile(tmp_path / "pack.zip", "w") as archive:
+        forge.generate_challenge_pack(
+            output_zip_file=archive, target_zpath=tmp_path.relative_to("/"), context=context
+        )
+    (tmp_path / "pack.json").write_text(json.dumps(context), encoding="utf-8")
+    found = [
+        write_from_pack(tmp_path / name, tmp_path / f"pack.{name}").folders[0] for name in ("zip", "json")
+    ]
+    assert toml_of(found[0])["interfaces"] == toml_of(found[1])["interfaces"]
+    assert toml_of(found[0])["outputs"] == {"page.pdf": "pdf"}
+    scored(found[0])
