@@ -350,10 +350,11 @@ def write_from_pack(folder: Path, *files: Path) -> FromPack:
     output that cannot be written. Raises `PhaseError` for a file that is no pack, and where no phase is left.
     """
     contents, notes, left_out = {}, [], []
-    for file, phase in ((file, _Phase(phase)) for file in files for phase in _phases_in(file)):
+    found = [(file.name, _Phase(phase)) for file in files for phase in _phases_in(file)]
+    for name, phase in found:
         place = folder / phase.pack.slug
         if place in contents:
-            raise PhaseError(f"{file.name}: phase {phase.pack.slug} is in another of the files already")
+            raise PhaseError(f"{name}: phase {phase.pack.slug} is in another of the files already")
         title = phase.pack.title or phase.pack.slug.replace("-", " ").replace("_", " ").capitalize()
         text = phase.configuration(repository.phase_name(place), title)
         left_out += [f"phase {phase.pack.slug}: left out: {problem}" for problem in phase.problems]

@@ -2,7 +2,7 @@
 
 A kit holds a list of jobs of every interface, whose sockets say what they are, and a program that reads the
 evaluation's further inputs and writes its further outputs. Source of the format: the templates of
-`grandchallenge/forge` in comic/grand-challenge.org, and before 2025 those of DIAGNijmegen/rse-grand-challenge-forge.
+`grandchallenge/forge` in comic/grand-challenge.org, before 2025 of DIAGNijmegen/rse-grand-challenge-forge.
 """
 
 import ast
@@ -23,7 +23,7 @@ Place = Path | zipfile.Path
 
 
 def phases_of(path: Path) -> list[dict[str, Any]]:
-    """Return the phases in a kit, a zip or its `predictions.json`, as a pack has them. Raises `PhaseError`."""
+    """Return the phases in a kit, a zip or its `predictions.json`, as in a pack. Raises `PhaseError`."""
     if path.suffix.casefold() != ".zip":
         return [_phase(path.resolve(), path.name, path.resolve().parts)]
     try:
@@ -58,7 +58,8 @@ def _phase(jobs: Place, name: str, parts: tuple[str, ...]) -> dict[str, Any]:
         raise PhaseError(f"{name}: expected the jobs of a starter kit: {found}") from None
     except OSError as error:
         raise PhaseError(f"{name}: cannot be read: {error}") from None
-    program = jobs.parent.parent.parent / "evaluate.py"
+    method: Any = jobs  # a folder in a zip has the same operations without their types
+    program = method.parent.parent.parent / "evaluate.py"
     further = _further(program.read_text(encoding="utf-8")) if at and program.is_file() else ([], [])
     return {
         "slug": slug,

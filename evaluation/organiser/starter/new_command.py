@@ -21,8 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="+",
         metavar="STARTER_KIT",
-        help="the zip archives that the platform gives for its phases, their predictions.json, or the JSON of a Forge "
-        "pack: one folder for each phase, with its sockets",
+        help="the zip archives that the platform gives for its phases, their predictions.json, or the JSON "
+        "of a Forge pack: one folder for each phase, with its sockets",
     )
     add = parser.add_argument
     add(

@@ -1,4 +1,4 @@
-"""Repositories from starter kits, as the platform makes them: today's layout, and that of its old generator."""
+"""Repositories from starter kits as the platform makes them, today and with its old generator."""
 
 import json
 import zipfile
@@ -153,7 +153,7 @@ JOBS = "p/example_evaluation_method/test/input/predictions.json"
         ({JOBS: '[{"inputs": []}]'}, "expected the jobs of a starter kit: no 'outputs'"),
         ({JOBS: "[1"}, "expected the jobs of a starter kit"),
         ({JOBS: "[]"}, "no output of a kind that can be declared"),
-        ({JOBS: '[{"inputs": [{"socket": {}}], "outputs": []}]'}, "no 'slug'"),
+        ({JOBS: '[{"inputs": [{"socket": {"a": 1}}], "outputs": []}]'}, "no 'slug'"),
         (
             {JOBS: "[]", "p/example_evaluation_method/evaluate.py": "def main(:"},
             "evaluate.py of the starter kit: expected the program as it was downloaded",
