@@ -24,9 +24,11 @@ class Format:
 
     dimensions: of the images that are read in this format, none where none is. numbers: whether they hold
     values of any type rather than grey values. positioned: whether they have a spacing, an origin and a
-    direction. module: reads headers and values and writes files, see `evaluation.io.grey_images.Codec`.
-    needs: the modules that it imports when it is first used. pillow: whether Pillow opens such a file. lossy:
-    whether values of a mask change in it.
+    direction. on_request: whether they are read only where a field lists their extension.
+
+    module: reads headers and values and writes files, see `evaluation.io.grey_images.Codec`. needs: the
+    modules that it imports when it is first used. pillow: whether Pillow opens such a file. lossy: whether
+    values of a mask change in it.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Format:
     dimensions: tuple[Dimensions, ...] = ()
     numbers: bool = False
     positioned: bool = False
+    on_request: bool = False
     module: str = ""
     needs: tuple[str, ...] = ()
     pillow: bool = False
@@ -85,11 +88,23 @@ META_IMAGE = Format(
 NIFTI = Format(
     "a NIfTI volume",
     (".nii.gz", ".nii"),
-    _starting(b"\x5c\x01\0\0", b"\0\0\x01\x5c"),
+    # The size of the header of NIfTI-1 or NIfTI-2, in either byte order.
+    _starting(b"\x5c\x01\0\0", b"\0\0\x01\x5c", b"\x1c\x02\0\0", b"\0\0\x02\x1c"),
     dimensions=(3,),
     numbers=True,
     positioned=True,
     module="evaluation.io.nifti",
+    needs=(_INFLATER,),
+)
+NRRD = Format(
+    "an NRRD volume",
+    (".nrrd",),
+    re.compile(rb"NRRD000[1-6]\r?\n"),
+    dimensions=(3,),
+    numbers=True,
+    positioned=True,
+    on_request=True,
+    module="evaluation.io.nrrd",
     needs=(_INFLATER,),
 )
 GZIP = Format("a gzip archive", (), _starting(b"\x1f\x8b"), needs=(_INFLATER,))
@@ -99,6 +114,7 @@ FORMATS = (
     TIFF,
     META_IMAGE,
     NIFTI,
+    NRRD,
     GZIP,
     Format("a MetaImage header", (".mhd",)),
     Format(
@@ -112,10 +128,15 @@ FORMATS = (
     Format("a GIF image", (".gif",), _starting(b"GIF8")),
     Format("a zip archive", (".zip",), _starting(b"PK\x03\x04")),
     Format("a PDF document", (".pdf",), _starting(b"%PDF")),
+    Format("a DICOM file", (".dcm",), re.compile(rb".{128}DICM", re.DOTALL)),
+    Format("an HDF5 file", (".h5",), _starting(b"\x89HDF\r\n")),
+    Format("an array of NumPy", (".npy",), _starting(b"\x93NUMPY")),
+    Format("a web page", (".html",), re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE)),
+    Format("a pointer of Git LFS in place of the file", (), _starting(b"version https://git-lfs")),
     Format("a table", (".csv",)),
     Format("a text file", (".txt",)),
     Format("a JSON file", (".json",)),
-    Format("an XML file", (".xml",)),
+    Format("an XML file", (".xml",), _starting(b"<?xml")),
 )
 
 
@@ -136,12 +157,13 @@ def extensions_of(formats: Iterable[Format]) -> tuple[str, ...]:
 
 
 def image_formats(
-    dimensions: Dimensions, numbers: bool = False, positioned: bool = False
+    dimensions: Dimensions, numbers: bool = False, positioned: bool = False, on_request: bool = False
 ) -> tuple[Format, ...]:
     """Return the formats of images or volumes that are read; of volumes, those with a position first.
 
-    With ``numbers``, only those that hold floating-point numbers; with ``positioned``, those with a position.
+    With ``numbers``, only those that hold floating-point numbers; with ``positioned``, those with a position;
+    with ``on_request``, those as well that are read only where a field lists their extension.
     """
-    found = [row for row in FORMATS if dimensions in row.dimensions]
+    found = [row for row in FORMATS if dimensions in row.dimensions and row.on_request <= on_request]
     found = [row for row in found if row.numbers >= numbers and row.positioned >= positioned]
     return tuple(sorted(found, key=lambda row: dimensions == 3 and not row.positioned))

@@ -1,23 +1,77 @@
-"""NIfTI-1 volumes: a binary header and the voxels, in one file (`.nii`) or one gzip stream (`.nii.gz`).
+"""NIfTI volumes: a binary header and the voxels, in one file (`.nii`) or one gzip stream (`.nii.gz`).
 
-Source: https://nifti.nimh.nih.gov/pub/dist/src/niftilib/nifti1.h. NIfTI's axes point to the right, forwards
-and up, the axes of all other formats here to the left, backwards and up: x and y change their signs.
+Source: https://nifti.nimh.nih.gov/pub/dist/src/niftilib/nifti1.h, and nifti2.h for headers of longer numbers.
+NIfTI's axes point to the right, forwards and up, the axes of all other formats here to the left, backwards
+and up: x and y change their signs.
 """
 
 import math
 import struct
-from itertools import chain
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain, product
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import FaultKind, ReadError
-from evaluation.core.formats import GZIP, NIFTI
+from evaluation.core.fault import FaultKind, ReadError, in_digits
+from evaluation.core.formats import GZIP, NIFTI, format_of_content
 from evaluation.io.volume_header import UPRIGHT, Geometry, header_of, skew_of
 from evaluation.io.voxels import GZIPPED, BegunStream, OpenVolume, VoxelBytes, volume_of, write_with_simpleitk
 
-_HEADER_BYTES = 348
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the fields of a header of ``length`` bytes lie; ``word`` is at ``magic``, ``real`` a number."""
+
+    length: int
+    word: bytes
+    magic: int
+    real: str
+    sizes: tuple[str, int]
+    type: int
+    start: tuple[str, int]
+    scale: tuple[str, int]
+    spacing: int
+    codes: tuple[str, int]
+    rotation: int
+    matrix: int
+    units: tuple[str, int]
+
+
+_FIRST = _Layout(
+    length=348,
+    word=b"n+1",
+    magic=344,
+    real="f",
+    sizes=("8h", 40),
+    type=70,
+    start=("f", 108),
+    scale=("2f", 112),
+    spacing=76,
+    codes=("2h", 252),
+    rotation=256,
+    matrix=280,
+    units=("B", 123),
+)
+_SECOND = _Layout(
+    length=540,
+    word=b"n+2",
+    magic=4,
+    real="d",
+    sizes=("8q", 16),
+    type=12,
+    start=("q", 168),
+    scale=("2d", 176),
+    spacing=104,
+    codes=("2i", 344),
+    rotation=352,
+    matrix=400,
+    units=("i", 500),
+)
+_ORDERS: tuple[Literal["<", ">"], ...] = ("<", ">")
+_SCALED = "save the values themselves, a mask as integers"
 
 Numbers = list[float]
 
@@ -35,39 +89,45 @@ _TYPES = {
 }
 _UNITS_OF_MM = (0, 2)
 _SIGNS = (-1.0, -1.0, 1.0)
-_MIN_OFFSET, _MAX_OFFSET = 352, 1 << 20
+_MAX_OFFSET = 1 << 20
 _TOLERANCE = 1e-3
 """Tolerance between two descriptions of a position (float32), in voxels and cosines."""
 
 
 def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVolume:
-    """Return a NIfTI-1 volume in one file, compressed or not; it has no pages.
+    """Return a NIfTI-1 or NIfTI-2 volume in one file, compressed or not; it has no pages.
 
     Raises `ReadError`, also for a header that readers could understand differently: with two positions in
     space, another unit than mm, a scale, or a type that contradicts the number of bits.
     """
     voxels = VoxelBytes(stream, NIFTI.name, GZIPPED if GZIP.begins(stream.head) else None)
-    data = bytearray(_HEADER_BYTES)
-    voxels.fill(memoryview(data))
-    order: Literal["<", ">"] = "<" if struct.unpack_from("<i", data)[0] == _HEADER_BYTES else ">"
-    if struct.unpack_from(f"{order}i", data)[0] != _HEADER_BYTES or data[344:348] != b"n+1\0":
-        raise ReadError(FaultKind.UNREADABLE, NIFTI.name, "another header")
-    axes, *sizes = struct.unpack_from(f"{order}8h", data, 40)
+    layout, order, data = _header(voxels, GZIP.begins(stream.head))
+
+    def values(letters: str, offset: int) -> tuple[Any, ...]:
+        return struct.unpack_from(order + letters, data, offset)
+
+    axes, *sizes = values(*layout.sizes)
     if not 3 <= axes <= 7 or any(size != 1 for size in sizes[3:axes]):
-        raise ReadError(FaultKind.WRONG_SIZE, "a volume of three axes", f"{axes} axes")
-    code, bits = struct.unpack_from(f"{order}2h", data, 70)
-    offset, slope, intercept = struct.unpack_from(f"{order}3f", data, 108)
+        of_second = "a NIfTI-2 header of " * (layout is _SECOND)
+        raise ReadError(FaultKind.WRONG_SIZE, "a volume of three axes", f"{of_second}{axes} axes")
+    code, bits = values("2h", layout.type)
+    (offset,), (slope, intercept) = values(*layout.start), values(*layout.scale)
     if not (slope in (0, 1) or math.isnan(slope)) or not (intercept == 0 or math.isnan(intercept)):
-        raise ReadError(FaultKind.WRONG_VALUE, "values without a scale", f"{slope:g} · value + {intercept:g}")
-    if data[123] & 7 not in _UNITS_OF_MM:
-        raise ReadError(FaultKind.WRONG_VALUE, "lengths in mm", f"the unit {data[123] & 7}")
+        is_scaled = slope != 0 and not math.isnan(slope)
+        scale = f" × {in_digits(slope, 1, digits=3)}" if is_scaled else ""
+        added = f" + {intercept:g}" if intercept != 0 else ""
+        found = f"voxels stored as value{scale}{added} (scl_slope and scl_inter)"
+        raise ReadError(FaultKind.WRONG_VALUE, "values without a scale", found, hint=_SCALED)
+    (units,) = values(*layout.units)
+    if units & 7 not in _UNITS_OF_MM:
+        raise ReadError(FaultKind.WRONG_VALUE, "lengths in mm", f"the unit {units & 7}")
     dtype = np.dtype(_TYPES[code]).newbyteorder(order) if code in _TYPES else None
     if dtype is not None and bits != 8 * dtype.itemsize:
         raise ReadError(FaultKind.UNREADABLE, NIFTI.name, f"{bits} bits of a type of {8 * dtype.itemsize}")
-    header = header_of(sizes[:3], dtype, *_place(data, order), NIFTI.name)
-    if not (_MIN_OFFSET <= offset <= _MAX_OFFSET and offset == int(offset)):
+    header = header_of(sizes[:3], dtype, *_place(layout, values), NIFTI.name)
+    if not (layout.length + 4 <= offset <= _MAX_OFFSET and offset == int(offset)):
         raise ReadError(FaultKind.UNREADABLE, NIFTI.name, "an invalid offset of its voxels")
-    voxels.fill(memoryview(bytearray(int(offset) - _HEADER_BYTES)))
+    voxels.fill(memoryview(bytearray(int(offset) - layout.length)))
     return volume_of(header, voxels, slab_bytes)
 
 
@@ -76,21 +136,45 @@ def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> by
     return write_with_simpleitk(values, extension, geometry or Geometry(values.shape))
 
 
-def _place(data: bytearray, order: str) -> tuple[Numbers, Numbers, Numbers]:
+def _header(voxels: VoxelBytes, compressed: bool) -> tuple[_Layout, Literal["<", ">"], bytes]:
+    """Return the layout, the byte order and the bytes of a header. Raises `ReadError` for other content."""
+    view = bytearray(_FIRST.length)
+    voxels.fill(memoryview(view))
+    data = bytes(view)
+    for layout, order in product((_FIRST, _SECOND), _ORDERS):
+        word = data[layout.magic : layout.magic + 3]
+        if struct.unpack_from(f"{order}i", data)[0] != layout.length:
+            continue
+        if word == layout.word:
+            rest = bytearray(layout.length - len(data))
+            voxels.fill(memoryview(rest))
+            return layout, order, data + rest
+        if word in (b"ni1", b"ni2"):
+            raise ReadError(FaultKind.FORBIDDEN, "values in the same file", "a header of another file")
+    content = format_of_content(data) if compressed else None
+    found = f"a gzip archive of {content.name}" if content not in (None, NIFTI) else "another header"
+    raise ReadError(FaultKind.UNREADABLE, NIFTI.name, found)
+
+
+def _place(
+    layout: _Layout, values: Callable[[str, int], tuple[Any, ...]]
+) -> tuple[Numbers, Numbers, Numbers]:
     """Return spacing, origin and direction cosines, from the rotation, the matrix or both if they agree.
 
     The matrix is the more exact one: the cosines of a small rotation as float32 can be wrong by 5e-4.
     """
-    factor, *spacing = struct.unpack_from(f"{order}4f", data, 76)
+    real = layout.real
+    factor, *spacing = values(f"4{real}", layout.spacing)
     if factor not in (-1, 0, 1):
         raise ReadError(FaultKind.UNREADABLE, NIFTI.name, "an invalid orientation (pixdim[0])")
-    by_rotation, by_matrix = struct.unpack_from(f"{order}2h", data, 252)
+    by_rotation, by_matrix = values(*layout.codes)
     places = []
     if by_rotation > 0:
-        b, c, d, *origin = struct.unpack_from(f"{order}6f", data, 256)
+        b, c, d, *origin = values(f"6{real}", layout.rotation)
         places.append((spacing, origin, _rotation(b, c, d, -1.0 if factor < 0 else 1.0)))
     if by_matrix > 0:
-        matrix = [struct.unpack_from(f"{order}4f", data, 280 + 16 * row) for row in range(3)]
+        numbers = values(f"12{real}", layout.matrix)
+        matrix = [numbers[row : row + 4] for row in (0, 4, 8)]
         lengths = [math.hypot(*(matrix[row][axis] for row in range(3))) for axis in range(3)]
         rows = [[row[axis] / (lengths[axis] or math.nan) for axis in range(3)] for row in matrix]
         if all(map(math.isfinite, chain(*rows))) and (skewed := skew_of(tuple(chain(*rows)))):

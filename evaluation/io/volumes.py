@@ -31,7 +31,7 @@ from evaluation.io.volume_header import (
 )
 from evaluation.io.voxels import BegunStream, OpenVolume, Plane, whole_plane
 
-EXTENSIONS = extensions_of(image_formats(3))
+EXTENSIONS = extensions_of(image_formats(3, on_request=True))
 SLAB_BYTES = 1 << 22
 
 

@@ -78,6 +78,7 @@ VOLUMES: dict[str, bytes | Callable[[Path], bytes]] = {
     "metaimage": itk(".mha", SCAN),
     "deflated metaimage": itk(".mha", SCAN, compressed=True),
     "nifti": itk(".nii", SCAN),
+    "nrrd": itk(".nrrd", SCAN),
     "gzip of nifti": itk(".nii.gz", SCAN),
     "damaged gzip": b"\x1f\x8b\x08\x00",
     "tiff stack": tiff(SCAN),

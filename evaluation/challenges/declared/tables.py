@@ -99,7 +99,8 @@ class FileFieldTable(FieldTable):
         extensions = tuple(self.extensions or readable)
         folder = self.folder or name
         suffix = self.suffix if self.reference_suffix is None else self.reference_suffix
-        location = Files(self.reference_folder or folder, readable, suffix)
+        of_reference = tuple(dict.fromkeys((*readable, *extensions)))
+        location = Files(self.reference_folder or folder, of_reference, suffix)
         archive = Files(folder, extensions, self.suffix)
         return self.declared_field(name, kind, archive, Reference(reference, location))
 

@@ -38,7 +38,7 @@ from evaluation.workers.unpacking import unpacked
 # --- The original images of cases, from the organiser's folder ---
 
 _EXTENSIONS = extensions_of(row for row in FORMATS if row.pillow)
-_VOLUMES = (*extensions_of(image_formats(3)), ".mhd")
+_VOLUMES = (*extensions_of(image_formats(3, on_request=True)), ".mhd")
 _WINDOW = (0.5, 99.5)
 """Percentiles of a volume's values that are drawn as black and as white."""
 Shape = tuple[int, int, int]

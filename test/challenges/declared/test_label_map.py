@@ -10,9 +10,10 @@ from PIL import Image
 import evaluation
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Variant
+from evaluation.io.volume_header import DEPTH, geometry_columns
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
-from test.challenges.declared.images import volume_phase, write_images
+from test.challenges.declared.images import geometry_of_values, volume_phase, write_images
 from test.challenges.declared.phases import declared_phase
 
 FIELD = """\
@@ -43,6 +44,20 @@ def test_images_of_an_archive(tmp_path, extension):
     phase = image_phase(tmp_path)
     write_images(tmp_path / "submission/map", {"eye1": VALUES, "eye2": VALUES[:, ::-1]}, extension, 2)
     assert dice_of(phase, tmp_path / "submission") == 1
+
+
+def test_volumes_of_3d_slicer_are_read_where_a_field_lists_them(tmp_path):
+    columns = geometry_columns(geometry_of_values(VALUES), DEPTH)
+    cases = {"name": ["scan"], **{column: [cell] for column, cell in columns.items()}}
+    phase = declared_phase(tmp_path / "phase", FIELD + 'extensions = [".nrrd"]\n' + TASK, cases)
+    write_images(phase / "map", {"scan": VALUES}, ".nrrd")
+    evaluation.seal(phase)
+    write_images(tmp_path / "submission/map", {"scan": VALUES}, ".nrrd")
+    result = evaluation.evaluate(phase, tmp_path / "submission", workers=1).to_dict()
+    assert result["aggregates"]["scans"]["dice"]["value"] == 1
+    write_images(tmp_path / "other/map", {"scan": VALUES}, ".mha")
+    with pytest.raises(evaluation.SubmissionRejected):
+        evaluation.evaluate(phase, tmp_path / "other", workers=1)
 
 
 @pytest.mark.parametrize("file_type", [np.uint8, np.int16, np.float32])

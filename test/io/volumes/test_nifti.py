@@ -62,9 +62,9 @@ def test_a_gzip_file_of_several_members_is_one_volume():
         (b"\x89PNG\r\n\x1a\n", ".nii.gz", FaultKind.UNREADABLE, "a PNG image"),
         (nifti(40, "<h", 2), ".nii.gz", FaultKind.WRONG_SIZE, "2 axes"),
         (nifti(70, "<h", 128), ".nii.gz", FaultKind.WRONG_VALUE, "another type of values"),
-        (nifti(112, "<2f", 2.0, 0.0), ".nii.gz", FaultKind.WRONG_VALUE, "2 · value + 0"),
-        (nifti(112, "<2f", 0.0, 3.0), ".nii.gz", FaultKind.WRONG_VALUE, "0 · value + 3"),
-        (nifti(112, "<2f", math.nan, 3.0), ".nii.gz", FaultKind.WRONG_VALUE, "nan · value + 3"),
+        (nifti(112, "<2f", 2.0, 0.0), ".nii.gz", FaultKind.WRONG_VALUE, "value × 2 ("),
+        (nifti(112, "<2f", 0.0, 3.0), ".nii.gz", FaultKind.WRONG_VALUE, "value + 3 ("),
+        (nifti(112, "<2f", math.nan, 3.0), ".nii.gz", FaultKind.WRONG_VALUE, "value + 3 ("),
         (nifti(72, "<h", 16), ".nii.gz", FaultKind.UNREADABLE, "16 bits of a type of 32"),
         (nifti(123, "B", 1), ".nii.gz", FaultKind.WRONG_VALUE, "the unit 1"),
         (nifti(123, "B", 3), ".nii.gz", FaultKind.WRONG_VALUE, "the unit 3"),
@@ -86,3 +86,88 @@ def test_faults_of_a_file(data, extension, kind, found):
     with pytest.raises(ReadError, match=re.escape(found)) as error:
         read(data, extension)
     assert error.value.kind == kind
+
+
+def second(order="<", **changes):
+    """Return the volume as NIfTI-2, made of the NIfTI-1 header field by field."""
+    old = {
+        "dim": struct.unpack_from("<8h", NIFTI, 40),
+        "pixdim": struct.unpack_from("<8f", NIFTI, 76),
+        "rotation": struct.unpack_from("<6f", NIFTI, 256),
+        "matrix": struct.unpack_from("<12f", NIFTI, 280),
+        "kind": struct.unpack_from("<2h", NIFTI, 70),
+        "codes": struct.unpack_from("<2h", NIFTI, 252),
+    } | changes
+    data = bytearray(544)
+    for layout, offset, values in (
+        ("i", 0, (540,)),
+        ("2h", 12, old["kind"]),
+        ("8q", 16, old["dim"]),
+        ("8d", 104, old["pixdim"]),
+        ("q", 168, (544,)),
+        ("2d", 176, changes.get("scale", (1, 0))),
+        ("2i", 344, old["codes"]),
+        ("6d", 352, old["rotation"]),
+        ("12d", 400, old["matrix"]),
+        ("i", 500, (2,)),
+    ):
+        struct.pack_into(f"{order}{layout}", data, offset, *values)
+    data[4:12] = b"n+2\0\r\n\x1a\n"
+    return bytes(data) + VALUES.astype(f"{order}f4").tobytes()
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("compressed", [False, True])
+def test_nifti_2_is_read(order, compressed):
+    data = gzip.compress(second(order)) if compressed else second(order)
+    header, values = read(data, ".nii.gz" if compressed else ".nii")
+    np.testing.assert_array_equal(values, VALUES)
+    assert check_geometry(header.geometry, GEOMETRY) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "found"),
+    [
+        (second(dim=(4, 5, 4, 3, 2, 1, 1, 1)), FaultKind.WRONG_SIZE, "4 axes"),
+        (second(dim=(3, 1 << 40, 1 << 20, 3, 1, 1, 1, 1)), FaultKind.TOO_LARGE, "1099511627776"),
+        (second(dim=(3, -5, 4, 3, 1, 1, 1, 1)), FaultKind.WRONG_SIZE, "-5"),
+        (second(scale=(3.05e-5, 0)), FaultKind.WRONG_VALUE, "value × 3.05e-05 ("),
+        (second()[:400], FaultKind.UNREADABLE, "ends before"),
+    ],
+)
+def test_faults_of_nifti_2(data, kind, found):
+    with pytest.raises(ReadError, match=re.escape(found)) as error:
+        read(data, ".nii")
+    assert error.value.kind is kind
+
+
+PAGE, POINTER = b"<!DOCTYPE html><html>", b"version https://git-lfs.github.com/spec/v1\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "extension", "found"),
+    [
+        (PAGE, ".nii.gz", "a web page"),
+        (b"\n <html>", ".mha", "a web page"),
+        (POINTER, ".nii", "a pointer of Git LFS"),
+        (b"\0" * 128 + b"DICM", ".nii.gz", "a DICOM file"),
+        (b"\x93NUMPY", ".mha", "an array of NumPy"),
+        (b"\x89HDF\r\n\x1a\n", ".mha", "an HDF5 file"),
+        (b"NRRD0004\n", ".nii.gz", "an NRRD volume"),
+        (b"ObjectType = Image\n", ".nii.gz", "a MetaImage"),
+        (NIFTI, ".mha", "a NIfTI volume"),
+        (NIFTI, ".tif", "a NIfTI volume"),
+        (gzip.compress(b"ObjectType = Image\n" + bytes(400)), ".nii.gz", "a gzip archive of a MetaImage"),
+        (nifti(344, "4s", b"ni1\0"), ".nii.gz", "a header of another file"),
+    ],
+)
+def test_a_file_of_another_content_is_named(data, extension, found):
+    with pytest.raises(ReadError) as error:
+        read(data, extension)
+    assert found in error.value.found
+
+
+@pytest.mark.parametrize("extension", [".nii", ".nii.gz"])
+@pytest.mark.parametrize("data", [NIFTI, gzip.compress(NIFTI)], ids=["plain", "compressed"])
+def test_compression_follows_the_content(data, extension):
+    np.testing.assert_array_equal(read(data, extension)[1], VALUES)
