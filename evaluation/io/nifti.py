@@ -116,7 +116,7 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVol
         is_scaled = slope != 0 and not math.isnan(slope)
         scale = f" × {in_digits(slope, 1, digits=3)}" if is_scaled else ""
         added = f" + {intercept:g}" if intercept != 0 else ""
-        found = f"voxels stored as value{scale}{added} (scl_slope and scl_inter)"
+        found = f"voxels stored as value{scale}{added}"
         raise ReadError(FaultKind.WRONG_VALUE, "values without a scale", found, hint=_SCALED)
     (units,) = values(*layout.units)
     if units & 7 not in _UNITS_OF_MM:

@@ -3,6 +3,7 @@
 import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path, PurePosixPath
 
@@ -24,6 +25,7 @@ from evaluation.core.limits import max_rows
 from evaluation.io.files import Listing, ReadBuffer, list_files, strip_common_folder
 from evaluation.io.tables import Row, read_table
 from evaluation.platform.index import Sources, SubmissionIndex, fault_of_no_task, participating
+from evaluation.platform.meant_names import MeantNames
 
 # --- Tables of an archive, whose cells or rows are matched to cases ---
 
@@ -62,6 +64,8 @@ def hint_of_absence(layout: Files | TableColumns | TableRows, files: Sequence[st
     if isinstance(layout, Files):
         folders = {str(PurePosixPath(path).parent) for path in files} - {"."}
         alike = most_similar(layout.folder, folders)
+        if alike and alike.casefold() == layout.folder.casefold():
+            return "its files have other names"
         return alike and f"is {printable(alike)}/ meant for it? Rename it"
     wanted = PurePosixPath(layout.files[0])
     spreadsheets = {
@@ -171,8 +175,24 @@ class _Archive:
             around = next((one for one in folders if not one or f"{folded}/".startswith(f"{one}/")), None)
             if around is not None:
                 expected = f"only images of this phase, as {_in_words([of for _, of in fields[around]])}"
-                found, hint = "a file of another name", hint_of_image(name)
+                hint = hint_of_image(name) or self._hint_of_name(name, fields[around])
+                found = "a file of another name"
                 self.faults.append(Fault(FaultKind.UNKNOWN, path, expected, found, hint=hint))
+
+    def _hint_of_name(self, name: str, fields: Sequence[tuple[Field, Files]]) -> str | None:
+        """Return a hint on a file that is named otherwise than its case."""
+        for field, layout in fields:
+            extension = next((one for one in layout.extensions if name.casefold().endswith(one)), None)
+            if extension is None:
+                continue
+            case = self._meant_names.case_of(name[: -len(extension)])
+            if case is not None and field.name not in self.sources[self._form.names[name_key(case)]]:
+                return f"for {printable(case)}? Name it {layout.path(case, extension)}"
+        return None
+
+    @cached_property
+    def _meant_names(self) -> MeantNames:
+        return MeantNames([case.name for case in self._form.cases])
 
     def _is_taken(self, path: str, name: str, field: Field, layout: Files) -> bool:
         """Return whether a file is a value of a field, and note it; a second one for a case is a fault."""

@@ -86,8 +86,9 @@ class Structure:
 class LabelMapField(ImageFieldTable):
     """An image or volume in which each listed number names a structure.
 
-    It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, `.png`, `.bmp`, `.tif`
-    or `.mha` for images; in an algorithm phase it is an image. Values may have any integer type, or be
+    It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, and `.nrrd` where
+    `extensions` lists it; `.png`, `.bmp`, `.tif` or `.mha` for images; in an algorithm phase it is an image.
+    Values may have any integer type, or be
     floating-point numbers that are whole. Unlisted numbers are faults, and so is another size. For volumes so
     are a spacing that differs by more than 0.01 %, an origin that differs by more than 1 % of the spacing
     (and by more than single precision rounds it), a direction with a cosine that differs by more than 0.001,
