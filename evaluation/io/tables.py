@@ -5,7 +5,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -33,28 +33,37 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """The rows that could be read, and the problems of the others."""
+    """The rows that could be read, the problems of the others, and the header, empty if there is none."""
 
     rows: tuple[Row, ...]
     problems: tuple[ReadError, ...]
+    header: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The positions of the wanted cells in a row, and how many cells a row may have."""
+    """The positions of the wanted cells in a row, how many cells a row may have, and the header if any."""
 
     positions: tuple[int, ...]
     max_cells: int
+    header: tuple[str, ...] = ()
 
 
-def read_table(data: memoryview, columns: Sequence[str], *, max_rows: int) -> ReadTable:
+def read_table(
+    data: memoryview,
+    columns: Sequence[str],
+    *,
+    max_rows: int,
+    is_key: Callable[[str], bool] = lambda cell: False,
+) -> ReadTable:
     """Return the wanted columns of a csv file in UTF-8, or in UTF-16 with a byte order mark.
 
     The delimiter is a comma, or a semicolon or a tab if the first line has no comma. Columns are found by
-    header, ignoring case, spaces and underscores. If no cell of the first row names a wanted column, columns
-    are found by position; then the first row is data if its second cell (the first, if one column is wanted)
-    is a number, else an unknown header. Blank rows are skipped; cells are stripped of spaces and not
-    interpreted. A line with control characters is a problem and counts as blank.
+    header, ignoring case, spaces and underscores; a header that lacks one is a problem. Without a header they
+    are found by position. The first row is no header, where it names no wanted column, if its first cell is
+    one that ``is_key`` knows or if it holds a number where a value is wanted. Blank rows are skipped; cells
+    are stripped of spaces and not interpreted. A line with control characters is a problem and counts as
+    blank.
 
     Problems are collected and not raised. Reading ends after `max_rows` rows, and at a quotation mark that
     leaves the end of a row unclear.
@@ -70,8 +79,8 @@ def read_table(data: memoryview, columns: Sequence[str], *, max_rows: int) -> Re
                     names = "the names of the columns"
                     hint = "only spreadsheets understand this line: remove it"
                     raise ReadError(FaultKind.MALFORMED, names, f'"{shorten(cells[0])}"', line, hint)
-                layout, is_header = _find_layout(cells, columns, line)
-                if is_header:
+                layout = _find_layout(cells, columns, line, is_key)
+                if layout.header:
                     continue
             seen += 1
             if seen > max_rows:
@@ -88,7 +97,13 @@ def read_table(data: memoryview, columns: Sequence[str], *, max_rows: int) -> Re
     if layout is None and not problems:
         names = ", ".join(f'"{column}"' for column in columns)
         problems.append(ReadError(FaultKind.UNREADABLE, f"a table with the columns {names}", "no row"))
-    return ReadTable(tuple(rows), tuple(problems))
+    return ReadTable(tuple(rows), tuple(problems), () if layout is None else layout.header)
+
+
+def surplus_columns(header: Iterable[str], columns: Iterable[str]) -> list[str]:
+    """Return the columns of a header that are none of the known ones, in their order."""
+    known = set(map(_plain, columns))
+    return [cell for cell in header if cell and _plain(cell) not in known]
 
 
 class _HeaderError(Exception):
@@ -151,17 +166,19 @@ def _read_cells(
             yield start, cells
 
 
-def _find_layout(cells: Sequence[str], columns: Sequence[str], line: int) -> tuple[_Layout, bool]:
-    """Return the layout that the first row shows, and whether that row is a header."""
+def _find_layout(
+    cells: Sequence[str], columns: Sequence[str], line: int, is_key: Callable[[str], bool]
+) -> _Layout:
+    """Return the layout that the first row shows. Raises `_HeaderError` for a header that lacks a column."""
     header = list(map(_plain, cells))
     matches = [
         [position for position, cell in enumerate(header) if cell == wanted]
         for wanted in map(_plain, columns)
     ]
     if not any(matches):
-        is_data = len(cells) >= len(columns) and is_number(cells[min(1, len(columns) - 1)])
-        max_cells = len(columns) if is_data else max(len(cells), len(columns))
-        return _Layout(tuple(range(len(columns))), max_cells), not is_data
+        values = cells[:1] if len(columns) == 1 else cells[1 : len(columns)]
+        if is_key(cells[0]) or any(map(is_number, values)):
+            return _Layout(tuple(range(len(columns))), len(columns))
     problems = []
     for column, positions in zip(columns, matches, strict=True):
         if len(positions) > 1:
@@ -172,7 +189,7 @@ def _find_layout(cells: Sequence[str], columns: Sequence[str], line: int) -> tup
             problems.append(ReadError(FaultKind.MISSING, f'column "{column}"', found, line))
     if problems:
         raise _HeaderError(problems)
-    return _Layout(tuple(positions[0] for positions in matches), len(cells)), True
+    return _Layout(tuple(positions[0] for positions in matches), len(cells), tuple(cells))
 
 
 def _plain(name: str) -> str:

@@ -42,6 +42,7 @@ from evaluation.phase.reference import ReferenceFiles
 from evaluation.phase.registry import chosen_rules, rules_of, within_interfaces
 from evaluation.phase.validation import InvalidTableError
 from evaluation.platform.archive import collisions
+from evaluation.platform.index import never_left_out
 
 
 def _unknown(named: Mapping[str, Iterable[str]], known: Sequence[str], what: str) -> list[str]:
@@ -421,6 +422,10 @@ def _load(
     problems += _unknown_metrics(config, challenge, tasks)
     optional = () if config.optional_tasks in (None, "all") else config.optional_tasks
     problems += _unknown({"optional_tasks": optional or ()}, [task.name for task in tasks], "task")
+    problems += [
+        f"{FILE_NAME}: optional_tasks: {name!r} cannot be left out: its fields are those of {others}"
+        for name, others in never_left_out(optional or (), tasks).items()
+    ]
     problems += _faults_of_sockets(config, tasks)
     try:
         wanted = _columns_in_use(config, challenge, options, tasks)

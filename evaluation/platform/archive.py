@@ -23,7 +23,7 @@ from evaluation.core.form import Form, name_key
 from evaluation.core.formats import FORMATS, extensions_of
 from evaluation.core.limits import max_rows
 from evaluation.io.files import Listing, ReadBuffer, list_files, strip_common_folder
-from evaluation.io.tables import Row, read_table
+from evaluation.io.tables import Row, read_table, surplus_columns
 from evaluation.platform.index import Sources, SubmissionIndex, fault_of_no_task, participating
 from evaluation.platform.meant_names import MeantNames
 
@@ -63,6 +63,10 @@ def hint_of_absence(layout: Files | TableColumns | TableRows, files: Sequence[st
         return f"{printable(archives[0])} is an archive in the archive: upload what it holds"
     if isinstance(layout, Files):
         folders = {str(PurePosixPath(path).parent) for path in files} - {"."}
+        inside = [path for path in files if path.casefold().startswith(f"{layout.folder.casefold()}/")]
+        if inside:
+            more = f" and {len(inside) - 1} more" if len(inside) > 1 else ""
+            return f"found {printable(inside[0])}{more}: expected names as {_in_words([layout])}"
         alike = most_similar(layout.folder, folders)
         if alike and alike.casefold() == layout.folder.casefold():
             return "its files have other names"
@@ -113,6 +117,7 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
     if not stopped:
         notices += archive.absent([field for field in fields if field not in needed])
         notices += archive.unused()
+        notices += archive.surplus()
     return SubmissionIndex(listing.root, sources, names, tuple(faults), tuple(notices))
 
 
@@ -131,6 +136,7 @@ class _Archive:
         self._lost = self._lost_folder()
         self.sources: Sources = [{} for _ in form.cases]
         self.faults = list(listing.faults)
+        self._headers: dict[str, tuple[str, ...]] = {}
 
     def _lost_folder(self) -> str:
         """Return the common folder of all files of a format, with its slash, which the platform has stripped.
@@ -259,14 +265,21 @@ class _Archive:
         """Yield every row with the position of its case; too many rows of no case end the table."""
         try:
             data = ReadBuffer().read(self._listing.root, path, limit_bytes=limit_bytes)
-            table = read_table(data, (layout.key, *layout.columns), max_rows=limit)
+            columns = (layout.key, *layout.columns)
+            table = read_table(data, columns, max_rows=limit, is_key=self._names_a_case)
+            every = self._columns_of(path)
+            if table.rows and not table.header and len(every) > len(columns):
+                # By position, each field would take the first column.
+                expected = f"a header with {', '.join(map(_quoted, every))}"
+                raise ReadError(FaultKind.MISSING, expected, "none", table.rows[0].line)
         except ReadError as error:
             self.faults.append(error.fault(path))
             return
+        self._headers[path] = table.header
         self.faults += [problem.fault(path) for problem in table.problems]
         unknown = 0
         for row in table.rows:
-            position = self._form.names.get(name_key(PurePosixPath(row.cells[0]).name))
+            position = self._position_of(row.cells[0])
             if position is not None and field.cases(self._form.cases[position]):
                 yield position, row
                 continue
@@ -277,6 +290,26 @@ class _Archive:
                 return
             expected, found = "an image of this phase", repr(shorten(row.cells[0]))
             self.faults.append(Fault(FaultKind.UNKNOWN, path, expected, found, row.line, layout.key))
+
+    def _position_of(self, cell: str) -> int | None:
+        """Return the position of the case that a cell names, which may be a path."""
+        return self._form.names.get(name_key(PurePosixPath(cell).name))
+
+    def _names_a_case(self, cell: str) -> bool:
+        return self._position_of(cell) is not None
+
+    def _columns_of(self, path: str) -> list[str]:
+        """Return the columns of a table that any field reads."""
+        layouts = [field.archive for field in self._fields]
+        tables = [of for of in layouts if not isinstance(of, Files) and path in self._tables(of)]
+        return list(dict.fromkeys(column for of in tables for column in (of.key, *of.columns)))
+
+    def surplus(self) -> Iterator[str]:
+        """Yield a sentence about every table that has columns which no field reads."""
+        for path, header in self._headers.items():
+            if found := surplus_columns(header, self._columns_of(path)):
+                named = shorten(", ".join(_quoted(shorten(column)) for column in found))
+                yield f"{printable(path)}: {named}: not part of the format and not read"
 
     def absent(self, fields: Sequence[Field]) -> Iterator[str]:
         """Yield a sentence about every field without any value."""
@@ -333,6 +366,10 @@ class _Archive:
                     for name in absent
                 ]
         return missing
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
 
 
 def _in_words(layouts: Sequence[Files]) -> str:

@@ -1,6 +1,6 @@
 """The index of a submission: the source of each value of each case, before anything is decoded."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.core.challenge import Task
@@ -29,13 +29,32 @@ class SubmissionIndex:
 
 
 def participating(form: Form, tasks: Sequence[Task], sources: Sources) -> tuple[Task, ...]:
-    """Return the tasks without the optional ones that have no submitted value."""
+    """Return the tasks without the optional ones that have no submitted value of their own."""
+    if not form.optional_tasks:
+        return tuple(tasks)
+    present = {name for case_sources in sources for name in case_sources}
     return tuple(
         task
         for task in tasks
-        if task.name not in form.optional_tasks
-        or any(field.name in case_sources for case_sources in sources for field in task.fields)
+        if task.name not in form.optional_tasks or not present.isdisjoint(own_fields(task, tasks))
     )
+
+
+def own_fields(task: Task, tasks: Sequence[Task]) -> set[str]:
+    """Return the names of the fields by which a submission enters a task: those of no other, else all."""
+    names = {field.name for field in task.fields}
+    others = {field.name for other in tasks if other is not task for field in other.fields}
+    return names - others or names
+
+
+def never_left_out(optional: Collection[str], tasks: Sequence[Task]) -> dict[str, str]:
+    """Return the optional tasks that every submission enters, and those whose fields they share."""
+    needed = {field.name: task.name for task in tasks if task.name not in optional for field in task.fields}
+    found = {}
+    for task in tasks:
+        if task.name in optional and (own := own_fields(task, tasks)) and own <= needed.keys():
+            found[task.name] = ", ".join(sorted({needed[name] for name in own}))
+    return found
 
 
 def fault_of_no_task(file: str, tasks: Sequence[Task], present: Sequence[Task]) -> tuple[Fault, ...]:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.tables import is_number, parse_number, read_table
+from evaluation.io.tables import is_number, parse_number, read_table, surplus_columns
 
 COLUMNS = ("FileName", "Glaucoma Risk")
 V1, V2 = ("V0001.jpg", "0.9"), ("V0002.jpg", "-1e-3")
@@ -42,11 +42,10 @@ PLAIN = "FileName,Glaucoma Risk\nV0001.jpg,0.9\nV0002.jpg,-1e-3\n"
         ("\n\n , \n" + PLAIN, [5, 6]),
         (PLAIN.replace("FileName,Glaucoma Risk", ' file_name , "GLAUCOMA_risk"'), [2, 3]),
         ("Glaucoma Risk,id,filename\n0.9,1,V0001.jpg\n-1e-3,2,V0002.jpg", [2, 3]),
-        ("Name,Score\nV0001.jpg,0.9\nV0002.jpg,-1e-3", [2, 3]),
         ("V0001.jpg,0.9\nV0002.jpg,-1e-3", [1, 2]),
         ('FileName,Comment,Glaucoma Risk\nV0001.jpg,"one, ""two""\nthree",0.9\nV0002.jpg,,-1e-3,,', [2, 4]),
     ],
-    ids=range(16),
+    ids=range(15),
 )
 def test_reads_the_same_two_rows(text, lines):
     table = read(text)
@@ -132,7 +131,29 @@ def test_cells_are_text_and_nothing_else():
 
 def test_one_column_alone():
     assert [row.cells for row in read("0.5\n1\n", ("Risk",)).rows] == [("0.5",), ("1",)]
-    assert [row.cells for row in read("Score\n1\n", ("Risk",)).rows] == [("1",)]
+    assert summary(read("Score\n1\n", ("Risk",))) == [(FaultKind.MISSING, 1, '"Score"')]
+
+
+@pytest.mark.parametrize("header", ["Name,Score", "image,p_normal,p_amd", "Name;Y;X", "Name", "x,,y"])
+def test_a_header_without_any_known_name_is_never_read_by_position(header):
+    table = read(f"{header}\nV0001.jpg,0.9,0.8\n")
+    assert table.rows == ()
+    assert {problem.kind for problem in table.problems} == {FaultKind.MISSING}
+    assert [problem.expected for problem in table.problems] == [f'column "{column}"' for column in COLUMNS]
+
+
+def test_a_first_row_is_data_by_its_key_or_its_number():
+    text = "V1,late\nV2,early\n"
+    assert read(text).rows == ()
+    known = read_table(memoryview(text.encode()), COLUMNS, max_rows=9, is_key=lambda cell: cell == "V1")
+    assert [row.cells for row in known.rows] == [("V1", "late"), ("V2", "early")]
+    assert known.header == ()
+
+
+def test_columns_of_a_header_that_nobody_reads():
+    table = read("id,Glaucoma_risk,FILENAME,,n\n1,0.9,V1,,2\n")
+    assert table.header == ("id", "Glaucoma_risk", "FILENAME", "", "n")
+    assert surplus_columns(table.header, COLUMNS) == ["id", "n"]
 
 
 CELLS = st.text(

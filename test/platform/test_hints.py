@@ -24,6 +24,8 @@ def test_only_lossy_images_get_a_hint(name, hinted):
         (MASKS, ["Segmentations/V0001.png", "other/V0001.png"], "Segmentations/"),
         (TABLE, ["Fovea_Location_Results.xlsx"], "Fovea_Location_Results.xlsx"),
         (TABLE, ["fovea_localization_results.csv", "readme.txt"], "fovea_localization_results.csv"),
+        (MASKS, ["segmentation/V1.jpg", "segmentation/V2.jpg"], "segmentation/V1.jpg and 1 more"),
+        (MASKS, ["Segmentation/x/V1.png"], "expected names as segmentation/<image>.png"),
         (MASKS, ["\x1b[31msegmentation/V0001.png"], "\\x1b[31msegmentation/"),
     ],
 )
