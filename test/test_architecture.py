@@ -37,7 +37,16 @@ FLOORS = (
     ("__main__",),
 )
 FLOORS_OF_THE_ORGANISER = (
-    ("audience", "charts", "describe_data", "justraigs_tables", "leaves", "output", "plan"),
+    (
+        "audience",
+        "charts",
+        "describe_data",
+        "justraigs_tables",
+        "leaves",
+        "output",
+        "plan",
+        "platform_export",
+    ),
     ("audit", "further_analysis", "schema_pages", "synthesis"),
     (
         "describe",

@@ -1,5 +1,6 @@
 """The case table of a phase, made or completed from the files of its cases: names, sizes and positions."""
 
+import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,18 +10,20 @@ from pathlib import Path, PurePosixPath
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import FaultKind, PhaseError, ReadError
 from evaluation.core.field import AnyField, CaseColumns, Files, TableRows
-from evaluation.core.form import name_key
+from evaluation.core.form import INPUT_VALUE, INTERFACE, name_key
 from evaluation.core.formats import format_of_name
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.io.files import FileStream
 from evaluation.io.tables import parse_number, write_csv
 from evaluation.io.volume_header import B_SCANS, DEPTH, geometry_columns
 from evaluation.io.volumes import EXTENSIONS, open_volume
+from evaluation.organiser.platform_export import name_of, names_of_images, read_rows, slug_of
 from evaluation.phase import registry
-from evaluation.phase.cases import FILE_NAME, organiser_table
+from evaluation.phase.cases import FILE_NAME, is_table_with, organiser_table
+from evaluation.phase.config import PhaseConfig
 from evaluation.phase.manifest import list_phase
 
-NAME = "name"
+NAME, _CASE = "name", "case"
 _MAX_FILE_BYTES = 1 << 40
 
 
@@ -75,15 +78,21 @@ class CompletedTable:
 
 
 def table_from_files(
-    folder: Path, images: Path | None = None, labels: Path | None = None, progress: Progress = no_progress
+    folder: Path,
+    images: Path | None = None,
+    labels: Path | None = None,
+    progress: Progress = no_progress,
+    archive: Sequence[Path] = (),
 ) -> CompletedTable:
     """Return the case table of a phase folder, completed from the reference and from further files.
 
     Names are those of the images in the folder ``images``, of the reference files and of the rows in tables.
     Sizes and positions are read from the headers of the images, else of the reference. ``labels`` is a table
     of the organiser with a row for each case, whose columns are taken over. Filled cells stay as they are; a
-    name with the extension of a file loses it. ``progress`` is called with the number of files read. Raises
-    `PhaseError` with every file that cannot be read.
+    name with the extension of a file loses it. ``archive``: the items of the platform's archive, and the
+    names of their images, as it exports them; an item without an input is told in ``differing``.
+    ``progress`` is called with the number of files read. Raises `PhaseError` with every file that cannot be
+    read.
     """
     found = registry.read_configuration(folder)
     references = references_of(found.tasks)
@@ -113,10 +122,14 @@ def table_from_files(
         progress(done)
     for name, cells in told.items():
         table.fill(name, cells)
+    if archive:
+        _add_archive(table, archive, found.config)
     locations = [one.reference.location for one in references]
     keys = {folder / one.files[0]: one.key for one in locations if isinstance(one, TableRows)}
     keys = {file: key for file, key in keys.items() if file.exists()}
     for file, key in [*([(labels, NAME)] if labels else []), *keys.items()]:
+        if file == labels and not is_table_with(file, NAME) and is_table_with(file, _CASE):
+            key = _CASE
         with organiser_table(file, (key,)) as given:
             for row in given.rows:
                 name = table.row_of(row.cells[key])[NAME]
@@ -130,6 +143,56 @@ def table_from_files(
     table.add_columns(column for one in locations if isinstance(one, CaseColumns) for column in one.columns)
     table.add_columns(group.column for group in found.config.subgroups)
     return table
+
+
+def _add_archive(table: CompletedTable, paths: Sequence[Path], config: PhaseConfig) -> None:
+    """Add the cases of an archive's items; items that lack an input or share a name are told as differing."""
+    rows = [(path, row) for path in paths for row in read_rows(path, ("pk",))]
+    items = [(path, row) for path, row in rows if isinstance(row.get("values"), list)]
+    images = names_of_images([row for _, row in rows if isinstance(row.get("name"), str)])
+    interfaces = config.interfaces_of(())
+    used = Counter(slug_of(value) for _, row in items for value in row["values"])
+    owners: dict[tuple[str, str], str] = {}
+    for path, row in items:
+        place = f"{path.name}, item {row.get('title') or row['pk']}"
+        values = {slug_of(value): value for value in row["values"]}
+        interface = next((one for one in interfaces if set(one.inputs) == set(values)), None)
+        sockets = config.input_sockets if interface is None else interface.input_sockets or interface.inputs
+        lacking = [slug for slug in used if slug not in values]
+        if interfaces and interface is None:
+            known = "; ".join(f"{one.name}: {', '.join(one.inputs)}" for one in interfaces)
+            found = ", ".join(sorted(values)) or "none"
+            table.differing.append(f"{place}: expected the inputs of an interface ({known}), found {found}")
+            continue
+        any_of_several = len(config.input_sockets) > 1 and set(config.input_sockets) & set(values)
+        if not interfaces and lacking and not any_of_several:
+            table.differing.append(f"{place}: lacks {', '.join(lacking)}, which other items have")
+        if interface is not None and interface.by_value:
+            chosen = {slug: values[slug].get("value") for slug in interface.input_sockets}
+            value = chosen if len(chosen) > 1 else next(iter(chosen.values()))
+            text = value if isinstance(value, str) else json.dumps(value)
+            name = str(row.get("title") or row["pk"])
+        else:
+            text = ""
+            wanted = [value for slug, value in values.items() if not sockets or slug in sockets]
+            with_image = [value for value in wanted if value.get("image") is not None] or wanted
+            names = [one for value in with_image if (one := name_of(value, images)) is not None]
+            if len(names) != 1:
+                expected = f"one image or file of {' or '.join(sockets or used)}"
+                addresses = any(isinstance(value.get("image"), str) for value in with_image)
+                hint = ": also give the export of the images, which has their names" if addresses else ""
+                table.differing.append(f"{place}: expected {expected}, found {len(names)} names{hint}")
+                continue
+            name = _without_extension(names[0])
+        key = ("" if interface is None else interface.name, name_key(name))
+        if key in owners:
+            table.differing.append(f"{place}: {name} is also the name of item {owners[key]}")
+            continue
+        owners[key] = str(row.get("title") or row["pk"])
+        table.row_of(name)
+        cells = {INTERFACE: interface.name} if interface is not None else {}
+        cells |= {INPUT_VALUE: text} if text else {}
+        table.fill(name, {column: (cell, path.name) for column, cell in cells.items()})
 
 
 def _existing(folder: Path) -> CompletedTable:

@@ -118,7 +118,8 @@ def rank(
     ----------
     results
         A folder with a sub-folder per team that holds `metrics.json` and `cases.json`, as `evaluate --each`
-        and ``Evaluation.write`` write them; for a ranking over several phases, one such folder per role.
+        and ``Evaluation.write`` write them, or evaluations that the platform exports; for a ranking over
+        several phases, one such folder per role.
     scheme
         "challenge" for the challenge's own, a method or scheme that `rank --scheme` knows by name, or a TOML
         file.
@@ -140,6 +141,7 @@ def rank(
     """
     from evaluation.organiser.ranking.analysis import RankOptions
     from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
+    from evaluation.organiser.ranking.platform_results import results_folders
     from evaluation.organiser.ranking.results import read_results
     from evaluation.organiser.ranking.scheme_file import scheme_named
     from evaluation.phase import registry
@@ -148,7 +150,9 @@ def rank(
     folder = None if ground_truth is None else phase_folder(fspath(ground_truth))
     if ground_truth is not None:
         registry.load_beside(Path(ground_truth))
-    read = {role: read_results(Path(path)) for role, path in folders.items()}
+    paths = {role: Path(path) for role, path in folders.items()}
+    with results_folders(paths, folder) as found_in:
+        read = {role: read_results(path) for role, path in found_in.items()}
     schemes = {role: scheme_named(fspath(scheme), found, folder) for role, found in read.items()}
     ranked = {
         role: rank_phase(found, schemes[role], options or RankOptions(), role or None)

@@ -24,6 +24,7 @@ from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
+from evaluation.organiser.ranking.platform_results import results_folders
 from evaluation.organiser.ranking.results import read_results
 from evaluation.organiser.report.analyses import result_files
 from evaluation.organiser.report.board import cases
@@ -108,11 +109,15 @@ def _read(request: Request) -> Sequence[CaseReading]:
 _RESULTS = ("*/metrics.json", "*/*/metrics.json")
 
 
-def leaderboard_in(folder: Path) -> tuple[Leaderboard, tuple[OrganiserPart, ...]]:
+def leaderboard_in(folder: Path, phase: Path | None = None) -> tuple[Leaderboard, tuple[OrganiserPart, ...]]:
     """Return the leaderboard in a folder; if it has only results, they are ranked with `rank`'s defaults.
 
-    Raises `PhaseError` where there is neither.
+    The folder may be a file of evaluations that the platform exports. Raises `PhaseError` where there is
+    neither.
     """
+    if folder.is_file():
+        with results_folders({"": folder}, phase) as found:
+            return leaderboard_in(found[""])
     if (folder / LEADERBOARD_FILE).exists() or not any(found for of in _RESULTS for found in folder.glob(of)):
         return read_leaderboard(folder)
     results = read_results(folder)
@@ -260,8 +265,8 @@ def report_leaderboard(
     PhaseError
         For files that are missing or not of this package, and pictures without their phase.
     """
-    board, parts = leaderboard_in(Path(results))
     phases = [named_phase(fspath(name)) for name in ground_truth]
+    board, parts = leaderboard_in(Path(results), phases[0].folder if phases else None)
     gains = read_gains(Path(results))
     pictured = (_path(submissions), _path(images), workers)
     return Report(board_page(board, parts, phases, *pictured, gains, _path(features)))

@@ -130,6 +130,11 @@ def organiser_table(
     PhaseError.raise_all(faults)
 
 
+def is_table_with(path: Path, column: str) -> bool:
+    """Return whether a csv file has a column of that name, in any letter case."""
+    return column in [cell.casefold() for cell in _read(path)[0]]
+
+
 def _lack_of(file: str, missing: Mapping[str, str], others: Sequence[str]) -> str:
     """Return one fault for all missing columns, with the use of each and the column that may be meant."""
     words = []

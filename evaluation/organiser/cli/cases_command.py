@@ -18,7 +18,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--labels",
         type=Path,
         metavar="CSV",
-        help="take over the columns of this table, which has a column name and a row for each case",
+        help="take over the columns of this table, which has a column name (or case) and a row for each case",
+    )
+    add(
+        "--archive",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="JSON",
+        help="take the names of the items of an archive that grand-challenge.org exports; where these have "
+        "addresses of images alone, also give the export of the images",
     )
 
 
@@ -26,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the table and print the changes; return 1 where files disagree. Raises `PhaseError`."""
     folder = phase_folder(arguments.phase)
     with progress_bar("files", 0) as progress:
-        table = table_from_files(folder, arguments.images, arguments.labels, progress)
+        table = table_from_files(folder, arguments.images, arguments.labels, progress, arguments.archive)
     table.write()
     lines = [f"{table.path}: {len(table.rows)} cases, {table.added} of them new"]
     if table.renamed:

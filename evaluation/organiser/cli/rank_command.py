@@ -20,6 +20,7 @@ from evaluation.organiser.ranking.annotators import read_annotators
 from evaluation.organiser.ranking.comparisons import Margin
 from evaluation.organiser.ranking.leaderboard import Selection, leaderboard_of, rank_all
 from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
+from evaluation.organiser.ranking.platform_results import results_folders
 from evaluation.organiser.ranking.result_tables import read_definition, read_results_table
 from evaluation.organiser.ranking.results import TEAMS, PhaseResults, RankingError, read_results
 from evaluation.organiser.ranking.scheme_file import scheme_named
@@ -35,10 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "results",
         nargs="+",
-        metavar="[PHASE=]FOLDER|CSV",
-        help="a folder with one sub-folder per team, as evaluate --each writes it, or a table of "
-        "results; for a ranking over several phases one each, for example "
-        "offline=output/offline onsite=onsite.csv",
+        metavar="[PHASE=]FOLDER|FILE",
+        help="a folder with one sub-folder per team, as evaluate --each writes it, a table of "
+        "results (csv), or the evaluations that grand-challenge.org exports (JSON or csv); for a ranking "
+        "over several phases one each, for example offline=output/offline onsite=onsite.csv",
     )
     add("--output", type=Path, metavar="FOLDER", help="where to write (default: only print)")
     add_json(parser)
@@ -253,6 +254,11 @@ def run(arguments: argparse.Namespace) -> int:
     paths = paths_of(arguments.results)
     if arguments.output and arguments.output.resolve() in {path.resolve() for path in paths.values()}:
         raise RankingError(f"--output {arguments.output}: expected another folder than the results'")
+    with results_folders(paths, arguments.ground_truth) as folders:
+        return _rank(arguments, choices, folders)
+
+
+def _rank(arguments: argparse.Namespace, choices: RankOptions, paths: Mapping[str, Path]) -> int:
     selection = selection_of(arguments.finalists)
     tables = methods_tables(arguments, paths) if arguments.group_teams else {}
     results, left_out = limited(arguments, read_all(arguments, paths), paths)

@@ -95,8 +95,8 @@ def _add_leaderboard(kinds: Parts) -> None:
         type=Path,
         metavar="RESULTS",
         help="the folder that `rank --output` wrote: leaderboard.json and the organiser's files "
-        "beside it; or the results of `evaluate --each`, which are then ranked as the "
-        "challenge does",
+        "beside it; or the results of `evaluate --each`, or the evaluations that grand-challenge.org "
+        "exports, which are then ranked as the challenge does",
     )
     add("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
     add_figures(parser)

@@ -1,0 +1,126 @@
+"""`cases --archive`: the names of an archive's cases, from the items that grand-challenge.org exports."""
+
+import json
+
+import pytest
+
+from evaluation.cli.main import main
+from test.organiser.starter.test_forge import AGE, CT, MR, REPORT, RISK, SCORE_CT, SCORE_MR, pack, written
+
+IMAGES = "https://grand-challenge.org/api/v1/cases/images/"
+
+
+def uuid(number):
+    return f"00000000-0000-4000-8000-{number:012d}"
+
+
+def item(number, *values, title=""):
+    """Return an item as the platform's serialiser writes it, see `gcapi.models.ArchiveItem`."""
+    found = []
+    for slug, kind, content in values:
+        value = {
+            "socket": {"slug": slug},
+            "interface": {"slug": slug},
+            "value": None,
+            "file": None,
+            "image": None,
+        }
+        found.append({**value, kind: content, "pk": number})
+    archive = "https://grand-challenge.org/api/v1/archives/1/"
+    return {"pk": uuid(number), "archive": archive, "title": title, "values": found}
+
+
+def scan(name, slug="thorax-ct"):
+    return (slug, "image", {"pk": uuid(99), "name": name})
+
+
+@pytest.fixture
+def phase(tmp_path):
+    folder, _ = written(tmp_path, pack({"inputs": [CT, AGE], "outputs": [RISK]}))
+    (folder / "phase" / "cases.csv").unlink()
+    return folder / "phase"
+
+
+def cases(phase, *rows, images=None):
+    """Run the command on files of rows; return its status and the table."""
+    items = phase.parent / "items.json"
+    items.write_text(json.dumps({"count": len(rows), "results": rows}), encoding="utf-8")
+    files = [str(items)]
+    if images is not None:
+        files.append(str(phase.parent / "images.json"))
+        (phase.parent / "images.json").write_text(json.dumps(images), encoding="utf-8")
+    status = main(["cases", str(phase), "--archive", *files])
+    return status, (phase / "cases.csv").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_names_of_images(phase, capsys):
+    rows = [item(n, scan(f"P{n}.mha"), ("patient-age", "value", 40 + n)) for n in (2, 1)]
+    status, table = cases(phase, *rows)
+    assert status == 0
+    assert [line.partition(",")[0] for line in table] == ["name", "P2", "P1"]
+
+
+def test_addresses_of_images_need_the_export_of_images(phase, capsys):
+    age = ("patient-age", "value", 40)
+    rows = [
+        item(1, scan("P1.mha"), age),
+        item(2, ("thorax-ct", "image", f"{IMAGES}{uuid(7)}/"), age, title="second"),
+    ]
+    status, table = cases(phase, *rows)
+    assert status == 1
+    assert (
+        "item second: expected one image or file of thorax-ct, found 0 names: also give"
+        in capsys.readouterr().err
+    )
+    status, table = cases(phase, *rows, images=[{"pk": uuid(7), "name": "P2.mha", "files": []}])
+    assert (status, table[-1].partition(",")[0]) == (0, "P2")
+
+
+def test_an_item_without_an_input_and_a_name_that_is_there_twice(phase, capsys):
+    age = ("patient-age", "value", 40)
+    rows = [
+        item(1, scan("P1.mha"), age),
+        item(2, scan("P2.mha"), title="b"),
+        item(3, scan("p1.tif"), age, title="c"),
+    ]
+    status, table = cases(phase, *rows)
+    assert status == 1
+    told = capsys.readouterr().err
+    assert "item b: lacks patient-age, which other items have" in told
+    assert f"item c: p1 is also the name of item {uuid(1)}" in told
+    assert [line.partition(",")[0] for line in table] == ["name", "P1", "P2"]
+
+
+def test_interfaces_and_values(tmp_path, capsys):
+    folder, _ = written(
+        tmp_path, pack({"inputs": [CT], "outputs": [SCORE_CT]}, {"inputs": [MR], "outputs": [SCORE_MR]})
+    )
+    (folder / "phase" / "cases.csv").unlink()
+    rows = [
+        item(1, scan("P1.mha")),
+        item(2, scan("P2", "brain-mr")),
+        item(3, scan("P3"), scan("P3", "brain-mr")),
+    ]
+    status, table = cases(folder / "phase", *rows)
+    assert status == 1
+    assert "expected the inputs of an interface" in capsys.readouterr().err
+    assert ["interface" in table[0], "P1,thorax_ct" in table[1], "P2,brain_mr" in table[2]] == [True] * 3
+
+
+def test_cases_that_are_told_apart_by_values(tmp_path):
+    folder, _ = written(tmp_path, pack({"inputs": [REPORT, AGE], "outputs": [RISK]}))
+    (folder / "phase" / "cases.csv").unlink()
+    rows = [item(1, ("report", "value", "No finding."), ("patient-age", "value", 50), title="first")]
+    status, table = cases(folder / "phase", *rows)
+    assert status == 0
+    assert table[1].startswith('first,report,"{""report"": ""No finding."", ""patient-age"": 50}"')
+
+
+@pytest.mark.parametrize("column", ["case", "Case", "name"])
+def test_labels_with_a_column_called_case(tmp_path, column):
+    folder, _ = written(tmp_path, pack({"inputs": [CT], "outputs": [RISK]}))
+    (folder / "phase" / "cases.csv").unlink()
+    (tmp_path / "labels.csv").write_text(f"{column},risk\n1,1\n2,0\n", encoding="utf-8")
+    assert main(["cases", str(folder / "phase"), "--labels", str(tmp_path / "labels.csv")]) == 0
+    table = (folder / "phase" / "cases.csv").read_text(encoding="utf-8").splitlines()
+    assert [line.split(",")[:2] for line in table] == [["name", "risk"], ["1", "1"], ["2", "0"]]
