@@ -316,6 +316,15 @@ class Disclosure:
         """Return the fewest submissions that could tell all of these labels."""
         return labels.submissions(bits_of(self.made_of(labels), digits))
 
+    def chance(self, labels: HiddenLabels) -> float:
+        """Return the chance that an ideal attack knows all of these labels after the phase's submissions.
+
+        No attack has a higher one if every assignment of the labels is equally likely.
+        """
+        figures = self.made_of(labels)
+        learned = self.limit * bits_of(figures) if figures else 0.0
+        return float(2.0 ** min(0.0, learned - labels.bits))
+
     def learnable(self) -> tuple[HiddenLabels, ...]:
         """Return the labels that as many submissions as the phase allows could tell."""
         return tuple(labels for labels in self.labels if self.bound(labels) <= self.limit)

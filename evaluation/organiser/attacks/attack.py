@@ -19,6 +19,7 @@ from evaluation.core.field import Variant
 from evaluation.evaluate import scores_of_nothing
 from evaluation.organiser import audit
 from evaluation.organiser.attacks import attack_tools
+from evaluation.organiser.attacks.attack_by_constraints import labels_by_constraints, tasks_of_label
 from evaluation.organiser.attacks.attack_on_classes import labels_of_classes, targets
 from evaluation.organiser.attacks.attack_tools import Oracle, Recovered, Spoiler, subsets_of_sum, value_of
 from evaluation.organiser.audit import Disclosure, Labels
@@ -245,8 +246,8 @@ class Attacked:
     bound_of_used: float
 
 
-def attack(phase: Phase, workers: int, allowed: int) -> list[Attacked]:
-    """Return the results of attacks of at most ``allowed`` submissions each.
+def attack(phase: Phase, workers: int, allowed: int, solver: bool = False) -> list[Attacked]:
+    """Return the results of attacks of at most ``allowed`` submissions each; with a ``solver`` too.
 
     Each sees only metrics.json. Raises `PhaseError` where the reference cannot be read.
     """
@@ -263,6 +264,9 @@ def attack(phase: Phase, workers: int, allowed: int) -> list[Attacked]:
     for label in found:
         for target in targets(tasks, scores.tables, label):
             recovered = labels_of_classes(phase, target, Oracle(phase, target.tasks, allowed))
+            results.append(_against(recovered, label, disclosure))
+        if solver and (solved := tasks_of_label(tasks, label, Oracle(phase, tasks, 0))):
+            recovered = labels_by_constraints(phase, label, solved, Oracle(phase, solved, allowed))
             results.append(_against(recovered, label, disclosure))
     for task in tasks:
         results += _on_detections(scores, task, labels, disclosure, allowed)
@@ -342,11 +346,11 @@ def _against(found: Recovered, labels: Labels, disclosure: Disclosure) -> Attack
     )
 
 
-def print_attacks(phase: Phase, allowed: int) -> None:
+def print_attacks(phase: Phase, allowed: int, solver: bool) -> None:
     """Print how many labels each attack recovers from a phase with the allowed number of submissions."""
     console, name = TableConsole(120), phase.config.name
     rows = []
-    for found in attack(phase, machine.worker_count(), allowed):
+    for found in attack(phase, machine.worker_count(), allowed, solver):
         bounds = ("–" if math.isinf(one) else f"{one:g}" for one in (found.bound, found.bound_of_used))
         share = f"{found.recovered} of {found.cases}"
         rows.append((found.labels, found.method, str(found.submissions), share, str(found.correct), *bounds))

@@ -21,6 +21,7 @@ _DIGITS = (3, 2)
 _IN_WORDS = tuple(f"{digits} decimals" for digits in _DIGITS)
 _MAX_COUNTED = 10**9
 _SUBMISSIONS = 100
+_LEAST_CHANCE = 0.001
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--attack", action="store_true", help="also attack the labels through metrics.json")
     add(
+        "--solver",
+        action="store_true",
+        help="attack with a solver of constraints as well, from all figures at once; takes minutes",
+    )
+    add(
         "--submissions",
         type=int,
         default=_SUBMISSIONS,
@@ -48,6 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print tables for every phase; return 1 if one of them has problems. Raises `PhaseError`."""
     status = 0
     attacks = found_leaf("attacks.attack") if arguments.attack else None
+    if arguments.solver and not arguments.attack:
+        raise PhaseError("--solver: expected only together with --attack")
     if arguments.attack and attacks is None:
         raise PhaseError("--attack: this copy of the package has no room `attacks`")
     sizes = dict(_size(text) for text in arguments.size)
@@ -58,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
                 raise PhaseError(f"--size: {', '.join(sorted(unknown))} is not a task of {phase.config.name}")
             _print(phase, audit.audit(phase, machine.worker_count(), sizes))
             if attacks:
-                attacks.print_attacks(phase, arguments.submissions)
+                attacks.print_attacks(phase, arguments.submissions, arguments.solver)
         except PhaseError as error:
             tell(error.problems, f"{name}: not audited")
             status = 1
@@ -119,6 +127,11 @@ def _answer(phase: Phase, disclosure: audit.Disclosure) -> str:
     kind = "" if others else " other kind" if accepted else " kind"
     lines = [f"{phase.config.name}: with {audit.in_words(disclosure.limit)}, results {could}{kind}"]
     lines += [f"- {labels.name}. Would prevent it: {disclosure.remedies(labels)}." for labels in others]
+    lines += [
+        f"- {labels.name}: an ideal attack knows all of them with a chance of up to {chance:.1%}"
+        for labels in disclosure.labels
+        if labels not in told and (chance := disclosure.chance(labels)) >= _LEAST_CHANCE
+    ]
     if accepted:
         lines.append(f"- They could tell these, which learnable_labels accepts: {', '.join(accepted)}")
     return "\n".join(lines) + "\n"
