@@ -38,11 +38,24 @@ def grow_by_a_pixel(image: NDArray[Any], background: int) -> None:
 # --- The location of one case's value of one field in a submission, known before anything is decoded ---
 
 
+LineAndField = tuple[int | None, str | None]
+"""A place in a file: the line, and the columns or the path in JSON."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileSource:
     """A file that is still to be read; ``path`` is relative to the submission's folder."""
 
     path: str
+
+    @property
+    def file(self) -> str:
+        """The path of the file."""
+        return self.path
+
+    def line_and_field(self) -> LineAndField:
+        """Return where the value is in the file: the whole file."""
+        return None, None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +66,10 @@ class CellsSource:
     file: str
     line: int
     columns: tuple[str, ...]
+
+    def line_and_field(self) -> LineAndField:
+        """Return where the value is in the file."""
+        return self.line, ", ".join(self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +85,10 @@ class RowsSource:
         for line, cells in self.rows:
             yield CellsSource(cells, self.file, line, self.columns)
 
+    def line_and_field(self) -> LineAndField:
+        """Return where the value is in the file: in several lines."""
+        return None, None
+
 
 @dataclass(frozen=True, slots=True)
 class JsonSource:
@@ -78,6 +99,11 @@ class JsonSource:
     place: str = ""
     index: int | None = None
 
+    def line_and_field(self) -> LineAndField:
+        """Return where the value is in the file."""
+        index = "" if self.index is None else f"index {self.index}"
+        return None, ", ".join(part for part in (self.place, index) if part) or None
+
 
 @dataclass(frozen=True, slots=True)
 class StackSource:
@@ -87,6 +113,10 @@ class StackSource:
     file: str
     place: str
     entries: int
+
+    def line_and_field(self) -> LineAndField:
+        """Return where the list is in the file."""
+        return None, self.place
 
 
 class JsonFileSource(NamedTuple):
@@ -102,8 +132,21 @@ class JsonFileSource(NamedTuple):
     entries: int | None = None
     max_values: int = 1000
 
+    @property
+    def file(self) -> str:
+        """The path of the file."""
+        return self.path
 
-Source = FileSource | CellsSource | RowsSource | JsonSource | StackSource | JsonFileSource
+    def line_and_field(self) -> LineAndField:
+        """Return where the file is named."""
+        return None, self.place
+
+
+Source = FileSource | CellsSource | RowsSource | JsonSource
+"""What a kind reads a value from."""
+
+IndexedSource = Source | StackSource | JsonFileSource
+"""What the index of a submission notes for a value: a source, or JSON in which the source of a case lies."""
 
 
 class ByteStream(Protocol):
@@ -130,28 +173,16 @@ class FileAccess(Protocol):
         """Return a file that is read in pieces because it may be too large for memory. Raises `ReadError`."""
 
 
-def file_of(source: Source) -> str:
-    """Return the path of the file of a source."""
-    return source.path if isinstance(source, FileSource | JsonFileSource) else source.file
-
-
 def fault_at(
-    source: Source,
+    source: IndexedSource,
     expected: str,
     found: str,
     kind: FaultKind = FaultKind.WRONG_VALUE,
     hint: str | None = None,
 ) -> FormFault:
     """Return a fault of the value at a source, ready to be raised."""
-    line = field = None
-    if isinstance(source, CellsSource):
-        line, field = source.line, ", ".join(source.columns)
-    elif isinstance(source, JsonSource):
-        index = "" if source.index is None else f"index {source.index}"
-        field = ", ".join(part for part in (source.place, index) if part) or None
-    elif isinstance(source, StackSource | JsonFileSource):
-        field = source.place
-    return FormFault(Fault(kind, file_of(source), expected, found, line, field, hint))
+    line, field = source.line_and_field()
+    return FormFault(Fault(kind, source.file, expected, found, line, field, hint))
 
 
 class Kind(ABC):

@@ -424,8 +424,11 @@ def _groups(data: describe_data.Data, grouping: Grouping) -> list[CaseGroup]:
     cells = np.array(data.columns.get(CLUSTER_COLUMN, ()), dtype=np.str_)
     return [
         CaseGroup(
-            *(grouping.name, group, int(chosen.sum()), float(chosen.mean())),
-            _clusters(cells[chosen].tolist()) if (cells != "").any() else None,
+            grouping=grouping.name,
+            group=group,
+            cases=int(chosen.sum()),
+            share=float(chosen.mean()),
+            clusters=_clusters(cells[chosen].tolist()) if (cells != "").any() else None,
         )
         for group, chosen in grouping.members.items()
     ]

@@ -107,9 +107,12 @@ def read_graders(path: Path) -> list[Eye]:
             flags = tuple(tuple(_MARKS.get(row.cells[column]) for column in of) for of in features)
             eyes.append(
                 Eye(
-                    *(row.line, row.cells[_EYE], row.cells[_FELLOW], row.cells[_AGE]),
-                    kinds.GradedEye(labels, flags),
-                    tuple(row.cells[column] for column in named) or GRADERS,
+                    line=row.line,
+                    name=row.cells[_EYE],
+                    fellow=row.cells[_FELLOW],
+                    age=row.cells[_AGE],
+                    graded=kinds.GradedEye(labels, flags),
+                    graders=tuple(row.cells[column] for column in named) or GRADERS,
                 )
             )
     return eyes

@@ -1,6 +1,6 @@
 """A phase as it is scored: configuration, tasks, form and reference files."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -225,70 +225,92 @@ def _faults_of_columns(config: PhaseConfig, tasks: tuple[Task, ...], cases: Case
 def _pair_files(
     tasks: tuple[Task, ...], cases: Cases, manifest: Manifest, problems: list[str]
 ) -> dict[str, dict[str, str]]:
-    """Return the reference file of every case by field; missing, duplicate and unmatched ones are faults.
-
-    Extensions may have any letter case.
-    """
+    """Return the reference file of every case by field; missing, duplicate and unmatched ones are faults."""
     paired: dict[str, dict[str, str]] = {}
-    with_extension: dict[str, None] = {}
+    fields = references_of(tasks)
+    of_field = {field.name: [case for case in cases.forms if field.cases(case)] for field in fields}
     expected = {
         field.name: {
-            location.path(case.name, extension): case
-            for case in cases.forms
-            if field.cases(case)
+            location.path(case.name, extension): case.name
+            for case in of_field[field.name]
             for extension in location.extensions
         }
-        for field in references_of(tasks)
+        for field in fields
         if isinstance(location := field.reference.location, Files)
     }
-    for field in references_of(tasks):
-        location = field.reference.location
-        cases_of_field = [case for case in cases.forms if field.cases(case)]
+    with_extension: dict[str, None] = {}
+    for field in fields:
+        location, names = field.reference.location, [case.name for case in of_field[field.name]]
         if isinstance(location, TableRows):
             file = location.files[0]
-            paths = paired[field.name] = {case.name: file for case in cases_of_field}
+            paired[field.name] = dict.fromkeys(names, file)
             if file not in manifest.files:
-                problems.append(f"{file}: is missing, expected the reference of {len(paths)} cases")
-            continue
-        if not isinstance(location, Files):
-            continue
-        case_of = expected[field.name]
-        elsewhere = [paths for name, paths in expected.items() if name != field.name]
-        paths = paired[field.name] = {}
-        unmatched: dict[str, list[str]] = {}
-        for path in manifest.files:
+                problems.append(f"{file}: is missing, expected the reference of {len(names)} cases")
+        elif isinstance(location, Files):
+            others = [paths for name, paths in expected.items() if name != field.name]
+            found = _FilesOfField(location, expected[field.name], manifest.files, others)
+            paired[field.name] = found.paths
+            missing = () if field.reference.optional else found.missing(names)
+            problems += [*found.duplicates, *missing, *found.of_no_case()]
+            with_extension |= dict.fromkeys(found.with_extension)
+    if with_extension:
+        first, *more = with_extension
+        shown = f"{first!r}" + (f" and {len(more)} like it" if more else "")
+        wanted = "names without the extension of files"
+        problems.append(f"{CASES}, name: expected {wanted}, found {shown} (evaluation cases writes them so)")
+    return paired
+
+
+class _FilesOfField:
+    """The files in the folder of a field, by case; extensions may have any letter case.
+
+    ``case_of``: the name of the case by path. ``others``: paths of other fields. ``duplicates``: faults of
+    second files of a case. ``with_extension``: names of cases that have the extension of their file. Files of
+    no case are kept by their names without extension, by which `missing` tells what a missing file may be.
+    """
+
+    def __init__(
+        self,
+        location: Files,
+        case_of: Mapping[str, str],
+        files: Iterable[str],
+        others: Iterable[Collection[str]],
+    ) -> None:
+        self.paths: dict[str, str] = {}
+        self.duplicates: list[str] = []
+        self.with_extension: list[str] = []
+        self._location, self._unmatched = location, dict[str, list[str]]()
+        for path in files:
             folder, _, name = path.rpartition("/")
             if folder != location.folder:
                 continue
             case = case_of.get(path) or case_of.get(_in_lower_case(path, location.extensions))
             if case is None:
-                if not any(path in other for other in elsewhere):
+                if not any(path in other for other in others):
                     key = name_key(name)
                     key = key if key != name.casefold() else PurePosixPath(key).stem
-                    unmatched.setdefault(key, []).append(path)
-            elif case.name in paths:
-                problems.append(f"{path}: duplicate file for case {case.name}, beside {paths[case.name]}")
+                    self._unmatched.setdefault(key, []).append(path)
+            elif case in self.paths:
+                self.duplicates.append(f"{path}: duplicate file for case {case}, beside {self.paths[case]}")
             else:
-                paths[case.name] = path
-        for case in cases_of_field:
-            if case.name in paths or field.reference.optional:
+                self.paths[case] = path
+
+    def missing(self, names: Iterable[str]) -> Iterator[str]:
+        """Yield the fault of each case without a file."""
+        suffix, extensions = self._location.suffix, ", ".join(self._location.extensions)
+        for name in names:
+            if name in self.paths:
                 continue
-            if others := unmatched.pop(f"{case.name}{location.suffix}".casefold(), None):
-                also = f", found {' and '.join(others)} (read are {', '.join(location.extensions)})"
-            elif unmatched.pop(f"{name_key(case.name)}{location.suffix}", None):
-                with_extension[case.name] = None
+            others = self._unmatched.pop(f"{name}{suffix}".casefold(), [])
+            if not others and self._unmatched.pop(f"{name_key(name)}{suffix}", []):
+                self.with_extension.append(name)
                 continue
-            else:
-                also = ""
-            wanted = f"expected the reference of case {case.name}{also}"
-            problems.append(f"{location.path(case.name)}: is missing, {wanted}")
-        problems += [f"{path}: matches no case of cases.csv" for path in chain(*unmatched.values())]
-    if with_extension:
-        first, *more = with_extension
-        found = f"{first!r}" + (f" and {len(more)} like it" if more else "")
-        names = "names without the extension of files"
-        problems.append(f"{CASES}, name: expected {names}, found {found} (evaluation cases writes them so)")
-    return paired
+            also = f", found {' and '.join(others)} (read are {extensions})" if others else ""
+            yield f"{self._location.path(name)}: is missing, expected the reference of case {name}{also}"
+
+    def of_no_case(self) -> Iterator[str]:
+        """Yield the fault of each file that is left."""
+        yield from (f"{path}: matches no case of cases.csv" for path in chain(*self._unmatched.values()))
 
 
 def _in_lower_case(path: str, extensions: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError
-from evaluation.core.field import Field, FileSource, JsonFileSource, JsonSource, Source, StackSource
+from evaluation.core.field import Field, FileSource, IndexedSource, JsonFileSource, JsonSource, StackSource
 from evaluation.core.form import (
     INPUT_VALUE,
     INTERFACE,
@@ -242,7 +242,7 @@ class _Algorithm:
         self._cases = {field.name: list(map(field.cases, form.cases)) for field in fields}
         self._everywhere = all(map(all, self._cases.values()))
         self._jobs: dict[str, Job] = {}
-        self._found: dict[str, dict[str, Source]] = {}
+        self._found: dict[str, dict[str, IndexedSource]] = {}
         self.sources: Sources = [{} for _ in form.cases]
         self.run_seconds: list[float | None] = [None] * len(form.cases)
         self.faults: list[Fault] = []
@@ -334,9 +334,9 @@ class _Algorithm:
             expected = "one input image or file of a case (else the phase must name its input_socket)"
         raise _input_fault(job, FaultKind.MALFORMED, expected, str(len(named)), "inputs")
 
-    def _sources_of(self, job: Job, positions: Sequence[int]) -> dict[str, Source]:
+    def _sources_of(self, job: Job, positions: Sequence[int]) -> dict[str, IndexedSource]:
         """Return the sources of a job's outputs by field; all cases of a stack share them."""
-        sources: dict[str, Source] = {}
+        sources: dict[str, IndexedSource] = {}
         for field, slug in self._wanted(positions):
             if (output := job.outputs.get(slug)) is None:
                 continue
@@ -393,7 +393,7 @@ def _place(job: Job, slug: str) -> str:
     return f"job {job.pk}, socket {slug}"
 
 
-def _source(output: JobOutput, root: str, field: Field, cases: int, place: str) -> Source | None:
+def _source(output: JobOutput, root: str, field: Field, cases: int, place: str) -> IndexedSource | None:
     if field.socket.is_image:
         return _image(output, root, place)
     entries = cases if field.socket.stacked else None

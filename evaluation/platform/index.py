@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from evaluation.core.challenge import Task
 from evaluation.core.fault import Fault, FaultKind
-from evaluation.core.field import Source
+from evaluation.core.field import IndexedSource
 from evaluation.core.form import Form
 
-Sources = list[dict[str, Source]]
+Sources = list[dict[str, IndexedSource]]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class SubmissionIndex:
     """
 
     root: str
-    sources: Sequence[Mapping[str, Source]]
+    sources: Sequence[Mapping[str, IndexedSource]]
     tasks: tuple[str, ...]
     faults: tuple[Fault, ...]
     notices: tuple[str, ...] = ()

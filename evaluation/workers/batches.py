@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from evaluation.core.case_table import RowColumns, packed_column
-from evaluation.core.field import Field, JsonFileSource, Source
+from evaluation.core.field import Field, IndexedSource, JsonFileSource
 from evaluation.core.form import CaseForm
 from evaluation.core.outcome import Outcome, Scored
 
@@ -89,7 +89,7 @@ class Content:
 
     root: str
     cases: tuple[CaseForm, ...]
-    sources: tuple[Mapping[str, Source], ...]
+    sources: tuple[Mapping[str, IndexedSource], ...]
 
     def packed(self) -> bytes:
         """Return the bytes that `unpacked` reads."""
@@ -113,7 +113,7 @@ class Content:
         """Return the content of a batch; to be called in readers alone."""
         # Among readers, which trust no less than each other:
         root, cases, count, columns, numbers = pickle.loads(data)  # noqa: S301
-        shared: list[dict[str, Source]] = [{} for _ in range(count)]
+        shared: list[dict[str, IndexedSource]] = [{} for _ in range(count)]
         for name, (chosen, sources) in columns.items():
             for number, source in zip(chosen, sources.instances(), strict=True):
                 shared[number][name] = source
@@ -123,7 +123,7 @@ class Content:
 def batches_of(
     root: str,
     cases: Sequence[CaseForm],
-    sources: Sequence[Mapping[str, Source]],
+    sources: Sequence[Mapping[str, IndexedSource]],
     fields: Sequence[Field],
     workers: int,
 ) -> Iterator[Batch]:
@@ -163,7 +163,7 @@ def _split(groups: Iterable[list[int]], costs: Sequence[int], workers: int) -> I
         yield batch
 
 
-def _groups(sources: Sequence[Mapping[str, Source]]) -> Iterable[list[int]]:
+def _groups(sources: Sequence[Mapping[str, IndexedSource]]) -> Iterable[list[int]]:
     """Return the positions of all cases, grouped by the file of their values."""
     groups: dict[str, list[int]] = {}
     for position, of_case in enumerate(sources):

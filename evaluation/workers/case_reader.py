@@ -9,12 +9,12 @@ from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError, ReadE
 from evaluation.core.field import (
     ColumnKind,
     FileAccess,
+    IndexedSource,
     JsonFileSource,
     JsonSource,
     Source,
     StackSource,
     fault_at,
-    file_of,
 )
 from evaluation.core.form import CaseForm
 from evaluation.core.trouble import raise_trouble_of
@@ -36,10 +36,15 @@ class JsonValues:
         self._missing = missing
         self._kept: dict[str, tuple[JsonFileSource, object]] = {}
 
-    def value(self, field: str, source: StackSource | JsonFileSource, case: CaseForm) -> JsonSource | None:
-        """Return a case's value of a field, None where it is missing and may be. Raises `FormFault`."""
+    def source_of(self, field: str, source: IndexedSource, case: CaseForm) -> Source | None:
+        """Return what the kind of a field reads: of JSON still to be opened, the value of the case.
+
+        None where a value is missing and may be. Raises `FormFault`.
+        """
+        if not isinstance(source, StackSource | JsonFileSource):
+            return source
         content = source.values if isinstance(source, StackSource) else self._content(field, source)
-        path = source.file if isinstance(source, StackSource) else source.path
+        path = source.file
         if content is None:
             self._check_absence(source)
             return None
@@ -115,18 +120,19 @@ class CaseReader:
         self._json_values = JsonValues(self.files, missing)
         self._has_small_values = all(isinstance(field.kind, ColumnKind) for field in self.fields.values())
 
-    def read(self, case: CaseForm, sources: Mapping[str, Source]) -> tuple[dict[str, Any], list[Fault]]:
-        """Return the submitted values of a case by field, and the faults of those that could not be read.
+    def read(
+        self, case: CaseForm, sources: Mapping[str, IndexedSource]
+    ) -> tuple[dict[str, Any], list[Fault]]:
+        """Return the submitted values of a case by field, and the faults of those that cannot be read.
 
         Raises `MachineTrouble`, and `PhaseError` for a mistake in the form.
         """
         predictions: dict[str, Any] = {}
         faults: list[Fault] = []
         for name, field in self.fields.items():
-            source = sources.get(name)
+            found = sources.get(name)
             try:
-                if isinstance(source, StackSource | JsonFileSource):
-                    source = self._json_values.value(name, source, case)
+                source = None if found is None else self._json_values.source_of(name, found, case)
                 if source is not None:
                     predictions[name] = field.kind.read(source, case, self.files)
             except Exception as error:  # a decoder may raise anything on a hostile file
@@ -136,16 +142,16 @@ class CaseReader:
                     continue
                 if isinstance(error, ImportError | TypeError | PhaseError):
                     raise
-                file = file_of(sources[name])
+                file = sources[name].file
                 raise_trouble_of(error, "read", file)
-                found = f"one that cannot be decoded ({type(error).__name__})"
-                faults.append(Fault(FaultKind.UNREADABLE, file, "a readable file", found))
+                shown = f"one that cannot be decoded ({type(error).__name__})"
+                faults.append(Fault(FaultKind.UNREADABLE, file, "a readable file", shown))
         return predictions, faults
 
     def read_all(
         self,
         cases: Sequence[CaseForm],
-        sources: Sequence[Mapping[str, Source]],
+        sources: Sequence[Mapping[str, IndexedSource]],
         limit_bytes: float,
         before_read: Callable[[], None],
     ) -> dict[str, dict[int, Any]] | None:
@@ -172,15 +178,13 @@ class CaseReader:
         return values
 
     def _values_of_all(
-        self, cases: Sequence[CaseForm], sources: Sequence[Mapping[str, Source]]
+        self, cases: Sequence[CaseForm], sources: Sequence[Mapping[str, IndexedSource]]
     ) -> dict[str, dict[int, Any]] | None:
         present: dict[str, dict[int, Source]] = {name: {} for name in self.fields}
         # Case by case: the files of a case mostly lie in one folder, which is then opened only once.
         for position, of_case in enumerate(sources):
             for name, found in of_case.items():
-                source: Source | None = found
-                if isinstance(found, StackSource | JsonFileSource):
-                    source = self._json_values.value(name, found, cases[position])
+                source = self._json_values.source_of(name, found, cases[position])
                 if source is not None:
                     present[name][position] = source
         read: dict[str, dict[int, Any]] = {}

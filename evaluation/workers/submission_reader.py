@@ -10,7 +10,7 @@ from typing import Any
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Faults, PhaseError, ReadError
-from evaluation.core.field import ColumnKind, FileSource, Source, file_of
+from evaluation.core.field import ColumnKind, FileSource, IndexedSource
 from evaluation.core.formats import format_of_content
 from evaluation.core.limits import case_seconds
 from evaluation.core.trouble import MachineTrouble
@@ -68,7 +68,7 @@ class SubmissionReader:
             Faults(index.faults), index.tasks, index.notices, seconds, batches, formats
         ).packed()
 
-    def _formats(self, root: str, sources: Sequence[Mapping[str, Source]]) -> set[str]:
+    def _formats(self, root: str, sources: Sequence[Mapping[str, IndexedSource]]) -> set[str]:
         """Return the names of the formats of all files to be decoded, by their first bytes."""
         folder, found = OpenFolder(), set[str]()
         for name, field in self.fields.items():
@@ -83,7 +83,7 @@ class SubmissionReader:
 
     def _files(self, content: Content, job: FilesJob) -> Answer:
         sources = content.sources[job.case]
-        return BatchReport().packed([{name: file_of(source) for name, source in sources.items()}])
+        return BatchReport().packed([{name: source.file for name, source in sources.items()}])
 
     def _read(self, content: Content, job: ReadJob, tick: Tick) -> Answer:
         if self._cases is None or content.root != self._root:
@@ -160,9 +160,9 @@ class SubmissionReader:
         return reader.read_all(content.cases, content.sources, limit_bytes, begin_file)
 
 
-def _digests_of(root: str, sources: Mapping[str, Source]) -> dict[str, str]:
+def _digests_of(root: str, sources: Mapping[str, IndexedSource]) -> dict[str, str]:
     digests = {}
-    for path in {file_of(source) for source in sources.values()}:
+    for path in {source.file for source in sources.values()}:
         try:
             digests[path] = digest_below(root, path)
         except ReadError as error:

@@ -502,7 +502,7 @@ class LabelMetricTable(StructureMetricTable):
         """Return the comparisons with each annotator, or the one with their consensus."""
         if self.over_annotators != "consensus":
             return super().comparisons(comparison)
-        return [comparison.derive("consensus", _consensus_of)]
+        return [comparison.derive("consensus", lambda given: _Consensus(comparison.table, given))]
 
     def is_reached(self, table: LabelMapField) -> bool:
         """Return whether there is always a submission that has the best value."""
@@ -523,19 +523,21 @@ def _mean_of_defined(figures: Figures) -> float:
 # --- Overlap and volume of two label maps; one pass over both maps counts for all figures ---
 
 
-def _consensus_of(comparison: MapComparison) -> MapComparison:
-    """Return a comparison whose counts are of the voxels about which all annotators agree."""
-    structures = comparison.table.structures
-    submitted, agreed = comparison.agreement(structures, comparison.submitted.crop)
-    counts = [
-        segmentation.count_overlap(structure.mask(submitted) & (every | ~some), every)
-        for structure, (every, some) in zip(structures, agreed, strict=True)
-    ]
-    consensus = MapComparison(comparison.table, comparison)
-    names = ("intersection", "prediction", "reference")
-    columns = (np.array([getattr(of, name) for of in counts], np.int64) for name in names)
-    consensus.counts = segmentation.OverlapCounts(*columns)
-    return consensus
+class _Consensus(MapComparison):
+    """A comparison whose counts are of the voxels about which all annotators agree."""
+
+    @cached_property
+    def counts(self) -> segmentation.LabelCounts:
+        """The voxels of each structure in both maps and in their overlap."""
+        structures = self.table.structures
+        submitted, agreed = self.agreement(structures, self.submitted.crop)
+        counts = [
+            segmentation.count_overlap(structure.mask(submitted) & (every | ~some), every)
+            for structure, (every, some) in zip(structures, agreed, strict=True)
+        ]
+        names = ("intersection", "prediction", "reference")
+        columns = (np.array([getattr(of, name) for of in counts], np.int64) for name in names)
+        return segmentation.OverlapCounts(*columns)
 
 
 def _chosen(figures: NDArray[Any], table: LabelMapField, structures: Sequence[Structure]) -> Figures:

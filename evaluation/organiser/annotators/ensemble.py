@@ -14,7 +14,7 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task, fields_of, metrics_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Field, Files, FileSource
+from evaluation.core.field import Field, Files
 from evaluation.core.form import STACK_NAME, Form
 from evaluation.core.metric import Metric
 from evaluation.core.outcome import Progress, no_progress
@@ -151,9 +151,9 @@ def _writer_for(
     extensions = {}
     for field in fields:
         sources = (of_case.get(field.name) for of_case in submission.index.sources)
-        first = next((source for source in sources if isinstance(source, FileSource)), None)
+        first = next((source for source in sources if source), None)
         if first is not None and isinstance(field.archive, Files):
-            known, path = field.archive.extensions, first.path.casefold()
+            known, path = field.archive.extensions, first.file.casefold()
             extensions[field.name] = next(extension for extension in known if path.endswith(extension))
     return ArchiveWriter(folder, fields, extensions)
 
@@ -322,8 +322,16 @@ def _gains(
                 pair = pairs[member]
                 difference = of_all[ensemble] - of_all[member]
                 yield Gain(
-                    *(name, member, of_all[ensemble], of_all[member], upwards * difference + 0.0),
-                    *(pair.method, pair.p_value, adjusted[member], pair.favours, pair.note),
+                    metric=name,
+                    member=member,
+                    ensemble_value=of_all[ensemble],
+                    member_value=of_all[member],
+                    gain=upwards * difference + 0.0,
+                    method=pair.method,
+                    p_value=pair.p_value,
+                    p_holm=adjusted[member],
+                    favours=pair.favours,
+                    note=pair.note,
                 )
 
 

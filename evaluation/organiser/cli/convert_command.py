@@ -10,7 +10,7 @@ from typing import Any
 from evaluation.cli.common import progress_bar
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Fault, FaultKind, PhaseError
-from evaluation.core.field import Field, Files, Kind, TableColumns, file_of
+from evaluation.core.field import Field, Files, Kind, TableColumns
 from evaluation.core.form import STACK_NAME, Form
 from evaluation.io.handover import encode
 from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
@@ -132,7 +132,7 @@ def _changed(
             one = written if is_there[1] else source
             expected = "the same value" if is_there[0] else "no value"
             found = "another one" if is_there[1] else "none"
-            file = file_of(one.index.sources[position][field.name])
+            file = one.index.sources[position][field.name].file
             place = f"case {case.name}, {field.title}"
             fault = Fault(FaultKind.WRONG_VALUE, file, expected, found, field=place)
             faults += one.described([fault])

@@ -48,8 +48,14 @@ def add_part(parts: Parts) -> None:
 def _fuse(arguments: argparse.Namespace) -> list[Path]:
     """Run the chosen steps, print their warnings, and return the folders written. Raises `PhaseError`."""
     benchmark = Benchmark(
-        *(arguments.input, arguments.report, arguments.output, arguments.interval),
-        *(arguments.parts, arguments.seed, arguments.b_scans, arguments.minutes),
+        folder=arguments.input,
+        work=arguments.report,
+        output=arguments.output,
+        interval=arguments.interval,
+        parts=arguments.parts,
+        seed=arguments.seed,
+        b_scans_each=arguments.b_scans,
+        minutes=arguments.minutes,
     )
     steps = [arguments.step] if arguments.step else STEPS[: STEPS.index(arguments.until) + 1]
     if "combination" in steps and arguments.output is None:

@@ -1,8 +1,9 @@
 """Statistics from the results per case: intervals, tests, stability, difficulty, annotators."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import get_args
 
 import numpy as np
@@ -22,7 +23,7 @@ from evaluation.organiser.ranking.annotators import (
     is_decision,
     with_scores,
 )
-from evaluation.organiser.ranking.certainty import rank_sets, superiorities
+from evaluation.organiser.ranking.certainty import Superiority, rank_sets, superiorities
 from evaluation.organiser.ranking.classifiers import (
     classifiers_of_teams,
     operating_points,
@@ -140,7 +141,6 @@ class Analysis:
         scores: SchemeScores,
         leaderboards: Leaderboards,
     ) -> None:
-        self.notices: list[str] = []
         self._results, self._scheme, self._choices = results, scheme, choices
         self._ranked, self._scores, self._standings = ranked, scores, leaderboards
         self._chosen = chosen
@@ -155,25 +155,30 @@ class Analysis:
         if choices.interval_minimum is not None:
             self._choice = replace(self._choice, interval_minimum=choices.interval_minimum)
         self._tests = TestChoice(given.seed, choices.permutations, choices.means)
-        self.intervals = resampling.intervals_of_teams(
-            self._metrics.with_intervals(), self._all, self._choice
+
+    @cached_property
+    def intervals(self) -> resampling.TeamIntervals:
+        """The intervals of metrics and composites."""
+        of_metrics = resampling.intervals_of_teams(self._metrics.with_intervals(), self._all, self._choice)
+        values = {one.team: one.values for one in self._chosen}
+        return resampling.with_composite_intervals(
+            of_metrics, self._results.challenge.composites, values, self.resampled.values
         )
-        self._draws = resampling.draw_cases(self._metrics.of_ranked_teams(), self._all, self._choice)
-        self.resampled = self._resample()
-        composites, values = results.challenge.composites, {one.team: one.values for one in chosen}
-        of_cases = self.resampled.values
-        self.intervals = resampling.with_composite_intervals(self.intervals, composites, values, of_cases)
-        self.resampled_standings = self._place_resampled()
-        self.rank_sets = self._rank_sets()
-        standings = {} if self.too_many_to_compare else self.resampled_standings
-        self.superiority = superiorities(self._cases.teams, standings)
-        self.comparisons = self._compare()
-        self.unranked = self._compare_unranked()
+
+    @cached_property
+    def _draws(self) -> resampling.Draws:
+        return resampling.draw_cases(self._metrics.of_ranked_teams(), self._all, self._choice)
 
     @property
     def too_many_to_compare(self) -> bool:
         """Whether tests of pairs are left out: there are many teams and no request for tests."""
         return self._choices.tests is not True and len(self._ranked) > _MAX_TESTED
+
+    @cached_property
+    def superiority(self) -> dict[str, Superiority]:
+        """The probabilities that one team is better than another."""
+        standings = {} if self.too_many_to_compare else self.resampled_standings
+        return superiorities(self._cases.teams, standings)
 
     def distributions(self, board: str) -> dict[str, stability.PlaceDistribution]:
         """Return the distributions of the ranked teams' places in a leaderboard."""
@@ -231,19 +236,9 @@ class Analysis:
             score = annotators.get(one.reference, {}).get(one.metric, one.value)
             margins.append(replace(one, value=None if one.reference in values[one.metric] else score))
         fixed = self._choices.in_fixed_order
-        tests = comparisons.margin_tests(
+        return comparisons.margin_tests(
             margins, self._results.metrics, values, self._all, self.resampled.values, fixed
         )
-        for one in margins:
-            teams: dict[comparisons.Conclusion, list[str]] = {
-                shown: [] for shown in get_args(comparisons.Conclusion)
-            }
-            for test in tests:
-                if (test.metric, test.reference) == (one.metric, one.reference):
-                    teams[test.conclusion].append(test.team)
-            told = "; ".join(f"{shown}: {', '.join(names)}" for shown, names in teams.items() if names)
-            self.notices.append(f"{one.metric}, margin {one.margin:g} to {one.reference}: {told}")
-        return tests
 
     def subgroup_tests(self) -> tuple[difficulty.SubgroupTest, ...]:
         """Return the tests between subgroups within each team."""
@@ -272,19 +267,17 @@ class Analysis:
         metrics, tables = self._results.metrics, self._all.tables
         return annotators_section(choices.annotators, choices.classifiers or {}, metrics, tables)
 
-    def _resample(self) -> resampling.Resampled:
-        without = [s.team for s in self._ranked if s.values and s.tables is None]
-        if without:
-            self.notices.append(f"no results per case, and so no uncertainty: {', '.join(without)}")
+    @cached_property
+    def resampled(self) -> resampling.Resampled:
+        """The values of metrics and composites in the resamples."""
         found = resampling.resample_teams(self._metrics.of_ranked_teams(), self._all, self._draws)
-        for name, reason in found.missing.items() if self._choice.resamples else ():
-            if name in self._scheme.metrics:
-                self.notices.append(f"{name}: not resampled: {reason}")
         return replace(
             found, values=resampling.with_composites(found.values, self._results.challenge.composites)
         )
 
-    def _place_resampled(self) -> dict[str, BoardPlaces]:
+    @cached_property
+    def resampled_standings(self) -> dict[str, BoardPlaces]:
+        """The places of the ranked teams in the resamples, by leaderboard."""
         ranked = [self._all.teams.index(team) for team in self._cases.teams]
         values = {
             name: as_written_values(self.resampled.values[name][:, ranked])
@@ -302,7 +295,9 @@ class Analysis:
             if all(metric in values for metric in self._scheme.metrics_of(name))
         }
 
-    def _rank_sets(self) -> dict[str, dict[str, tuple[int, int]]]:
+    @cached_property
+    def rank_sets(self) -> dict[str, dict[str, tuple[int, int]]]:
+        """The confidence sets of ranks, by metric and team."""
         found = {}
         for name in () if self.too_many_to_compare else self._scheme.metrics:
             if name in self.resampled.values and self._metrics.are_complete([name]):
@@ -311,7 +306,9 @@ class Analysis:
                 found[name] = rank_sets(values, self._all.teams, resampled, better)
         return found
 
-    def _compare_unranked(self) -> dict[str, tuple[comparisons.Comparison, ...]]:
+    @cached_property
+    def unranked(self) -> dict[str, tuple[comparisons.Comparison, ...]]:
+        """The tests of teams without a place against chosen ones, by metric."""
         against = comparisons.chosen_opponents(self._results, self._choices.compare_with)
         if not against or self._choices.tests is False:
             return {}
@@ -329,25 +326,48 @@ class Analysis:
         values = self.resampled.values.get(name)
         return {} if values is None else dict(zip(self._all.teams, values.T, strict=True))
 
-    def _compare(self) -> dict[str, comparisons.Comparisons]:
-        tests = self._choices.tests
-        if not any(submission.tables for submission in self._ranked) or tests is False:
-            return {}
-        if self.too_many_to_compare:
-            self.notices.append(
-                f"pairs of teams are not compared: more than {_MAX_TESTED} teams (ask for it with --tests)"
-            )
+    @cached_property
+    def compared(self) -> dict[str, comparisons.Comparisons]:
+        """The tests of all pairs of ranked teams, by metric."""
+        if not self._can_compare or self.too_many_to_compare:
             return {}
         found = {}
         for name, metric in self._metrics.of_scheme().items():
             values = {s.team: s.values[name] for s in self._ranked if name in s.values}
             resampled = self._resampled_by_team(name)
             found[name] = comparisons.compare(name, metric, values, self._cases, resampled, self._tests)
-            pairs, permutations = found[name].pairs, self._tests.permutations
-            is_random = any(pair.method == "randomisation" for pair in pairs)
-            if is_random and len(pairs) / (permutations + 1) >= comparisons.SIGNIFICANT:
-                self.notices.append(
-                    f"{name}: {permutations} permutations are too few for {len(pairs)} pairs: "
+        return found
+
+    @property
+    def _can_compare(self) -> bool:
+        return self._choices.tests is not False and any(submission.tables for submission in self._ranked)
+
+    def notices(self) -> Iterator[str]:
+        """Yield why figures are missing, and where tests cannot tell anything."""
+        if without := [s.team for s in self._ranked if s.values and s.tables is None]:
+            yield f"no results per case, and so no uncertainty: {', '.join(without)}"
+        for name, reason in self.resampled.missing.items() if self._choice.resamples else ():
+            if name in self._scheme.metrics:
+                yield f"{name}: not resampled: {reason}"
+        if self._can_compare and self.too_many_to_compare:
+            yield f"pairs of teams are not compared: more than {_MAX_TESTED} teams (ask for it with --tests)"
+        permutations = self._tests.permutations
+        for name, found in self.compared.items():
+            is_random = any(pair.method == "randomisation" for pair in found.pairs)
+            if is_random and len(found.pairs) / (permutations + 1) >= comparisons.SIGNIFICANT:
+                yield (
+                    f"{name}: {permutations} permutations are too few for {len(found.pairs)} pairs: "
                     "none can become significant"
                 )
-        return found
+
+    def margin_notices(self, tests: Sequence[comparisons.MarginTest]) -> Iterator[str]:
+        """Yield the teams by conclusion for each margin, given the tests of all."""
+        for one in self._choices.margins:
+            teams: dict[comparisons.Conclusion, list[str]] = {
+                shown: [] for shown in get_args(comparisons.Conclusion)
+            }
+            for test in tests:
+                if (test.metric, test.reference) == (one.metric, one.reference):
+                    teams[test.conclusion].append(test.team)
+            told = "; ".join(f"{shown}: {', '.join(names)}" for shown, names in teams.items() if names)
+            yield f"{one.metric}, margin {one.margin:g} to {one.reference}: {told}"

@@ -100,9 +100,16 @@ def _differences(
             upwards = difference if better[metric] == "higher" else -difference
             relative = 100 * difference / abs(other_value) if other_value else None
             yield Difference(
-                *(board, metric, team.team, value, other.team, other_value, difference, relative),
-                "better" if upwards > 0 else "worse" if upwards < 0 else "equal",
-                team.note,
+                board=board,
+                metric=metric,
+                team=team.team,
+                value=value,
+                other=other.team,
+                other_value=other_value,
+                difference=difference,
+                relative_change_percent=relative,
+                outcome="better" if upwards > 0 else "worse" if upwards < 0 else "equal",
+                note=team.note,
             )
 
 
@@ -175,7 +182,6 @@ def rank_phase(
     scores = SchemeScores(results, scheme, ranked)
     leaderboards = scores.places()
     analysis = Analysis(results, scheme, choices, chosen, ranked, scores, leaderboards)
-    analysis.notices += _places_by_published_digits(results, scheme, ranked, leaderboards)
     teams = _teams(results, scheme, chosen, ranked, leaderboards, analysis)
     in_ranking = set(scheme.metrics)
     clusters = results.resampling.clusters if results.resampling else None
@@ -193,7 +199,7 @@ def rank_phase(
                 metric.unit if isinstance(metric, Metric) else "",
                 name in in_ranking,
                 analysis.intervals.missing.get(name),
-                analysis.comparisons.get(name),
+                analysis.compared.get(name),
                 analysis.unranked.get(name, ()),
             )
             for name, metric in figures.items()
@@ -227,15 +233,21 @@ def rank_phase(
     margins = analysis.margin_tests(annotators)
     overall = leaderboards.boards[scheme.overall] if scheme.overall else None
     standings = analysis.resampled_standings
+    by_digits = _places_by_published_digits(results, scheme, ranked, leaderboards)
     return RankedPhase(
-        *(board, analysis.organiser_part(), overall, tuple(submission.team for submission in ranked)),
-        *(standings.get(scheme.overall or ""), leaderboards.boards.get(tie), standings.get(tie)),
-        tuple(analysis.notices),
-        against_first_place(board, scheme, better),
-        of_variants(board, results.variants, better),
-        beside_teams(board.teams, {s.team for s in ranked}, annotators, better),
-        results.submissions,
-        margins,
+        board=board,
+        organiser=analysis.organiser_part(),
+        overall=overall,
+        ranked_teams=tuple(submission.team for submission in ranked),
+        overall_resampled=standings.get(scheme.overall or ""),
+        tie=leaderboards.boards.get(tie),
+        tie_resampled=standings.get(tie),
+        notices=(*analysis.notices(), *by_digits, *analysis.margin_notices(margins)),
+        first_place=against_first_place(board, scheme, better),
+        variants=of_variants(board, results.variants, better),
+        annotator_scores=beside_teams(board.teams, {s.team for s in ranked}, annotators, better),
+        submissions=results.submissions,
+        margins=margins,
     )
 
 

@@ -130,9 +130,17 @@ def _group(
     mean, median = math.fsum(numbers) / len(numbers), float(np.median(numbers))
     first = min(team for team in own if values[team] == best(numbers))
     return MethodGroup(
-        *(metric, column, value, len(own), best(numbers), mean, median, worst(numbers), first),
-        rank_sum_test(numbers, [values[team] for team in others]).p_value,
-        None,
+        metric=metric,
+        column=column,
+        value=value,
+        teams=len(own),
+        best=best(numbers),
+        mean=mean,
+        median=median,
+        worst=worst(numbers),
+        best_team=first,
+        p_value=rank_sum_test(numbers, [values[team] for team in others]).p_value,
+        p_holm=None,
     )
 
 

@@ -243,14 +243,22 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
     roles = read_roles(folder / TEAMS, {team for team, _, _ in found}, problems)
     RankingError.raise_all(problems)
     return PhaseResults(
-        *(rules.challenge, rules.options, tasks, identity.name, identity.manifest),
-        tuple(
+        challenge=rules.challenge,
+        options=rules.options,
+        tasks=tasks,
+        phase=identity.name,
+        manifest=identity.manifest,
+        submissions=tuple(
             replace(one, seconds=roles.seconds.get(one.team, one.seconds))
             for one in submissions
             if one.team not in roles.unlisted
         ),
-        *(roles.ineligible, cases, resampling, roles.compare_with, roles.variants),
-        frozenset(team for team, names in roles.chosen_on.items() if identity.name in names),
+        ineligible=roles.ineligible,
+        cases=cases,
+        resampling=resampling,
+        compare_with=roles.compare_with,
+        variants=roles.variants,
+        chosen_here=frozenset(team for team, names in roles.chosen_on.items() if identity.name in names),
     )
 
 
