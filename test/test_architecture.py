@@ -47,6 +47,7 @@ FLOORS_OF_THE_ORGANISER = (
         "plan",
         "platform_export",
     ),
+    ("reader_study",),
     ("audit", "further_analysis", "schema_pages", "synthesis"),
     (
         "describe",

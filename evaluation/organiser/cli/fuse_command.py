@@ -7,6 +7,7 @@ from pathlib import Path
 from evaluation.cli.common import progress_bar
 from evaluation.organiser.annotators.annotations import ellipses_as_masks, open_annotators
 from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
+from evaluation.organiser.annotators.study import study_as_annotations
 from evaluation.organiser.cli.shared import add_combination, add_fused, report_folder, rules_of
 from evaluation.organiser.leaves import found_leaf
 from evaluation.platform import machine
@@ -23,6 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     annotators.set_defaults(fuse=_fuse_annotators)
     words = "phase.toml, cases.csv, readers/<annotator>/… and dropped.csv"
     annotators.add_argument("input", type=Path, metavar="FOLDER", help=words)
+    words = (
+        "answers, questions, display sets and images of a reader study on grand-challenge.org, as JSON or "
+        "csv, in place of readers/"
+    )
+    annotators.add_argument("exports", type=Path, nargs="*", metavar="ANSWERS", help=words)
+    words = "the masks that readers drew, downloaded from the platform, named by their names or keys"
+    annotators.add_argument("--masks", type=Path, metavar="FOLDER", help=words)
     words = "the phase folder to write"
     annotators.add_argument("--output", type=Path, required=True, metavar="FOLDER", help=words)
     words = "where to write the report (default: OUTPUT-report)"
@@ -40,8 +48,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
+    if arguments.exports:
+        with study_as_annotations(arguments.input, arguments.exports, arguments.masks) as (folder, told):
+            sys.stderr.write(f"Note: {told}\n")
+            return _fuse_folder(arguments, folder)
+    return _fuse_folder(arguments, arguments.input)
+
+
+def _fuse_folder(arguments: argparse.Namespace, given_in: Path) -> list[Path]:
     rules = rules_of(arguments)
-    with ellipses_as_masks(arguments.input) as folder:
+    with ellipses_as_masks(given_in) as folder:
         given = open_annotators(folder)
         for column, names in given.ignored.items():
             sys.stderr.write(

@@ -212,7 +212,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--annotators",
         type=Path,
         metavar="CSV",
-        help="a table of annotators: name and a column each; 0 and 1 are decisions, else it is a score",
+        help="a table of annotators: name and a column each; 0 and 1 are decisions, else it is a score; or a "
+        "folder with the export of a reader study on grand-challenge.org, FOLDER[=QUESTION]",
     )
     add(
         "--annotator-scores",

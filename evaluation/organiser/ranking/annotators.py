@@ -15,6 +15,7 @@ from evaluation.core.form import name_key
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.results import RankingError
+from evaluation.organiser.reader_study import columns_of_study, read_study
 from evaluation.phase.cases import organiser_table
 
 NAME = "name"
@@ -170,9 +171,16 @@ def values_once(metrics: Mapping[str, Metric], table: CaseTable) -> dict[str, fl
 def read_annotators(path: Path, cases: tuple[str, ...]) -> dict[str, Floats]:
     """Read a table of annotators as columns in the order of the cases, NaN for empty cells.
 
-    The table has the column ``name`` and one column per annotator. Raises `PhaseError` listing every fault.
+    Instead of a table: a folder with the export of a reader study, all of its JSON and csv files; after "="
+    the text of the question, where several have answers of yes, no or a number. The table has the column
+    ``name`` and one column per annotator. Raises `PhaseError` listing every fault.
     """
     at = {name_key(case): position for position, case in enumerate(cases)}
+    folder, _, question = str(path).partition("=")
+    if Path(folder).is_dir():
+        files = sorted(one for one in Path(folder).iterdir() if one.suffix in (".json", ".csv"))
+        found = columns_of_study(read_study(files), at, question or None)
+        return {reader: np.array(column, dtype=np.float64) for reader, column in found.items()}
     with organiser_table(path, (NAME,)) as table:
         columns = {name: np.full(len(cases), math.nan) for name in table.columns if name != NAME}
         if not columns:

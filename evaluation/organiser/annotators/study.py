@@ -1,0 +1,210 @@
+"""The answers of a reader study as a folder of annotations, see `annotations`."""
+
+import re
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.challenge import fields_of
+from evaluation.core.fault import PhaseError
+from evaluation.core.field import CellsSource, Field, Files, JsonSource, Source
+from evaluation.core.form import CaseForm, name_key
+from evaluation.io.kinds.masks import LabelMask
+from evaluation.organiser.annotators.annotations import ANNOTATORS, read_like_references
+from evaluation.organiser.reader_study import Answer, Question, ReaderStudy, letters_of, read_study
+from evaluation.organiser.submission_writer import ArchiveWriter, writable, write_case_file
+from evaluation.phase.cases import read_cases
+from evaluation.phase.registry import read_configuration
+from evaluation.workers.case_reader import CaseReader
+
+Lengths = tuple[float, float]
+
+
+@contextmanager
+def study_as_annotations(
+    folder: Path, exports: Sequence[Path], masks: Path | None
+) -> Iterator[tuple[Path, str]]:
+    """Yield a temporary copy of an organiser's folder with the answers of readers, and their counts in words.
+
+    A question belongs to the field whose name, title or socket is its text, letter case and punctuation
+    aside, and one of polygons also by the name of a region; others are left out and told. ``masks``: a folder
+    of the images that were drawn, named by their names or keys on the platform. Raises `PhaseError` with
+    every fault.
+    """
+    study = read_study(exports)
+    configuration = read_configuration(folder)
+    fields = fields_of([read_like_references(task) for task in configuration.tasks])
+    asked = {field.name: found for field in fields if (found := _questions_of(field, study.questions))}
+    if not asked:
+        names = ", ".join(field.name for field in fields)
+        texts = ", ".join(repr(question.text) for question in study.questions)
+        raise PhaseError(f"expected a question that is called like a field ({names}), found {texts}")
+    form_columns = configuration.challenge.form_columns_of(configuration.config.submission)
+    cases = {name_key(case.name): case for case in read_cases(folder, form_columns).forms}
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = Path(temporary) / "annotations"
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(ANNOTATORS))
+        answered = [field for field in fields if field.name in asked]
+        _write(study, copy / ANNOTATORS, answered, asked, cases, masks)
+        unused = [one.text for one in study.questions if not any(one in of for of in asked.values())]
+        more = [f"questions of no field: {', '.join(unused)}"] if unused else []
+        yield copy, "; ".join([f"{len(study.answers)} answers", *filter(None, [study.told]), *more])
+
+
+def _questions_of(field: Field, questions: Sequence[Question]) -> list[Question]:
+    names = {letters_of(name) for name in (field.name, field.title, field.socket.slug)}
+    return [
+        one
+        for one in questions
+        if letters_of(one.text) in names or (one.is_polygon and _label_of(field, one) is not None)
+    ]
+
+
+def _label_of(field: Field, question: Question) -> int | None:
+    """Return the label of a mask that a question of polygons is about: that of its name, or the only one."""
+    labels: Mapping[int, str] = getattr(field.kind, "labels", {})
+    named = [label for label, name in labels.items() if letters_of(name) == letters_of(question.text)]
+    own = letters_of(question.text) in {letters_of(field.name), letters_of(field.title)}
+    return next(iter(named or (labels if own and len(labels) == 1 else ())), None)
+
+
+def _write(
+    study: ReaderStudy,
+    folder: Path,
+    fields: Sequence[Field],
+    asked: Mapping[str, Sequence[Question]],
+    cases: Mapping[str, CaseForm],
+    masks: Path | None,
+) -> None:
+    drawn = {path.name.partition(".")[0].casefold(): path for path in masks.iterdir()} if masks else {}
+    problems: list[str] = []
+    by_reader: dict[str, dict[str, list[tuple[Field, Answer]]]] = defaultdict(lambda: defaultdict(list))
+    for answer in study.answers:
+        case = next((cases[key] for name in answer.names if (key := name_key(name)) in cases), None)
+        if case is None:
+            found = " or ".join(answer.names)
+            problems.append(f"{answer.place}: expected a case of cases.csv, found {found}")
+            continue
+        of = [field for field in fields if answer.question in asked[field.name]]
+        by_reader[_folder_name(answer.reader)][case.name] += [(field, answer) for field in of]
+    for reader, of_cases in sorted(by_reader.items()):
+        place = folder / reader
+        place.mkdir(parents=True)
+        writer = ArchiveWriter(place, fields)
+        for case in cases.values():
+            values: dict[str, Any] = {}
+            polygons: dict[str, dict[int, Any]] = defaultdict(dict)
+            for field, answer in of_cases.get(case.name, ()):
+                try:
+                    if isinstance(field.archive, Files) and answer.image:
+                        _copy_mask(place, field.archive, case, _file_of(answer, study, drawn))
+                    elif isinstance(field.archive, Files) and answer.question.is_polygon:
+                        if (label := _label_of(field, answer.question)) is None:
+                            raise PhaseError(
+                                f"{field.title}: expected a question for each region of the mask"
+                            )
+                        polygons[field.name][label] = answer.value
+                    else:
+                        values[field.name] = _value(field, case, answer)
+                except PhaseError as error:
+                    problems += (f"{answer.place}: {problem}" for problem in error.problems)
+            try:
+                for field in fields:
+                    if field.name in polygons:
+                        _draw(place, field, case, polygons[field.name])
+                writer.add(case.name, values)
+            except PhaseError as error:
+                problems += (f"{reader}, {case.name}: {problem}" for problem in error.problems)
+        writer.close()
+    PhaseError.raise_all(problems)
+
+
+def _folder_name(reader: str) -> str:
+    return re.sub(r"[^\w.@+-]", "_", reader).lstrip(".") or "_"
+
+
+def _value(field: Field, case: CaseForm, answer: Answer) -> Any:
+    """Return an answer as the reference's kind reads it. Raises `PhaseError`."""
+    value, file = answer.value, "answer"
+    if isinstance(value, dict) and isinstance(value.get("point"), list) and field.kind.socket_kind != "Point":
+        value = [place / size for place, size in zip(value["point"][:2], _spacing_of(case), strict=False)]
+    source: Source = JsonSource(value, file, answer.question.text)
+    if isinstance(value, bool | float | str):
+        text = value if isinstance(value, str) else repr(value).removesuffix(".0")
+        text = str(int(value)) if isinstance(value, bool) else text
+        source = CellsSource((text,), file, 1, (field.name,))
+    try:
+        read = field.kind.read(source, case, CaseReader(".", (), "worst").files)
+    except TypeError:
+        raise PhaseError(f"{field.title} takes no answer of type {answer.question.answer_type}") from None
+    except Exception as error:
+        if not hasattr(error, "faults"):
+            raise
+        raise PhaseError(*map(str, error.faults)) from None
+    return writable(field.kind, read, case)
+
+
+# --- Masks: downloaded images, and polygons ---
+
+
+def _file_of(answer: Answer, study: ReaderStudy, drawn: Mapping[str, Path]) -> Path:
+    name = study.images.get(str(answer.image), "").partition(".")[0].casefold()
+    if (found := drawn.get(str(answer.image)) or drawn.get(name)) is None:
+        raise PhaseError(f"expected the mask {answer.image} in the folder of --masks, found none")
+    return found
+
+
+def _copy_mask(place: Path, layout: Files, case: CaseForm, file: Path) -> None:
+    extension = next((one for one in layout.extensions if file.name.casefold().endswith(one)), None)
+    if extension is None:
+        raise PhaseError(f"expected a file of {', '.join(layout.extensions)}, found {file.name}")
+    path = place / layout.path(case.name, extension)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(file, path)
+
+
+def _draw(place: Path, field: Field, case: CaseForm, polygons: Mapping[int, Any]) -> None:
+    """Write the mask of polygons by label; labels are listed from the inside out, the inner ones on top."""
+    layout, kind = field.archive, field.kind
+    if not isinstance(kind, LabelMask) or not isinstance(layout, Files) or not (case.width and case.height):
+        raise PhaseError(f"{field.title}: polygons need a mask of grey values and the sizes of the images")
+    image = np.full((case.height, case.width), kind.background, np.uint8)
+    for label in reversed(list(kind.labels)):
+        answer = polygons.get(label, {"polygons": []})
+        for polygon in answer.get("polygons", [answer]):
+            points = polygon.get("path_points")
+            image[rasterised(points, case.width, case.height, _spacing_of(case))] = label
+    extension = next((one for one in (".png", ".bmp") if one in layout.extensions), layout.extensions[0])
+    write_case_file(place, kind, layout, case.name, image, extension)
+
+
+def _spacing_of(case: CaseForm) -> Lengths:
+    """Return the size of a pixel in mm (x, y), 1 where the phase does not say it."""
+    x, y, *_ = case.columns.get("spacing_mm", "").split() or ("1", "1")
+    return float(x), float(y)
+
+
+def rasterised(points: Any, width: int, height: int, spacing_mm: Lengths) -> NDArray[np.bool_]:
+    """Return the pixels, shape (height, width), whose centres lie in a polygon.
+
+    points: (x, y, …) in mm, the centre of the first pixel being (0, 0). Crossings are counted from the left
+    (even-odd rule). Fewer than three points hold nothing. Raises `PhaseError` for points that are none.
+    """
+    try:
+        corners = np.asarray([point[:2] for point in points], float).reshape(-1, 2) / spacing_mm
+    except (TypeError, ValueError):
+        raise PhaseError("path_points: expected a list of points") from None
+    inside = np.zeros((height, width), bool)
+    rows, columns = np.arange(height), np.arange(width)
+    for (x0, y0), (x1, y1) in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        crossed = np.flatnonzero((y0 > rows) != (y1 > rows))
+        crossings = x0 + (rows[crossed] - y0) * (x1 - x0) / (y1 - y0) if y0 != y1 else np.empty(0)
+        inside[crossed] ^= columns < crossings[:, np.newaxis]
+    return inside

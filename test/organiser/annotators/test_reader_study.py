@@ -1,0 +1,275 @@
+"""`fuse annotators` and `rank --annotators` on the export of a reader study of grand-challenge.org."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from evaluation.cli.main import main
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.annotators.study import rasterised
+from evaluation.organiser.ranking.annotators import read_annotators
+
+SITE = "https://grand-challenge.org/api/v1"
+REFUGE = """\
+challenge = "refuge"
+name = "study"
+title = "Study"
+submission = "archive"
+resamples = 0
+"""
+DECLARED = """\
+name = "study"
+title = "Study"
+submission = "archive"
+resamples = 0
+
+[fields.referable]
+kind = "decision"
+
+[fields.grade]
+kind = "class"
+classes = ["none", "mild", "severe"]
+
+[fields.thickness]
+kind = "number"
+minimum = 0
+maximum = 9
+
+[tasks.all.metrics]
+referable = { metric = "accuracy", field = "referable" }
+grade = { metric = "accuracy", field = "grade" }
+thickness = { metric = "mean_absolute_error", field = "thickness" }
+"""
+OPTIONS = [
+    {"id": 11, "title": "none", "default": False},
+    {"id": 12, "title": "mild"},
+    {"id": 13, "title": "severe"},
+]
+QUESTIONS = {
+    "Referable?": ("Bool", []), "Grade": ("Choice", OPTIONS), "Thickness": ("Number", []),
+    "Remarks": ("Text", []), "Fovea": ("Point", []),
+    "Optic disc": ("Polygon", []), "Optic cup": ("Polygon", []),
+    "Glaucoma risk": ("Bool", []), "Segmentation": ("Mask", []),
+}  # fmt: skip
+
+
+def uuid(kind, number):
+    return f"{kind:08d}-0000-4000-8000-{number:012d}"
+
+
+def question(number, text):
+    answer_type, options = QUESTIONS[text]
+    key = uuid(1, number)
+    address = f"{SITE}/reader-studies/questions/{key}/"
+    return {
+        "pk": key, "api_url": address, "question_text_safe": text, "answer_type": answer_type,
+        "options": options, "required": True,
+    }  # fmt: skip
+
+
+def display_set(number):
+    key = uuid(2, number)
+    image = f"{SITE}/cases/images/{uuid(4, number)}/"
+    values = [{"socket": {"slug": "fundus"}, "image": image, "value": None, "file": None}]
+    return {
+        "pk": key, "api_url": f"{SITE}/reader-studies/display-sets/{key}/", "title_safe": "", "order": number,
+        "values": values,
+    }  # fmt: skip
+
+
+class Export:
+    """Answers of readers to a study of two cases, written as pages of JSON or as csv."""
+
+    def __init__(self, folder):
+        self.folder, self.answers = folder, []
+        self.questions = [question(number, text) for number, text in enumerate(QUESTIONS)]
+
+    def say(self, reader, case, text, answer, *, at="10:00:00", modified=None, **more):
+        number = list(QUESTIONS).index(text)
+        self.answers.append(
+            {
+                "pk": uuid(3, len(self.answers)), "api_url": "", "answer": answer, "creator": reader,
+                "display_set": f"{SITE}/reader-studies/display-sets/{uuid(2, case)}/",
+                "question": f"{SITE}/reader-studies/questions/{uuid(1, number)}/",
+                "created": f"2026-03-01T{at}.5+01:00", "modified": f"2026-03-01T{modified or at}.5+01:00",
+                "answer_image": None, "is_ground_truth": False, "last_edit_duration": None, **more,
+            }
+        )  # fmt: skip
+
+    def write(self, extension=".json"):
+        images = [{"pk": uuid(4, number), "name": f"F{number}.png", "files": []} for number in (1, 2)]
+        parts = {
+            "answers": self.answers, "questions": self.questions, "sets": [display_set(1), display_set(2)],
+            "images": images,
+        }  # fmt: skip
+        paths = []
+        self.folder.mkdir(exist_ok=True)
+        for name, rows in parts.items():
+            path = self.folder / f"{name}{extension}"
+            paths.append(str(path))
+            if extension == ".json":
+                path.write_text(json.dumps({"count": len(rows), "results": rows}), encoding="utf-8")
+                continue
+            with path.open("w", encoding="utf-8", newline="") as file:
+                table = csv.DictWriter(file, list(rows[0]))
+                table.writeheader()
+                for row in rows:
+                    cells = {k: json.dumps(v) if isinstance(v, dict | list) else v for k, v in row.items()}
+                    table.writerow(cells)
+        return paths
+
+
+def point(x, y):
+    return {"type": "Point", "name": "f", "point": [x, y, 0.5], "version": {"major": 1, "minor": 0}}
+
+
+def square(size):
+    corners = [
+        [-0.5, -0.5, 0.5],
+        [size - 0.5, -0.5, 0.5],
+        [size - 0.5, size - 0.5, 0.5],
+        [-0.5, size - 0.5, 0.5],
+    ]
+    return {
+        "type": "Polygon",
+        "path_points": corners,
+        "seed_point": corners[0],
+        "version": {"major": 1, "minor": 0},
+    }
+
+
+def annotations(tmp_path, toml):
+    folder = tmp_path / "annotations"
+    folder.mkdir()
+    (folder / "phase.toml").write_text(toml, encoding="utf-8")
+    (folder / "cases.csv").write_text("name,width,height\nF1,12,10\nF2,12,10\n", encoding="utf-8")
+    return folder, Export(tmp_path / "export")
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Return the organiser's folder, and an export in which two of three readers agree."""
+    folder, export = annotations(tmp_path, DECLARED)
+    for reader, thickness in (("ana", 2.25), ("bob", 3.25), ("cy", 8.0)):
+        for case in (1, 2):
+            export.say(reader, case, "Referable?", (case == 1) != (reader == "cy"))
+            export.say(reader, case, "Grade", 13 if reader != "cy" else 11)
+            export.say(reader, case, "Thickness", thickness)
+            export.say(reader, case, "Remarks", "Some text")
+    return folder, export
+
+
+def rows_in(folder):
+    with (folder / "cases.csv").open(encoding="utf-8") as file:
+        return {row["name"]: row for row in csv.DictReader(file)}
+
+
+@pytest.mark.parametrize("extension", [".json", ".csv"])
+def test_answers_become_a_reference(study, tmp_path, capsys, extension):
+    folder, export = study
+    output = tmp_path / "out"
+    assert main(["fuse", "annotators", str(folder), *export.write(extension), "--output", str(output)]) == 0
+    told = capsys.readouterr().err
+    assert "24 answers" in told
+    assert "questions of no field: Remarks" in told
+    rows = rows_in(output)
+    assert [rows[case]["referable"] for case in ("F1", "F2")] == ["1", "0"]
+    assert {row["grade"] for row in rows.values()} == {"severe"}
+    assert {float(row["thickness"]) for row in rows.values()} == {4.5}
+    assert (tmp_path / "out-report").is_dir()
+
+
+def test_points_and_polygons(tmp_path):
+    folder, export = annotations(tmp_path, REFUGE)
+    for reader, x, size in (("ana", 2.0, 6), ("bob", 3.0, 6), ("cy", 4.0, 8)):
+        for case in (1, 2):
+            export.say(reader, case, "Glaucoma risk", case == 1)
+            export.say(reader, case, "Fovea", point(x, 5))
+            export.say(reader, case, "Optic disc", square(size))
+            export.say(reader, case, "Optic cup", square(3))
+    output = tmp_path / "out"
+    assert main(["fuse", "annotators", str(folder), *export.write(), "--output", str(output)]) == 0
+    row = rows_in(output)["F1"]
+    assert (float(row["fovea_x"]), float(row["fovea_y"])) == (3, 5)
+    (mask,) = (path for path in output.rglob("F1.*"))
+    found = np.asarray(Image.open(mask))
+    assert found.shape == (10, 12)
+    # Cup and disc of two of three readers.
+    assert sorted(np.unique(found, return_counts=True)[1].tolist()) == [9, 36 - 9, 120 - 36]
+
+
+def test_unanswered_edited_and_ground_truth_are_told_apart(study, tmp_path, capsys):
+    folder, export = study
+    export.say("dan", 1, "Grade", None)
+    export.say("dan", 2, "Referable?", "")
+    export.say("ana", 1, "Referable?", False, at="11:00:00", modified="12:00:00")
+    export.say("expert", 1, "Grade", 11, is_ground_truth=True)
+    assert main(["fuse", "annotators", str(folder), *export.write(), "--output", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().err
+    for words in ("2 unanswered", "1 edited", "1 of the ground truth", "1 replaced by a later one"):
+        assert words in told
+    assert rows_in(tmp_path / "out")["F1"]["referable"] == "0"  # ana has changed her mind
+
+
+def test_masks_that_were_drawn(tmp_path):
+    folder, export = annotations(tmp_path, REFUGE)
+    masks = tmp_path / "masks"
+    masks.mkdir()
+    for number, reader in enumerate(("ana", "bob", "cy")):
+        drawn = np.full((10, 12), 255, np.uint8)
+        drawn[2 : 5 + number] = 128
+        for case in (1, 2):
+            key = uuid(5, 10 * number + case)
+            Image.fromarray(drawn).save(masks / f"{key}.png")
+            export.say(reader, case, "Segmentation", None, answer_image=f"{SITE}/cases/images/{key}/")
+            export.say(reader, case, "Glaucoma risk", case == 1)
+            export.say(reader, case, "Fovea", point(2, 5))
+    arguments = ["fuse", "annotators", str(folder), *export.write(), "--output", str(tmp_path / "out")]
+    assert main(arguments) == 1
+    assert main([*arguments, "--masks", str(masks)]) == 0
+    (mask,) = (path for path in (tmp_path / "out").rglob("F2.*"))
+    assert int((np.asarray(Image.open(mask)) == 128).sum()) == 4 * 12
+
+
+@pytest.mark.parametrize(
+    ("say", "expected"),
+    [
+        (("ana", 7, "Grade", 11), "display_set: expected one of the export"),
+        (("ana", 1, "Grade", 99), "expected an answer of type Choice"),
+        (("ana", 1, "Referable?", "maybe"), "expected an answer of type Bool"),
+        (("zed", 1, "Thickness", 99), "expected"),
+    ],
+)
+def test_faults_of_answers(study, tmp_path, capsys, say, expected):
+    folder, export = study
+    export.say(*say, at="15:00:00")
+    assert main(["fuse", "annotators", str(folder), *export.write(), "--output", str(tmp_path / "out")]) == 1
+    assert expected in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_rank_reads_decisions_of_readers(study):
+    _, export = study
+    export.write()
+    with pytest.raises(PhaseError, match="expected one question with yes, no or a number"):
+        read_annotators(export.folder, ("F2", "F1"))
+    columns = read_annotators(export.folder.with_name("export=Referable?"), ("F2", "F1"))
+    assert {reader: column.tolist() for reader, column in columns.items()} == {
+        "ana": [0, 1],
+        "bob": [0, 1],
+        "cy": [1, 0],
+    }
+
+
+def test_pixels_of_a_polygon():
+    triangle = [[0, 0, 0.5], [8, 0, 0.5], [0, 8, 0.5]]
+    inside = rasterised(triangle, 12, 10, (1.0, 1.0))
+    # Of pixel centres strictly between the sides: x + y < 8, from the left side on.
+    y, x = np.mgrid[:10, :12]
+    assert np.array_equal(inside, (x + y < 8) & (y >= 0) & (x >= 0))
+    halved = rasterised([[2 * x, 2 * y] for x, y, _ in triangle], 12, 10, (2.0, 2.0))
+    assert np.array_equal(inside, halved)
+    assert not rasterised([[1, 1], [5, 5]], 12, 10, (1.0, 1.0)).any()
