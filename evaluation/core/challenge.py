@@ -96,6 +96,12 @@ class Task:
                 columns |= {estimator.curve.score, estimator.curve.label}
         return frozenset(column for column in columns if column is not None)
 
+    @cached_property
+    def text_columns(self) -> frozenset[str]:
+        """The columns of texts, which name the groups of cases."""
+        named = (metric.estimator.group_column for metric in self.metrics)
+        return frozenset(column for column in named if column is not None)
+
     def fields_for(self, case: CaseForm) -> tuple[Field, ...]:
         """Return the fields that a case has; none where the case is not of this task."""
         return tuple(field for field in self.fields if field.cases(case))

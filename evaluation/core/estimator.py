@@ -142,6 +142,16 @@ class Estimator:
         return None
 
     @property
+    def is_mean(self) -> bool:
+        """Whether it is made of the mean of a figure of each case."""
+        return self.case_column is not None
+
+    @property
+    def group_column(self) -> str | None:
+        """The column of texts that name the group of each case."""
+        return None
+
+    @property
     def share_column(self) -> str | None:
         """The column of zeros and ones whose share of ones this is."""
         return None
@@ -459,6 +469,10 @@ class MeanOfMeans(_StudentisedMean):
     by_reference: bool
     rare_failures = True
 
+    @property
+    def is_mean(self) -> bool:
+        return True
+
     def values(self, cases: WeightedCases, /) -> Floats:
         return self.of_each(Mean).values(cases)
 
@@ -538,6 +552,10 @@ class ByGroup(Estimator):
 
     figure: Estimator
     column: str
+
+    @property
+    def group_column(self) -> str:
+        return self.column
 
     @property
     def max_cases(self) -> int | None:  # type: ignore[override]

@@ -398,9 +398,13 @@ class SurfaceComparison:
         A distance that equals the tolerance up to rounding is within it. Source: Nikolov et al. 2018
         (arXiv:1809.04430), "surface DSC".
         """
-        whole = self.prediction.weight() + self.reference.weight()
-        within = sum(side.weight_within(tolerance_mm) for side in (self.prediction, self.reference))
+        within, whole = self.within(tolerance_mm)
         return within / whole if whole else 1.0
+
+    def within(self, tolerance_mm: float) -> tuple[float, float]:
+        """Return how much of both surfaces is not farther from the other than a tolerance, of how much."""
+        sides = (self.prediction, self.reference)
+        return sum(side.weight_within(tolerance_mm) for side in sides), sum(side.weight() for side in sides)
 
     def _directed(self, directions: Directions) -> Sequence[WeightedDistances]:
         both = (self.prediction, self.reference)

@@ -144,9 +144,13 @@ class MatchedLesions:
 
     def mean(self, values: Floats, best: float, worst: float) -> float:
         """Return the mean of the lesions' values and of ``worst`` for each false one, ``best`` for none."""
-        false = sum(part.false for part in self.parts)
-        number = len(values) + false
-        return (math.fsum(values) + worst * false) / number if number else best
+        number = len(values) + self.false
+        return (math.fsum(values) + worst * self.false) / number if number else best
+
+    @property
+    def false(self) -> int:
+        """The number of predicted components that touch no lesion."""
+        return sum(part.false for part in self.parts)
 
     def dice(self) -> Floats:
         """Return the Dice coefficient of each lesion that counts, shape (lesions,)."""

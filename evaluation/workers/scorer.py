@@ -157,7 +157,9 @@ def _undefined(row: Row, task: Task, job: CaseJob) -> list[str]:
 def _is_no_number(column: str, value: object, task: Task) -> bool:
     if isinstance(value, np.number | np.bool_):
         return not np.isreal(value) or bool(np.isinf(value))
-    return value is None or isinstance(value, str | complex) or column in task.number_columns
+    if isinstance(value, str):
+        return column not in task.text_columns
+    return value is None or isinstance(value, complex) or column in task.number_columns
 
 
 _CASES_TOGETHER = 128

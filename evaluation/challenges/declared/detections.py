@@ -1,5 +1,6 @@
 """Detected objects: the fields that list them, and figures of hits whatever is detected."""
 
+import math
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
@@ -15,8 +16,9 @@ from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.estimator import DetectionCurves, Figure
 from evaluation.core.field import CaseColumns, Field, Kind, Reference, TableRows
+from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
-from evaluation.core.metric import Metric
+from evaluation.core.metric import Metric, mean_metric
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.metrics.arrays import Floats, Integers
 from evaluation.metrics.froc import Candidates, FrocReading, FrocTable
@@ -146,12 +148,40 @@ def share_measure(name: str, title: str, share: Share, detections: CaseDetection
     def metric(of: str, title: str, keys: Sequence[str]) -> Metric:
         return Metric(of, title, _share_of(share, keys), best=1, worst=0)
 
-    parts = zip(keys, detections.classes, strict=False)
+    titles = {
+        name: title,
+        **{key: f"{title}, {of}" for key, of in zip(keys, detections.classes, strict=False)},
+    }
+
+    def of_case(found: Sequence[Hits]) -> Row:
+        counts = [hits.counts for hits in found]
+        sums = (tuple(map(sum, zip(*counts, strict=True))), *(counts if detections.classes else ()))
+        return {key: _share_of_case(share, *one) for key, one in zip(titles, sums, strict=True)}
+
+    def worst_of_case(case: CaseForm, references: Values) -> Row:
+        whole = of_case(detections.missing(references))
+        return {key: value if math.isnan(value) else 0.0 for key, value in whole.items()}
+
     return tables.Measure(
-        (metric(name, title, keys), *(metric(key, f"{title}, {of}", [key]) for key, of in parts)),
+        tuple(metric(key, words, keys if key == name else [key]) for key, words in titles.items()),
         row=lambda comparison: columns(detections.hits(comparison)),
         worst=lambda case, references: columns(detections.missing(references)),
+        of_cases=tables.Measure(
+            tuple(mean_metric(key, words, best=1, worst=0) for key, words in titles.items()),
+            row=lambda comparison: of_case(detections.hits(comparison)),
+            worst=worst_of_case,
+        ),
     )
+
+
+def _share_of_case(share: Share, hits: int, false: int, missed: int) -> float:
+    """Return a share of one case: a recall needs objects, others are 1 without objects and predictions."""
+    if share == "recall":
+        return hits / (hits + missed) if hits + missed else math.nan
+    if not hits + false + missed:
+        return 1.0
+    of = 2 * hits + false + missed if share == "f1" else hits + false
+    return (2 * hits if share == "f1" else hits) / of if of else 0.0
 
 
 _PARTS = ("true_positives", "false_positives", "false_negatives")

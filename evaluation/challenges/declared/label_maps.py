@@ -575,7 +575,7 @@ class _OverlapTable(LabelMetricTable):
         """Return that all voxels are missed, and as many predicted ones are false, at least one."""
         reference = comparison.counts.reference
         missed = segmentation.OverlapCounts(0 * reference, np.maximum(reference, 1), reference)
-        return self._part(missed, comparison, structure)
+        return self._part(missed, comparison, structure)._replace(number=0.0)
 
     def _part(
         self, counts: segmentation.LabelCounts, comparison: MapComparison, structure: Structure

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from evaluation.challenges.declared import label_maps
-from evaluation.challenges.declared.tables import Positive
+from evaluation.challenges.declared.tables import Part, Positive
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.label_surfaces import SurfaceComparison, compare_surfaces
@@ -59,20 +59,27 @@ class _SurfaceTable(label_maps.LabelMetricTable):
         """Return the figures, none worse than the worst; surfaces are compared once for all metrics."""
         reference: LabelMapValue = comparison.reference
         table = comparison.table
-        spacing_mm = label_maps.spacing_of(reference, table)
         figure = self.figure(table)
         limit = max if figure.worst < figure.best else min
 
         def figure_of(structure: label_maps.Structure) -> float:
-            def compare(comparison: label_maps.MapComparison) -> SurfaceComparison:
-                masks = comparison.maps.masks(structure)
-                return compare_surfaces(*masks, spacing_mm, self.surface, self.surface_neighbours)
-
-            key = ("surfaces", self.surface, self.surface_neighbours, structure.positions)
-            compared = comparison.derive(key, compare)
+            compared = self.compared(comparison, structure)
             return limit(self.value(compared, structure), self.worst_value(reference, table, structure))
 
         return [figure_of(structure) for structure in structures]
+
+    def compared(
+        self, comparison: label_maps.MapComparison, structure: label_maps.Structure
+    ) -> SurfaceComparison:
+        """Return the comparison of the surfaces of a structure, once for all metrics."""
+
+        def compare(comparison: label_maps.MapComparison) -> SurfaceComparison:
+            spacing_mm = label_maps.spacing_of(comparison.reference, comparison.table)
+            masks = comparison.maps.masks(structure)
+            return compare_surfaces(*masks, spacing_mm, self.surface, self.surface_neighbours)
+
+        key = ("surfaces", self.surface, self.surface_neighbours, structure.positions)
+        return comparison.derive(key, compare)
 
 
 class _SurfaceDistanceTable(_SurfaceTable):
@@ -187,5 +194,21 @@ class SurfaceDice(_SurfaceTable):
 
     def value(self, compared: SurfaceComparison, structure: label_maps.Structure) -> float:
         """Return the share."""
+        return compared.surface_dice(self._tolerance(structure))
+
+    @property
+    def of_nothing(self) -> float:
+        """1: no map has the label."""
+        return 1.0
+
+    def part(self, comparison: label_maps.MapComparison, structure: label_maps.Structure) -> Part:
+        """Return how much of the surfaces is within the tolerance, of how much."""
+        return Part(*self.compared(comparison, structure).within(self._tolerance(structure)))
+
+    def missing_part(self, comparison: label_maps.MapComparison, structure: label_maps.Structure) -> Part:
+        """Return that nothing is within, of twice the reference's surface, of at least one unit."""
+        return Part(0, max(1.0, self.part(comparison, structure).of))
+
+    def _tolerance(self, structure: label_maps.Structure) -> float:
         stated = self.tolerance_mm
-        return compared.surface_dice(stated[structure.name] if isinstance(stated, dict) else stated)
+        return stated[structure.name] if isinstance(stated, dict) else stated

@@ -77,6 +77,25 @@ class LesionTable(LabelMetricTable):
 
         return comparison.derive(("lesions", structure.positions, self.neighbours), find)
 
+    def counted(self, found: lesion_metrics.Lesions) -> Part:
+        """Return the figure as a ratio, if `of_nothing` returns a number."""
+        raise NotImplementedError
+
+    def missing(self, references: int) -> Part:
+        """Return the same for a case without a result whose reference has so many lesions.
+
+        By default all are missed, and as many predicted ones are false, at least one.
+        """
+        return Part(0, references + max(1, references))
+
+    def part(self, comparison: MapComparison, structure: Structure) -> Part:
+        """Return the figure of a structure as a ratio."""
+        return self.counted(self.lesions(comparison, structure).found)
+
+    def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:
+        """Return the same for a case without a result."""
+        return self.missing(self.lesions_of(comparison.reference, structure))
+
     def lesions_of(self, reference: LabelMapValue, structure: Structure) -> int:
         """Return the number of lesions of a reference."""
         mask = structure.mask(reference.positions)
@@ -160,14 +179,6 @@ class _PartTable(LesionTable):
     share_of_nothing: ClassVar[float] = math.nan
     """The share where there is nothing of which it is one."""
 
-    @abstractmethod
-    def counted(self, found: lesion_metrics.Lesions) -> Part:
-        """Return the lesions that are counted, of how many."""
-
-    @abstractmethod
-    def missing(self, references: int) -> Part:
-        """Return the same for a case without a result whose reference has so many lesions."""
-
     def figure(self, table: LabelMapField) -> LabelFigure:
         most = math.inf if self.reading == "number" else 1.0
         best, worst = (most, 0.0) if self.more_is_better else (0.0, most)
@@ -189,14 +200,6 @@ class _PartTable(LesionTable):
     def of_nothing(self) -> float | None:
         """The share where there is nothing of which it is one, None for a number."""
         return None if self.reading == "number" else self.share_of_nothing
-
-    def part(self, comparison: MapComparison, structure: Structure) -> Part:
-        """Return the lesions that are counted, of how many."""
-        return self.counted(self.lesions(comparison, structure).found)
-
-    def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:
-        """Return the same for a case without a result."""
-        return self.missing(self.lesions_of(comparison.reference, structure))
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the figures. Raises ValueError as `LabelMetricTable`, and for what cannot be pooled."""
@@ -329,6 +332,15 @@ class LesionF1(LesionTable):
         """Return the F1."""
         return lesion_metrics.f1_of_lesions(label.found, self.reading)
 
+    @property
+    def of_nothing(self) -> float | None:
+        """1: there is no lesion; None for `shares`, whose harmonic mean is no ratio of sums."""
+        return 1.0 if self.reading == "counts" else None
+
+    def counted(self, found: lesion_metrics.Lesions) -> Part:
+        """Return twice the detected lesions, of these with the missed and the false ones."""
+        return Part(2 * found.detected, found.detected + len(found.reference_voxels) + found.false)
+
 
 class PanopticQuality(LesionTable):
     """Panoptic quality of lesions: recognition quality times segmentation quality.
@@ -346,6 +358,16 @@ class PanopticQuality(LesionTable):
     def value(self, label: LabelLesions) -> float:
         """Return the quality."""
         return label.panoptic.panoptic
+
+    @property
+    def of_nothing(self) -> float:
+        """1: there is no lesion."""
+        return 1.0
+
+    def counted(self, found: lesion_metrics.Lesions) -> Part:
+        """Return twice the intersections over union of those that match, of all lesions of both maps."""
+        matched = found.iou[found.iou > 0.5]
+        return Part(2 * math.fsum(matched), len(found.reference_voxels) + len(found.prediction_voxels))
 
 
 class SegmentationQuality(LesionTable):
@@ -365,6 +387,16 @@ class SegmentationQuality(LesionTable):
         """Return the quality."""
         return label.panoptic.segmentation
 
+    @property
+    def of_nothing(self) -> float:
+        """0: nothing matches."""
+        return 0.0
+
+    def counted(self, found: lesion_metrics.Lesions) -> Part:
+        """Return the intersections over union of the lesions that match, of their number."""
+        matched = found.iou[found.iou > 0.5]
+        return Part(math.fsum(matched), len(matched))
+
 
 class RecognitionQuality(LesionTable):
     """Recognition quality: F1 of the lesions that match, part of panoptic quality.
@@ -382,6 +414,16 @@ class RecognitionQuality(LesionTable):
     def value(self, label: LabelLesions) -> float:
         """Return the quality."""
         return label.panoptic.recognition
+
+    @property
+    def of_nothing(self) -> float:
+        """1: there is no lesion."""
+        return 1.0
+
+    def counted(self, found: lesion_metrics.Lesions) -> Part:
+        """Return the lesions of both maps that match, of all."""
+        matched = int(np.count_nonzero(found.iou > 0.5))
+        return Part(2 * matched, len(found.reference_voxels) + len(found.prediction_voxels))
 
 
 # --- Lesion by lesion: the overlap and distance of each, in which false ones count (BraTS) ---
@@ -415,9 +457,30 @@ class _LesionWiseTable(LabelMetricTable):
 
         return comparison.derive(("lesion by lesion", structure.positions, options), match)
 
+    best: ClassVar[float]
+
     @abstractmethod
     def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
         """Return the value of each lesion that counts."""
+
+    @property
+    def of_nothing(self) -> float:
+        """The best value: there is no lesion."""
+        return self.best
+
+    def part(self, comparison: MapComparison, structure: Structure) -> Part:
+        """Return the sum of the values of the lesions and the worst of each false one, of their number."""
+        matched = self.matched(comparison, structure)
+        worst = self.worst_value(comparison.reference, comparison.table, structure)
+        false, values = matched.false, self.lesion_values(matched, worst)
+        return Part(math.fsum(values) + worst * false, len(values) + false)
+
+    def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:
+        """Return the worst value for each lesion, and for as many false ones, at least one."""
+        worst = self.worst_value(comparison.reference, comparison.table, structure)
+        lesions = len(self.lesion_values(self.matched(comparison, structure), worst))
+        number = lesions + max(1, lesions)
+        return Part(number * worst, number)
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the mean of each structure."""
@@ -444,6 +507,7 @@ class LesionWiseDice(_LesionWiseTable):
     """
 
     metric: Literal["lesion_wise_dice"]
+    best: ClassVar[float] = 1.0
 
     def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
         """Return the Dice coefficients."""
@@ -463,6 +527,7 @@ class LesionWiseHausdorffDistance(_LesionWiseTable):
     """
 
     metric: Literal["lesion_wise_hausdorff_distance"]
+    best: ClassVar[float] = 0.0
     percentile: float = Key(default=95.0, description="Percentile of the distances.", gt=0, le=100)
     worst: Positive | None = Key(
         default=None,

@@ -337,11 +337,30 @@ class LandmarkMetric(tables.MetricTable):
         def worst_row(case: CaseForm, references: Values) -> Row:
             return row(np.full(count, worst), _by_name(references[field_name], count))
 
+        def parts(values: Floats, true: Floats) -> dict[str, tables.Part]:
+            present = np.asarray(~np.isnan(true).any(axis=1))
+            shown = np.where(present, np.nan_to_num(values, nan=worst), 0.0)
+            # What an option leaves out of the mean of a case does not count in the sum either.
+            counts = present & ~np.isnan(values)
+            whole = tables.Part(float(shown[counts].sum()), int(np.count_nonzero(counts)))
+            if present.any() and not counts.any():
+                whole = tables.Part(worst, 1)
+            each = [tables.Part(*of) for of in zip(shown.tolist(), present.tolist(), strict=True)]
+            return {name: whole, **dict(zip(keys, each, strict=bool(keys)))}
+
+        def summed(comparison: tables.FieldComparison) -> dict[str, tables.Part]:
+            true = _by_name(comparison.reference, count)
+            return parts(self.values(_by_name(comparison.submitted, count), true), true)
+
+        def worst_parts(case: CaseForm, references: Values) -> dict[str, tables.Part]:
+            return parts(np.full(count, worst), _by_name(references[field_name], count))
+
         metrics = tuple(
             Metric(key, words, Mean(key), figure.best, worst, unit=figure.unit)
             for key, words in names.items()
         )
-        return tables.Measure(metrics, scored, worst_row)
+        sums = tables.Sums(summed, worst_parts, np.nan)
+        return tables.Measure(metrics, scored, worst_row, sums=sums)
 
 
 def _by_name(points: PointSet, landmarks: int) -> Floats:

@@ -86,19 +86,33 @@ class _MapMetricTable(tables.MetricTable):
     def map_measure(
         self,
         name: str,
+        field_name: str,
         table: ProbabilityMapField,
         value: Callable[[NDArray[np.float32], NDArray[np.bool_], int], float],
         best: float,
         worst: Callable[[CaseForm, Values], Row] = tables.no_columns,
+        part: Callable[[NDArray[np.float32], NDArray[np.bool_], int], tables.Part] | None = None,
+        missing: Callable[[int, int], tables.Part] = tables.Part,
     ) -> tables.Measure:
-        """Return the mean of ``value`` of probabilities, mask and number of voxels, from 0 to 1."""
+        """Return the mean of ``value`` of probabilities, mask and number of voxels, from 0 to 1.
 
-        def row(comparison: tables.FieldComparison) -> Row:
+        part: the same as a ratio, ``best`` without any voxel; missing: that of a case without a result, from
+        the voxels of its mask and of its image.
+        """
+
+        def of(comparison: tables.FieldComparison) -> tuple[NDArray[np.float32], NDArray[np.bool_], int]:
             reference: LabelMapValue = comparison.reference
             probabilities, positions = together(comparison.submitted.crop, reference.crop)
-            return {name: value(probabilities, table.mask_of(positions), math.prod(reference.shape))}
+            return probabilities, table.mask_of(positions), math.prod(reference.shape)
 
-        return tables.Measure((mean_metric(name, self.title_of(name), best, 1 - best),), row, worst)
+        def worst_part(case: CaseForm, references: Values) -> dict[str, tables.Part]:
+            reference: LabelMapValue = references[field_name]
+            voxels = int(np.count_nonzero(table.mask_of(reference.positions)))
+            return {name: missing(voxels, math.prod(reference.shape))}
+
+        metric = mean_metric(name, self.title_of(name), best, 1 - best)
+        sums = part and tables.Sums(lambda comparison: {name: part(*of(comparison))}, worst_part, best)
+        return tables.Measure((metric,), lambda comparison: {name: value(*of(comparison))}, worst, sums=sums)
 
 
 class VoxelBrierScore(_MapMetricTable):
@@ -114,7 +128,15 @@ class VoxelBrierScore(_MapMetricTable):
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the score."""
         assert isinstance(table, ProbabilityMapField)
-        return self.map_measure(name, table, voxel_brier_score, best=0)
+
+        def part(probability: NDArray[np.float32], positive: NDArray[np.bool_], voxels: int) -> tables.Part:
+            return tables.Part(voxel_brier_score(probability, positive, 1), voxels)
+
+        def missing(positives: int, voxels: int) -> tables.Part:
+            return tables.Part(voxels, voxels)
+
+        measured = (name, field_name, table, voxel_brier_score)
+        return self.map_measure(*measured, best=0, part=part, missing=missing)
 
 
 class VoxelAveragePrecision(_MapMetricTable):
@@ -135,7 +157,7 @@ class VoxelAveragePrecision(_MapMetricTable):
         def worst(case: CaseForm, references: Values) -> Row:
             return {name: 0.0 if table.mask_of(references[field_name].positions).any() else math.nan}
 
-        return self.map_measure(name, table, voxel_average_precision, best=1, worst=worst)
+        return self.map_measure(name, field_name, table, voxel_average_precision, best=1, worst=worst)
 
 
 class DiceAtThreshold(_MapMetricTable):
@@ -160,7 +182,14 @@ class DiceAtThreshold(_MapMetricTable):
         def value(probability: NDArray[np.float32], positive: NDArray[np.bool_], voxels: int) -> float:
             return dice_of_counts(count_overlap(probability >= threshold, positive), both_empty=1.0)
 
-        return self.map_measure(name, table, value, best=1)
+        def part(probability: NDArray[np.float32], positive: NDArray[np.bool_], voxels: int) -> tables.Part:
+            counts = count_overlap(probability >= threshold, positive)
+            return tables.Part(2 * counts.intersection, counts.prediction + counts.reference)
+
+        def missing(positives: int, voxels: int) -> tables.Part:
+            return tables.Part(0, positives + max(1, positives))
+
+        return self.map_measure(name, field_name, table, value, best=1, part=part, missing=missing)
 
 
 # --- Detection maps: findings drawn into a volume with their confidence, against lesions (PI-CAI) ---

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, ge
 
 import pydantic
 
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, title_of
+from evaluation.challenges.declared.tables import (
+    FieldComparison,
+    FieldTable,
+    Measure,
+    MetricTable,
+    group_label,
+    title_of,
+)
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Composite, Options, Task, Values, metrics_of
 from evaluation.core.fault import PhaseError
@@ -316,7 +323,7 @@ def _measures(
                 names = (field_name, *metric.further_fields(fields[field_name], fields))
                 for further in names:
                     used[further].add(here)
-                yield _Scored(names, metric.measure(name, field_name, fields[field_name]))
+                yield _Scored(names, metric.measured(name, field_name, fields[field_name]))
             except ValueError as error:
                 problems.append(f"{here}: {error}")
 
@@ -340,15 +347,20 @@ def _task(name: str, table: TaskTable, fields: Mapping[str, FieldTable], scored:
             row |= item.measure.worst(case, references)
         return row
 
+    metrics = tuple(metric for item in scored for metric in item.measure.metrics)
     return Task(
         name=name,
         title=table.title or title_of(name),
         fields=tuple(fields[field].field(field) for field in names),
         score=score,
-        metrics=tuple(metric for item in scored for metric in item.measure.metrics),
+        metrics=metrics,
         worst=worst,
-        hidden=tuple(hidden for field in names for hidden in fields[field].hidden(field)),
+        hidden=(
+            *(hidden for field in names for hidden in fields[field].hidden(field)),
+            *map(group_label, dict.fromkeys(one.group for one in table.metrics.values() if one.group)),
+        ),
         optional=table.optional,
+        unpublished=frozenset(filter(None, (metric.estimator.group_column for metric in metrics))),
         undefined=lambda references: {
             column for item in scored for column in item.measure.undefined(references)
         },

@@ -2,11 +2,20 @@
 
 import math
 from abc import ABC
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import FiniteFloat, model_validator
 
-from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, Positive, RowFieldTable
+from evaluation.challenges.declared.tables import (
+    FieldTable,
+    Measure,
+    MetricTable,
+    Part,
+    Positive,
+    RowFieldTable,
+    Sums,
+)
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn
 from evaluation.core.class_estimators import Concordance
@@ -195,8 +204,18 @@ class HammingDistance(MetricTable):
         def columns(flags: Flags, known: Flags) -> Row:
             return {name: modified_hamming_distance(label_errors(flags, known))}
 
+        def parts(flags: Flags, known: Flags) -> dict[str, Part]:
+            errors = [error for error in label_errors(flags, known) if not math.isnan(error)]
+            return {name: Part(sum(errors), len(errors))}
+
+        nothing = (None,) * len(table.names)
         metric = Metric(name, self.title_of(name), Mean(name), best=0, worst=1)
-        return Measure.of_values(metric, field_name, columns, missing=(None,) * len(table.names))
+        sums = Sums(
+            lambda comparison: parts(comparison.submitted, comparison.reference),
+            lambda case, references: parts(nothing, references[field_name]),
+            math.nan,
+        )
+        return replace(Measure.of_values(metric, field_name, columns, missing=nothing), sums=sums)
 
 
 class SurvivalField(ScalarFieldTable):

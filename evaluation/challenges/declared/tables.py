@@ -3,15 +3,26 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
-from evaluation.core.estimator import RatioOfSums
-from evaluation.core.field import Field, Files, HiddenField, Kind, Reference, Socket, TableColumns, TableRows
+from evaluation.core.estimator import ByGroup, Estimator, Quantile, RatioOfSums
+from evaluation.core.field import (
+    CaseColumns,
+    Field,
+    Files,
+    HiddenField,
+    Kind,
+    Reference,
+    Socket,
+    TableColumns,
+    TableRows,
+)
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key, KeyTable
 from evaluation.core.metric import Metric
+from evaluation.io.kinds.classes import CellText
 
 
 class FieldTable(KeyTable, ABC):
@@ -171,6 +182,16 @@ class FieldComparison(Deriving):
         return self.references[self.field]
 
 
+def group_key(column: str) -> str:
+    """Return the name of the label and of the column of rows that hold the group of a case."""
+    return f"group_{column}"
+
+
+def group_label(column: str) -> HiddenField:
+    """Return the label with the group of each case."""
+    return HiddenField(group_key(column), Reference(CellText(), CaseColumns((column,))))
+
+
 def no_columns(case: CaseForm, references: Values) -> Row:
     """Return no column: the worst values follow from the metrics."""
     return {}
@@ -204,6 +225,7 @@ class Measure:
     ``worst`` returns the columns of a case without a result that do not follow from the metrics, as
     `core.challenge.Task.worst` does. ``details`` returns further content of the organiser's per-case file by
     key; metrics that share a key give it the same content. ``sums``: if each figure of a case is a ratio.
+    ``of_cases``: means over cases of the same figures, where these are of all cases together.
     ``undefined``: as of `core.challenge.Task`.
     """
 
@@ -212,7 +234,28 @@ class Measure:
     worst: Callable[[CaseForm, Values], Row] = no_columns
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
     sums: Sums | None = None
+    of_cases: "Measure | None" = None
     undefined: Callable[[Values], Collection[str]] = lambda references: ()
+
+    def of_each(self, other: Callable[[str], Estimator]) -> "Measure":
+        """Return the figures with another estimator of each column than its mean. Raises ValueError."""
+        changed = (replace(one, estimator=one.estimator.of_each(other)) for one in self.metrics)
+        return replace(self, metrics=tuple(changed))
+
+    def by_group(self, column: str) -> "Measure":
+        """Return the means over the groups of cases that a column of the case table names."""
+        key = group_key(column)
+
+        def grouped(row: Row, references: Values) -> Row:
+            return {**row, key: references[key]}
+
+        metrics = (replace(one, estimator=ByGroup(one.estimator, key)) for one in self.metrics)
+        return replace(
+            self,
+            metrics=tuple(metrics),
+            row=lambda comparison: grouped(self.row(comparison), comparison.references),
+            worst=lambda case, references: grouped(self.worst(case, references), references),
+        )
 
     def pooled(self) -> "Measure":
         """Return the ratios of the sums over all cases, not the means over cases. Raises ValueError."""
@@ -231,8 +274,7 @@ class Measure:
             return RatioOfSums(f"{column}_number", f"{column}_of", sums.of_nothing)
 
         return replace(
-            self,
-            metrics=tuple(replace(one, estimator=one.estimator.of_each(ratio)) for one in self.metrics),
+            self.of_each(ratio),
             row=lambda comparison: columns(sums.row(comparison)),
             worst=lambda case, references: columns(sums.worst(case, references)),
         )
@@ -249,6 +291,12 @@ class Measure:
         )
 
 
+class QuantileTable(KeyTable):
+    """A quantile of the figures of the cases."""
+
+    quantile: float = Key(description="From 0 to 1; 0.5 is the median.", gt=0, lt=1)
+
+
 class MetricTable(KeyTable, ABC):
     """One metric of a task; a subclass for each, told apart by ``metric``.
 
@@ -263,6 +311,19 @@ class MetricTable(KeyTable, ABC):
         default=None, description="Title of the figure. Default: the metric's name in words."
     )
 
+    over_cases: Literal["mean", "median", "pooled"] | QuantileTable | None = Key(
+        default=None,
+        description="How the figures of the cases become one. `mean`, `median`, `{ quantile = 0.3 }`: of the "
+        "figures of the cases. `pooled`: the figure of all cases together; where that of a case is a ratio, "
+        "of the sums of its two parts. Default: `mean`, for figures that need several cases `pooled`.",
+    )
+    group: str | None = Key(
+        default=None,
+        description="Column of `cases.csv` with groups of cases, such as centres: the figure is computed in "
+        "each, and the mean is over the groups that have one. Cases with an empty cell do not enter. A "
+        "group is a cluster: it is resampled as a whole.",
+    )
+
     kinds: ClassVar[tuple[type[FieldTable], ...]] = ()
     own_title: ClassVar[str] = ""
     """Title of a figure that has the metric's own name, where that is not its words."""
@@ -273,6 +334,40 @@ class MetricTable(KeyTable, ABC):
 
         Raises ValueError for options that do not fit the field, for example a label that it does not have.
         """
+
+    def measured(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the figures of `measure` with the estimator over cases that is asked for.
+
+        Raises ValueError as `measure`, and for an estimator that does not fit.
+        """
+        measure, how = self.measure(name, field_name, table), self.over_cases
+        own = "mean" if all(metric.estimator.is_mean for metric in measure.metrics) else "pooled"
+        said = ""
+        if how not in (None, own):
+            if how == "pooled":
+                measure = self._fitting(measure.pooled)
+                said = ", all cases together"
+            else:
+                if own == "pooled":
+                    if measure.of_cases is None:
+                        raise ValueError(f"over_cases: expected 'pooled': a single case has no {self.metric}")
+                    measure, said = measure.of_cases, ", mean over cases"
+                if how != "mean":
+                    level = how.quantile if isinstance(how, QuantileTable) else 0.5
+                    measure = self._fitting(lambda: measure.of_each(lambda column: Quantile(column, level)))
+                    said = ", median over cases" if level == 0.5 else f", {level:g} quantile over cases"
+        if self.group is not None:
+            measure, said = measure.by_group(self.group), f"{said}, mean over {self.group.replace('_', ' ')}"
+        if self.title or not said:
+            return measure
+        titled = (replace(metric, title=f"{metric.title}{said}") for metric in measure.metrics)
+        return replace(measure, metrics=tuple(titled))
+
+    def _fitting(self, change: Callable[[], Measure]) -> Measure:
+        try:
+            return change()
+        except ValueError as error:
+            raise ValueError(f"over_cases: expected another estimator of {self.metric}: {error}") from None
 
     def further_fields(self, table: FieldTable, fields: Mapping[str, FieldTable]) -> tuple[str, ...]:
         """Return the names of other fields that the metric needs beside its own; by default none.

@@ -25,6 +25,30 @@ from evaluation.io.handover import HandoverError, Packed, array_of, list_of, num
 from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.number import all_numbers, number_of_cell, number_of_json, shortest
 
+
+@dataclass(frozen=True)
+class CellText(Kind):
+    """Any text in a cell of a table, such as the centre that a case comes from."""
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> str:
+        """Return the text."""
+        if not isinstance(source, CellsSource):
+            raise TypeError(f"no text can be read from {type(source).__name__}")
+        return source.cells[0]
+
+    def example(self, case: CaseForm, random: np.random.Generator) -> str:
+        """Return one of five letters."""
+        return "ABCDE"[random.integers(5)]
+
+    def write_cells(self, value: str) -> tuple[str, ...]:
+        """Return the text."""
+        return (value,)
+
+    def describe(self) -> str:
+        """Return that any text will do."""
+        return "any text"
+
+
 # --- One class of several, from table cells or JSON ---
 
 _LARGEST_INTEGER = 1 << 31

@@ -22,9 +22,17 @@ def geometry_of_values(values: NDArray) -> Geometry:
     return Geometry(values.shape, SPACING_MM, (0.0, 0.0, 0.0), UPRIGHT)
 
 
-def volume_phase(folder: Path, tables: str, references: Images, *, keys: str = "", name: str = "map") -> Path:
+def volume_phase(
+    folder: Path,
+    tables: str,
+    references: Images,
+    *,
+    keys: str = "",
+    name: str = "map",
+    more: Mapping[str, list[str]] | None = None,
+) -> Path:
     """Write and seal a phase with references (z, y, x) for a field."""
-    columns: dict[str, list[str]] = {"name": list(references)}
+    columns: dict[str, list[str]] = {"name": list(references), **(more or {})}
     for values in references.values():
         for column, cell in geometry_columns(geometry_of_values(values), DEPTH).items():
             columns.setdefault(column, []).append(cell)

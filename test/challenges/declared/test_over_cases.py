@@ -1,0 +1,216 @@
+"""How figures of cases become one: mean, median, quantile, pooled, by group, against NumPy and pandas."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evaluation
+from evaluation.challenges.declared.rules import METRICS, name_of
+from evaluation.challenges.declared.tables import FieldComparison
+from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.challenge import worst_row
+from test.catalogue import measures_of
+from test.challenges.declared.images import figures_of, volume_phase
+from test.challenges.declared.phases import declared_phase, write_table
+from test.challenges.declared.test_entering import CASE, submitted_of, values_of
+
+CENTRES = ["A", "B", "A", "B", "A", "C", "C", ""]
+LABELS = {1: "organ", 2: "tumour"}
+FIELD = '[fields.map]\nkind = "label_map"\nlabels = { 1 = "organ", 2 = "tumour" }\n'
+DICE = f"""\
+{FIELD}
+[tasks.scans.metrics]
+mean_dice = {{ metric = "dice", over_cases = "mean" }}
+median_dice = {{ metric = "dice", over_cases = "median" }}
+low_dice = {{ metric = "dice", over_cases = {{ quantile = 0.3 }} }}
+pooled_dice = {{ metric = "dice", over_cases = "pooled" }}
+pooled_of_labels = {{ metric = "dice", over_cases = "pooled", mean = "of_labels" }}
+dice_of_centres = {{ metric = "dice", group = "centre" }}
+pooled_of_centres = {{ metric = "dice", over_cases = "pooled", group = "centre" }}
+median_of_labels = {{ metric = "dice", over_cases = "median", mean = "of_labels", absent = "leave_out" }}
+"""
+
+
+def scans(seed):
+    rng = np.random.default_rng(seed)
+    return {f"scan{case}": (rng.random((3, 5, 6)) ** 2 * 3).astype(np.uint8) for case in range(len(CENTRES))}
+
+
+REFERENCES, PREDICTIONS = scans(0), scans(1)
+REFERENCES["scan2"][REFERENCES["scan2"] == 2] = 0
+
+
+def dice_phase(folder, tables=DICE, keys=""):
+    return volume_phase(folder, tables, REFERENCES, keys=keys, more={"centre": CENTRES})
+
+
+def overlaps():
+    """Return voxels of each label and scan: twice the overlap, and the sum of both maps."""
+    rows = []
+    for (name, true), centre in zip(REFERENCES.items(), CENTRES, strict=True):
+        for label, of in LABELS.items():
+            masks = true == label, PREDICTIONS[name] == label
+            both, sizes = 2 * (masks[0] & masks[1]).sum(), masks[0].sum() + masks[1].sum()
+            rows.append((name, of, centre, both, sizes, both / sizes, bool(masks[0].any())))
+    return pd.DataFrame(rows, columns=["scan", "label", "centre", "both", "sizes", "dice", "present"])
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("over-cases")
+    return figures_of(dice_phase(folder), folder, PREDICTIONS)
+
+
+def test_dice_by_each_estimator(found):
+    frame = overlaps()
+    of_cases = frame.groupby("scan")["dice"].mean()
+    of_labels = frame.groupby("label")
+    centres = frame[frame.centre != ""].groupby("centre")
+    pooled = of_labels["both"].sum() / of_labels["sizes"].sum()
+    expected = {
+        "mean_dice": of_cases.mean(),
+        "median_dice": np.median(of_cases),
+        "low_dice": np.quantile(of_cases, 0.3),
+        "pooled_dice": frame["both"].sum() / frame["sizes"].sum(),
+        "pooled_of_labels": pooled.mean(),
+        "dice_of_centres": centres["dice"].mean().mean(),
+        "pooled_of_centres": (centres["both"].sum() / centres["sizes"].sum()).mean(),
+        "median_of_labels": frame[frame.present].groupby("label")["dice"].median().mean(),
+        "median_dice_tumour": frame[frame.label == "tumour"]["dice"].median(),
+        "pooled_dice_organ": pooled["organ"],
+    }
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_missing_scan_is_worse_than_an_empty_one(tmp_path):
+    """Every voxel is missed, and as many are false: the sizes double where an empty map leaves them."""
+    tables = f'{FIELD}[tasks.scans.metrics]\ndice = {{ over_cases = "pooled" }}\n'
+    phase = dice_phase(tmp_path, tables, 'missing = "worst"')
+    present = {name: values for name, values in PREDICTIONS.items() if name != "scan0"}
+    empty = {**present, "scan0": np.zeros_like(PREDICTIONS["scan0"])}
+    frame = overlaps().query("scan != 'scan0'")
+    true = (REFERENCES["scan0"] > 0).sum()
+    for name, images, added in (("missing", present, 2 * true), ("empty", empty, true)):
+        figures = figures_of(phase, tmp_path / name, images)
+        expected = frame["both"].sum() / (frame["sizes"].sum() + added)
+        assert figures["dice"] == pytest.approx(expected, abs=1e-4)
+
+
+NUMBERS = """\
+[fields.score]
+kind = "number"
+minimum = 0
+maximum = 1
+reference = "class"
+positive = ["ill"]
+negative = ["well"]
+
+[tasks.screening.metrics]
+auc = { group = "centre" }
+ap_of_centres = { metric = "average_precision", group = "centre" }
+accuracy = { threshold = 0.5, group = "centre" }
+"""
+
+
+def test_any_metric_has_groups(tmp_path):
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    rng = np.random.default_rng(3)
+    cases = 60
+    frame = pd.DataFrame(
+        {
+            "name": [f"case{number:02}" for number in range(cases)],
+            "centre": rng.choice(list("ABCDE"), cases),
+            "ill": rng.integers(0, 2, cases),
+        }
+    )
+    frame["score"] = (frame.ill * 0.2 + rng.random(cases) * 0.8).round(2)
+    frame.loc[frame.centre == "E", "ill"] = 1  # no area in this centre
+    classes = np.where(frame.ill, "ill", "well")
+    phase = declared_phase(
+        tmp_path / "phase", NUMBERS, {"name": frame.name, "class": classes, "centre": frame.centre}
+    )
+    evaluation.seal(phase)
+    write_table(tmp_path / "submission" / "predictions.csv", {"case": frame.name, "score": frame.score})
+    result = evaluation.evaluate(phase, tmp_path / "submission", workers=0).to_dict()
+    aggregates = result["aggregates"]["screening"]
+    two = frame[frame.centre != "E"].groupby("centre")
+    expected = {
+        "auc": np.mean([roc_auc_score(one.ill, one.score) for _, one in two]),
+        "ap_of_centres": np.mean(
+            [average_precision_score(one.ill, one.score) for _, one in frame.groupby("centre")]
+        ),
+        "accuracy": np.mean([((one.score >= 0.5) == one.ill).mean() for _, one in frame.groupby("centre")]),
+    }
+    assert {name: of["value"] for name, of in aggregates.items()} == pytest.approx(expected, abs=1e-4)
+    assert aggregates["auc"]["interval"] == "fewer than 10 groups"
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        ("dice", 'over_cases = "middle"', "over_cases"),
+        ("dice", "over_cases = { quantile = 1.5 }", "quantile"),
+        ("centreline_dice", 'over_cases = "pooled"', "no ratio of sums"),
+        ("dice", 'group = "nowhere"', "nowhere"),
+    ],
+)
+def test_what_does_not_fit_is_refused(metric, options, message, tmp_path):
+    tables = f"{FIELD}[tasks.scans.metrics]\n{metric} = {{ {options} }}\n"
+    with pytest.raises(evaluation.PhaseError, match=message):
+        dice_phase(tmp_path, tables)
+
+
+# --- Over the whole catalogue ---
+
+
+def rows_of(measure, field, references, predictions):
+    for reference in references:
+        for value in predictions:
+            comparison = FieldComparison("field", value, reference, submitted_of(field, value))
+            yield reference, measure.row(comparison)
+
+
+def value_of(metric, rows):
+    table = CaseTable([f"C{case}" for case in range(len(rows))], rows)
+    return float(metric.estimator.values(WeightedCases(table, np.ones((1, len(rows)))))[0])
+
+
+POOLED = [table for table in METRICS if any(measure.sums for _, measure in measures_of(table))]
+
+
+def test_many_metrics_can_be_pooled():
+    assert len(POOLED) >= 15
+
+
+@pytest.mark.parametrize("table", POOLED, ids=name_of)
+def test_pooled_over_one_case_is_the_figure_of_the_case(table):
+    for field, measure in measures_of(table):
+        if measure.sums is None:
+            continue
+        references, predictions = values_of(field)
+        pooled = measure.pooled()
+        pairs = zip(
+            rows_of(measure, field, references, predictions[:9]),
+            rows_of(pooled, field, references, predictions[:9]),
+            strict=True,
+        )
+        for (reference, of_case), (_, parts) in pairs:
+            for metric, of_sums in zip(measure.metrics, pooled.metrics, strict=True):
+                case = value_of(metric, [of_case])
+                found = value_of(of_sums, [parts])
+                if of_sums.estimator.denominator in parts and not parts[of_sums.estimator.denominator]:
+                    continue  # of nothing
+                assert found == pytest.approx(case), (metric.name, reference)
+        for reference in references:
+            missing = worst_row(pooled.metrics, pooled.worst(CASE, reference))
+            for metric in pooled.metrics:
+                values = [
+                    value_of(metric, [row]) for _, row in rows_of(pooled, field, [reference], predictions[:1])
+                ]
+                of_missing = value_of(metric, [missing])
+                if not math.isnan(of_missing):
+                    sign = 1 if metric.better == "higher" else -1
+                    assert all(sign * of_missing <= sign * value + 1e-9 for value in values)
