@@ -49,11 +49,13 @@ from evaluation.core.class_estimators import (
     calibration_metric,
 )
 from evaluation.core.estimator import (
+    ByGroup,
     Estimator,
     Figure,
     LimitOfAgreement,
     Mean,
     MeanOfMeans,
+    Quantile,
     RatioOfSums,
     RootMeanSquare,
     Share,
@@ -539,6 +541,26 @@ def _of_means() -> Iterator[Population]:
             lambda cases, true=(1 - failures) * mean: true,  # type: ignore[misc]
             clustered,
         )
+    for level, title in ((0.5, "median Dice"), (0.3, "0.3 quantile of Dice")):
+        for failures, clustered in ((0.0, False), (0.04, False), (0.015, True)):
+            yield Population(
+                _metric(title, Quantile("value", level)),
+                f"mean 0.85, {100 * failures:g} % failures at 0{', two cases a person' * clustered}",
+                partial(_overlap, 0.85, failures, clustered),
+                clustered=clustered,
+            )
+    for failures in (0.0, 0.04):
+        yield Population(
+            _metric("pooled Dice", RatioOfSums("both", "sizes", 1.0, is_share=False, rare_failures=True)),
+            f"lognormal sizes, {100 * failures:g} % failures at 0",
+            partial(_sizes_of_masks, failures),
+        )
+    for spread in (0.02, 0.08):
+        yield Population(
+            _metric("mean over groups of mean Dice", ByGroup(Mean("value"), "group")),
+            f"groups of four, {spread:g} apart",
+            partial(_of_groups, spread),
+        )
     for absent in (0.25, 0.5):
         yield Population(
             _metric("mean of labels' mean Dice", MeanOfMeans(["first", "second"], by_reference=True)),
@@ -572,6 +594,18 @@ def _overlap(mean: float, failures: float, clustered: bool, rng: np.random.Gener
     values = beta(30 * mean, 30 * (1 - mean)).ppf(norm.cdf(_normal(rng, cases, clustered)))
     failed = rng.random(cases // 2 if clustered else cases) < failures
     return {"value": np.where(np.repeat(failed, 2) if clustered else failed, 0.0, values)}
+
+
+def _sizes_of_masks(failures: float, rng: np.random.Generator, cases: int) -> Columns:
+    sizes = np.exp(rng.normal(7, 0.8, cases))
+    dice = rng.beta(17, 3, cases) * (rng.random(cases) >= failures)
+    return {"both": sizes * dice, "sizes": sizes}
+
+
+def _of_groups(spread: float, rng: np.random.Generator, cases: int) -> Columns:
+    group = np.arange(cases) // 4
+    of_group = 0.8 + spread * rng.normal(size=cases)[group]
+    return {"value": np.clip(of_group + 0.05 * rng.normal(size=cases), 0, 1), "group": group.astype(str)}
 
 
 def _two_labels(absent: float, rng: np.random.Generator, cases: int) -> Columns:

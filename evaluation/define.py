@@ -28,11 +28,13 @@ from evaluation.core.class_estimators import calibration_metric as calibration_m
 from evaluation.core.class_estimators import strata_of_labels as strata_of_labels
 from evaluation.core.classification import auc as auc
 from evaluation.core.classification import binary_classification as binary_classification
+from evaluation.core.estimator import ByGroup as ByGroup
 from evaluation.core.estimator import Count as Count
 from evaluation.core.estimator import Estimator as Estimator
 from evaluation.core.estimator import Figure as Figure
 from evaluation.core.estimator import Mean as Mean
 from evaluation.core.estimator import MeanOfMeans as MeanOfMeans
+from evaluation.core.estimator import Quantile as Quantile
 from evaluation.core.estimator import RatioOfSums as RatioOfSums
 from evaluation.core.estimator import RootMeanSquare as RootMeanSquare
 from evaluation.core.estimator import Share as Share

@@ -199,8 +199,14 @@ def _row(record: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "worst": " ".join(record["worst"]), "failure": record["failure"]}
 
 
+_INFINITE = ("inf", "-inf")
+
+
 def _restored(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {column: restored_value(value) for column, value in values.items()}
+    return {
+        column: value if isinstance(value, str) and value not in _INFINITE else restored_value(value)
+        for column, value in values.items()
+    }
 
 
 def _plain(fault: Fault) -> dict[str, Any]:

@@ -491,12 +491,13 @@ class MeanOfMeans(_StudentisedMean):
 
 
 @dataclass(frozen=True)
-class RatioOfSums(Estimator):
+class RatioOfSums(_StudentisedMean):
     """The ratio of the sums of two columns, over the cases for which both are defined.
 
     ``of_nothing`` is the ratio where the sum of the denominators is 0. ``is_share``: it is a share, from 0 to
-    1, not any ratio. ``of_failure``: the numerator of a failed case whose denominator is 0, if failures may
-    be so rare that a sample holds none; one whose denominator is 1 has the numerator 0.
+    1, of units that are one or a few of each case. ``of_failure``: the numerator of a failed case whose
+    denominator is 0, if failures may be so rare that a sample holds none; one whose denominator is 1 has the
+    numerator 0. ``rare_failures``: as of other means, for a failed case of the mean denominator.
     """
 
     numerator: str
@@ -504,6 +505,7 @@ class RatioOfSums(Estimator):
     of_nothing: float = math.nan
     is_share: bool = True
     of_failure: float | None = None
+    rare_failures: bool = False
 
     def values(self, cases: WeightedCases, /) -> Floats:
         columns = (self.numerator, self.denominator)
@@ -514,10 +516,14 @@ class RatioOfSums(Estimator):
         return strata_of_column(table, self.numerator)
 
     def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
-        return super().interval_method(bounded, clustered) if self.is_share else "studentised"
+        if not self.is_share:
+            return "studentised"
+        return "Wilson-bootstrap" if bounded else "percentile"
 
     def linearised(self, table: CaseTable) -> Floats:
         above, below = table[self.numerator], table[self.denominator]
+        if not np.nansum(below):
+            return np.full(len(table), self.of_nothing)
         ratio = np.nansum(above) / np.nansum(below)
         return np.asarray(ratio + (above - ratio * below) / np.nanmean(below))
 

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -160,7 +160,7 @@ def read_case_records(content: Any, tasks: Sequence[Task]) -> RecordedCases:
         if chosen:
             tables[task.name] = CaseTable(
                 _shared(tuple(case["name"] for case in chosen)),
-                _rows([case["tasks"][task.name] for case in chosen], task.number_columns),
+                _rows([case["tasks"][task.name] for case in chosen], task),
             )
     clusters = columns.get(CLUSTER_COLUMN)
     resampling = Resampling(
@@ -188,16 +188,23 @@ def _recorded(value: Any) -> Any:
     return value
 
 
-def _rows(recorded: list[Row], of_numbers: Iterable[str]) -> list[Row]:
+def _rows(recorded: list[Row], task: Task) -> list[Row]:
     """Return the rows of a file, with NaN for the undefined values that the file leaves out.
 
     It leaves out a column of numbers altogether if no case has a value in it.
     """
-    columns = tuple(dict.fromkeys([*itertools.chain.from_iterable(recorded), *sorted(of_numbers)]))
+    columns = tuple(dict.fromkeys([*itertools.chain.from_iterable(recorded), *sorted(task.number_columns)]))
     # So are columns that were written unchanged and without gaps.
     if all({float, int, bool}.issuperset(type(row.get(of)) for row in recorded) for of in columns):
         return recorded
-    return [{column: restored_value(row.get(column, math.nan)) for column in columns} for row in recorded]
+    texts = task.text_columns
+    return [
+        {
+            column: row[column] if column in texts else restored_value(row.get(column, math.nan))
+            for column in columns
+        }
+        for row in recorded
+    ]
 
 
 def restored_value(value: Any) -> Any:

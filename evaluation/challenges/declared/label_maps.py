@@ -311,6 +311,8 @@ class StructureMetricTable(tables.MetricTable):
     )
 
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (LabelMapField,)
+    is_share: ClassVar[bool] = False
+    """Whether the pooled ratio is a share, see `RatioOfSums`."""
 
     def figure(self, table: LabelMapField) -> LabelFigure:
         """Return the properties of a figure. Raises ValueError for options that do not fit the field."""
@@ -458,7 +460,10 @@ class StructureMetricTable(tables.MetricTable):
             return row(MapComparison(table, unanswered), self.missing_part)
 
         return tables.Sums(
-            lambda comparison: row(MapComparison.of(comparison, table), self.part), worst, self.of_nothing
+            lambda comparison: row(MapComparison.of(comparison, table), self.part),
+            worst,
+            self.of_nothing,
+            self.is_share,
         )
 
 

@@ -176,6 +176,7 @@ class _PartTable(LesionTable):
         "labels for the figure of all labels.",
     )
     more_is_better: ClassVar[bool] = False
+    is_share: ClassVar[bool] = True
     share_of_nothing: ClassVar[float] = math.nan
     """The share where there is nothing of which it is one."""
 

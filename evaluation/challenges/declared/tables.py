@@ -209,12 +209,14 @@ class Sums:
     """The ratios that are the figures of a metric, whose parts can be summed over cases.
 
     ``row``, ``worst``: as of `Measure`, by the name of each figure. ``of_nothing``: the figure where the sum
-    of all denominators is 0; NaN only where that follows from the reference.
+    of all denominators is 0; NaN only where that follows from the reference. ``is_share``: as of
+    `RatioOfSums`.
     """
 
     row: Callable[[FieldComparison], Mapping[str, Part]]
     worst: Callable[[CaseForm, Values], Mapping[str, Part]]
     of_nothing: float
+    is_share: bool = False
 
 
 @dataclass(frozen=True)
@@ -271,7 +273,8 @@ class Measure:
             }
 
         def ratio(column: str) -> RatioOfSums:
-            return RatioOfSums(f"{column}_number", f"{column}_of", sums.of_nothing)
+            parts = (f"{column}_number", f"{column}_of", sums.of_nothing, sums.is_share)
+            return RatioOfSums(*parts, rare_failures=not sums.is_share)
 
         return replace(
             self.of_each(ratio),

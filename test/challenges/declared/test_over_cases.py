@@ -12,8 +12,9 @@ from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import worst_row
 from test.catalogue import measures_of
-from test.challenges.declared.images import figures_of, volume_phase
+from test.challenges.declared.images import figures_of, volume_phase, write_images
 from test.challenges.declared.phases import declared_phase, write_table
+from test.challenges.declared.phases import figures_of as table_figures_of
 from test.challenges.declared.test_entering import CASE, submitted_of, values_of
 
 CENTRES = ["A", "B", "A", "B", "A", "C", "C", ""]
@@ -161,6 +162,60 @@ def test_what_does_not_fit_is_refused(metric, options, message, tmp_path):
     tables = f"{FIELD}[tasks.scans.metrics]\n{metric} = {{ {options} }}\n"
     with pytest.raises(evaluation.PhaseError, match=message):
         dice_phase(tmp_path, tables)
+
+
+def test_objects_have_a_mean_over_cases(tmp_path):
+    """Of three images: two hits of three points; a point where there is none; nothing where there is none."""
+    tables = """\
+[fields.cells]
+kind = "points"
+axes = 2
+unit = "pixels"
+
+[tasks.detection.metrics]
+f1 = { metric = "point_f1", radius = 2, over_cases = "mean" }
+precision = { metric = "point_precision", radius = 2, over_cases = "mean" }
+recall = { metric = "point_recall", radius = 2, over_cases = "mean" }
+median = { metric = "point_f1", radius = 2, over_cases = "median" }
+pooled = { metric = "point_f1", radius = 2 }
+"""
+    cases = {"name": ["a", "b", "c"], "width": [90] * 3, "height": [90] * 3}
+    phase = declared_phase(tmp_path / "phase", tables, cases)
+    write_table(phase / "cells.csv", {"case": ["a"] * 3, "x": [10, 30, 50], "y": [10, 30, 50]})
+    found = {"case": ["a", "a", "b"], "x": [10, 31, 5], "y": [10, 30, 5]}
+    figures = table_figures_of(phase, tmp_path, found)
+    expected = {"f1": (0.8 + 0 + 1) / 3, "precision": 2 / 3, "recall": 2 / 3, "median": 0.8, "pooled": 2 / 3}
+    assert figures == pytest.approx(expected, abs=1e-4)
+
+
+RANKING = """
+[ranking]
+metrics = ["scans.pooled_dice", "scans.median_dice", "scans.dice_of_centres"]
+"""
+
+
+def test_teams_are_ranked_and_tested_by_each_estimator(tmp_path):
+    """Groups are exchanged and resampled as a whole: with ten, a test has 2^10 ways."""
+    rng = np.random.default_rng(4)
+    names, centres = [f"scan{case:02}" for case in range(30)], [f"centre {case % 10}" for case in range(30)]
+    references = {name: (rng.random((2, 6, 7)) > 0.6).astype(np.uint8) for name in names}
+    tables = DICE.split("pooled_of_labels")[0] + 'dice_of_centres = { metric = "dice", group = "centre" }\n'
+    phase = volume_phase(tmp_path, tables + RANKING, references, more={"centre": centres})
+    for team, wrong in (("alpha", 0.05), ("beta", 0.2), ("gamma", 0.3)):
+        flipped = {
+            name: np.where(rng.random(mask.shape) < wrong, 1 - mask, mask).astype(np.uint8)
+            for name, mask in references.items()
+        }
+        write_images(tmp_path / "teams" / team / "map", flipped)
+        evaluation.evaluate(phase, tmp_path / "teams" / team, workers=0).write(tmp_path / "results" / team)
+    (board,) = evaluation.rank(tmp_path / "results").to_dict()["phases"]
+    places = {team["team"]: team["boards"]["overall"]["place"] for team in board["teams"]}
+    assert places == {"alpha": 1, "beta": 2, "gamma": 3}
+    pairs = {name: of["comparisons"]["pairs"][0] for name, of in board["metrics"].items() if of["in_ranking"]}
+    assert {pair["method"] for pair in pairs.values()} == {"randomisation"}
+    assert pairs["scans.dice_of_centres"]["p_value"] == pytest.approx(2 / 2**10)
+    assert pairs["scans.median_dice"]["p_value"] < 0.001
+    assert pairs["scans.pooled_dice"]["p_value"] < 0.001
 
 
 # --- Over the whole catalogue ---
