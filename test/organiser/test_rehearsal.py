@@ -26,7 +26,7 @@ def test_every_bundled_phase_holds(path):
     names |= {composite.name for composite in phase.challenge.composites_of(phase.tasks)}
     assert set(result.figures) == names
     for figures in result.figures.values():
-        assert len(figures) == 6 + 4  # no kind lacks a variant
+        assert len(figures) == 7 + 4  # no kind lacks a variant
 
 
 def test_figures_of_a_tiny_phase(tmp_path):
@@ -88,7 +88,7 @@ def test_a_challenge_without_a_fault(faulty):
         ),
         (
             "prediction in the denominator",
-            "decisions.accuracy: exists for the perfect submission and not for the empty one",
+            "decisions.accuracy: the empty submission makes it undefined in case",
         ),
         ("constant", "decisions.accuracy: the missing submission gets the same as the perfect one, 0.5"),
         ("range", "decisions.accuracy: the perfect submission gets 2, outside 0 to 1"),

@@ -16,7 +16,7 @@ from evaluation.core.form import INPUT_VALUE, STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.evaluate import tables_of
 from evaluation.organiser.rehearsal.mistakes import try_mistakes
-from evaluation.organiser.rehearsal.submissions import MISSING, SHUFFLED, Played, Stage, part_of
+from evaluation.organiser.rehearsal.submissions import MISSING, SHUFFLED, SMALLEST, Played, Stage, part_of
 from evaluation.phase.phase import Phase
 from evaluation.platform import machine
 
@@ -34,6 +34,7 @@ _ORDER = (
     (Variant.PERFECT, Variant.EMPTY),
     (Variant.PERFECT, Variant.INVERTED),
     (Variant.PERFECT, SHUFFLED),
+    (Variant.PERFECT, SMALLEST),
     (Variant.NEAR, Variant.INVERTED),
     # Missing is never better than present. Shuffled predictions are exempt: they may have more false objects
     # than a case has true ones.
@@ -145,8 +146,20 @@ def rehearse(phase: Phase, workers: int | None = None, progress: Progress = no_p
                 combined = composite.combine(*(part[submission] for part in parts))
                 figures[composite.name][submission] = combined
     problems = [problem for name in figures for problem in problems_of(name, scales[name], figures[name])]
+    problems += _undefined(cases, played)
     tried = try_mistakes(part, min(1, workers))  # a case or two
     return Rehearsal(len(cases), figures, (*problems, *tried.problems), (*stage.notes, *tried.notes))
+
+
+def _undefined(cases: Sequence[CaseForm], played: Mapping[str, Played]) -> Iterator[str]:
+    """Yield each column that a submission makes undefined though the reference does not, with a case."""
+    for submission, outcome in played.items():
+        found: dict[str, str] = {}
+        for case, one in zip(cases, outcome.scored, strict=True):
+            for column in one.undefined:
+                found.setdefault(column, case.name)
+        for column, case_name in found.items():
+            yield f"{column}: the {submission} submission makes it undefined in case {case_name}"
 
 
 def _half_missing(whole: Played, missing: Played) -> Played:

@@ -11,14 +11,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from evaluation.core.challenge import Task, fields_of, references_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Field, Files, Kind, TableRows, Variant
+from evaluation.core.field import Field, Files, Kind, TableColumns, TableRows, Variant
 from evaluation.core.form import INPUT_VALUE, INTERFACE, STACK_INDEX, STACK_NAME, CaseForm, Form
 from evaluation.core.outcome import CaseJob, Progress, Scored
 from evaluation.evaluate import Rejection, read_and_score, run_reference
 from evaluation.io.files import ReadBuffer, scratch_folder
 from evaluation.io.handover import encode
+from evaluation.io.kinds.volume import Volume
 from evaluation.organiser.submission_writer import (
     AlgorithmWriter,
     ArchiveWriter,
@@ -34,6 +37,8 @@ SHUFFLED = "shuffled"
 """Perfect predictions, each of another case of the same size."""
 MISSING = "missing"
 """No prediction at all."""
+SMALLEST = "smallest"
+"""A cube of eight voxels in each image (four pixels), which has no skeleton; in tables the first case's."""
 
 Predictions = Mapping[str, Any]
 _SHOWN = 3
@@ -165,20 +170,30 @@ class Stage:
 
         Raises `PhaseError` for one that is rejected or cannot be scored.
         """
-        names = [*map(str, Variant)]
+        names = [*map(str, Variant), SMALLEST]
+        first: dict[str, Any] = {}
         if list(partners) != list(range(len(partners))):
             names.append(SHUFFLED)
+        in_tables = {
+            field.name
+            for field in self.fields
+            if isinstance(field.archive, TableColumns) and not field.kind.needs_size
+        }
         found: dict[str, Played] = {}
         with scratch_folder("rehearsal-") as folder:
             derived = {name: _Derived(self, name, folder / name) for name in names}
             recipient = {partner: position for position, partner in enumerate(partners)}
             for position, job in enumerate(self._jobs):
                 reference = self.reference(job)
-                for variant in Variant:
-                    predictions = self.predictions(job.case, reference, variant)
+                of_case = {variant: self.predictions(job.case, reference, variant) for variant in Variant}
+                for variant, predictions in of_case.items():
                     derived[variant].add(job, predictions, job.case)
                     if variant is Variant.PERFECT and SHUFFLED in derived:
                         derived[SHUFFLED].add(self._jobs[recipient[position]], predictions, job.case)
+                perfect, empty = of_case[Variant.PERFECT], of_case[Variant.EMPTY]
+                first = {**{name: perfect[name] for name in perfect.keys() & in_tables}, **first}
+                smallest = {name: value for name, value in {**empty, **first}.items() if name in perfect}
+                derived[SMALLEST].add(job, smallest, job.case, perfect)
                 self.progress((position + 1) // 2)
             for number, (name, submission) in enumerate(derived.items(), start=1):
                 found[name] = submission.scored()
@@ -234,8 +249,13 @@ class _Derived:
         self._handed: dict[str, Scored] = {}
         self._any, self._complete = False, True
 
-    def add(self, job: CaseJob, predictions: Predictions, origin: CaseForm) -> None:
-        """Write the predictions for a case, derived from ``origin``; hand over those of other tasks."""
+    def add(
+        self, job: CaseJob, predictions: Predictions, origin: CaseForm, cubes: Predictions | None = None
+    ) -> None:
+        """Write the predictions for a case, derived from ``origin``; hand over those of other tasks.
+
+        cubes: predictions whose values a small cube in each image gets.
+        """
         case, stage = job.case, self._stage
         fields = [field for field in self._writer.fields if field.cases(case)]
         self._complete &= predictions.keys() >= {field.name for field in fields}
@@ -246,6 +266,9 @@ class _Derived:
             for field in present
             if not stage.copies(field)
         }
+        for item in present if cubes else ():
+            if cubes and item.name in values and item.name in cubes:
+                values[item.name] = _with_cube(values[item.name], written(origin, item, cubes[item.name]))
         try:
             self._writer.add(case.name, values)
         except Exception:
@@ -287,11 +310,27 @@ class _Derived:
             scored, entered = _evaluated(phase, self._folder, self._name, self._stage.workers)
             tasks += [task for task in phase.tasks if task.name in entered]
             rows = [
-                Scored({**one.rows, **other.rows}, (*one.worst, *other.worst))
+                Scored(
+                    {**one.rows, **other.rows},
+                    (*one.worst, *other.worst),
+                    undefined=(*one.undefined, *other.undefined),
+                )
                 for one, other in zip(scored, rows, strict=True)
             ]
         whole = [task for task in tasks if not any(task.name in row.worst for row in rows)]
         return Played(rows, whole)
+
+
+def _with_cube(empty: Any, perfect: Any) -> Any:
+    """Return an empty image, as it is written, with a cube of a value that the perfect one has elsewhere."""
+    if isinstance(empty, Volume):
+        return replace(empty, values=_with_cube(empty.values, perfect.values))
+    if not isinstance(empty, np.ndarray) or empty.ndim < 2 or not (perfect != empty).any():
+        return empty
+    image = empty.copy()
+    middle = tuple(slice(size // 2, size // 2 + 2) for size in image.shape)
+    image[middle] = perfect[perfect != empty][0]
+    return image
 
 
 def _evaluated(
