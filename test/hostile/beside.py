@@ -1,10 +1,11 @@
-"""A `challenge.py` whose readers are taken over while a label is in use.
+"""A `challenge.py` whose readers are taken over, some of them while a label is in use.
 
 No value is kept, so that a reader lives beside each scorer and reads the files of its case again. The
 submitted number of a case names what that reader does then. Cases with label 1 take 0.3 s to score.
 """
 
 import os
+import struct
 import time
 
 import numpy as np
@@ -83,10 +84,33 @@ ATTACKS = {
         flood,
     )
 }
+
+
+def flood_the_main_process(tick):
+    return [bytes(1 << 20)] * 1600
+
+
+def hand_on_more_than_there_is_room_for(tick):
+    return BatchReport().packed({"value": [np.arange(1), np.zeros(35_000_000)]})
+
+
+def hand_on_much_text(tick):
+    text = b"[" + b"[]," * 20_000_000 + b"[]]"
+    return [struct.pack("<Q", 8 + len(text)), struct.pack("<Q", len(text)), text]
+
+
+EARLY = {
+    attack.__name__.replace("_", " "): attack
+    for attack in (flood_the_main_process, hand_on_more_than_there_is_room_for, hand_on_much_text)
+}
+"""What a reader does before any label is in use."""
+
+EARLY_NUMBERS = {name: (number + 50) / 100 for number, name in enumerate(EARLY)}
 NUMBERS = {name: (number + 1) / 100 for number, name in enumerate(ATTACKS)}
 HONEST, CLOCK = 0.0, 0.99
 """Submitted numbers of a case whose files are read again as they should, and of one that tells a time."""
 
+_early_attack_of = {number: EARLY[name] for name, number in EARLY_NUMBERS.items()}
 _attack_of = {number: ATTACKS[name] for name, number in NUMBERS.items()}
 _read, _began = SubmissionReader._read, []
 _set_up = SubmissionReader.__init__
@@ -99,6 +123,9 @@ def _taken_over(reader, setup):
 
 def _reading(reader, content, job, tick):
     if job.digests is None:  # before any label is in use
+        for source in content.sources:
+            if attack := _early_attack_of.get(float(source["value"].cells[0])):
+                return attack(tick)
         return _read(reader, content, job, tick)
     (number,) = job.only
     submitted = float(content.sources[number]["value"].cells[0])

@@ -1,6 +1,7 @@
 """Whatever a reader that was taken over says beside a scorer costs its case, and is no free attempt."""
 
 import json
+import resource
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from evaluation.phase.manifest import scan, seal
-from test.hostile.beside import ATTACKS, CLOCK, HONEST, NUMBERS, SECONDS_OF_A_POSITIVE
+from test.hostile.beside import (
+    ATTACKS,
+    CLOCK,
+    EARLY,
+    EARLY_NUMBERS,
+    HONEST,
+    NUMBERS,
+    SECONDS_OF_A_POSITIVE,
+)
 from test.repository import REPOSITORY
 
 pytestmark = [
@@ -50,6 +59,18 @@ def evaluated(folder: Path, submitted, labels, limits=LIMITS, workers=1):
         done.stderr,
         json.loads(result.read_text()) if result.exists() else None,
     )
+
+
+@pytest.mark.parametrize("name", EARLY)
+def test_a_flood_to_the_main_process_is_a_fault_of_the_file_and_takes_little_memory(name, tmp_path):
+    """Of any process: the machine may not have what a file asks for."""
+    limits = "[limits]\ncase_seconds = 20\nworker_memory_mb = 700\n"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    status, _, line, result = evaluated(tmp_path, [EARLY_NUMBERS[name]], [0], limits)
+    assert (status, result) == (1, None)
+    assert "unreadable" in line
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert max(before, most) < 700 * 1024, before
 
 
 def told(result) -> list[float]:

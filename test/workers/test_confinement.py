@@ -18,13 +18,13 @@ needs_all = pytest.mark.skipif(
 SECURITY = (REPOSITORY / "SECURITY.md").read_text(encoding="utf-8")
 
 
-def write_captive(folder: Path, limits: str = "") -> tuple[Path, Path]:
+def write_captive(folder: Path) -> tuple[Path, Path]:
     """Write a sealed phase whose kind tries to leave its reader, and a submission; return both folders."""
     phase, submission = folder / "phase", folder / "submission"
     phase.mkdir()
     submission.mkdir()
     keys = 'challenge = "captive"\nname = "captive"\ntitle = "Captive"\nsubmission = "archive"\n'
-    (phase / "phase.toml").write_text(keys + limits)
+    (phase / "phase.toml").write_text(f"{keys}[limits]\nworker_memory_mb = 1024\n")
     (phase / "cases.csv").write_text("name,value\na,0\n")
     shutil.copy(REPOSITORY / "test/hostile/captive.py", phase / "challenge.py")
     (submission / "tries.csv").write_text("case,value\na,0\n")
@@ -37,7 +37,7 @@ def write_captive(folder: Path, limits: str = "") -> tuple[Path, Path]:
 @needs_all
 def test_a_reader_that_was_taken_over_cannot_leave(tmp_path, monkeypatch):
     monkeypatch.setenv("A_SECRET", "of the container")
-    phase, submission = write_captive(tmp_path, "[limits]\nworker_memory_mb = 1024\n")
+    phase, submission = write_captive(tmp_path)
     with pytest.raises(evaluation.SubmissionRejected) as rejected:
         evaluation.evaluate(phase, submission, workers=1)
     tried = rejected.value.faults
