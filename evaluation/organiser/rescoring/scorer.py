@@ -142,6 +142,8 @@ def _scored(result: Result, digest: str) -> Answer:
     files[METRICS] = render(result.metrics)
     failures = sum(outcome.failure is not None for outcome in result.outcomes)
     line = f"scored, {failures} cases failed and took their worst values" if failures else "scored"
+    if undefined := sum(bool(outcome.undefined) for outcome in result.outcomes):
+        line += f", {undefined} cases have figures that their predictions undo and that count as worst"
     return Answer("scored", line, digest, files, lasting=not failures)
 
 
