@@ -24,6 +24,7 @@ from test.organiser.rescoring.teams import CASES, many, results_in, write_teams
 from test.phases import refuge_phase, refuge_submission, replace_in
 from test.repository import REPOSITORY
 from test.started import run
+from test.workers.unruly_phase import CHALLENGES, write_unruly
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="scores in processes")
 
@@ -95,6 +96,17 @@ def test_folders_and_zips_are_scored_once_and_the_rest_is_named(teams, tmp_path)
     assert again.returncode == 0
     assert "bad     kept: rejected as before" in again.stdout.splitlines()
     assert again.stdout.splitlines()[-1] == "3 submissions: 0 scored, 3 kept, 0 rejected, 0 failed"
+
+
+def test_figures_that_a_prediction_undoes_are_counted(tmp_path, monkeypatch):
+    phase, submission = write_unruly(tmp_path, {3: "score:undefined", 7: "score:undefined"})
+    (tmp_path / "teams").mkdir()
+    submission.rename(tmp_path / "teams" / "team")
+    monkeypatch.setenv("EVALUATION_CHALLENGES", str(CHALLENGES))
+    done = each(tmp_path / "teams", phase, tmp_path / "o")
+    assert (done.returncode, done.stderr) == (0, "")
+    told = "2 cases have figures that their predictions undo and that count as worst"
+    assert done.stdout.splitlines()[0] == f"team  scored, {told}"
 
 
 def test_a_failure_is_named_and_gives_status_1(teams, tmp_path):
