@@ -30,7 +30,7 @@ FLOORS = (
     ("challenges", "define"),
     ("charts",),
     ("summary",),
-    ("evaluate", "isolated"),
+    ("codabench", "evaluate", "isolated"),
     ("library",),
     ("jobs",),
     ("cli",),

@@ -75,6 +75,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="also write every case's columns, labels included, for the organiser",
     )
+    add(
+        "--for",
+        dest="platform",
+        choices=["codabench"],
+        help="run as the scoring program of that platform, in its folders below /app, and also write its "
+        "scores.json and detailed_results.html",
+    )
     add_workers(parser)
     add(
         "--require-isolation",
@@ -142,6 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
+    from evaluation import codabench
     from evaluation.evaluate import Rejection, evaluate
     from evaluation.phase.phase import load_phase_to_verify
     from evaluation.workers.confinement import missing_confinement
@@ -163,6 +171,8 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
             *(f"--{name.replace('_', '-')}: expected only together with --each" for name in unused)
         )
     try:
+        if arguments.platform is not None:
+            _take_folders_of_codabench(arguments)
         _remove_results(arguments.output, arguments.cases)
         folder, source = _reference(arguments.ground_truth)
         if arguments.ground_truth is None and folder is BAKED and UPLOADED.is_dir():
@@ -177,7 +187,9 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
             result = evaluate(phase, arguments.input, workers, started, progress)
         if isinstance(result, Rejection):
             streams.tell_organiser([*result.notes, *messages.organiser_report(result.faults)])
-            streams.tell_participant(messages.participant_line(result.faults))
+            streams.tell_participant(line := messages.participant_line(result.faults))
+            if arguments.platform is not None:
+                codabench.write_rejection(line, arguments.output)
             return 1
         from evaluation.io.files import write_atomically
         from evaluation.platform.result_file import render, write_metrics
@@ -194,6 +206,8 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
                 for name, document in documents(result, result.metrics, outputs).items():
                     write_atomically(arguments.output / name, document)
             path = write_metrics(result.metrics, arguments.output)
+            if arguments.platform is not None:
+                codabench.write_results(phase, result.metrics, arguments.output)
     except DeadlineExceeded as deadline:
         streams.tell_organiser(
             [
@@ -202,11 +216,24 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
             ]
         )
         streams.tell_participant(_OUT_OF_TIME)
+        if arguments.platform is not None:
+            codabench.write_rejection(_OUT_OF_TIME, arguments.output)
         return 1
     streams.tell_organiser(
         [*result.notes(), f"Scored {len(phase.rows)} cases of {phase.config.name}: {path}"]
     )
     return 0
+
+
+def _take_folders_of_codabench(arguments: argparse.Namespace) -> None:
+    """Take the folders of Codabench where no others are named, and remove what an earlier run has written."""
+    from evaluation.codabench import FOLDERS, PAGE, REFERENCE, SCORES
+
+    for name, ours in (("input", INPUT), ("output", OUTPUT)):
+        if getattr(arguments, name) == ours:
+            setattr(arguments, name, FOLDERS[name])
+    arguments.ground_truth = arguments.ground_truth or REFERENCE
+    _remove_outputs(arguments.output, (SCORES, PAGE))
 
 
 def _remove_results(output: Path, cases: Path | None) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from evaluation.organiser import settings
 from evaluation.organiser.cli.shared import add_recipe, recipe_of, tell_built, tell_terminal
+from evaluation.organiser.image import codabench
 from evaluation.organiser.image.build import build_image, phase_folder_of
 from evaluation.organiser.image.export import export_image, next_steps
 from evaluation.phase.manifest import scan
@@ -18,6 +19,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_recipe(parser)
     add("--output", type=Path, metavar="FOLDER", help="where to write (default: FOLDER/export)")
+    add(
+        "--for",
+        dest="platform",
+        choices=["codabench"],
+        help="write the bundle of a competition on that platform instead: competition.zip",
+    )
+    add(
+        "--docker-image",
+        metavar="NAME",
+        help="of --for: where Codabench pulls the image from (default: evaluation-<phase>-codabench)",
+    )
     add(
         "--compression",
         type=int,
@@ -33,6 +45,18 @@ def run(arguments: argparse.Namespace) -> int:
     folder = phase_folder_of(arguments.folder)
     # First of all, since what the platform would refuse needs no image to be found.
     phase = load_phase(folder, scan(folder))
+    if arguments.platform is not None:
+        codabench.require_bundle(phase)
+        image = build_image(folder, recipe_of(arguments), tell_terminal)
+        name = codabench.image_for_codabench(image)
+        docker_image = arguments.docker_image or name
+        output = arguments.output or arguments.folder / "export"
+        sys.stdout.write(f"{codabench.write_bundle(phase, image, docker_image, output)}\n")
+        sys.stdout.write(
+            f"Push the image {name} to a registry as {docker_image}, so that Codabench can pull it; "
+            "then upload competition.zip there. The bundle holds the labels.\n"
+        )
+        return 0
     least = settings.metrics_of_empty_submission(phase, machine.worker_count())
     chosen = settings.platform_settings(phase, least)
     image = build_image(folder, recipe_of(arguments), tell_terminal)

@@ -1,0 +1,71 @@
+"""The results of a submission on Codabench: the scores of its leaderboard, and the page for participants.
+
+A scoring program finds the submission in /app/input/res and the reference in /app/input/ref. Its files in
+/app/output end on the leaderboard (`scores.json`, a number by the key of a column) and on the page of the
+submission (`detailed_results.html`); without scores the submission has failed. Source: the compute worker of
+codalab/codabench.
+"""
+
+import re
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from evaluation.core.challenge import metrics_of
+from evaluation.io.files import write_atomically
+from evaluation.phase.leaderboard import platform_metrics, unranked_metrics
+from evaluation.phase.phase import Phase
+from evaluation.platform.result_file import MetricsFile, render
+
+FOLDERS = {"input": Path("/app/input/res"), "output": Path("/app/output")}
+REFERENCE = "/app/input/ref"
+SCORES, PAGE = "scores.json", "detailed_results.html"
+
+
+def column_key(name: str) -> str:
+    """Return the key of a metric's column, which holds letters, digits and underscores."""
+    return re.sub(r"\W+", "_", name, flags=re.ASCII)
+
+
+def columns_of(phase: Phase) -> list[str]:
+    """Return the metrics and composites of the leaderboard, the score first."""
+    of = phase.config, phase.challenge, phase.tasks
+    return [*platform_metrics(*of), *unranked_metrics(*of)]
+
+
+def title_of(phase: Phase, name: str) -> str:
+    """Return the title of a metric or composite."""
+    composites = {composite.name: composite.title for composite in phase.challenge.composites}
+    titles = {name: metric.title for name, metric in metrics_of(phase.tasks).items()} | composites
+    return phase.config.titles.get(name, titles[name])
+
+
+def write_results(phase: Phase, metrics: MetricsFile, folder: Path) -> None:
+    """Write the scores and the page of a submission. Raises `OSError`."""
+    values = dict(_values_of(metrics))
+    scores = {column_key(name): values[name] for name in columns_of(phase) if name in values}
+    rows = "".join(
+        f"<tr><td>{escape(title_of(phase, name))}</td><td>{value}</td></tr>\n"
+        for name, value in values.items()
+    )
+    table = f"<table>\n<tr><th>Metric</th><th>Value</th></tr>\n{rows}</table>\n"
+    write_page(phase.config.title, table, folder)
+    write_atomically(folder / SCORES, render(scores))
+
+
+def write_rejection(message: str, folder: Path) -> None:
+    """Write the page of a submission without scores. Raises `OSError`."""
+    write_page("No result", f"<p>{escape(message)}</p>\n", folder)
+
+
+def write_page(title: str, content: str, folder: Path) -> None:
+    """Write a page with a title. Raises `OSError`."""
+    head = f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
+    text = f"{head}<h1>{escape(title)}</h1>\n{content}</html>\n"
+    write_atomically(folder / PAGE, text.encode())
+
+
+def _values_of(metrics: MetricsFile) -> Iterator[tuple[str, float]]:
+    for task, estimates in metrics.aggregates.items():
+        yield from ((f"{task}.{name}", estimate.value) for name, estimate in estimates.items())
+    yield from (metrics.ranking.composites or {}).items()

@@ -1,0 +1,210 @@
+"""The script for evaluations on machines of the organisers, against a server with the platform's rules.
+
+A person has one claim at a time; an update needs a claim that is not too old, and has one of two ends.
+Source: the view set of evaluations in comic/grand-challenge.org.
+"""
+
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from test.phases import refuge_phase, refuge_submission
+from test.repository import REPOSITORY
+
+pytest.importorskip("gcapi")
+
+PHASE, OTHER = "11111111-0000-4000-8000-000000000001", "11111111-0000-4000-8000-000000000002"
+TOKEN = "0123456789abcdef"
+
+
+class Platform:
+    """The evaluations of the platform: ``seconds`` is the time limit of a claim."""
+
+    def __init__(self, seconds=600.0):
+        self.seconds, self.evaluations, self.files, self.most_claims = seconds, {}, {}, 0
+
+    def add(self, number, data, phase=PHASE, suffix=".zip"):
+        key = f"22222222-0000-4000-8000-{number:012d}"
+        self.files[f"/media/{number}{suffix}"] = data
+        file = None if data is None else f"{self.address}/media/{number}{suffix}?signature=x"
+        submission = {"pk": f"s{number}", "predictions_file": file, "creator": {"username": "ana"}}
+        self.evaluations[key] = {
+            "pk": key, "phase_pk": phase, "submission": submission, "status": "Queued", "claimed_at": None,
+            "algorithm_image": {}, "outputs": [], "error_message": "",
+        }  # fmt: skip
+        return key
+
+    def get(self, path, query):
+        if path == "/api/v1/gcapi/":
+            return 200, {"latest_version": "0.0.1", "lowest_supported_version": "0.0.1"}
+        if path == "/api/v1/evaluations/claimable_evaluations/":
+            phases = query.get("submission__phase", [PHASE, OTHER])
+            return 200, [
+                one
+                for one in self.evaluations.values()
+                if one["status"] == "Queued" and one["phase_pk"] in phases
+            ]
+        data = self.files.get(path)
+        return (404, {}) if data is None else (200, data)
+
+    def patch(self, path, content):
+        key, action = path.removeprefix("/api/v1/evaluations/").strip("/").split("/")
+        found, claimed = (
+            self.evaluations[key],
+            [one for one in self.evaluations.values() if one["status"] == "Claimed"],
+        )
+        if action == "claim":
+            if claimed or found["status"] != "Queued":
+                return 400, {"status": "You can only claim one evaluation at a time."}
+            found.update(status="Claimed", claimed_at=time.monotonic())
+            self.most_claims = max(self.most_claims, len(claimed) + 1)
+            return 200, found
+        if found["status"] != "Claimed":
+            return 400, {"status": "You need to claim an evaluation before you can update it."}
+        if time.monotonic() - found["claimed_at"] > self.seconds:
+            found.update(status="Cancelled", error_message="External evaluation timed out.")
+            return 400, {"status": "The evaluation was not updated in time."}
+        keys = {"Succeeded": "metrics", "Failed": "error_message"}
+        if content.get("status") not in keys or set(content) != {"status", keys[content["status"]]}:
+            return 400, {"status": "invalid"}
+        found.update(content)
+        return 200, content
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    key, file = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    options = ["-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-keyout", key, "-out", file, *options]
+    subprocess.run(made, check=True, capture_output=True)
+    return file, key
+
+
+@pytest.fixture
+def platform(certificate):
+    stand_in = Platform()
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *arguments):
+            pass
+
+        def answer(self, status, content):
+            data = content if isinstance(content, bytes) else json.dumps(content).encode()
+            self.send_response(status)
+            kind = "application/zip" if isinstance(content, bytes) else "application/json"
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def do_GET(self):
+            split = urlsplit(self.path)
+            if split.path != "/api/v1/gcapi/" and self.headers["Authorization"] != f"BEARER {TOKEN}":
+                self.answer(401, {})
+                return
+            self.answer(*stand_in.get(split.path, parse_qs(split.query)))
+
+        def do_PATCH(self):
+            content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self.answer(*stand_in.patch(urlsplit(self.path).path, content))
+
+    server = ThreadingHTTPServer(("localhost", 0), Handler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    stand_in.address = f"https://localhost:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield stand_in
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def run(platform, certificate, tmp_path):
+    """Return a function that runs the script once, on a small phase."""
+    phase = refuge_phase(tmp_path / "phase", 24)
+
+    def once(*arguments):
+        script = REPOSITORY / "scripts" / "external_evaluation.py"
+        environment = os.environ | {"SSL_CERT_FILE": str(certificate[0]), "PYTHONPATH": str(REPOSITORY)}
+        environment["GRAND_CHALLENGE_AUTHORIZATION"] = TOKEN
+        url = f"{platform.address}/api/v1/"
+        return subprocess.run(
+            [sys.executable, script, PHASE, phase, "--url", url, "--once", *arguments],
+            env=environment, capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+
+    return once
+
+
+def zipped(folder):
+    return Path(shutil.make_archive(str(folder), "zip", folder)).read_bytes()
+
+
+def test_both_ends_of_an_evaluation(platform, run, tmp_path):
+    good = refuge_submission(tmp_path / "good", 24)
+    bad = refuge_submission(tmp_path / "bad", 24)
+    (bad / "classification_results.csv").unlink()
+    keys = [platform.add(1, zipped(good)), platform.add(2, zipped(bad)), platform.add(3, b"no zip")]
+    elsewhere = platform.add(4, zipped(good), phase=OTHER)
+    done = run()
+    assert done.returncode == 0, done.stderr
+    first, second, third = (platform.evaluations[key] for key in keys)
+    assert (first["status"], second["status"], third["status"]) == ("Succeeded", "Failed", "Failed")
+    assert first["metrics"]["aggregates"]["classification"]["auc"]["value"] == 1
+    assert second["error_message"].startswith("Submission rejected")
+    assert third["error_message"]
+    assert "Traceback" not in third["error_message"]
+    assert platform.evaluations[elsewhere]["status"] == "Queued"
+    assert platform.most_claims == 1
+
+
+def test_a_fault_of_the_organisers_ends_the_claim_too(platform, run, tmp_path):
+    lost = platform.add(1, b"")
+    del platform.files["/media/1.zip"]
+    after = platform.add(2, zipped(refuge_submission(tmp_path / "good", 24)))
+    done = run()
+    assert done.returncode == 0, done.stderr
+    assert platform.evaluations[lost]["status"] == "Failed"
+    assert "a fault of the organisers'" in platform.evaluations[lost]["error_message"]
+    assert platform.evaluations[after]["status"] == "Succeeded"
+
+
+def test_what_others_have_claimed_and_what_is_too_late_are_told(platform, run, tmp_path):
+    key = platform.add(1, zipped(refuge_submission(tmp_path / "good", 24)))
+    platform.seconds = 0.0
+    done = run()
+    assert done.returncode == 0, done.stderr
+    assert key in done.stderr
+    assert platform.evaluations[key]["status"] == "Cancelled"
+    platform.add(2, b"")
+    other = platform.add(3, b"")
+    platform.evaluations[other].update(status="Claimed", claimed_at=0.0)
+    assert "400" in run().stderr
+
+
+def test_algorithms_are_run_by_a_program_of_the_organisers(platform, run, tmp_path):
+    good = refuge_submission(tmp_path / "good", 24)
+    program = tmp_path / "program"
+    program.write_text(f'#!/bin/sh\ngrep -q algorithm_image "$1" && cp -r {good} "$2"\n', encoding="utf-8")
+    program.chmod(0o755)
+    key = platform.add(1, None)
+    done = run("--run", str(program))
+    assert done.returncode == 0, done.stderr
+    assert platform.evaluations[key]["status"] == "Succeeded"
+
+
+def test_the_script_is_short():
+    text = (REPOSITORY / "scripts" / "external_evaluation.py").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 60
