@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 _MAX_PART_LENGTH = 120
 _MAX_QUOTED_LENGTH = 400
@@ -241,3 +242,19 @@ def most_similar(wanted: str, names: Iterable[str]) -> str | None:
     by_key = {name.casefold(): name for name in sorted(set(names))[:_MAX_COMPARED]}
     found = get_close_matches(wanted.casefold(), by_key, n=1, cutoff=_ALIKE)
     return by_key[found[0]] if found else None
+
+
+def name_meant(text: object, names: Sequence[str]) -> str | None:
+    """Return the one of some names that a text is in any letter case, None if it is none."""
+    if not isinstance(text, str) or text in names:
+        return text if isinstance(text, str) else None
+    key = text.casefold()
+    same = [name for name in names if name.casefold() == key]
+    return same[0] if len(same) == 1 else None
+
+
+@lru_cache(maxsize=1024)
+def hint_of_name(text: str, names: tuple[str, ...]) -> str | None:
+    """Return which of some names a text that is none was probably meant to be."""
+    similar = most_similar(text.removesuffix(".0"), names)
+    return None if similar is None else f"did you mean {similar!r}?"

@@ -1,7 +1,7 @@
 """A field: one value that is submitted per case, with its kind, its location and its reference."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -271,6 +271,13 @@ class Kind(ABC):
     def items(self, value: Any) -> int:
         """Return the number of items in a value, which counts towards the limit of a submission."""
         return 1
+
+    def oddities(self, value: Any, case: CaseForm) -> Iterable[str]:
+        """Yield what is allowed and looks wrong about a value, in clauses; by default none.
+
+        `check` notes the first that holds for every case. A clause holds for a value that says nothing of it.
+        """
+        return ()
 
     def write_file(self, value: Any, extension: str) -> bytes:
         """Return the bytes of a file that `read` reads back."""

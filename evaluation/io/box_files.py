@@ -10,7 +10,7 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import FaultKind, ReadError, apart, in_digits, shorten
+from evaluation.core.fault import FaultKind, ReadError, apart, hint_of_name, in_digits, name_meant, shorten
 from evaluation.io.pixels import Size
 from evaluation.io.tables import DECIMAL, parse_number
 
@@ -63,7 +63,7 @@ class BoxLines:
     """
 
     def __init__(self, form: BoxFormat, size: Size) -> None:
-        self._form, self._size = form, size
+        self._form, self._size, self._names = form, size, tuple(form.classes)
         self._match = (_LINE_WITH_CONFIDENCE if form.with_confidence else _LINE).fullmatch
         self.rows: list[tuple[float, ...]] = []
         self.problems: list[ReadError] = []
@@ -88,6 +88,8 @@ class BoxLines:
         right, bottom = float(size.width), float(size.height)
         name, *texts = found.groups()
         label = form.classes.get(name)
+        if label is None and (meant := name_meant(name, self._names)):
+            label = form.classes[meant]
         values = [float(part) for part in texts]
         confidence = values.pop(0) if form.with_confidence else 1.0
         x1, y1, x2, y2 = values
@@ -101,7 +103,8 @@ class BoxLines:
                 x1, x2 = min(max(x1, 0.0), right), min(max(x2, 0.0), right)
                 y1, y2 = min(max(y1, 0.0), bottom), min(max(y2, 0.0), bottom)
             self.outside += 1
-        self.rows.append((form.classes[name], confidence, x1, y1, x2, y2))
+        assert label is not None
+        self.rows.append((label, confidence, x1, y1, x2, y2))
 
 
 def read_box_lines(data: memoryview, form: BoxFormat, size: Size, max_boxes: int) -> BoxLines:
@@ -208,9 +211,9 @@ def _problems(line: str, number: int, form: BoxFormat, size: Size) -> list[ReadE
         expected = f"{len(form.columns)} fields ({' '.join(form.columns)})"
         return [ReadError(FaultKind.MALFORMED, expected, str(len(cells)), number)]
     problems = []
-    if cells[0] not in form.classes:
-        expected = f"a class ({', '.join(form.classes)})"
-        problems.append(ReadError(FaultKind.WRONG_VALUE, expected, f'"{shorten(cells[0])}"', number))
+    if name_meant(cells[0], tuple(form.classes)) is None:
+        expected, hint = f"a class ({', '.join(form.classes)})", hint_of_name(cells[0], tuple(form.classes))
+        problems.append(ReadError(FaultKind.WRONG_VALUE, expected, f'"{shorten(cells[0])}"', number, hint))
     values: dict[str, float] = {}
     for name, cell in zip(form.numbers, cells[1:], strict=True):
         try:

@@ -1,5 +1,6 @@
 """The first stage as a whole: a submission is read to its end, or to the first file that kills its reader."""
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -74,6 +75,7 @@ class BatchReading:
     problems: list[str] = field(default_factory=list)
     lies: list[str] = field(default_factory=list)
     done: list[ReadBatch] = field(default_factory=list)
+    tallies: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     count: int = 0
     ended: bool = False
     _rooms: dict[tuple[int, ...], int] = field(default_factory=dict)
@@ -182,6 +184,8 @@ class BatchReading:
         if not self.faults:
             self.lies += self._lies(batch, numbers, values)
         self.used += report.used
+        for name, counts in report.tallies.items():
+            self.tallies[name].update(counts)
         self.problems += report.problems
         positions = {number: batch.positions[number] for number in numbers}
         if not self.faults:
@@ -309,12 +313,31 @@ def read_submission(
             done, left = stage.run(part.of(index.batches), pool)
             if stage.lies:
                 return ReadSubmission(Faults([_MISLED]), notes=(_NOTE, *sorted(stage.lies)))
-            about = (index.tasks, index.notices, index.run_seconds)
+            notices = index.notices
+            if room_bytes is None and not stage.faults:
+                notices += tuple(_remarks(form, index.tasks, stage.tallies))
+            about = (index.tasks, notices, index.run_seconds)
             return ReadSubmission(stage.faults, *about, done, left, stage.used)
     require_sound_readers(setup, settings)
     if isinstance(index, Died):
         require_no_lack(index, "the listing, tables and JSON of the submission")
     return ReadSubmission(Faults([Fault(FaultKind.TOO_LARGE, ".", *_DEADLY_INDEX)]))
+
+
+def _remarks(form: Form, tasks: Sequence[str], tallies: Mapping[str, Counter[str]]) -> Iterator[str]:
+    """Yield a sentence about each field whose values are missing, or look wrong in all cases.
+
+    `Kind.oddities` tells what looks wrong. Of a field without any value the index tells.
+    """
+    for each in fields_of(task for task in tasks_of_form(form) if task.name in tasks):
+        counts = tallies.get(each.name, Counter[str]())
+        expected, read = sum(map(each.cases, form.cases)), counts[""]
+        if read < expected and (read or form.submission == "algorithm"):
+            missing = f"{expected - read} of {expected} images have no value"
+            yield f"{each.title}: {missing} and take the worst one"
+        clauses = [clause for clause, count in counts.items() if clause and count == read]
+        if clauses and read > 1:
+            yield f"{each.title}: of all {read} images, {clauses[0]}"
 
 
 def read_batches(

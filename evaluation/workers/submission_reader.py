@@ -1,6 +1,7 @@
 """The first stage in its worker: the index of a submission, and the values of its cases."""
 
 import importlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -10,7 +11,8 @@ from typing import Any
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Faults, PhaseError, ReadError
-from evaluation.core.field import ColumnKind, FileSource, IndexedSource
+from evaluation.core.field import ColumnKind, Field, FileSource, IndexedSource
+from evaluation.core.form import CaseForm
 from evaluation.core.formats import format_of_content
 from evaluation.core.limits import case_seconds
 from evaluation.core.trouble import MachineTrouble
@@ -95,6 +97,7 @@ class SubmissionReader:
         again: dict[int, Mapping[str, str]] = {}
         values = ValuesOfBatch(reader.fields, job.room_bytes)
         items, bytes_before = 0, reader.files.bytes
+        tallies = Tallies(reader.fields) if job.room_bytes is None else None
         numbers = range(len(content.cases)) if job.only is None else job.only
         if job.only is None and (quick := self._read_quickly(reader, content, job, tick)) is not None:
             if values.add_all(quick):
@@ -102,6 +105,8 @@ class SubmissionReader:
                     sum(map(reader.fields[name].kind.items, of_field.values()))
                     for name, of_field in quick.items()
                 )
+                if tallies is not None:
+                    tallies.add_all(quick, content.cases)
                 numbers = ()
             else:
                 reader.files.bytes = bytes_before
@@ -120,6 +125,8 @@ class SubmissionReader:
                     continue
                 predictions, found = reader.read(case, sources)
                 faults.add(found)
+                if tallies is not None and not faults:
+                    tallies.add_all({name: {0: value} for name, value in predictions.items()}, (case,))
                 items += sum(reader.fields[name].kind.items(value) for name, value in predictions.items())
                 if faults:
                     values.drop()  # a rejected submission is not scored
@@ -135,7 +142,8 @@ class SubmissionReader:
                 problems.append(problem_of(case.name, error))
         used = Used(reader.files.bytes - bytes_before, items)
         try:
-            return BatchReport(faults, died, tuple(problems), again, used).packed(values.packed())
+            counts = {} if tallies is None else tallies.counts
+            return BatchReport(faults, died, tuple(problems), again, used, counts).packed(values.packed())
         except (MachineTrouble, MemoryError):
             raise
         except Exception as error:  # of a kind that packs the values of many cases at once
@@ -158,6 +166,21 @@ class SubmissionReader:
         begin_file()
         limit_bytes = _QUICK_BYTES if job.left is None else min(_QUICK_BYTES, job.left.bytes)
         return reader.read_all(content.cases, content.sources, limit_bytes, begin_file)
+
+
+class Tallies:
+    """Counts by field the values that are read, and those that look wrong in the same way."""
+
+    def __init__(self, fields: Mapping[str, Field]) -> None:
+        self._fields = fields
+        self.counts: dict[str, Counter[str]] = {}
+
+    def add_all(self, values: Mapping[str, Mapping[int, Any]], cases: Sequence[CaseForm]) -> None:
+        """Count values by field and number of their case."""
+        for name, of_field in values.items():
+            kind, counts = self._fields[name].kind, self.counts.setdefault(name, Counter())
+            for number, value in of_field.items():
+                counts.update(("", *kind.oddities(value, cases[number])))
 
 
 def _digests_of(root: str, sources: Mapping[str, IndexedSource]) -> dict[str, str]:

@@ -41,7 +41,7 @@ BAD = {
     "BE 0.5 1 2 3 4 5": "expected 6 fields (class confidence x1 y1 x2 y2), found 7",
     "BE,0.5,1,2,3,4": "expected 6 fields (class confidence x1 y1 x2 y2), found 1",
     "polyp 0.5 1 2 3 4": 'expected a class (BE, HGD), found "polyp"',
-    "be 0.5 1 2 3 4": 'expected a class (BE, HGD), found "be"',
+    "hdg 0.5 1 2 3 4": 'expected a class (BE, HGD), found "hdg"',
     "BE 1.5 1 2 3 4": "expected confidence from 0 to 1, found 1.5",
     "BE -1e-9 1 2 3 4": "expected confidence from 0 to 1, found -1e-09",
     "BE nan 1 2 3 4": 'expected confidence a finite number, found "nan"',

@@ -94,7 +94,7 @@ EDD2020 = {
     "seven fields": box_line("BE 0.5 1 2 3 4 5"),
     "commas": box_line("BE,0.5,1,2,3,4"),
     "unknown class": box_line("ulcer 0.5 1 2 3 4"),
-    "class in small letters": box_line("be 0.5 1 2 3 4"),
+    "misspelt class": box_line("suspicous 0.5 1 2 3 4"),
     "confidence above 1": box_line("BE 1.5 1 2 3 4"),
     "confidence that is not a number": box_line("BE nan 1 2 3 4"),
     "corner with an underscore": box_line("BE 0.5 1_0 2 30 4"),

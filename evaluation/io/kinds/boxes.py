@@ -95,6 +95,10 @@ class BoxList(field.ColumnKind):
         FormFault.raise_all([problem.fault(source.path) for problem in lines.problems])
         return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.outside)
 
+    def oddities(self, value: Boxes, case: CaseForm) -> Iterator[str]:
+        """Yield whether there is no box, none larger than a pixel's place, or none with an area."""
+        yield from objects.oddities_of_corners(value.rows[:, 2:4], value.rows[:, 4:6])
+
     def _of_json(self, source: field.JsonSource, case: CaseForm) -> Boxes:
         rows: list[tuple[float, ...]] = []
         faults: list[Fault] = []
@@ -270,6 +274,12 @@ class BoxesInSpace(field.Kind):
         if self.space.axes > 2:
             return None
         return BOXES.one if self.single else BOXES.many
+
+    def oddities(self, value: Boxes, case: CaseForm) -> Iterator[str]:
+        """Yield as `BoxList.oddities` does; boxes in mm may lie anywhere."""
+        axes = self.space.axes
+        corners = value.rows[:, 2 : 2 + axes], value.rows[:, 2 + axes : 2 + 2 * axes]
+        yield from objects.oddities_of_corners(*corners, in_pixels=self.space.unit == "pixels")
 
     def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> Boxes:
         """Return the boxes at a source. Raises `FormFault` with the faults of all boxes."""

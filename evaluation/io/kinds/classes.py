@@ -3,13 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from evaluation.core.fault import Fault, FaultKind, FormFault, in_digits, most_similar, shorten
+from evaluation.core.fault import Fault, FaultKind, FormFault, hint_of_name, in_digits, name_meant, shorten
 from evaluation.core.field import (
     CellsSource,
     ColumnKind,
@@ -113,9 +113,9 @@ class ClassLabel(Kind):
         return self._positions[value]
 
     def _of_text(self, source: Source, text: str, found: str) -> int:
-        if text not in self._positions:
-            raise fault_at(source, self.describe(), found, hint=hint_of_class(text, self.names))
-        return self._positions[text]
+        if (name := name_meant(text, self.names)) is None:
+            raise fault_at(source, self.describe(), found, hint=hint_of_name(text, self.names))
+        return self._positions[name]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -203,11 +203,10 @@ def problem_of_classes(classes: tuple[str | int, ...]) -> str | None:
     return None
 
 
-@lru_cache(maxsize=1024)
-def hint_of_class(text: str, names: tuple[str, ...]) -> str | None:
-    """Return which class a text that is none was probably meant to be."""
-    similar = most_similar(text.removesuffix(".0"), names)
-    return None if similar is None else f"did you mean {similar!r}?"
+def _with_names(value: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return an object with its keys in the letter case of the names, unless two of them are one name."""
+    found = {name_meant(key, names) or key: item for key, item in value.items()}
+    return found if len(found) == len(value) else value
 
 
 # --- The probabilities of several classes, from columns of a table or from JSON ---
@@ -260,6 +259,7 @@ class ClassProbabilities(Kind):
     def _of_json(self, source: JsonSource) -> Probabilities:
         value = source.value
         if isinstance(value, dict):
+            value = _with_names(value, self.classes)
             if value.keys() != set(self.classes):
                 raise FormFault(self._faults_of_keys(source, value))
             value = [value[name] for name in self.classes]
@@ -277,7 +277,7 @@ class ClassProbabilities(Kind):
         unknown = [key for key in value if key not in self.classes]
         expected = f"only the keys {', '.join(self.classes)}"
         for key in unknown[:_MAX_NAMED]:
-            found, hint = f"the key {shorten(key)!r}", hint_of_class(key, self.classes)
+            found, hint = f"the key {shorten(key)!r}", hint_of_name(key, self.classes)
             faults += fault_at(source, expected, found, FaultKind.UNKNOWN, hint).faults
         if len(unknown) > _MAX_NAMED:
             found = f"{len(unknown) - _MAX_NAMED} other keys"
@@ -379,10 +379,12 @@ class FlagSet(ColumnKind):
         if not isinstance(value, list) or len(value) > len(self.names):
             raise fault_at(source, self.describe_json(), json_kind(value), FaultKind.MALFORMED)
         faults: list[Fault] = []
+        value = [name_meant(name, self.names) or name for name in value]
         for position, name in enumerate(value):
             if name not in self.names or name in value[:position]:
                 found = json_kind(name) if name not in self.names else f"{name!r} twice"
-                faults += fault_at(source, self.describe_json(), found).faults
+                hint = hint_of_name(name, self.names) if isinstance(name, str) else None
+                faults += fault_at(source, self.describe_json(), found, hint=hint).faults
         FormFault.raise_all(faults)
         return tuple(name in value for name in self.names)
 
@@ -394,10 +396,13 @@ class FlagSet(ColumnKind):
         if len(value) == len(self.names) and all(flag is True or flag is False for flag in flags):
             return flags
         faults: list[Fault] = []
+        value = _with_names(value, self.names)
+        flags = tuple(map(value.get, self.names))
         for key, flag in value.items():
             if key not in self.names:
-                expected = f"only the keys {', '.join(self.names)}"
-                faults += fault_at(source, expected, f"the key {shorten(key)!r}", FaultKind.UNKNOWN).faults
+                expected, hint = f"only the keys {', '.join(self.names)}", hint_of_name(key, self.names)
+                found = f"the key {shorten(key)!r}"
+                faults += fault_at(source, expected, found, FaultKind.UNKNOWN, hint).faults
             elif flag is not None and not isinstance(flag, bool):
                 expected = f"true, false or null for {key!r}"
                 faults += fault_at(source, expected, json_kind(flag), FaultKind.MALFORMED).faults

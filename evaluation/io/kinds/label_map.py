@@ -20,11 +20,12 @@ from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions
 from evaluation.io import volumes
 from evaluation.io.handover import HandoverError, Packed, pack_volume, unpack_volume
+from evaluation.io.kinds.masks import oddities_of_labels
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import values_in_words
 from evaluation.io.volume_header import GEOMETRY_COLUMNS, Geometry
 from evaluation.io.voxels import Plane
-from evaluation.metrics.crops import Crop, VolumeCrop, crop, stack_of
+from evaluation.metrics.crops import Crop, VolumeCrop, crop, distinct_values, stack_of
 
 # --- Labels that a phase lists, and their positions in that list, in values of any numeric type ---
 
@@ -183,6 +184,12 @@ class LabelMap(MapKind):
         path = volumes.path_of(source)
         planes = volumes.case_planes(path, case, files, self.dimensions, self.slab_bytes)
         return self._value(stack_of(self._crops(planes, path), np.uint8), case)
+
+    def oddities(self, value: LabelMapValue, case: CaseForm) -> Iterator[str]:
+        """Yield whether nothing is labelled, or all corners, or one label only."""
+        found = set[int]().union(*map(distinct_values, value.positions)) - {0}
+        names = [list(self.labels.values())[position - 1] for position in found]
+        yield from oddities_of_labels(value.positions > 0, math.prod(value.shape), names, len(self.labels))
 
     def _crops(self, planes: Iterator[Plane], path: str) -> Iterator[Crop]:
         for z, plane in enumerate(planes, start=1):

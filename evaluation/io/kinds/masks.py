@@ -1,7 +1,8 @@
 """Masks: 8-bit images of labelled regions, or one channel for each of several classes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +19,26 @@ from evaluation.io.tiff import read_channels
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import open_volume, write_volume
 from evaluation.io.voxels import BegunStream
-from evaluation.metrics.crops import Crop, crop, distinct_values
+from evaluation.metrics.crops import Crop, box_of_content, crop, distinct_values
+
+
+def oddities_of_labels(
+    labelled: NDArray[np.bool_], pixels: int, names: Sequence[str], listed: int
+) -> Iterator[str]:
+    """Yield what looks wrong about the labels of a case; see `Kind.oddities`.
+
+    labelled: whether each pixel of the crop to the labelled ones is, any shape; pixels: of the whole image.
+    names: of the labels that occur; listed: the number of those that may.
+    """
+    if not labelled.size:
+        yield "nothing is labelled"
+    elif labelled.size == pixels and all(
+        labelled[corner] for corner in product((0, -1), repeat=labelled.ndim)
+    ):
+        yield "all corners of the image are labelled (inverted?)"
+    if len(names) == 1 and listed > 1:
+        yield f"no label but {names[0]} occurs"
+
 
 # --- Label masks: 8-bit images in which each listed grey value names a region ---
 
@@ -68,6 +88,19 @@ class LabelMask(Kind):
             raise FormFault(problem.fault(path))
         relabelled = np.where(np.isin(mask.values, unlisted), np.uint8(self.unlisted_as), mask.values)
         return replace(mask, values=relabelled)
+
+    def oddities(self, value: Crop, case: CaseForm) -> Iterator[str]:
+        """Yield whether nothing is labelled, or all corners, or one label only, or labels are exchanged."""
+        found = [self.labels[label] for label in distinct_values(value.values) if label != self.background]
+        labelled = value.values != self.background
+        yield from oddities_of_labels(labelled, case.height * case.width, found, len(self.labels))
+        if self.nested and len(found) > 1:
+            inner, outer = (
+                box_of_content((value.values == label).view(np.uint8)) for label in list(self.labels)[:2]
+            )
+            if inner != outer and inner.union(outer) == inner:
+                names = list(self.labels.values())
+                yield f"{names[0]} surrounds {names[1]} (exchanged?)"
 
     def rehearse(self, reference: Crop, case: CaseForm, variant: Variant) -> Crop:
         """Return a mask: unchanged, with one pixel more, empty, or with labels and background swapped."""

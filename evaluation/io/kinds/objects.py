@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import Fault, FaultKind, FormFault, in_digits, shorten
+from evaluation.core.fault import Fault, FaultKind, FormFault, hint_of_name, in_digits, name_meant, shorten
 from evaluation.core.field import CellsSource, RowsSource, Source, fault_at
 from evaluation.core.form import CaseForm
 from evaluation.io.box_files import MAX_COORDINATE
@@ -21,6 +21,21 @@ from evaluation.io.kinds.number import number_of_cell
 AXES = ("x", "y", "z")
 FAR_AWAY = 1e6
 """A distance in millimetres or pixels beyond any image."""
+
+
+WITHIN_A_PIXEL = "all positions lie within one pixel (from 0 to 1? Positions are in pixels)"
+
+
+def oddities_of_corners(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], in_pixels: bool = True
+) -> Iterator[str]:
+    """Yield what looks wrong about the boxes of a case, shape (boxes, axes); see `Kind.oddities`."""
+    if not len(lower):
+        yield "there is no box"
+    if in_pixels and (upper <= 1).all():
+        yield WITHIN_A_PIXEL
+    if (upper <= lower).any(axis=1).all():
+        yield "no box has an area"
 
 
 @dataclass(frozen=True)
@@ -141,15 +156,16 @@ class Attributes:
         return label, annotation.probability
 
     def _class(self, name: str | None, source: object, faults: list[Fault]) -> int:
-        if name in self.classes:
-            return self.classes.index(name)
+        if (meant := name_meant(name, self.classes)) is not None:
+            return self.classes.index(meant)
         expected = f"a class ({', '.join(self.classes)})"
         if isinstance(source, CellsSource):
             found = f'"{shorten(name)}"' if name else "nothing"
         else:
             expected = f"as name {expected}"
             found = "none" if name is None else json_kind(name)
-        faults += fault_at(source, expected, found).faults  # type: ignore[arg-type]
+        hint = hint_of_name(name, self.classes) if name else None
+        faults += fault_at(source, expected, found, hint=hint).faults  # type: ignore[arg-type]
         return 0
 
     def cells(self, label: float, probability: float) -> Iterator[str]:

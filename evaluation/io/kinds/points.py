@@ -85,6 +85,13 @@ class PointInImage(Kind):
         x, y = all_numbers(coordinate, 2)
         return Point(x, y, case.width)
 
+    def oddities(self, value: Point, case: CaseForm) -> Iterator[str]:
+        """Yield whether a point is invisible, or lies within the first pixel."""
+        if not self.is_visible(value):
+            yield "the point is said to be invisible"
+        if value.x <= 1 and value.y <= 1:
+            yield objects.WITHIN_A_PIXEL
+
     def pack(self, value: Point) -> Packed:
         """Return x and y."""
         return [value.x, value.y]
@@ -196,6 +203,13 @@ class Points(Kind):
     def socket_kind(self) -> str:
         """The platform's kind of socket."""
         return POINTS.one if self.single else POINTS.many
+
+    def oddities(self, value: PointSet, case: CaseForm) -> Iterator[str]:
+        """Yield whether there is no point, or none outside the first pixel."""
+        if not len(value):
+            yield "there is no point"
+        if self.space.unit == "pixels" and (value.positions <= 1).all():
+            yield objects.WITHIN_A_PIXEL
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> PointSet:
         """Return the points at a source. Raises `FormFault` with the faults of all points."""

@@ -56,13 +56,13 @@ def test_a_class_is_read_as_its_position(kind, source, position):
     [
         (EYES, cell(""), FaultKind.WRONG_VALUE, "expected RG, NRG or U, found nothing"),
         (EYES, cell("NaN"), FaultKind.WRONG_VALUE, "expected RG, NRG or U, found 'NaN'"),
-        (EYES, cell("rg"), FaultKind.WRONG_VALUE, "expected RG, NRG or U, found 'rg' (did you mean 'RG'?)"),
+        (EYES, cell("RGG"), FaultKind.WRONG_VALUE, "expected RG, NRG or U, found 'RGG' (did you mean 'RG'?)"),
         (EYES, cell("0"), FaultKind.WRONG_VALUE, "expected RG, NRG or U, found '0'"),
         (
             EYES,
-            value("Nrg"),
+            value("Nrgs"),
             FaultKind.WRONG_VALUE,
-            "expected RG, NRG or U, found the text 'Nrg' (did you mean 'NRG'?)",
+            "expected RG, NRG or U, found the text 'Nrgs' (did you mean 'NRG'?)",
         ),
         (EYES, value(None), FaultKind.MALFORMED, "expected the text RG, NRG or U, found null"),
         (EYES, value(True), FaultKind.MALFORMED, "expected the text RG, NRG or U, found true"),

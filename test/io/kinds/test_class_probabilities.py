@@ -84,10 +84,10 @@ NUMBER = "a finite number from 0 to 1"
             ],
         ),
         (
-            value({"Melanoma": 1, "naevus": 0, "other": 0}),
+            value({"Melanomas": 1, "naevus": 0, "other": 0}),
             [
                 "output/classes.json: expected only the keys melanoma, naevus, other, "
-                "found the key 'Melanoma' (did you mean 'melanoma'?)",
+                "found the key 'Melanomas' (did you mean 'melanoma'?)",
                 "output/classes.json: expected the key 'melanoma', found none",
             ],
         ),

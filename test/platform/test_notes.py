@@ -1,0 +1,136 @@
+"""Notes of `check` on submissions that are allowed and surely not meant so."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluation.io.grey_images import write_grey
+from test.repository import REPOSITORY
+from test.started import run
+
+PHASE = """\
+name = "notes"
+title = "Notes"
+submission = "archive"
+missing = "worst"
+[fields.organs]
+kind = "label_map"
+dimensions = 2
+labels = { 1 = "cup", 2 = "disc" }
+[fields.finds]
+kind = "boxes"
+probability = true
+table = "finds.csv"
+[fields.age]
+kind = "number"
+minimum = 0
+maximum = 120
+[tasks.a.metrics.dice]
+field = "organs"
+[tasks.b.metrics.box_average_precision]
+field = "finds"
+[tasks.c.metrics.mean_absolute_error]
+field = "age"
+"""
+CASES = ("p", "q", "r")
+
+
+def good() -> np.ndarray:
+    mask = np.zeros((20, 30), np.uint8)
+    mask[4:16, 5:20] = 2
+    mask[7:10, 8:12] = 1
+    return mask
+
+
+def write(folder: Path, mask, box: str, cases=CASES, ages=CASES) -> Path:
+    (folder / "organs").mkdir(parents=True, exist_ok=True)
+    for case in cases:
+        (folder / "organs" / f"{case}.png").write_bytes(write_grey(mask, ".png"))
+    columns = "case,x1,y1,x2,y2,probability" if box.count(",") > 3 or not box else "case,x1,y1,x2,y2"
+    (folder / "finds.csv").write_text(columns + "\n" + "".join(f"{case},{box}\n" for case in CASES if box))
+    rows = "".join(f"{case},50\n" for case in ages)
+    (folder / "predictions.csv").write_text(f"case,age\n{rows}")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def form(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("notes")
+    phase = write(folder / "phase", good(), "4,4,12,9")
+    (phase / "predictions.csv").unlink()
+    rows = "".join(f"{case},30,20,50\n" for case in CASES)
+    (phase / "cases.csv").write_text(f"name,width,height,age\n{rows}")
+    (phase / "phase.toml").write_text(PHASE)
+    sealed = run("seal", phase)
+    assert sealed.returncode == 0, sealed.stderr
+    assert run("form", phase, "--output", folder / "form.json").returncode == 0
+    return folder / "form.json"
+
+
+def notes(form: Path, submission: Path, workers: int = 2) -> list[str]:
+    done = run("check", "--form", form, submission, "--workers", workers)
+    assert done.returncode == 0, done.stdout
+    return [line.removeprefix("Note: ") for line in done.stdout.splitlines() if line.startswith("Note: ")]
+
+
+BOX = "4,4,12,9,0.9"
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_nothing_is_noted_of_a_good_submission(form, tmp_path, workers):
+    assert notes(form, write(tmp_path / "s", good(), BOX), workers) == []
+
+
+@pytest.mark.parametrize(
+    ("mask", "box", "noted"),
+    [
+        (np.zeros((20, 30), np.uint8), BOX, "Organs: of all 3 images, nothing is labelled"),
+        (
+            np.where(good() == 0, 1, 0).astype(np.uint8),
+            BOX,
+            "Organs: of all 3 images, all corners of the image",
+        ),
+        (np.minimum(good(), 1), BOX, "Organs: of all 3 images, no label but cup occurs"),
+        (good(), "", "Finds: of all 3 images, there is no box"),
+        (
+            good(),
+            "0.1,0.2,0.4,0.45,0.9",
+            "Finds: of all 3 images, all positions lie within one pixel",
+        ),
+        (good(), "4,4,4,9,0.9", "Finds: of all 3 images, no box has an area"),
+    ],
+)
+def test_what_looks_wrong_in_all_images_is_noted_once(form, tmp_path, mask, box, noted):
+    submission = write(tmp_path / "s", mask, box)
+    (found,) = notes(form, submission)
+    assert found.startswith(noted)
+    assert notes(form, submission, workers=0) == [found]
+    # In some images it may be right.
+    text = (submission / "finds.csv").read_text() + f"p,{BOX}\n"
+    write(submission, good(), BOX, cases=CASES[:1])
+    (submission / "finds.csv").write_text(text)
+    assert notes(form, submission) == []
+
+
+def test_missing_values_are_counted_where_they_take_the_worst(form, tmp_path):
+    submission = write(tmp_path / "s", good(), BOX, cases=CASES[1:], ages=CASES[:1])
+    assert notes(form, submission) == [
+        "Organs: 1 of 3 images have no value and take the worst one",
+        "Age: 2 of 3 images have no value and take the worst one",
+    ]
+
+
+def test_missing_jobs_and_null_values_of_an_algorithm_are_counted(tmp_path):
+    phase = shutil.copytree(REPOSITORY / "ground-truth" / "justraigs-phase1", tmp_path / "phase")
+    assert run("seal", phase).returncode == 0
+    assert run("form", phase, "--output", tmp_path / "form.json").returncode == 0
+    submission = shutil.copytree(REPOSITORY / "test" / "input" / "justraigs-phase1", tmp_path / "s")
+    assert notes(tmp_path / "form.json", submission) == []
+    jobs = json.loads((submission / "predictions.json").read_text())
+    (submission / "predictions.json").write_text(json.dumps(jobs[1:]))
+    found = notes(tmp_path / "form.json", submission)
+    assert found
+    assert all("images have no value and take the worst one" in note for note in found)
