@@ -14,6 +14,7 @@ from evaluation.core.fault import DECIMAL_POINT, FaultKind, ReadError, shorten
 
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 _MAX_NUMBER_LENGTH = 100
 _MAX_CELLS = 10_000
 _MAX_LINES = 2_000_000
@@ -87,7 +88,10 @@ def read_table(
                 raise ReadError(FaultKind.TOO_LARGE, f"at most {max_rows} rows", "more", line)
             if len(cells) <= max(layout.positions) or any(cells[layout.max_cells :]):
                 expected = f"{layout.max_cells} fields"
-                problems.append(ReadError(FaultKind.MALFORMED, expected, str(len(cells)), line))
+                values = range(len(columns) if len(columns) > 1 else 2)[1:]
+                in_two = len(cells) - layout.max_cells in values and all(map(_WHOLE.fullmatch, cells[1:]))
+                point = DECIMAL_POINT if in_two else None
+                problems.append(ReadError(FaultKind.MALFORMED, expected, str(len(cells)), line, point))
             else:
                 rows.append(Row(line, tuple([cells[position] for position in layout.positions])))
     except _HeaderError as error:

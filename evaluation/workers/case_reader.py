@@ -51,7 +51,9 @@ class JsonValues:
         if source.entries is None:
             return JsonSource(content, path, source.place)
         if not isinstance(content, list) or len(content) != source.entries:
-            found = f"{len(content)} values" if isinstance(content, list) else json_kind(content)
+            found = json_kind(content)
+            if isinstance(content, list):
+                found = "1 value" if len(content) == 1 else f"{len(content)} values"
             raise fault_at(source, f"a list of {source.entries} values", found, FaultKind.MALFORMED)
         index = case.stack_index
         entry = JsonSource(content[index], path, source.place, index)

@@ -150,6 +150,15 @@ def test_a_first_row_is_data_by_its_key_or_its_number():
     assert known.header == ()
 
 
+@pytest.mark.parametrize(
+    ("row", "hinted"),
+    [("V1,0,5", True), ("V1,-1,25", True), ("V1,0.5,1", False), ("V1,0,5,7", False), ("V1", False)],
+)
+def test_decimal_commas_that_split_a_number_are_hinted_at(row, hinted):
+    (problem,) = read(f"FileName,Glaucoma Risk\n{row}\n").problems
+    assert problem.hint == ("use a decimal point" if hinted else None)
+
+
 def test_columns_of_a_header_that_nobody_reads():
     table = read("id,Glaucoma_risk,FILENAME,,n\n1,0.9,V1,,2\n")
     assert table.header == ("id", "Glaucoma_risk", "FILENAME", "", "n")

@@ -21,6 +21,9 @@ from evaluation.io.volume_header import Geometry, geometry_of
 from evaluation.io.volumes import SLAB_BYTES, case_planes, path_of, write_volume
 from evaluation.metrics.crops import EMPTY, Crop, box_of_content
 
+_LEVELS = 5
+"""Confidences are often given in as many levels."""
+
 
 @dataclass(frozen=True)
 class Volume:
@@ -154,7 +157,9 @@ class StoredVolume:
         if bad is not None:
             near = (minimum, maximum, *((round(bad),) if self.kind.whole and np.isfinite(bad) else ()))
             found = f"{in_digits(float(bad), *near)} in B-scan {z + 1}"
-            raise fault_at(FileSource(self.path), self.kind.values(), found)
+            levels = f"levels from 1 to {_LEVELS}? Divide them by {_LEVELS}"
+            hint = levels if maximum == 1 and bad in range(2, _LEVELS + 1) else None
+            raise fault_at(FileSource(self.path), self.kind.values(), found, hint=hint)
 
 
 def _cropped(plane: NDArray[Any]) -> Crop:
