@@ -54,7 +54,14 @@ _LONG_FIRST = (
     ("test/container/", "test/docs/"),
     "test/organiser/rescoring/",
     ("test/hostile/", "test/cli/", "test/organiser/"),
-    ("test/test_package", "test/challenges/", "test/examples/", "test/systems/"),
+    (
+        "test/test_package",
+        "test/test_leaves",
+        "test/surroundings/",
+        "test/challenges/",
+        "test/examples/",
+        "test/systems/",
+    ),
 )
 
 

@@ -1,0 +1,84 @@
+"""Every command as a process of its own in Python's development mode, where each warning is an error."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from evaluation.cli.main import COMMANDS
+from test.repository import REPOSITORY
+
+# In their order: a command works on what those before it have written.
+LINES = """
+plan --sensitivity 0.8 0.02 --prevalence 0.16
+new lesions --like segmentation
+cases lesions/phase
+seal lesions/phase
+rehearse lesions/phase
+settings lesions/phase
+form lesions/phase --output form.json
+check --form form.json lesions/submission
+unpack lesions/submission input
+evaluate --ground-truth lesions/phase --input input --output scored --workers 1
+summary scored/metrics.json
+describe lesions/phase --output data
+subset lesions/phase --share 0.5 --output part
+audit lesions/phase --attack
+convert lesions/submission --ground-truth lesions/phase --output jobs
+schema phase
+completion bash
+graders exam answers.csv --output exam.csv
+sample refuge --output sample --cases 20 --width 80 --height 80
+seal sample/ground-truth/refuge-sample
+evaluate --each sample/submissions --ground-truth sample/ground-truth/refuge-sample --output each --workers 2
+rank each --output board --resamples 100
+ensemble teams/good teams/poor --ground-truth phase --output both
+fuse annotators annotations --output fused
+report submission --ground-truth lesions/phase --input input --output one.html --workers 1
+report leaderboard board --output board.html
+paper phase --results board --output paper
+""".strip().splitlines()
+WITH_DOCKER = {"audience", "build", "export"}
+"""The tests of the container start them."""
+
+
+def started(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    surroundings = {
+        **os.environ,
+        "PYTHONDEVMODE": "1",
+        "PYTHONPATH": str(REPOSITORY),
+        "PYTHONWARNINGS": "error",
+    }
+    command = [sys.executable, "-m", "evaluation", *line.split()]
+    return subprocess.run(
+        command, cwd=folder, env=surroundings, capture_output=True, text=True, timeout=200, check=False
+    )
+
+
+def test_every_command_is_there():
+    assert {line.split()[0] for line in LINES} == COMMANDS.keys() - WITH_DOCKER
+
+
+def prepare(name: str, folder: Path) -> None:
+    """Put what a command works on where its line has it."""
+    if name == "ensemble":
+        shutil.move(folder / "sample/submissions", folder / "teams")
+        shutil.move(folder / "sample/ground-truth/refuge-sample", folder / "phase")
+    if name == "fuse":
+        shutil.copytree(folder / "teams", folder / "annotations" / "readers")
+        shutil.copy(folder / "phase" / "phase.toml", folder / "annotations")
+        rows = (folder / "phase" / "cases.csv").read_text().splitlines()
+        few = "".join(",".join(row.split(",")[:5]) + "\n" for row in rows)
+        (folder / "annotations" / "cases.csv").write_text(few)
+
+
+def test_no_command_warns(tmp_path):
+    (tmp_path / "answers.csv").write_text("name,final_label,ann,bo\nE1,RG,RG,NRG\nE2,NRG,NRG,NRG\n")
+    for line in LINES:
+        prepare(line.split()[0], tmp_path)
+        done = started(line, tmp_path)
+        assert done.returncode == 0, line + done.stdout + done.stderr
+        # What is raised where nobody can catch it is only printed.
+        assert not re.search("Warning|Exception ignored", done.stderr), line + done.stderr
