@@ -198,6 +198,11 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
         known | dict(zip(ranked, titles, strict=True)),
         phase.form.optional_tasks,
     )
+    if scheme_of(phase.challenge, phase.options).phases:
+        notes.append(
+            "a combined leaderboard of the platform ranks over several public phases by the mean, median or "
+            "sum of ranks, without weights, and leaves out who lacks a phase; `rank` follows the challenge"
+        )
     both = zip(ranked, titles, strict=True)
     unordered = [title for name, title in both if name in metrics and not metrics[name].ordered]
     if unordered:

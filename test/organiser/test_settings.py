@@ -271,3 +271,11 @@ def test_public_are_the_keys_that_every_submission_has(tmp_path):
     assert least < whole
     # The fovea is the task that a submission may leave out.
     assert whole - least == {path for path in whole if ".fovea." in path}
+
+
+@pytest.mark.parametrize(("challenge", "told"), [("refuge-onsite", True), ("edd2020", False)])
+def test_combined_leaderboards_are_told_where_a_challenge_combines_phases(challenge, told):
+    folder = REPOSITORY / "ground-truth" / challenge
+    phase = load_phase(folder, scan(folder))
+    settings = platform_settings(phase, metrics_of_empty_submission(phase, 0))
+    assert any("combined leaderboard" in note for note in notes_of(phase, settings)) == told
