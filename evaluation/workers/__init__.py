@@ -22,10 +22,11 @@ knows no label, and a process that knows labels decodes no file of a submission.
   checked part by part. Only readers unpickle bytes of readers: the content of a batch stays bytes elsewhere.
 - Batches are cut by the cost of their cases. Cases, outcomes and small values cross as columns (`batches`).
 - The first stage (`reading`) ends with every case read, or with faults. Only without a fault does the second
-  (`scoring`) start. Scorers (`scorer`) get the values through the main process, which does not look into
-  them; each kind of field checks its own before it is scored.
-- Values beyond the granted memory are dropped. Each scorer then has a reader at its side, which reads those
-  files again when their case is scored, and only accepts the same bytes.
+  (`scoring`) start. Scorers (`scorer`) get the values through the main process. There each kind of field
+  checks its own before anything is scored, while no label is in use, and in the scorer again.
+- Values beyond the granted memory are dropped. Such a case is scored with a new reader at the scorer's side,
+  which reads its files again, and only accepts the same bytes. It can see how long scoring took: so whatever
+  it says costs its case, and there is always a result.
 - A worker (`worker`, `pool`) has a connection of its own to the main process. One that ends, or is silent for
   longer than a case may take, is killed and replaced, and its cases are tried again alone. A file that kills
   its reader twice is a fault of the submission; a case that kills its scorer twice takes the worst values.
