@@ -12,12 +12,14 @@ from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.formats import (
     FORMATS,
     HEAD_BYTES,
+    TIFF,
     Format,
     extensions_of,
     format_of_content,
     format_of_name,
     image_formats,
 )
+from evaluation.io import tiff
 from evaluation.io.pixels import Size
 from evaluation.io.volume_header import Geometry
 from evaluation.io.voxels import BegunStream, OpenVolume
@@ -60,6 +62,8 @@ def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Cr
 
     Raises `ReadError` as `read_grey` does.
     """
+    if (large := read_large_cropped(data, size, False, background)) is not None:
+        return large
     key = (bytes(data), size, background) if len(data) <= _MAX_REMEMBERED_BYTES else None
     if key in _known_empty:
         return Crop(np.empty((0, 0), dtype=np.uint8))
@@ -70,6 +74,11 @@ def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Cr
         _known_empty[key] = None
     # A copy of the box, since the image may lie in a buffer that the next file overwrites.
     return replace(mask, values=mask.values.copy())
+
+
+def read_large_cropped(data: memoryview, size: Size, any_type: bool, background: int) -> Crop | None:
+    """Return a large TIFF image cropped to its foreground, None for any other. Raises `ReadError`."""
+    return tiff.read_large(data, size, any_type, background) if TIFF.begins(bytes(data[:4])) else None
 
 
 def read_grey(data: memoryview, path: str, size: Size | None) -> NDArray[np.uint8]:

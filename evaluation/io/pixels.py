@@ -182,6 +182,7 @@ def _decoded(data: bytes, image_format: ImageFormat, pillow: bool) -> NDArray[An
             return _from_memory_file(data)
         from PIL import Image  # as above
 
+        Image.MAX_IMAGE_PIXELS = None  # the size has been compared with the case's
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about metadata, which is not used
             image = Image.open(io.BytesIO(data), formats=[image_format])

@@ -80,6 +80,8 @@ def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[A
     if colour_type == _PALETTE:
         return _through_palette(pixels, depth, chunks)
     _require_opaque(pixels, depth, chunks)
+    if any_type and depth == 1 and colour_type == _GREY:
+        return pixels.astype(np.bool_)
     return pixels if pixels.ndim == 2 else grey_of_channels(pixels)
 
 

@@ -4,8 +4,7 @@ import io
 import struct
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import repeat
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from evaluation.io.pixels import (
 )
 from evaluation.io.volume_header import Geometry, header_of
 from evaluation.io.voxels import BegunStream, OpenVolume, whole_plane
+from evaluation.metrics.crops import Box, Crop, crop
 
 # --- The tags of the pages of a TIFF file (and of EXIF metadata), checked before any pixel is decoded ---
 
@@ -35,10 +35,12 @@ WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC, FILL_ORDER = 256, 257, 258, 259, 
 STRIP_OFFSETS, ORIENTATION, SAMPLES, ROWS_PER_STRIP, STRIP_BYTES = 273, 274, 277, 278, 279
 PLANAR, PREDICTOR, TILE_WIDTH, TILE_HEIGHT, TILE_OFFSETS, TILE_BYTES = 284, 317, 322, 323, 324, 325
 EXTRA_SAMPLES, SAMPLE_FORMAT = 338, 339
+REDUCED, _FAX_OPTIONS = 254, (292, 293)
 KIND_TAGS = frozenset(
     {
         *(WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC, FILL_ORDER, ORIENTATION, SAMPLES),
         *(ROWS_PER_STRIP, PLANAR, PREDICTOR, TILE_WIDTH, TILE_HEIGHT, EXTRA_SAMPLES, SAMPLE_FORMAT),
+        *(REDUCED, *_FAX_OPTIONS),
     }
 )
 _SINGLE = KIND_TAGS - {BITS, EXTRA_SAMPLES, SAMPLE_FORMAT}
@@ -48,6 +50,8 @@ _ALIKE = (WIDTH, HEIGHT, BITS, PHOTOMETRIC, SAMPLE_FORMAT, SAMPLES, PLANAR)
 PAGE_TAGS = KIND_TAGS | {STRIP_OFFSETS, STRIP_BYTES, TILE_OFFSETS, TILE_BYTES}
 
 NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS = 1, 5, 8, 32946, 32773
+_FAXES = (2, 3, 4)
+"""CCITT's codes for images of one bit."""
 BLACK_IS_ZERO, RGB, SEPARATED = 1, 2, 5
 ALPHA = (1, 2)
 
@@ -55,7 +59,7 @@ _MAX_VALUES = 4_000_000
 """The largest number of values of all tags and pages of a file together."""
 _TYPE_LETTERS = {3: "H", 4: "I", 16: "Q"}
 _PHOTOMETRICS = {0: "inverted grey (white is zero)", 2: "RGB", 3: "a palette", 5: "CMYK", 6: "YCbCr"}
-_TYPES = {(1, 1): "u1", (1, 8): "u1", (1, 16): "u2", (1, 32): "u4", (2, 8): "i1", (2, 16): "i2"}
+_TYPES = {(1, 1): "?", (1, 8): "u1", (1, 16): "u2", (1, 32): "u4", (2, 8): "i1", (2, 16): "i2"}
 _TYPES |= {(1, 64): "u8", (2, 32): "i4", (2, 64): "i8", (3, 32): "f4", (3, 64): "f8"}
 
 
@@ -158,7 +162,8 @@ def check_page(tags: Tags, photometrics: Collection[int]) -> None:
     if PHOTOMETRIC not in tags.values:  # some programs then take white for zero
         raise damaged(IMAGE, f"no tag {PHOTOMETRIC} (photometric interpretation)")
     compression, photometric = tags.one(COMPRESSION, NONE), tags.one(PHOTOMETRIC, BLACK_IS_ZERO)
-    if compression not in (NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS):
+    faxes = _FAXES if tags.one(BITS, 1) == tags.one(SAMPLES, 1) == 1 else ()
+    if compression not in (NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS, *faxes):
         expected = "no compression, LZW, deflate or PackBits"
         raise ReadError(FaultKind.WRONG_VALUE, expected, f"compression {compression}")
     if tags.one(SAMPLES, 1) < _MIN_SAMPLES.get(photometric, 1):
@@ -198,57 +203,177 @@ def check_pages(data: memoryview, photometrics: Collection[int], max_pages: int)
 _DEFLATES = (DEFLATE, OLD_DEFLATE)
 _HEADER_BYTES = 8
 _LONG, _LARGEST_LONG = 4, 0xFFFFFFFF
+_BATCH_BYTES = 1 << 24
 
 
 def decode_page(data: memoryview, tags: Tags) -> NDArray[Any]:
     """Return the values (y, x, channel) of a page, a view of `data` if they are contiguous there.
 
-    Uncompressed strips are used in place and deflated ones are inflated here. Pillow decodes everything else
-    from a new file that contains only the encoded bytes, without tags that it could interpret differently.
-    ``tags`` holds all of `PAGE_TAGS`; several channels must have 8 bits each. Raises `ReadError` (unreadable
-    or wrong value).
+    ``tags`` holds all of `PAGE_TAGS`; several channels must have 1 or 8 bits each. Raises `ReadError`
+    (unreadable or wrong value).
     """
     channels = tags.one(SAMPLES, 1)
-    offsets, lengths = (len(tags.values.get(tag, ())) for tag in tags.places)
-    # Only the length of a single strip may be missing.
-    if offsets != lengths and (lengths or offsets > 1):
-        raise damaged(IMAGE, f"{lengths} lengths of {offsets} strips or tiles")
     if channels == 1 or tags.one(PLANAR, 1) == 1:
         return _decode(data, tags, channels, slice(None))
-    count = offsets // channels
+    count = len(tags.values.get(tags.places[0], ())) // channels
     parts = [slice(plane * count, (plane + 1) * count) for plane in range(channels)]
     return np.moveaxis(np.stack([_decode(data, tags, 1, part)[..., 0] for part in parts]), 0, -1)
 
 
 def _decode(data: memoryview, tags: Tags, channels: int, part: slice) -> NDArray[Any]:
     """Return the values of those strips or tiles."""
-    dtype, width, height = tags.dtype, tags.size.width, tags.size.height
-    if dtype is None:
-        raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, "another type of values")
-    if {STRIP_OFFSETS, TILE_OFFSETS} <= tags.values.keys():
-        raise damaged(IMAGE, "both strips and tiles")
-    offsets, lengths = (tags.values.get(tag, ())[part] for tag in tags.places)
-    if min(offsets, default=0) < _HEADER_BYTES:
-        raise damaged(IMAGE, "pixels in the header of the file")
-    compression, predictor = tags.one(COMPRESSION, NONE), tags.one(PREDICTOR, 1)
-    pixel_bytes = channels * dtype.itemsize
-    step = tags.one(TILE_WIDTH, width)
-    columns = -(-width // step) * step
-    tile_bytes = step * tags.one(TILE_HEIGHT, height) * tags.one(BITS, 1) * channels // 8
-    if tags.is_tiled and compression == NONE and set(lengths) != {tile_bytes}:
-        raise damaged(IMAGE, "tiles of another length than their rows")
-    in_rows = not tags.is_tiled and tags.one(BITS, 1) > 1
-    if in_rows and compression in (NONE, PACK_BITS, *_DEFLATES):
-        found = np.frombuffer(_rows(data, tags, offsets, lengths, width * pixel_bytes), np.uint8)
-    else:
-        bare = _bare_file(_pieces(data, offsets, lengths), tags, columns, pixel_bytes)
-        found = decode(bare, "TIFF", (height, columns * pixel_bytes)).astype(np.uint8, copy=False)
-    blocks = found.reshape(height, columns // step, step * pixel_bytes)
-    if compression not in (NONE, PACK_BITS) and predictor > 1:
-        values = _of_differences(blocks, dtype, channels, predictor)
-    else:
-        values = blocks.view(dtype)
-    return values.reshape(height, columns, channels)[:, :width]
+    segments = _Segments(data, tags, channels, part)
+    if (rows := segments.plain_rows()) is not None:
+        return rows
+    values = np.zeros((tags.size.height, tags.size.width, channels), segments.dtype.newbyteorder("="))
+    for top, left, block in segments:
+        space = values[top : top + len(block), left : left + block.shape[1]]
+        space[...] = block[: len(space), : space.shape[1]]
+    return values
+
+
+def decode_cropped(data: memoryview, tags: Tags, background: int) -> Crop:
+    """Return the values (y, x) of a page of one channel, cropped to those that are not the background.
+
+    At most some tiles or strips are in memory besides. Raises `ReadError` as `decode_page` does.
+    """
+    segments, found, around = _Segments(data, tags, 1, slice(None)), [], Box(0, 0, 0, 0)
+    for top, left, block in segments:
+        inside = block[: tags.size.height - top, : tags.size.width - left, 0]
+        part = crop(inside, background)
+        if part.values.size:
+            part = Crop(part.values.copy(), top + part.top, left + part.left)
+            around = around.union(part.box)
+            found.append(part)
+    values = np.full(around.shape, background, segments.dtype.newbyteorder("="))
+    for part in found:
+        values[part.box.slices_in(around)] = part.values
+    return Crop(values, around.top, around.left)
+
+
+class _Segments:
+    """The tiles or strips of a page or of one of its channels; iterating yields top, left and the values.
+
+    Values are (y, x, channel) and may reach beyond the right and the lower edge. A segment without bytes, as
+    GDAL leaves it out, is 0. Deflated segments are inflated here. Pillow decodes LZW and fax codes from new
+    files that contain some encoded segments only, without tags that it could interpret differently.
+    """
+
+    def __init__(self, data: memoryview, tags: Tags, channels: int, part: slice) -> None:
+        """Check where they lie. Raises `ReadError`."""
+        dtype, size = tags.dtype, tags.size
+        if dtype is None:
+            raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, "another type of values")
+        if {STRIP_OFFSETS, TILE_OFFSETS} <= tags.values.keys():
+            raise damaged(IMAGE, "both strips and tiles")
+        offsets, lengths = (tags.values.get(tag, ())[part] for tag in tags.places)
+        # Only the length of a single strip may be missing.
+        if len(offsets) != len(lengths) and (lengths or len(offsets) > 1):
+            raise damaged(IMAGE, f"{len(lengths)} lengths of {len(offsets)} strips or tiles")
+        self.dtype: np.dtype[Any] = dtype
+        self._data, self._tags, self._channels = data, tags, channels
+        self._compression = tags.one(COMPRESSION, NONE)
+        self._predictor = 1 if self._compression in (NONE, PACK_BITS) else tags.one(PREDICTOR, 1)
+        self._bits = tags.one(BITS, 1)
+        self._step = tags.one(TILE_WIDTH, size.width)
+        tall = tags.one(TILE_HEIGHT, 0) if tags.is_tiled else tags.one(ROWS_PER_STRIP, size.height)
+        self._tall = tall if tags.is_tiled else min(max(tall, 1), size.height)
+        self._across = -(-size.width // self._step)
+        self._row_bytes = (self._step * channels * self._bits + 7) // 8
+        wanted = self._across * -(-size.height // self._tall)
+        if len(offsets) != wanted:
+            raise damaged(IMAGE, f"{len(offsets)} {'tiles' if tags.is_tiled else 'strips'}")
+        plain = [self._rows(number) * self._row_bytes for number in range(wanted)]
+        lengths = lengths or (tuple(plain) if self._compression == NONE else ())
+        if len(offsets) != len(lengths):
+            raise damaged(IMAGE, "damaged or incomplete image data")
+        present = [(start, count) for start, count in zip(offsets, lengths, strict=True) if start or count]
+        if any(start < _HEADER_BYTES for start, _ in present):
+            raise damaged(IMAGE, "pixels in the header of the file")
+        if any(start + count > len(data) for start, count in present):
+            raise damaged(IMAGE, "a file that ends before its pixels")
+        if sum(count for _, count in present) > len(data):
+            raise damaged(IMAGE, "strips or tiles that overlap")
+        if self._compression == NONE and any(
+            count != whole for count, whole in zip(lengths, plain, strict=True) if count
+        ):
+            kind = "tiles" if tags.is_tiled else "strips"
+            raise damaged(IMAGE, f"{kind} of another length than their rows")
+        self._places = list(zip(offsets, lengths, strict=True))
+
+    def _rows(self, number: int) -> int:
+        """Return how many rows are stored for a segment; the last strip may be shorter, a tile is not."""
+        return (
+            self._tall
+            if self._tags.is_tiled
+            else min(self._tall, self._tags.size.height - number * self._tall)
+        )
+
+    def plain_rows(self) -> NDArray[Any] | None:
+        """Return the values of strips that lie one after the other without compression, as a view."""
+        starts = [start for start, _ in self._places]
+        ends = [start + count for start, count in self._places]
+        if self._tags.is_tiled or self._compression != NONE or self._bits == 1 or ends[:-1] != starts[1:]:
+            return None
+        if not all(count for _, count in self._places):
+            return None
+        found = np.frombuffer(self._data[starts[0] : ends[-1]], self.dtype)
+        return found.reshape(self._tags.size.height, self._tags.size.width, self._channels)
+
+    def __iter__(self) -> Iterator[tuple[int, int, NDArray[Any]]]:
+        """Yield the segments from left to right and from top to bottom. Raises `ReadError`."""
+        for first, decoded in self._decoded():
+            for number, rows in enumerate(decoded, start=first):
+                line, column = divmod(number, self._across)
+                yield line * self._tall, column * self._step, self._values(rows)
+
+    def _values(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
+        """Return the values (y, x, channel) of the bytes (y, byte) of a segment."""
+        if self._predictor > 1:
+            rows = rows.reshape(len(rows), 1, -1)
+            return _of_differences(rows, self.dtype, self._channels, self._predictor).reshape(
+                len(rows), self._step, self._channels
+            )
+        if self._bits == 1:
+            bits = rows if self._compression in _FAXES else np.unpackbits(rows, axis=1)
+            rows = bits[:, : self._step * self._channels]
+        return np.ascontiguousarray(rows).view(self.dtype).reshape(len(rows), self._step, self._channels)
+
+    def _decoded(self) -> Iterator[tuple[int, list[NDArray[np.uint8]]]]:
+        """Yield the number of a segment, and the bytes (y, byte) of it and of some that follow."""
+        batch: list[int] = []
+        width = self._step if self._compression in _FAXES else self._row_bytes
+        for number, (start, count) in enumerate(self._places):
+            shape = (self._rows(number), width)
+            piece = self._data[start : start + count]
+            if self._compression in (LZW, *_FAXES) and count:
+                batch.append(number)
+                if len(batch) * self._tall * width >= _BATCH_BYTES:
+                    yield batch[0], self._decoded_by_pillow(batch, width)
+                    batch = []
+                continue
+            if batch:
+                yield batch[0], self._decoded_by_pillow(batch, width)
+                batch = []
+            if not count:
+                found: bytes | memoryview = bytes(shape[0] * shape[1])
+            elif self._compression == PACK_BITS:
+                found = _unpacked(piece, shape[0] * shape[1], shape[1])
+            else:
+                found = piece if self._compression == NONE else _inflated(piece, shape[0] * shape[1])
+            yield number, [np.frombuffer(found, np.uint8).reshape(shape)]
+        if batch:
+            yield batch[0], self._decoded_by_pillow(batch, width)
+
+    def _decoded_by_pillow(self, numbers: Sequence[int], width: int) -> list[NDArray[np.uint8]]:
+        """Return the bytes of successive segments, which become the strips of one file."""
+        ends = np.cumsum([self._rows(number) for number in numbers])
+        pieces = [
+            self._data[start : start + count] for start, count in (self._places[one] for one in numbers)
+        ]
+        bare = _bare_file(pieces, self._tags, width, int(ends[-1]), self._tall)
+        found = decode(bare, "TIFF", (int(ends[-1]), width)).astype(np.uint8, copy=False)
+        return np.split(found, ends[:-1])
 
 
 def _of_differences(
@@ -267,37 +392,6 @@ def _of_differences(
     whole = np.dtype(f"u{dtype.itemsize}")
     differences = blocks.view(whole.newbyteorder(dtype.byteorder)).reshape(*blocks.shape[:2], -1, channels)
     return np.cumsum(differences, axis=2, dtype=whole).view(dtype.newbyteorder("="))
-
-
-def _rows(
-    data: memoryview, tags: Tags, offsets: Sequence[int], lengths: Sequence[int], row_bytes: int
-) -> memoryview | bytes:
-    """Return the bytes of all rows of strips that are not compressed, deflated or packed."""
-    height = tags.size.height
-    rows = min(max(tags.one(ROWS_PER_STRIP, height), 1), height)
-    if len(offsets) != -(-height // rows):
-        raise damaged(IMAGE, f"{len(offsets)} strips")
-    plain = [min(rows, height - first) * row_bytes for first in range(0, height, rows)]
-    compression = tags.one(COMPRESSION, NONE)
-    if compression == NONE and lengths and list(lengths) != plain:
-        raise damaged(IMAGE, "strips of another length than their rows")
-    strips = _pieces(data, offsets, plain if compression == NONE else lengths)
-    if compression == PACK_BITS:
-        return b"".join(map(_unpacked, strips, plain, repeat(row_bytes)))
-    if compression != NONE:
-        return b"".join(map(_inflated, strips, plain))
-    ends = [start + length for start, length in zip(offsets, plain, strict=True)]
-    return data[offsets[0] : ends[-1]] if ends[:-1] == list(offsets[1:]) else b"".join(strips)
-
-
-def _pieces(data: memoryview, offsets: Sequence[int], lengths: Sequence[int]) -> list[memoryview]:
-    if len(offsets) != len(lengths):
-        raise damaged(IMAGE, "damaged or incomplete image data")
-    if any(start + length > len(data) for start, length in zip(offsets, lengths, strict=True)):
-        raise damaged(IMAGE, "a file that ends before its pixels")
-    if sum(lengths) > len(data):
-        raise damaged(IMAGE, "strips or tiles that overlap")
-    return [data[start : start + length] for start, length in zip(offsets, lengths, strict=True)]
 
 
 def _inflated(strip: memoryview, length: int) -> bytes:
@@ -332,21 +426,23 @@ def _unpacked(strip: memoryview, length: int, row_bytes: int) -> bytes:
     return bytes(found)
 
 
-def _bare_file(pieces: Sequence[memoryview], tags: Tags, columns: int, pixel_bytes: int) -> bytes:
-    """Return a TIFF file of one page with the encoded strips or tiles; each byte is a pixel."""
+def _bare_file(pieces: Sequence[memoryview], tags: Tags, width: int, height: int, tall: int) -> bytes:
+    """Return a TIFF file of one page with encoded segments as strips.
+
+    Each byte is a pixel, of a fax each bit.
+    """
     order = "<" if tags.little_endian else ">"
     body = bytearray(8)
     starts = []
     for piece in pieces:
         starts.append(len(body))
         body += piece
-    kept = (HEIGHT, COMPRESSION, ROWS_PER_STRIP, TILE_HEIGHT)
+    kept = (COMPRESSION, *_FAX_OPTIONS)
     values: dict[int, Sequence[int]] = {tag: tags.values[tag][:1] for tag in kept if tag in tags.values}
-    values |= {WIDTH: (columns * pixel_bytes,), BITS: (1 if tags.one(BITS, 1) == 1 else 8,)}
-    if tags.is_tiled:
-        values[TILE_WIDTH] = (tags.one(TILE_WIDTH, 0) * pixel_bytes,)
+    values |= {WIDTH: (width,), HEIGHT: (height,), ROWS_PER_STRIP: (tall,)}
+    values |= {BITS: (1 if tags.one(COMPRESSION, NONE) in _FAXES else 8,)}
     values |= {PHOTOMETRIC: (BLACK_IS_ZERO,), SAMPLES: (1,)}
-    values |= {tags.places[0]: starts, tags.places[1]: [*map(len, pieces)]}
+    values |= {STRIP_OFFSETS: starts, STRIP_BYTES: [*map(len, pieces)]}
     entries = []
     for tag, numbers in sorted(values.items()):
         content = struct.pack(f"{order}{len(numbers)}I", *(min(number, _LARGEST_LONG) for number in numbers))
@@ -358,6 +454,9 @@ def _bare_file(pieces: Sequence[memoryview], tags: Tags, columns: int, pixel_byt
     return bytes(body + struct.pack(f"{order}H", len(entries)) + b"".join(entries) + bytes(4))
 
 
+_LARGE_PIXELS = 1 << 26
+_IS_REDUCED = 1
+
 # --- TIFF images: one page of grey values or numbers, and several channels of 8 bits in any layout ---
 
 
@@ -365,20 +464,40 @@ def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[A
     """Return the values (y, x) of a TIFF image of one page, a view of `data` if not compressed.
 
     Accepted are grey, and RGB with equal channels with or without an opaque alpha channel; strips or tiles;
-    uncompressed, LZW, deflate or PackBits. Channels have 8 bits; with ``any_type`` a single one has 8, 16,
-    32 or 64, integers or floating-point numbers.
+    uncompressed, LZW, deflate, PackBits or fax. Channels have 8 bits; with ``any_type`` a single one has 8,
+    16, 32 or 64, integers or floating-point numbers. Values of one bit are 0 and 255, with ``any_type``
+    booleans. Of a pyramid the largest level is read.
 
     Raises `ReadError` (unreadable, wrong size, wrong value or too large).
     """
-    tags = read_page(data, PAGE_TAGS)
+    tags = _tags_of_image(data, size, any_type)
+    values = grey_of_channels(decode_page(data, tags))
+    return values if any_type or values.dtype != np.bool_ else values.view(np.uint8) * np.uint8(255)
+
+
+def read_large(data: memoryview, size: Size, any_type: bool, background: int) -> Crop | None:
+    """Return an image cropped to the values that are not the background, read tile by tile.
+
+    None for one that is small, or not of one channel: `read_image` reads it. Raises `ReadError`.
+    """
+    if size.width * size.height < _LARGE_PIXELS:
+        return None
+    tags = _tags_of_image(data, size, any_type)
+    if tags.one(SAMPLES, 1) > 1:
+        return None
+    is_scaled = tags.one(BITS, 1) == 1 and not any_type
+    found = decode_cropped(data, tags, background != 0 if is_scaled else background)
+    return replace(found, values=found.values.view(np.uint8) * np.uint8(255)) if is_scaled else found
+
+
+def _tags_of_image(data: memoryview, size: Size | None, any_type: bool) -> Tags:
+    """Return the tags of the page of an image, all checked. Raises `ReadError`."""
+    tags = _largest_level(data)
     check_size(tags.size, size)
-    if tags.following:
-        raise ReadError(FaultKind.WRONG_VALUE, "one page", "several pages")
     channels = tags.one(SAMPLES, 1)
     if not (any_type and channels == 1):
         _require_bytes(tags)
-    # Some programs read the values of one bit as 0 and 1, others as 0 and 255.
-    elif tags.dtype is None or tags.one(BITS, 1) == 1:
+    elif tags.dtype is None:
         raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, f"{tags.one(BITS, 1)} bits of another type")
     check_page(tags, (BLACK_IS_ZERO, RGB))
     is_grey = tags.one(PHOTOMETRIC, BLACK_IS_ZERO) == BLACK_IS_ZERO
@@ -390,7 +509,20 @@ def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[A
         raise ReadError(FaultKind.WRONG_VALUE, "an extra channel that is declared as alpha", "another one")
     if channels > 1 and tags.one(PLANAR, 1) != 1:
         raise ReadError(FaultKind.WRONG_VALUE, "channels stored pixel by pixel", "separate planes")
-    return grey_of_channels(decode_page(data, tags))
+    return tags
+
+
+def _largest_level(data: memoryview) -> Tags:
+    """Return the tags of the only page, or of a pyramid's first and largest one. Raises `ReadError`."""
+    first = read_page(data, PAGE_TAGS)
+    if first.following:
+        _, *levels = read_pages(data, (WIDTH, HEIGHT, REDUCED))
+        smaller = [level.size for level in levels if level.one(REDUCED, 0) & _IS_REDUCED]
+        if len(smaller) < len(levels) or any(
+            one.width > first.size.width or one.height > first.size.height for one in smaller
+        ):
+            raise ReadError(FaultKind.WRONG_VALUE, "one page, or the levels of a pyramid", "several pages")
+    return first
 
 
 def read_channels(data: memoryview, channels: int, size: Size) -> NDArray[np.uint8]:
@@ -413,6 +545,8 @@ def read_channels(data: memoryview, channels: int, size: Size) -> NDArray[np.uin
             raise ReadError(FaultKind.WRONG_VALUE, f"{channels} channels", str(samples * pages))
     # Kept channel by channel: interleaving them first would take longer than decoding.
     decoded = [np.moveaxis(decode_page(data, tags), -1, 0) for tags in read_pages(data, PAGE_TAGS)]
+    if first.one(BITS, 1) == 1:
+        decoded = [channel * np.uint8(255) for channel in decoded]
     if rows_as_pages:
         return np.ascontiguousarray(np.moveaxis(np.concatenate(decoded), -1, 0))
     return np.ascontiguousarray(decoded[0] if len(decoded) == 1 else np.concatenate(decoded))
@@ -450,6 +584,6 @@ def write_tiff(pages: NDArray[Any]) -> bytes:
 
 def _require_bytes(tags: Tags) -> None:
     for bits in tags.values.get(BITS, (1,)):
-        require_bits(bits, (8,))
+        require_bits(bits, (1, 8))
     if any(kind != 1 for kind in tags.values.get(SAMPLE_FORMAT, (1,))):
         raise ReadError(FaultKind.WRONG_VALUE, "unsigned integers", "another sample format")

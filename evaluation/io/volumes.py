@@ -20,7 +20,7 @@ from evaluation.core.formats import (
     format_of_name,
     image_formats,
 )
-from evaluation.io.grey_images import CODECS, read_numbers, write_grey, write_values
+from evaluation.io.grey_images import CODECS, read_large_cropped, read_numbers, write_grey, write_values
 from evaluation.io.pixels import Size
 from evaluation.io.volume_header import (
     MAX_VOXELS,
@@ -103,10 +103,12 @@ def case_planes(
     dimensions: Dimensions,
     slab_bytes: int = SLAB_BYTES,
     planes: str = "planes",
+    crop: bool = True,
 ) -> Iterator[Plane]:
     """Yield the planes of a case's image in order, each valid until the next is read.
 
-    Values have any numeric type. ``planes`` is the word for planes in messages. The size of an image of two
+    Values have any numeric type. Of a large image only the ``crop`` of a plane is read where that is enough.
+    ``planes`` is the word for planes in messages. The size of an image of two
     dimensions, and size, spacing, origin and direction of a volume are compared with the case before pixels
     are decoded. Raises `FormFault`.
     """
@@ -114,8 +116,11 @@ def case_planes(
     limit_bytes = _BYTES_PER_VOXEL * math.prod(expected.shape) + _HEADER_ALLOWANCE
     try:
         if dimensions == 2:
-            size = Size(case.width, case.height)
-            yield whole_plane(read_numbers(files.read(path, limit_bytes), path, size))
+            size, data = Size(case.width, case.height), files.read(path, limit_bytes)
+            if crop and (large := read_large_cropped(data, size, True, 0)) is not None:
+                yield Plane(large.values[:0, :0], 0, 0, large)
+            else:
+                yield whole_plane(read_numbers(data, path, size))
             return
         with files.open(path, limit_bytes) as stream:
             # As many pages as any axis is long: exchanged axes are still recognised.

@@ -23,16 +23,20 @@ from evaluation.metrics.crops import Crop, box_of_content
 class Plane:
     """The values (y, x) of a plane, of any numeric type; every bit before ``top`` and from ``bottom`` is 0.
 
-    Most planes of most masks are nearly empty, which readers find in passing.
+    Most planes of most masks are nearly empty, which readers find in passing. Of a large image only the
+    ``cropped`` values are kept, and ``values`` is empty.
     """
 
     values: NDArray[Any]
     top: int
     bottom: int
+    cropped: Crop | None = None
 
     @property
     def crop(self) -> Crop:
         """A view of the plane, cropped to the box of its nonzero bits."""
+        if self.cropped is not None:
+            return self.cropped
         rows = self.values[self.top : self.bottom]
         box = box_of_content(rows)
         if box.is_empty:

@@ -46,6 +46,7 @@ class ListedLabels:
             raise ValueError(f"expected labels from 0 to {LARGEST_LABEL}")
         self._values = np.array(listed, dtype=np.uint16)
         self._are_positions = listed == list(range(len(listed)))
+        self._set = np.uint8(next((label for label in (1, 255) if label in listed), 1))
         self._positions = np.full(LARGEST_LABEL + 1, _UNLISTED, dtype=np.uint8)
         self._positions[self._values] = np.arange(len(listed), dtype=np.uint8)
 
@@ -53,6 +54,8 @@ class ListedLabels:
         """Return the position of every value, possibly as a view. Raises `ReadError` for unlisted values."""
         if not values.size:
             return np.zeros(values.shape, dtype=np.uint8)
+        if values.dtype == np.bool_:  # of an image of one bit
+            values = values.view(np.uint8) * self._set
         highest = values.max()
         # One that is not a number passes neither comparison.
         if not (values.min() >= 0 and highest <= LARGEST_LABEL):
@@ -182,7 +185,9 @@ class LabelMap(MapKind):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> LabelMapValue:
         """Return the positions of a file's labels, cropped and checked. Raises `FormFault`."""
         path = volumes.path_of(source)
-        planes = volumes.case_planes(path, case, files, self.dimensions, self.slab_bytes)
+        planes = volumes.case_planes(
+            path, case, files, self.dimensions, self.slab_bytes, crop=self.background == 0
+        )
         return self._value(stack_of(self._crops(planes, path), np.uint8), case)
 
     def oddities(self, value: LabelMapValue, case: CaseForm) -> Iterator[str]:

@@ -1,0 +1,177 @@
+"""TIFF masks as other programs write them: one bit, left-out blocks, pyramids, whole slides."""
+
+import io
+import struct
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from evaluation.core.fault import ReadError
+from evaluation.io import tiff
+from evaluation.io.grey_images import read_cropped, read_grey, read_numbers
+from evaluation.io.kinds.label_map import ListedLabels
+from evaluation.io.pixels import Size
+from test.io.images import BITS, GREY, of
+
+LARGE = np.zeros((300, 400), np.uint8)
+LARGE[40:170, 90:333] = np.random.default_rng(1).integers(0, 3, (130, 243))
+
+
+def size_of(values):
+    return Size(values.shape[1], values.shape[0])
+
+
+def tiff_of(values, **options):
+    file = io.BytesIO()
+    tifffile.imwrite(file, values, photometric="minisblack", **options)
+    return file.getvalue()
+
+
+ONE_BIT = {
+    "tifffile": tiff_of(BITS > 0),
+    "tifffile, deflated": tiff_of(BITS > 0, compression="zlib"),
+    "Pillow": of(BITS, "TIFF", "1"),
+    **{
+        f"Pillow, {compression}": of(BITS, "TIFF", "1", compression=compression)
+        for compression in ("group3", "group4", "tiff_lzw", "packbits", "tiff_adobe_deflate")
+    },
+}
+
+
+@pytest.mark.parametrize("data", ONE_BIT.values(), ids=ONE_BIT)
+def test_one_bit_is_off_or_on(data):
+    np.testing.assert_array_equal(read_grey(memoryview(data), "x.tif", size_of(BITS)), BITS)
+    np.testing.assert_array_equal(read_numbers(memoryview(data), "x.tif", size_of(BITS)), BITS > 0)
+
+
+def test_one_bit_of_a_png_is_off_or_on():
+    data = memoryview(of(BITS, "PNG", "1"))
+    np.testing.assert_array_equal(read_grey(data, "x.png", size_of(BITS)), BITS)
+    np.testing.assert_array_equal(read_numbers(data, "x.png", size_of(BITS)), BITS > 0)
+
+
+@pytest.mark.parametrize(("labels", "position"), [([1], 1), ([255], 1), ([7, 255], 2), ([2, 1], 2)])
+def test_on_is_the_listed_label(labels, position):
+    found = ListedLabels(labels, 0).positions(np.array([[False, True]]))
+    assert found.tolist() == [[0, position]]
+    with pytest.raises(ReadError, match="found 1"):
+        ListedLabels([7], 0).positions(np.array([[False, True]]))
+
+
+def without_block(data, number):
+    """Return a TIFF whose block of that number is left out, as GDAL's SPARSE_OK leaves it."""
+    changed = bytearray(data)
+    with tifffile.TiffFile(io.BytesIO(data)) as file:
+        tags = file.pages[0].tags
+        for name in ("StripOffsets", "StripByteCounts", "TileOffsets", "TileByteCounts"):
+            if name in tags:
+                tag = tags[name]
+                width = {3: 2, 4: 4, 16: 8}[tag.dtype]
+                place = tag.valueoffset + width * number
+                changed[place : place + width] = bytes(width)
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("options", [{"tile": (64, 64)}, {"rowsperstrip": 64}], ids=["tiles", "strips"])
+@pytest.mark.parametrize("compression", [None, "zlib"])
+def test_blocks_that_are_left_out_are_0(options, compression):
+    data = without_block(tiff_of(LARGE, compression=compression, **options), 2)
+    expected = LARGE.copy()
+    expected[(slice(0, 64), slice(128, 192)) if "tile" in options else slice(128, 192)] = 0
+    np.testing.assert_array_equal(read_grey(memoryview(data), "x.tif", size_of(LARGE)), expected)
+
+
+def lzw_tiles(values, size):
+    """Return a TIFF of LZW tiles, each encoded by Pillow as a strip of a file of its own."""
+    pieces = []
+    for top in range(0, values.shape[0], size):
+        for left in range(0, values.shape[1], size):
+            tile = np.zeros((size, size), np.uint8)
+            part = values[top : top + size, left : left + size]
+            tile[: part.shape[0], : part.shape[1]] = part
+            file = io.BytesIO()
+            Image.fromarray(tile).save(file, "TIFF", compression="tiff_lzw", tiffinfo={278: size})
+            file.seek(0)
+            with tifffile.TiffFile(file) as opened:
+                page = opened.pages[0]
+                (start,), (count,) = page.dataoffsets, page.databytecounts
+            pieces.append(file.getvalue()[start : start + count])
+    body, places = bytearray(8), []
+    for piece in pieces:
+        places.append(len(body))
+        body += piece
+    tables = {324: places, 325: [len(piece) for piece in pieces]}
+    tags = {256: values.shape[1], 257: values.shape[0], 258: 8, 259: 5, 262: 1, 277: 1, 322: size, 323: size}
+    entries = []
+    for tag, value in {**tags, **tables}.items():
+        numbers = value if isinstance(value, list) else [value]
+        place = len(body)
+        if len(numbers) > 1:
+            body += struct.pack(f"<{len(numbers)}I", *numbers)
+        entries.append((tag, 4, len(numbers), place if len(numbers) > 1 else numbers[0]))
+    body[:8] = struct.pack("<2sHI", b"II", 42, len(body))
+    body += struct.pack("<H", len(entries)) + b"".join(struct.pack("<HHII", *one) for one in sorted(entries))
+    return bytes(body + bytes(4))
+
+
+WHOLE_SLIDES = {
+    "tiles": tiff_of(LARGE, tile=(64, 64)),
+    "deflated tiles": tiff_of(LARGE, tile=(64, 64), compression="zlib"),
+    "LZW tiles": lzw_tiles(LARGE, 64),
+    "LZW strips": of(LARGE, "TIFF", compression="tiff_lzw"),
+    "strips": tiff_of(LARGE, rowsperstrip=7),
+    "16-bit tiles": tiff_of(LARGE.astype(np.uint16), tile=(64, 64)),
+}
+
+
+@pytest.mark.parametrize("background", [0, 1])
+@pytest.mark.parametrize("name", WHOLE_SLIDES)
+@pytest.mark.parametrize("batch", [1, 1 << 24])
+def test_a_large_mask_is_read_tile_by_tile(name, background, batch, monkeypatch):
+    monkeypatch.setattr(tiff, "_LARGE_PIXELS", 1)
+    monkeypatch.setattr(tiff, "_BATCH_BYTES", batch)
+    found = tiff.read_large(memoryview(WHOLE_SLIDES[name]), size_of(LARGE), True, background)
+    whole = np.full(LARGE.shape, background, LARGE.dtype)
+    whole[found.box.slices] = found.values
+    np.testing.assert_array_equal(whole, LARGE)
+    if background == 0:
+        assert (found.box.slices, found.values.shape) == ((slice(40, 170), slice(90, 333)), (130, 243))
+
+
+@pytest.mark.parametrize("compression", ["tiff_lzw", "tiff_adobe_deflate", "raw"])
+def test_pillow_s_limit_of_pixels_is_none_of_ours(compression):
+    """A mask of 14,000 × 14,000 pixels, beyond 2 × 89 million."""
+    values = np.zeros((14_000, 14_000), np.uint8)
+    values[9_000:9_100, 13_900:] = 255
+    data = memoryview(of(values, "TIFF", compression=compression))
+    found = read_cropped(data, "x.tif", size_of(values), 0)
+    assert (found.top, found.left, found.values.shape, found.values.min()) == (9_000, 13_900, (100, 100), 255)
+
+
+def pyramid(levels, flagged=True, sub_pages=False):
+    file = io.BytesIO()
+    with tifffile.TiffWriter(file) as writer:
+        first, *others = levels
+        options = {"photometric": "minisblack", "tile": (16, 16), "metadata": None}
+        writer.write(first, subifds=len(others) if sub_pages else None, **options)
+        for level in others:
+            writer.write(level, subfiletype=int(flagged), **options)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("sub_pages", [False, True], ids=["pages", "OME-TIFF's sub-pages"])
+def test_of_a_pyramid_the_largest_level_is_read(sub_pages):
+    data = pyramid([LARGE, LARGE[::2, ::2], LARGE[::4, ::4]], sub_pages=sub_pages)
+    np.testing.assert_array_equal(read_grey(memoryview(data), "x.tif", size_of(LARGE)), LARGE)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [pyramid([GREY, GREY], flagged=False), pyramid([LARGE[::2, ::2], LARGE])],
+    ids=["pages", "upside down"],
+)
+def test_other_pages_are_refused(data):
+    with pytest.raises(ReadError, match="found several pages"):
+        read_grey(memoryview(data), "x.tif", None)
