@@ -86,7 +86,7 @@ ROWS = {
     ),
     "channels of floats": channels(lambda values: written(values.astype(np.float32))),
     "channels of 0 and 1": channels(lambda values: written(values // 255)),
-    "channels of one bit": channels(lambda values: pillow_pages(values > 0, "tiff_deflate")),
+    "channels of one bit": channels(lambda values: pillow_pages(values > 0, "tiff_deflate"), AS_BEFORE),
     "channels as a JPEG": channels(lambda values: pillow_pages(values, "jpeg")),
     "interleaved channels": channels(
         lambda values: written(np.ascontiguousarray(np.moveaxis(values, 0, -1)), planarconfig="contig"),

@@ -167,9 +167,6 @@ ROWS = {
     "image of floating-point numbers that are none": Row(
         image(lambda values: tiff(np.where(values > 0, np.float32(np.nan), 0)), ".tif"), f"{WHOLE} nan)"
     ),
-    "image of one bit": Row(
-        image(lambda values: tiff(values > 0), ".tif"), "expected integers or floating-point numbers"
-    ),
     "image that is a volume": Row(
         image(lambda values: written(SimpleITK.GetImageFromArray(np.stack([values] * 2)), ".mha"), ".mha"),
         "expected an image of one plane, found 2 planes",
