@@ -455,7 +455,7 @@ def _bare_file(pieces: Sequence[memoryview], tags: Tags, width: int, height: int
 
 
 _LARGE_PIXELS = 1 << 26
-_IS_REDUCED = 1
+_IS_REDUCED, _MOST_LEVELS = 1, 32
 
 # --- TIFF images: one page of grey values or numbers, and several channels of 8 bits in any layout ---
 
@@ -515,12 +515,11 @@ def _tags_of_image(data: memoryview, size: Size | None, any_type: bool) -> Tags:
 def _largest_level(data: memoryview) -> Tags:
     """Return the tags of the only page, or of a pyramid's first and largest one. Raises `ReadError`."""
     first = read_page(data, PAGE_TAGS)
-    if first.following:
-        _, *levels = read_pages(data, (WIDTH, HEIGHT, REDUCED))
-        smaller = [level.size for level in levels if level.one(REDUCED, 0) & _IS_REDUCED]
-        if len(smaller) < len(levels) or any(
-            one.width > first.size.width or one.height > first.size.height for one in smaller
-        ):
+    levels = read_pages(data, (WIDTH, HEIGHT, REDUCED)) if first.following else ()
+    for number, level in enumerate(levels):
+        is_smaller = level.size.width <= first.size.width and level.size.height <= first.size.height
+        is_level = level.one(REDUCED, 0) & _IS_REDUCED and is_smaller and number <= _MOST_LEVELS
+        if number and not is_level:
             raise ReadError(FaultKind.WRONG_VALUE, "one page, or the levels of a pyramid", "several pages")
     return first
 
