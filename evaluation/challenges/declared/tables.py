@@ -346,6 +346,8 @@ class MetricTable(KeyTable, ABC):
         measure, how = self.measure(name, field_name, table), self.over_cases
         own = "mean" if all(metric.estimator.is_mean for metric in measure.metrics) else "pooled"
         said = ""
+        if how == "pooled" and all(metric.estimator.share_column for metric in measure.metrics):
+            how = None  # a share of cases is both
         if how not in (None, own):
             if how == "pooled":
                 measure = self._fitting(measure.pooled)

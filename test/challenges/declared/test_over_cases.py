@@ -112,6 +112,7 @@ negative = ["well"]
 auc = { group = "centre" }
 ap_of_centres = { metric = "average_precision", group = "centre" }
 accuracy = { threshold = 0.5, group = "centre" }
+accuracy_of_all = { metric = "accuracy", threshold = 0.5, over_cases = "pooled" }
 """
 
 
@@ -143,6 +144,7 @@ def test_any_metric_has_groups(tmp_path):
         "ap_of_centres": np.mean(
             [average_precision_score(one.ill, one.score) for _, one in frame.groupby("centre")]
         ),
+        "accuracy_of_all": ((frame.score >= 0.5) == frame.ill).mean(),
         "accuracy": np.mean([((one.score >= 0.5) == one.ill).mean() for _, one in frame.groupby("centre")]),
     }
     assert {name: of["value"] for name, of in aggregates.items()} == pytest.approx(expected, abs=1e-4)
