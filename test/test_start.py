@@ -9,11 +9,12 @@ import pytest
 from evaluation.phase.manifest import scan, seal
 from evaluation.workers.processes import _PRELOAD
 from test.repository import REPOSITORY
+from test.test_architecture import NOT_IN_EVALUATE
 
 MOST_MODULES = 510
 # Modules that only readers, scorers, other commands or a terminal need.
 OF_OTHERS = {
-    *("SimpleITK", "PIL", "scipy", "pandas", "sklearn", "rich", "asyncio", "numpy.ma"),
+    *("SimpleITK", "PIL", "asyncio", "numpy.ma", "tifffile", *NOT_IN_EVALUATE),
     *("evaluation.workers.submission_reader", "evaluation.platform.submission", "evaluation.organiser"),
 }
 SCRIPT = """

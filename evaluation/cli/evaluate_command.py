@@ -294,10 +294,7 @@ def _reference_folder(given: str | None) -> Path:
 
 
 def _holds_images(phase: Path) -> bool:
-    """Return whether a reference seems to have images for SimpleITK, by the first file of each folder.
-
-    Where it has none, 0.11 s of processor time are saved: 9 % of JustRAIGS in stacks of 500.
-    """
+    """Return whether a reference seems to have images for SimpleITK, by the first file of each folder."""
     folders = [entry.path for entry in os.scandir(phase) if entry.is_dir()] if phase.is_dir() else []
     formats = (format_of_name(name) for folder in folders for name in _first_name(folder))
     return any(row is None or "SimpleITK" in row.needs for row in formats)

@@ -1,7 +1,7 @@
 """Per-case columns and the weights under which they are aggregated.
 
 Rows from workers share columns: a cell is looked up when it is asked for, and a whole column without its
-rows. That saves 15 % of the processor time of EDD2020's 10,000 text files (0.78 → 0.93 s without).
+rows.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,8 +1,4 @@
-"""Windows bitmaps (BMP): 8-bit pixels are used in place, without a copy.
-
-Saves a quarter of the time to read a bitmap of 1634 × 1634 (0.67 → 0.91 ms with a copy), about 10 % of
-REFUGE's 800 bitmaps.
-"""
+"""Windows bitmaps (BMP): 8-bit pixels are used in place, without a copy."""
 
 import io
 import struct

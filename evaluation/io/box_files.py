@@ -141,8 +141,7 @@ def read_plain_boxes(
 ) -> list[NDArray[np.float64]] | None:
     """Return the boxes of several files, shape (boxes, 6), as `read_box_lines` would.
 
-    None unless all are plain: valid lines, none of them blank, and every box inside its image. Saves 22 % of
-    the processor time of EDD2020's 10,000 text files (0.78 → 1.00 s without).
+    None unless all are plain: valid lines, none of them blank, and every box inside its image.
     """
     ended = [text if text.endswith(b"\n") or not text else text + b"\n" for text in texts]
     counts = np.array([text.count(b"\n") for text in ended], dtype=np.intp)

@@ -65,8 +65,7 @@ class VoxelBytes:
 
     Only as many bytes are inflated as are requested, so that a small file cannot use much memory.
 
-    Of a mask nearly all bytes are 0. Blocks of zeros are recognised and neither copied nor searched: this
-    saves 5 % of the processor time of 13 cyst volumes (4.56 → 4.79 s without).
+    Of a mask nearly all bytes are 0. Blocks of zeros are recognised and neither copied nor searched.
     """
 
     def __init__(

@@ -1,7 +1,6 @@
 """Draws of a bootstrap of cases, as weights of the units that are drawn and of the cases.
 
-Also shares of cases under such draws, without the weights of the cases, which saves 6 % of the
-processor time of JustRAIGS in stacks of 500 (0.66 → 0.71 s with the weights).
+Also shares of cases under such draws, without the weights of the cases.
 """
 
 from collections.abc import Iterator, Sequence

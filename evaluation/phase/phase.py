@@ -404,8 +404,8 @@ def load_phase(
 def load_phase_to_verify(folder: Path, source: Source = "folder") -> Phase:
     """Return the sealed phase in a folder, as `load_phase` does; `Phase.verify_seal` is left to the caller.
 
-    The tables have been compared with the seal, but not the names and sizes of the other files: to list
-    EDD2020's 10,000 files takes 0.045 s, 8 % of its evaluation, during which a reader lists the submission.
+    The tables have been compared with the seal, but not the names and sizes of the other files: during
+    that a reader lists the submission.
     """
     with suppress(PhaseError):
         manifest = read_manifest(folder)

@@ -19,11 +19,7 @@ Instance = TypeVar("Instance")
 
 @dataclass(frozen=True, slots=True)
 class Columns(Generic[Instance]):
-    """Instances as one column per field, or unchanged if their classes differ.
-
-    Saves 13 % of the processor time of EDD2020's 10,000 text files (0.78 → 0.90 s without), and 11 % of
-    JustRAIGS in stacks of 500 (1.27 → 1.43 s without, worker processes included).
-    """
+    """Instances as one column per field, or unchanged if their classes differ."""
 
     kind: type[Instance] | None
     values: tuple[Sequence[Any], ...]

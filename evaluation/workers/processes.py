@@ -254,8 +254,7 @@ def warm_up(images: bool = True, challenge: str | None = None) -> None:
     """Start the server, so that it imports in parallel to this process. Raises `OSError`.
 
     The server imports the modules of every worker, the module of a known ``challenge`` and, once the first
-    worker has started, the decoder of ``images`` if there may be any. To import a challenge takes
-    each reader and each scorer 8 ms (JustRAIGS) to 37 ms (EDD2020): 13 % of EDD2020's 10,000 text files.
+    worker has started, the decoder of ``images`` if there may be any.
     """
     global _server
     if _server is None:
@@ -313,7 +312,6 @@ def kill(process: int) -> None:
 def collect_rarely() -> None:
     """Let Python look for cycles of dead objects rarely.
 
-    Ten thousand cases make many objects and hardly a cycle. Saves 17 % of the processor time of EDD2020's
-    10,000 text files (0.86 → 1.03 s with Python's default).
+    Ten thousand cases make many objects and hardly a cycle.
     """
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)

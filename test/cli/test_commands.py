@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -275,16 +274,6 @@ def test_summary_shows_every_metric(phase, tmp_path):
             assert f"{estimate['value']:.4f}" in row
 
 
-def test_sample_writes_a_phase_that_can_be_sealed_and_scored(tmp_path):
-    arguments = ["--output", tmp_path, "--cases", 12, "--width", 80, "--height", 64, "--glaucoma", 0.5]
-    assert run("sample", "refuge", *arguments, "--name", "refuge-mine").returncode == 0
-    folder = tmp_path / "ground-truth" / "refuge-mine"
-    sealed = run("seal", folder)
-    assert sealed.returncode == 0, sealed.stderr
-    assert re.fullmatch("[0-9a-f]{64}", sealed.stdout.splitlines()[-1])
-    assert evaluate(folder, tmp_path / "submissions" / "perfect", tmp_path).returncode == 0
-
-
 def test_a_subset_can_be_sealed_and_says_what_was_drawn(tmp_path):
     output = tmp_path / "a-tenth"
     done = run("subset", "refuge-onsite", "--share", "0.1", "--by", "glaucoma", "--output", output)
@@ -324,31 +313,6 @@ def test_sigterm_ends_the_run_within_a_second_without_a_result(phase, tmp_path):
     assert time.monotonic() - started < 1.0
     assert errors == b""
     assert not (tmp_path / "metrics.json").exists()
-
-
-def test_heavy_packages_stay_out_of_a_run(phase, tmp_path):
-    script = (
-        "import sys; from evaluation.cli.main import main\n"
-        "status = main(sys.argv[1:])\n"
-        "heavy = {'pandas', 'scipy.stats', 'sklearn', 'rich', 'tifffile', 'matplotlib'} & set(sys.modules)\n"
-        "sys.exit(status or (f'imported: {sorted(heavy)}' if heavy else 0))"
-    )
-    arguments = [
-        "evaluate",
-        "--input",
-        SUBMISSION,
-        "--ground-truth",
-        phase,
-        "--output",
-        tmp_path,
-        "--workers",
-        0,
-    ]
-    command = [sys.executable, "-c", script, *map(str, arguments)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=REPOSITORY, env={**os.environ}, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
