@@ -86,7 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
         streams.tell_organiser(messages.organiser_report(checked.faults))
         streams.tell_participant(messages.participant_line(checked.faults))
         return 1
-    streams.tell_organiser([f"No faults: {submission} is a submission to {form.phase}"])
+    notes = len(checked.notices)
+    but = f", but {notes} {'note' if notes == 1 else 'notes'} above" if notes else ""
+    streams.tell_organiser([f"No faults{but}: {submission} is a submission to {form.phase}"])
     return 0
 
 

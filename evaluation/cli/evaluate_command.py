@@ -219,9 +219,9 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
         if arguments.platform is not None:
             codabench.write_rejection(_OUT_OF_TIME, arguments.output)
         return 1
-    streams.tell_organiser(
-        [*result.notes(), f"Scored {len(phase.rows)} cases of {phase.config.name}: {path}"]
-    )
+    cases = result.metrics.cases
+    scored = f"{cases.scored} of {cases.expected}" if cases.scored < cases.expected else str(cases.scored)
+    streams.tell_organiser([*result.notes(), f"Scored {scored} cases of {phase.config.name}: {path}"])
     return 0
 
 

@@ -1,6 +1,7 @@
 """Archive phases: a zip that the platform has unpacked into folders of files and tables."""
 
 import posixpath
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -332,7 +333,24 @@ class _Archive:
             f"{printable(path)} is not part of the format and is not read" for path in unused[:_MOST_UNUSED]
         ]
         more = len(unused) - len(named)
-        return [*named, f"{more} further files are not part of the format"] if more else named
+        named += [f"{more} further files are not part of the format"] if more else []
+        return [*self._strays(unused), *named]
+
+    def _strays(self, unused: Sequence[str]) -> Iterator[str]:
+        """Yield a sentence about each folder of unused files that are named like images of the phase."""
+        folders = Counter(str(PurePosixPath(path).parent) for path in unused if self._names_a_case(path))
+        empty = [
+            field.archive.folder
+            for field in self._fields
+            if isinstance(field.archive, Files) and not any(field.name in of for of in self.sources)
+        ]
+        for folder, count in sorted(folders.items()):
+            last = PurePosixPath(folder).name.casefold()
+            same = (one for one in empty if PurePosixPath(one).name.casefold() == last)
+            meant = next(same, None) or most_similar(folder, empty)
+            hint = f" (are they meant for {meant}/?)" if meant else ""
+            files = "1 file is" if count == 1 else f"{count} files are"
+            yield f"{printable(folder)}/: {files} named like images of this phase and not read{hint}"
 
     def missing(self, fields: Sequence[Field]) -> list[Fault]:
         """Return a fault for every case without a value of a field, or one for a field without any."""

@@ -123,6 +123,17 @@ def test_missing_values_are_counted_where_they_take_the_worst(form, tmp_path):
     ]
 
 
+def test_files_of_this_phases_images_in_another_folder_are_told_with_the_one_that_is_meant(form, tmp_path):
+    submission = write(tmp_path / "s", good(), BOX)
+    (submission / "results").mkdir()
+    (submission / "organs").rename(submission / "results" / "organs")
+    done = run("check", "--form", form, submission)
+    assert done.returncode == 0, done.stdout
+    assert "results/organs/: 3 files are named like images of this phase and not read" in done.stdout
+    assert "(are they meant for organs/?)" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("No faults, but ")
+
+
 def test_missing_jobs_and_null_values_of_an_algorithm_are_counted(tmp_path):
     phase = shutil.copytree(REPOSITORY / "ground-truth" / "justraigs-phase1", tmp_path / "phase")
     assert run("seal", phase).returncode == 0
