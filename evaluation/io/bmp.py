@@ -15,6 +15,7 @@ _IMAGE = "a BMP image"
 _FILE_HEADER_BYTES = 14
 _CORE_HEADER_BYTES = 12
 _INFO_HEADER_BYTES = 40
+_INFO_HEADERS = (_INFO_HEADER_BYTES, 52, 56, 64, 108, 124)
 _UNCOMPRESSED, _BIT_FIELDS = 0, 3
 _BLUE_GREEN_RED_MASKS = (0xFF0000, 0xFF00, 0xFF)
 
@@ -33,7 +34,7 @@ def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[n
         if header_bytes == _CORE_HEADER_BYTES:
             width, height, _, bits = struct.unpack_from("<HHHH", data, 18)
             compression, used, bytes_per_colour = _UNCOMPRESSED, 0, 3
-        elif header_bytes >= _INFO_HEADER_BYTES:
+        elif header_bytes in _INFO_HEADERS:
             width, height, _, bits, compression, _, _, _, used = struct.unpack_from("<iiHHIIiiI", data, 18)
             bytes_per_colour = 4
         else:
@@ -44,6 +45,8 @@ def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[n
     check_size(found, size)
     require_bits(bits, (1, 4, 8, 24, 32))
     _check_compression(data, compression, bits)
+    if bits <= 8 and used > 1 << bits:
+        raise damaged(_IMAGE, f"a palette of {used} colours")
     stride = (width * bits + 31) // 32 * 4
     stop = pixels_start + stride * found.height
     if stop > len(data):
