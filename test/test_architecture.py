@@ -37,6 +37,7 @@ FLOORS = (
     ("__main__",),
 )
 FLOORS_OF_THE_ORGANISER = (
+    ("views",),
     (
         "audience",
         "charts",

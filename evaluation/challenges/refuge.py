@@ -5,6 +5,7 @@ localisation of the fovea.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from math import inf, nan
@@ -193,8 +194,8 @@ def _regions(mask: Crop) -> tuple[Crop, Crop]:
 
 def _segmentation(options: RefugeOptions) -> Field:
     labels = {CUP: "optic cup", DISC: "optic disc"}
-    strict = LabelMask(labels, ELSEWHERE, nested=True)
-    lenient = LabelMask(labels, ELSEWHERE, unlisted_as=DISC, nested=True)
+    strict = LabelMask(labels, ELSEWHERE, nested=options.vertical_diameter)
+    lenient = replace(strict, unlisted_as=DISC)
     return Field(
         name="segmentation",
         title="Segmentation of optic disc and cup",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.core.form import CaseForm
+from evaluation.core.views import Choices, Numbers, Objects, Regions, Voxels
 
 
 class Variant(StrEnum):
@@ -194,6 +195,9 @@ class Kind(ABC):
     submission (see `items`), and ``max_json_values``, the commas and opening brackets in the JSON of a case.
     ``may_have_no_rows``: a case without a row of a table of lists has a value, the empty list, and no missing
     one. ``late_modules``: what `read` imports; a reader does so before it is confined, which ends imports.
+
+    Pictures, descriptions, ensembles, comparisons of annotators and attacks ask for the views of a value; see
+    `evaluation.core.views`.
     """
 
     needs_size: ClassVar[bool] = False
@@ -278,6 +282,35 @@ class Kind(ABC):
         `check` notes the first that holds for every case. A clause holds for a value that says nothing of it.
         """
         return ()
+
+    @property
+    def regions(self) -> Regions | None:
+        """The structures of a value, None for a kind without any."""
+        return None
+
+    @property
+    def objects(self) -> Objects | None:
+        """The points, boxes or lesions of a value, None for a kind without any."""
+        return None
+
+    @property
+    def numbers(self) -> Numbers | None:
+        """The numbers of a value, None for a kind without any."""
+        return None
+
+    @property
+    def choices(self) -> Choices | None:
+        """The decisions of a value, None for a kind without any."""
+        return None
+
+    @property
+    def voxels(self) -> Voxels | None:
+        """The number of every pixel or voxel, None for a kind without any."""
+        return None
+
+    def writable(self, value: Any, case: CaseForm) -> Any:
+        """Return a value that was read, or made up, as the writers take it; by default the same."""
+        return value
 
     def write_file(self, value: Any, extension: str) -> bytes:
         """Return the bytes of a file that `read` reads back."""

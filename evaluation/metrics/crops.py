@@ -218,10 +218,15 @@ def stack_of(planes: Iterable[Crop], dtype: np.dtype[Any] | type[np.generic]) ->
 
 def together(*crops: VolumeCrop) -> tuple[NDArray[Any], ...]:
     """Return crops of one volume in the smallest box around all of them."""
+    box = around(*crops)
+    return tuple(crop.within(*box) for crop in crops)
+
+
+def around(*crops: VolumeCrop) -> tuple[Three, Three]:
+    """Return the corner and the end of the smallest box around crops of one volume."""
     filled = [crop for crop in crops if crop.values.size] or crops[:1]
     corner = _three(map(min, zip(*(crop.corner for crop in filled), strict=True)))
-    end = _three(map(max, zip(*(crop.end for crop in filled), strict=True)))
-    return tuple(crop.within(corner, end) for crop in crops)
+    return corner, _three(map(max, zip(*(crop.end for crop in filled), strict=True)))
 
 
 def _three(numbers: Iterable[int]) -> Three:

@@ -12,26 +12,15 @@ from numpy.typing import NDArray
 
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import FormFault, PhaseError
-from evaluation.core.field import AnyField, CaseColumns, Field, Kind
+from evaluation.core.field import AnyField, CaseColumns, Field, Kind, Variant
 from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.core.resampling import CLUSTER_COLUMN
-from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
-from evaluation.io.kinds.classes import FlagSet
-from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.io.kinds.masks import LabelMask, MultilabelMask
-from evaluation.io.kinds.points import Keypoints, Points, PointSet
-from evaluation.io.kinds.probability_map import DetectionMap, components_of
-from evaluation.io.kinds.volume import StoredVolume
+from evaluation.core.views import Objects, Regions, Voxels
 from evaluation.io.tables import is_number, parse_number
-from evaluation.io.volume_header import geometry_of
-from evaluation.metrics.crops import Crop
-from evaluation.metrics.segmentation import (
-    VerticalDiameter,
-    region_of,
-    vertical_cup_to_disc_ratio,
-    vertical_diameter,
-)
+from evaluation.io.volumes import case_geometry
+from evaluation.metrics.crops import VolumeCrop
+from evaluation.organiser.views import vertical_ratios, voxel_of
 from evaluation.phase.cases import FILE_NAME
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference
@@ -71,168 +60,116 @@ class Measurement:
 
 
 def measurements_of(
-    kind: Kind,
-    value: Any,
-    case: CaseForm,
-    submitted: Kind | None = None,
-    diameter: VerticalDiameter = "column_count",
-    inclusive: bool = False,
+    kind: Kind, value: Any, case: CaseForm, submitted: Kind | None = None
 ) -> Iterator[Measurement]:
-    """Yield the measurements of a mask, a map, a volume, boxes or points; nothing for any other value.
+    """Yield the sizes of regions and objects, and the numbers of voxels; nothing for a kind without these.
 
-    ``submitted`` is the kind of the predictions: where it detects lesions, the components of the reference
-    are counted and measured. ``inclusive``: both corners of a box belong to it. A structure that the case
-    lacks is measured as None, and so is the count of a class that it lacks: the number of cases tells how
-    many have it.
+    ``submitted`` is the kind of the predictions: where it finds components, those of the reference are
+    counted and measured. A structure that the case lacks is measured as None, and so is the count of a class
+    that it lacks: the number of cases tells how many have it.
     """
-    if isinstance(kind, LabelMask):
-        within = dict(kind.regions())
-        regions = [(structure, region_of(value, within[label])) for label, structure in kind.labels.items()]
-        yield from _areas(regions, case)
-        if kind.nested:
-            yield from _ratios(regions, diameter)
-    elif isinstance(kind, MultilabelMask):
-        yield from _areas(list(zip(kind.classes, value, strict=True)), case)
-    elif isinstance(kind, LabelMap):
-        yield from _sizes(kind, value)
-        if isinstance(submitted, DetectionMap):
-            yield from _lesions(value, submitted.foreground)
-    elif isinstance(value, StoredVolume):
-        yield from _of_volume(value, case)
-    elif isinstance(value, Boxes):
-        yield from _boxes(kind, value, inclusive)
-    elif isinstance(kind, Keypoints) and isinstance(value, PointSet):
-        for position, index in zip(value.positions, value.classes.tolist(), strict=True):
-            for axis, coordinate in zip(kind.space.names, position.tolist(), strict=False):
-                yield Measurement(f"{axis} of {kind.names[index]}", coordinate, kind.space.unit)
-    elif isinstance(value, PointSet):
-        yield from _points(kind, value)
+    if regions := kind.regions:
+        yield from _sizes(regions, value, case)
+    if voxels := kind.voxels:
+        yield from _of_voxels(voxels, value, case)
+    if objects := kind.objects:
+        yield from _of_objects(objects, value)
+    found = submitted.objects if submitted else None
+    if submitted and found and found.form == "component" and found.sizes:
+        voxel, unit = voxel_of(case, found.axes)
+        sizes = found.sizes(submitted.rehearse(value, case, Variant.PERFECT)) * voxel
+        yield Measurement("number of lesions", float(len(sizes)) or None)
+        yield Measurement(f"{_WORDS[found.axes]} of a lesion", tuple(sizes.tolist()), unit)
 
 
-def is_measured(kind: Kind, value: Any) -> bool:
-    """Return whether `measurements_of` measures a mask, a map or a volume, whatever it holds."""
-    return isinstance(kind, LabelMask | MultilabelMask | LabelMap) or isinstance(value, StoredVolume)
+_WORDS = {2: "area", 3: "volume"}
 
 
-def _areas(regions: list[tuple[str, Crop]], case: CaseForm) -> Iterator[Measurement]:
-    for structure, region in regions:
-        pixels = int(np.count_nonzero(region.values))
-        yield from _extent("area", structure, pixels, case.width * case.height, 1.0, "pixels")
+def is_measured(kind: Kind) -> bool:
+    """Return whether `measurements_of` measures values of a kind."""
+    return bool(kind.regions or kind.voxels or kind.objects)
 
 
-def _extent(
-    word: str, structure: str, number: int, whole: int, voxel: float, unit: str
-) -> Iterator[Measurement]:
-    """Yield the size and the share of a structure of a number of pixels or voxels; None without any."""
-    yield Measurement(f"{word} of {structure}", number * voxel if number else None, unit)
-    share = 100 * number / whole if number else None
-    yield Measurement(f"share of the image that is {structure}", share, "%")
+def _sizes(view: Regions, value: Any, case: CaseForm) -> Iterator[Measurement]:
+    """Yield size and share of each structure; of nested ones the ratios to the next one around it, too."""
+    voxel, unit = voxel_of(case, view.dimensions)
+    whole = math.prod(case_geometry(case, view.dimensions).shape)
+    numbers: list[int] = []
+    nested: list[VolumeCrop] = []
+    for structure, mask in zip(view.names, view.of(value), strict=True):
+        numbers.append(number := int(np.count_nonzero(mask.values)))
+        nested += [mask] if view.nested else []
+        size, share = (number * voxel, 100 * number / whole) if number else (None, None)
+        yield Measurement(f"{_WORDS[view.dimensions]} of {structure}", size, unit)
+        yield Measurement(f"share of the image that is {structure}", share, "%")
+    for (inner, outer, ratio), (one, other) in zip(
+        vertical_ratios(view, nested), pairwise(numbers), strict=False
+    ):
+        yield Measurement(f"vertical ratio of {inner} to {outer}", ratio if other else None)
+        yield Measurement(f"ratio of the areas of {inner} and {outer}", one / other if other else None)
 
 
-def _ratios(regions: list[tuple[str, Crop]], definition: VerticalDiameter) -> Iterator[Measurement]:
-    """Yield the ratios of each nested region to the next one around it, None where the outer one is empty."""
-    for (inner, one), (outer, other) in pairwise(regions):
-        diameters = [vertical_diameter(region.values, definition) for region in (one, other)]
-        areas = [int(np.count_nonzero(region.values)) for region in (one, other)]
-        vertical = vertical_cup_to_disc_ratio(*diameters) if areas[1] else None
-        yield Measurement(f"vertical ratio of {inner} to {outer}", vertical)
-        of_areas = areas[0] / areas[1] if areas[1] else None
-        yield Measurement(f"ratio of the areas of {inner} and {outer}", of_areas)
-
-
-def _sizes(kind: LabelMap, value: LabelMapValue) -> Iterator[Measurement]:
-    counts = np.bincount(value.positions.ravel(), minlength=len(kind.labels) + 1)
-    voxel, unit = _voxel(value, kind.dimensions)
-    word = "area" if kind.dimensions == 2 else "volume"
-    for position, structure in enumerate(kind.labels.values(), start=1):
-        yield from _extent(word, structure, int(counts[position]), math.prod(value.shape), voxel, unit)
-
-
-def _lesions(value: LabelMapValue, foreground: int) -> Iterator[Measurement]:
-    labelled, count = components_of((value.positions > 0) & (value.positions <= foreground))
-    voxel, unit = _voxel(value, 2 if value.shape[0] == 1 else 3)
-    sizes = np.bincount(labelled.ravel(), minlength=count + 1)[1 : count + 1] * voxel
-    yield Measurement("number of lesions", float(count) or None)
-    word = "area" if value.shape[0] == 1 else "volume"
-    yield Measurement(f"{word} of a lesion", tuple(sizes.tolist()), unit)
-
-
-def _voxel(value: LabelMapValue, dimensions: int) -> tuple[float, str]:
-    if value.spacing_mm is None:
-        return 1.0, "pixels" if dimensions == 2 else "voxels"
-    return math.prod(value.spacing_mm), "mm²" if dimensions == 2 else "mm³"
-
-
-def _of_volume(value: StoredVolume, case: CaseForm) -> Iterator[Measurement]:
+def _of_voxels(view: Voxels, value: Any, case: CaseForm) -> Iterator[Measurement]:
     """Yield the volume of each level of whole numbers, else the volume above 0 and the mean value there."""
-    spacing = geometry_of(case).spacing_mm
-    voxel, unit = (1.0, "voxels") if spacing is None else (math.prod(spacing), "mm³")
-    if value.kind.whole:
-        counts = np.zeros(int(value.kind.maximum) + 1, dtype=np.int64)
-        for content in map(_content, value.planes()):
+    voxel, unit = voxel_of(case, view.dimensions)
+    contents = (plane.values[plane.values > 0] for plane in view.of(value))
+    word = _WORDS[view.dimensions]
+    if view.levels:
+        counts = np.zeros(view.levels + 1, dtype=np.int64)
+        for content in contents:
             counts += np.bincount(content.astype(np.int64), minlength=len(counts))
         for level, count in enumerate(counts.tolist()[1:], start=1):
-            yield Measurement(f"volume of level {level}", count * voxel or None, unit)
+            yield Measurement(f"{word} of level {level}", count * voxel or None, unit)
         return
     number, total = 0, 0.0
-    for content in map(_content, value.planes()):
+    for content in contents:
         number += content.size
         total += float(content.sum(dtype=np.float64))
-    yield Measurement("volume above 0", number * voxel or None, unit)
+    yield Measurement(f"{word} above 0", number * voxel or None, unit)
     yield Measurement("mean value above 0", total / number if number else None)
-
-
-def _content(plane: Crop) -> NDArray[Any]:
-    return plane.values[plane.values > 0]
 
 
 def flags_of(submitted: Kind | None, value: Any) -> dict[str, str]:
     """Return the flags of a case by name: "yes", "no", or "undecided"; none for any other value."""
-    if not isinstance(submitted, FlagSet) or not isinstance(value, tuple):
+    choices = submitted.choices if submitted else None
+    if not choices or len(choices.names) < 2 or value is None:
         return {}
-    words = {True: "yes", False: "no", None: "undecided"}
-    return {name: words[flag] for name, flag in zip(submitted.names, value, strict=True)}
+    words = [*choices.options, "undecided"]
+    return {
+        name: words[-1 if at is None else at]
+        for name, at in zip(choices.names, choices.of(value), strict=True)
+    }
 
 
-_CORNERS = 2
-"""The position of the first corner in a row of boxes, after class and confidence."""
-
-
-def _boxes(kind: Kind, value: Boxes, inclusive: bool) -> Iterator[Measurement]:
-    classes: Sequence[str] = ()
-    unit = "pixels"
-    if isinstance(kind, BoxList):
-        classes = kind.classes
-    elif isinstance(kind, BoxesInSpace):
-        classes, unit = kind.attributes.classes, kind.space.unit
-    axes = (value.rows.shape[1] - _CORNERS) // 2
-    lower, upper = value.rows[:, _CORNERS : _CORNERS + axes], value.rows[:, _CORNERS + axes :]
-    sides = upper - lower + (1.0 if inclusive else 0.0)
-    for position, of in enumerate([f" of {name}" for name in classes] or [""]):
-        chosen = value.rows[:, 0] == position
-        yield Measurement(f"number of boxes{of}", float(np.count_nonzero(chosen)) or None)
-        content = np.prod(sides[chosen], axis=1)
-        word = "area" if axes == 2 else "volume"
-        power = unit if unit == "pixels" else f"{unit}{'²' if axes == 2 else '³'}"
-        yield Measurement(f"{word} of a box{of}", tuple(content.tolist()), power)
-        if axes == 2:
-            width, height = sides[chosen & (sides[:, 1] > 0)].T
-            yield Measurement(f"width to height of a box{of}", tuple((width / height).tolist()))
-    if len(classes) > 1:
-        yield Measurement("number of boxes of any class", float(len(value.rows)) or None)
-
-
-def _points(kind: Kind, value: PointSet) -> Iterator[Measurement]:
-    classes = kind.attributes.classes if isinstance(kind, Points) else ()
-    unit = kind.space.unit if isinstance(kind, Points) else ""
-    for position, of in enumerate([f" of {name}" for name in classes] or [""]):
-        chosen = value.classes == position
-        yield Measurement(f"number of points{of}", float(np.count_nonzero(chosen)) or None)
-        if isinstance(kind, Points) and kind.with_diameter:
-            known = value.diameters[chosen & ~np.isnan(value.diameters)]
-            yield Measurement(f"diameter of a point{of}", tuple(known.tolist()), unit)
-    if len(classes) > 1:
-        yield Measurement("number of points of any class", float(len(value)) or None)
+def _of_objects(view: Objects, value: Any) -> Iterator[Measurement]:
+    """Yield number and sizes of the objects of each class, or the position of each named point."""
+    rows = view.of(value)
+    lower, upper = np.split(rows[:, 2:], 2, axis=1)
+    if view.number in ("each", "some") and view.classes:
+        for label, position in zip(rows[:, 0].astype(int).tolist(), lower.tolist(), strict=True):
+            for axis, coordinate in zip("xyz", position, strict=False):
+                yield Measurement(f"{axis} of {view.classes[label]}", coordinate, view.unit)
+        return
+    several, one = {"point": ("points", "point"), "box": ("boxes", "box")}.get(
+        view.form, ("lesions", "lesion")
+    )
+    sides = upper - lower + (1.0 if view.inclusive else 0.0)
+    sizes = view.sizes(value) if view.sizes else None
+    for position, of in enumerate([f" of {name}" for name in view.classes] or [""]):
+        chosen = rows[:, 0] == position
+        yield Measurement(f"number of {several}{of}", float(np.count_nonzero(chosen)) or None)
+        if sizes is not None:
+            known = sizes[chosen & ~np.isnan(sizes)]
+            yield Measurement(f"diameter of a {one}{of}", tuple(known.tolist()), view.unit)
+        if view.form == "box":
+            power = view.unit if view.unit == "pixels" else f"{view.unit}{'²' if view.axes == 2 else '³'}"
+            content = np.prod(sides[chosen], axis=1)
+            yield Measurement(f"{_WORDS[view.axes]} of a box{of}", tuple(content.tolist()), power)
+            if view.axes == 2:
+                width, height = sides[chosen & (sides[:, 1] > 0)].T
+                yield Measurement(f"width to height of a box{of}", tuple((width / height).tolist()))
+    if len(view.classes) > 1:
+        yield Measurement(f"number of {several} of any class", float(len(rows)) or None)
 
 
 # --- The columns of the case table as numbers or classes ---
@@ -435,18 +372,16 @@ def _measure(phase: Phase, start: int, measured: _Measured, progress: Progress) 
     references = [field for field in references_of(phase.tasks) if _is_derived(field)]
     reference = OpenReference(phase.reference, references)
     submitted = {field.name: field.kind for field in fields_of(phase.tasks)}
-    diameter: VerticalDiameter = getattr(phase.options, "vertical_diameter", "column_count")
-    inclusive = bool(getattr(phase.options, "inclusive_corners", False))
 
     def measure(at: int, field: AnyField, case: CaseForm, value: Any) -> None:
         kind = field.reference.kind
         flags = flags_of(submitted.get(field.name), value)
         for name, word in flags.items():
             measured.flags[Quantity(name, "", field.name)][at] = word
-        found = list(measurements_of(kind, value, case, submitted.get(field.name), diameter, inclusive))
+        found = list(measurements_of(kind, value, case, submitted.get(field.name)))
         for measurement in found:
             measured.add(at, field.name, measurement)
-        if not found and not flags and not is_measured(kind, value):
+        if not found and not flags and not is_measured(kind):
             measured.notices[f"{field.name}: a {type(kind).__name__} is not measured"] = None
 
     problems: dict[str, None] = {}
@@ -472,5 +407,6 @@ def _is_derived(field: AnyField) -> bool:
     kind = field.reference.kind
     if not isinstance(field.reference.location, CaseColumns):
         return True
-    flags = isinstance(field, Field) and isinstance(field.kind, FlagSet) and not isinstance(kind, FlagSet)
-    return flags or isinstance(kind, BoxesInSpace)
+    choices = field.kind.choices if isinstance(field, Field) else None
+    flags = choices and len(choices.names) > 1 and not kind.choices
+    return bool(flags or (kind.objects and kind.objects.form == "box"))

@@ -12,17 +12,11 @@ from pathlib import Path, PurePosixPath
 from string import Template
 from typing import Any
 
-import numpy as np
-
 from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import AnyField, CaseColumns, Field, Files, Kind, TableColumns, TableRows
-from evaluation.core.form import INTERFACE, STACK_NAME, CaseForm, Form, Interface
-from evaluation.io.kinds.label_map import MapKind
-from evaluation.io.kinds.masks import LabelMask, MultilabelMask
-from evaluation.io.kinds.volume import ConfidenceVolume, Volume
+from evaluation.core.form import INTERFACE, STACK_NAME, Form, Interface
 from evaluation.io.tables import write_csv
-from evaluation.io.volume_header import geometry_of
 from evaluation.organiser.synthesis import Quality
 
 _SITE = "https://grand-challenge.org"
@@ -266,22 +260,6 @@ def _key(*names: str) -> str:
 def _write_json(path: Path, content: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
-
-
-def writable(kind: Kind, value: Any, case: CaseForm) -> Any:
-    """Return a value that was read, or made up by its kind, as the writers take it."""
-    if isinstance(kind, MapKind):
-        return kind.volume(value, case)
-    if isinstance(kind, LabelMask):
-        image = np.full((case.height, case.width), kind.background, np.uint8)
-        image[value.box.slices] = value.values
-        return image
-    if isinstance(kind, MultilabelMask):
-        return np.stack([region.in_image(case.height, case.width) for region in value])
-    if isinstance(kind, ConfidenceVolume):
-        geometry = geometry_of(case)
-        return Volume(np.stack([plane.in_image(*geometry.shape[1:]) for plane in value]), geometry)
-    return value
 
 
 def write_case_file(folder: Path, kind: Kind, layout: Files, case: str, value: Any, extension: str) -> None:

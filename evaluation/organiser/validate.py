@@ -12,9 +12,8 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import OrganiserFault, Progress, Scored, no_progress, organisers_problems
+from evaluation.core.views import Regions
 from evaluation.evaluate import run_reference, tables_of
-from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.crops import Crop
 from evaluation.organiser.audit import disclosure_of, faults_of_splits, warnings_of
 from evaluation.phase.cases import subgroup_faults
 from evaluation.phase.leaderboard import needed_metrics
@@ -98,16 +97,14 @@ def _notices_of_empty(phase: Phase) -> Iterator[str]:
             continue
         reference = OpenReference(phase.reference, [field])
         cases = [pair for pair in zip(phase.cases.forms, phase.rows, strict=True) if pair[0].name in paths]
-        if all(_is_empty(reference.value(field, case, row, sealed=False)) for case, row in cases):
+        regions = field.reference.kind.regions
+        values = (reference.value(field, case, row, sealed=False) for case, row in cases)
+        if regions and all(value is not None and not _marks(regions, value) for value in values):
             yield f"{field.name}: the reference of all {len(cases)} cases is empty, without any structure"
 
 
-def _is_empty(value: Any) -> bool:
-    if isinstance(value, LabelMapValue):
-        return not value.positions.size
-    if isinstance(value, tuple):
-        return bool(value) and all(map(_is_empty, value))
-    return isinstance(value, Crop) and not value.values.size
+def _marks(regions: Regions, value: Any) -> bool:
+    return any(mask.values.any() for mask in regions.of(value))
 
 
 def _faults_of_keys(phase: Phase) -> list[str]:

@@ -1,5 +1,7 @@
 """What is measured of boxes, points and flags, counted by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from evaluation.core.form import CaseForm
@@ -13,16 +15,13 @@ CASE = CaseForm("A", 10, 8)
 BOXES = Boxes(np.array([[0, 1, 2, 3, 6, 5], [0, 1, 0, 0, 1, 4], [2, 1, 0, 0, 0, 0]], dtype=np.float64))
 
 
-def measured(kind, value, inclusive=False):
-    return {
-        one.quantity("field").title: one.number
-        for one in measurements_of(kind, value, CASE, inclusive=inclusive)
-    }
+def measured(kind, value):
+    return {one.quantity("field").title: one.number for one in measurements_of(kind, value, CASE)}
 
 
 def test_boxes_of_classes():
     """Two polyps of 4 × 2 and 1 × 4 pixels, no cancer, and a box without area."""
-    kind = BoxList(("polyp", "cancer", "other"), with_confidence=False)
+    kind = BoxList(("polyp", "cancer", "other"), with_confidence=False, inclusive_corners=False)
     assert measured(kind, BOXES) == {
         "number of boxes of polyp": 2.0,
         "area of a box of polyp (pixels)": (8.0, 4.0),
@@ -35,7 +34,7 @@ def test_boxes_of_classes():
         "width to height of a box of other": (),
         "number of boxes of any class": 3.0,
     }
-    inclusive = measured(kind, BOXES, inclusive=True)
+    inclusive = measured(replace(kind, inclusive_corners=True), BOXES)
     assert inclusive["area of a box of polyp (pixels)"] == (15.0, 10.0)
     assert inclusive["area of a box of other (pixels)"] == (1.0,)
 

@@ -18,6 +18,9 @@ from evaluation.organiser.describe_data import is_measured, measurements_of
 CASE = CaseForm("A", 10, 8)
 
 
+SCAN = CaseForm("A", 5, 2, {"depth": "2", "spacing_mm": "0.5 0.5 2"})
+
+
 def measured(kind, value, submitted=None, case=CASE):
     return {one.quantity("field").title: one.number for one in measurements_of(kind, value, case, submitted)}
 
@@ -27,7 +30,7 @@ def test_nested_mask():
     image = np.full((8, 10), 255, np.uint8)
     image[1:5, 2:7] = 128
     image[2:4, 3:5] = 0
-    kind = LabelMask({0: "cup", 128: "disc"}, 255, nested=True)
+    kind = LabelMask({0: "cup", 128: "disc"}, 255, nested="column_count")
     assert measured(kind, crop(image, 255)) == {
         "area of cup (pixels)": 4.0,
         "share of the image that is cup (%)": 5.0,
@@ -54,8 +57,8 @@ def test_channels_that_may_overlap():
     assert list(found.values()) == [80.0, 100.0, None, None]
 
 
-def label_map(positions, spacing_mm):
-    return LabelMapValue(np.array(positions, np.uint8), (0, 0, 0), (2, 2, 5), spacing_mm)
+def label_map(positions):
+    return LabelMapValue(np.array(positions, np.uint8), (0, 0, 0), (2, 2, 5), (2.0, 0.5, 0.5))
 
 
 POSITIONS = [[[1, 0, 1, 0, 0], [0, 0, 0, 0, 0]], [[1, 0, 0, 0, 2], [0, 0, 0, 0, 2]]]
@@ -63,7 +66,7 @@ POSITIONS = [[[1, 0, 1, 0, 0], [0, 0, 0, 0, 0]], [[1, 0, 0, 0, 2], [0, 0, 0, 0, 
 
 def test_volume_of_labels_in_cubic_millimetres():
     kind = LabelMap({7: "liver", 9: "spleen", 11: "pancreas"})
-    assert measured(kind, label_map(POSITIONS, (2.0, 0.5, 0.5))) == {
+    assert measured(kind, label_map(POSITIONS), case=SCAN) == {
         "volume of liver (mm³)": 1.5,
         "share of the image that is liver (%)": 15.0,
         "volume of spleen (mm³)": 1.0,
@@ -71,17 +74,22 @@ def test_volume_of_labels_in_cubic_millimetres():
         "volume of pancreas (mm³)": None,
         "share of the image that is pancreas (%)": None,
     }
-    assert measured(kind, label_map(POSITIONS, None))["volume of liver (voxels)"] == 3.0
+
+
+def test_area_of_labels_in_pixels_where_the_spacing_is_not_known():
+    value = LabelMapValue(np.array(POSITIONS[:1], np.uint8), (0, 0, 0), (1, 2, 5), None)
+    found = measured(LabelMap({1: "liver"}, dimensions=2), value, case=CaseForm("A", 5, 2))
+    assert found["area of liver (pixels)"] == 2.0
 
 
 def test_lesions_are_the_components_of_the_foreground():
     """Two lesions: a column of two voxels and one voxel apart; the second label is no lesion."""
     kind, submitted = LabelMap({1: "lesion", 2: "ignored"}), DetectionMap(3, 1)
-    found = measured(kind, label_map(POSITIONS, (1.0, 1.0, 2.0)), submitted)
+    found = measured(kind, label_map(POSITIONS), submitted, SCAN)
     assert found["number of lesions"] == 2.0
-    assert sorted(found["volume of a lesion (mm³)"]) == [2.0, 4.0]
-    none = measured(kind, label_map(np.zeros((2, 2, 5)), None), submitted)
-    assert (none["number of lesions"], none["volume of a lesion (voxels)"]) == (None, ())
+    assert sorted(found["volume of a lesion (mm³)"]) == [0.5, 1.0]
+    none = measured(kind, label_map(np.zeros((2, 2, 5))), submitted, SCAN)
+    assert (none["number of lesions"], none["volume of a lesion (mm³)"]) == (None, ())
 
 
 class OneFile:
@@ -107,7 +115,7 @@ def stored(tmp_path):
         volume = Volume(np.array(values), Geometry((2, 2, 3), (0.5, 1.0, 2.0)))
         (tmp_path / "a.mha").write_bytes(kind.write_file(volume, ".mha"))
         value = kind.read(FileSource("a.mha"), case, OneFile(tmp_path))
-        assert is_measured(kind, value)
+        assert is_measured(kind)
         return measured(kind, value, case=case)
 
     return store

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from evaluation.core import field
 from evaluation.core.fault import Fault, FormFault, ReadError, apart
 from evaluation.core.form import CaseForm
+from evaluation.core.views import Objects
 from evaluation.io import box_files
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of
-from evaluation.io.kinds import objects
 from evaluation.io.kinds.annotation_json import (
     BOXES,
     MAX_FAULTS,
@@ -23,6 +23,14 @@ from evaluation.io.kinds.annotation_json import (
     written_box,
 )
 from evaluation.io.kinds.number import number_of_cell
+from evaluation.io.kinds.objects import (
+    NO_ATTRIBUTES,
+    Attributes,
+    Space,
+    all_or_faults,
+    objects_of,
+    rows_of_case,
+)
 from evaluation.io.pixels import Size
 
 # --- Bounding boxes of an image, each with a class and, if predicted, a confidence ---
@@ -118,8 +126,8 @@ class BoxList(field.ColumnKind):
         return Boxes(np.array(rows, dtype=np.float64).reshape(-1, _COLUMNS), outside)
 
     @cached_property
-    def _attributes(self) -> objects.Attributes:
-        return objects.Attributes(self.classes, self.with_confidence)
+    def _attributes(self) -> Attributes:
+        return Attributes(self.classes, self.with_confidence)
 
     @property
     def socket_kind(self) -> str:
@@ -165,6 +173,19 @@ class BoxList(field.ColumnKind):
             for end, (boxes, outside) in zip(ends, counts.tolist(), strict=True)
         ]
 
+    @property
+    def objects(self) -> Objects:
+        """The boxes."""
+        return Objects(
+            "box",
+            lambda value: value.rows,
+            lambda rows, case: Boxes(rows),
+            self.classes,
+            with_confidence=self.with_confidence,
+            inclusive=self.inclusive_corners,
+            most=self.max_boxes,
+        )
+
     def items(self, value: Boxes) -> int:
         """Return the number of boxes."""
         return len(value.rows)
@@ -186,7 +207,7 @@ class BoxList(field.ColumnKind):
 
     def example(self, case: CaseForm, random: np.random.Generator) -> Boxes:
         """Return one to three boxes in the image."""
-        return BoxesInSpace(objects.Space(2, "pixels"), self._attributes).example(case, random)
+        return BoxesInSpace(Space(2, "pixels"), self._attributes).example(case, random)
 
     def write_file(self, value: Boxes, extension: str) -> bytes:
         """Return the lines of a text file, or XML."""
@@ -234,7 +255,7 @@ def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
     }
 
 
-def _json_of(value: Boxes, attributes: objects.Attributes, single: bool = False) -> dict[str, object]:
+def _json_of(value: Boxes, attributes: Attributes, single: bool = False) -> dict[str, object]:
     entries = [
         written_box((x1, y1, x2, y2), attributes.name(label), attributes.probability(share))
         for label, share, x1, y1, x2, y2 in value.rows.tolist()
@@ -257,8 +278,8 @@ class BoxesInSpace(field.Kind):
     average_items: ClassVar[int] = 1000
     max_json_values: ClassVar[int] = 300_000
 
-    space: objects.Space
-    attributes: objects.Attributes = objects.NO_ATTRIBUTES
+    space: Space
+    attributes: Attributes = NO_ATTRIBUTES
     single: bool = False
     max_boxes: int = 10_000
 
@@ -284,7 +305,7 @@ class BoxesInSpace(field.Kind):
     def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> Boxes:
         """Return the boxes at a source. Raises `FormFault` with the faults of all boxes."""
         faults: list[Fault] = []
-        rows = objects.all_or_faults(self._rows(source, case, faults), faults)
+        rows = all_or_faults(self._rows(source, case, faults), faults)
         return Boxes(np.array(rows, dtype=np.float64).reshape(-1, self._width))
 
     @property
@@ -296,7 +317,7 @@ class BoxesInSpace(field.Kind):
         if isinstance(source, field.CellsSource):
             yield self._of_cells(source, case, faults)
         elif isinstance(source, field.RowsSource):
-            for row in objects.rows_of_case(source, case, 1 if self.single else self.max_boxes, self.single):
+            for row in rows_of_case(source, case, 1 if self.single else self.max_boxes, self.single):
                 yield self._of_cells(row, case, faults)
         elif isinstance(source, field.JsonSource) and self.space.axes == 2:
             for found in boxes_of_json(source, self.max_boxes, self.single):
@@ -333,6 +354,21 @@ class BoxesInSpace(field.Kind):
                 expected, found = f"{name}1 ≤ {name}2", f"{name}1 = {first}, {name}2 = {second}"
                 yield from field.fault_at(source, expected, found).faults
 
+    @property
+    def objects(self) -> Objects:
+        """The boxes."""
+        return Objects(
+            "box",
+            lambda value: value.rows,
+            lambda rows, case: Boxes(rows),
+            self.attributes.classes,
+            self.space.axes,
+            self.space.unit,
+            "one" if self.single else "any",
+            self.attributes.with_probability,
+            most=self.max_boxes,
+        )
+
     def items(self, value: Boxes) -> int:
         """Return the number of boxes."""
         return len(value.rows)
@@ -343,7 +379,7 @@ class BoxesInSpace(field.Kind):
 
     def unpack(self, packed: Packed, case: CaseForm) -> Boxes:
         """Return boxes of known classes within the bounds of the space. Raises `HandoverError`."""
-        rows = objects.objects_of(packed, self._width, 1 if self.single else self.max_boxes)
+        rows = objects_of(packed, self._width, 1 if self.single else self.max_boxes)
         low, high = np.transpose(self.space.bounds(case))
         lower, upper = np.split(rows[:, 2:], 2, axis=1)
         if not ((low <= lower) & (lower <= upper) & (upper <= high)).all():

@@ -21,6 +21,7 @@ from evaluation.core.field import (
     fault_at,
 )
 from evaluation.core.form import CaseForm
+from evaluation.core.views import Choices, Numbers
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, number_within, whole_number
 from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.number import all_numbers, number_of_cell, number_of_json, shortest
@@ -141,6 +142,16 @@ class ClassLabel(Kind):
     def example(self, case: CaseForm, random: np.random.Generator) -> int:
         """Return any class."""
         return int(random.integers(len(self.classes)))
+
+    @property
+    def choices(self) -> Choices:
+        """The class, None (NaN) for an excluded case."""
+        return Choices(
+            lambda value: (None if math.isnan(value) else int(value),),
+            lambda one: math.nan if one[0] is None else one[0],
+            self.names,
+            neither="excluded",
+        )
 
     def write_cells(self, value: int) -> tuple[str, ...]:
         """Return the class as text."""
@@ -313,6 +324,11 @@ class ClassProbabilities(Kind):
         """Return probabilities of which one is high."""
         return self.rehearse(float(random.integers(len(self.classes))), case, Variant.NEAR)
 
+    @property
+    def numbers(self) -> Numbers:
+        """The probability of each class."""
+        return Numbers(tuple, tuple, self.classes)
+
     def write_cells(self, value: Probabilities) -> tuple[str, ...]:
         """Return the shortest texts that read back as the same numbers."""
         return tuple(map(repr, map(float, value)))
@@ -439,6 +455,16 @@ class FlagSet(ColumnKind):
     def example(self, case: CaseForm, random: np.random.Generator) -> Flags:
         """Return a flag for each name, none missing."""
         return tuple(map(bool, random.integers(2, size=len(self.names))))
+
+    @property
+    def choices(self) -> Choices:
+        """The flags."""
+        return Choices(
+            lambda value: tuple(None if flag is None else int(flag) for flag in value),
+            lambda given: tuple(None if flag is None else bool(flag) for flag in given),
+            ("no", "yes"),
+            self.names,
+        )
 
     def write_cells(self, value: Flags) -> tuple[str, ...]:
         """Return 1, 0 or nothing for every flag."""

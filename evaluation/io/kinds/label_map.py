@@ -18,6 +18,7 @@ from evaluation.core.fault import FaultKind, FormFault, ReadError, in_digits
 from evaluation.core.field import FileAccess, Kind, Source, Variant, grow_by_a_pixel
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions
+from evaluation.core.views import Regions
 from evaluation.io import volumes
 from evaluation.io.handover import HandoverError, Packed, pack_volume, unpack_volume
 from evaluation.io.kinds.masks import oddities_of_labels
@@ -156,7 +157,7 @@ class MapKind(Kind):
         return pack_volume(value.crop)
 
     @abstractmethod
-    def volume(self, value: Any, case: CaseForm) -> Volume:
+    def writable(self, value: Any, case: CaseForm) -> Volume:
         """Return the values of the whole image, ready to be written."""
 
     def write_file(self, value: Volume, extension: str) -> bytes:
@@ -225,7 +226,7 @@ class LabelMap(MapKind):
             grow_by_a_pixel(planes.reshape(-1, planes.shape[2]), 0)
         else:
             planes = (planes == 0).view(np.uint8)
-        return self._value(stack_of((crop(plane, 0) for plane in planes), np.uint8), case)
+        return self._of_planes(planes, case)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> LabelMapValue:
         """Return a map with an ellipse or ellipsoid of each label."""
@@ -236,6 +237,26 @@ class LabelMap(MapKind):
             middles = random.uniform(0.3, 0.7, sizes.shape) * (sizes - 1)
             radii = np.maximum(random.uniform(0.15, 0.25, sizes.shape) * sizes, 0.5)
             planes[(((np.indices(shape) - middles) / radii) ** 2).sum(axis=0) <= 1] = position
+        return self._of_planes(planes, case)
+
+    @property
+    def regions(self) -> Regions:
+        """The structures."""
+        names = tuple(self.labels.values())
+        return Regions(names, self._regions, self._of_regions, self.dimensions)
+
+    def _regions(self, value: LabelMapValue) -> Iterator[VolumeCrop]:
+        return (VolumeCrop(value.positions == i, value.corner) for i in range(1, len(self.labels) + 1))
+
+    def _of_regions(self, masks: Sequence[VolumeCrop], case: CaseForm) -> LabelMapValue:
+        """Return the map; of structures that overlap the last one wins."""
+        planes = np.zeros(volumes.case_geometry(case, self.dimensions).shape, np.uint8)
+        for position, mask in enumerate(masks, start=1):
+            inside = zip(mask.corner, mask.end, strict=True)
+            planes[tuple(slice(start, stop) for start, stop in inside)][mask.values] = position
+        return self._of_planes(planes, case)
+
+    def _of_planes(self, planes: NDArray[np.uint8], case: CaseForm) -> LabelMapValue:
         return self._value(stack_of((crop(plane, 0) for plane in planes), np.uint8), case)
 
     def unpack(self, packed: Packed, case: CaseForm) -> LabelMapValue:
@@ -246,7 +267,7 @@ class LabelMap(MapKind):
             raise HandoverError(f"expected positions up to {len(self.labels)}")
         return self._value(cropped, case)
 
-    def volume(self, value: LabelMapValue, case: CaseForm) -> Volume:
+    def writable(self, value: LabelMapValue, case: CaseForm) -> Volume:
         """Return the labels in the whole image, ready to be written."""
         return Volume(self.listed.values(value.whole), volumes.case_geometry(case, self.dimensions))
 

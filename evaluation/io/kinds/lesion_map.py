@@ -10,9 +10,10 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import FileAccess, Source
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions
+from evaluation.core.views import Objects
 from evaluation.io.kinds.label_map import LARGEST_LABEL, LabelMap, LabelMapValue, MapKind
 from evaluation.io.kinds.objects import Space
-from evaluation.io.kinds.points import PointSet
+from evaluation.io.kinds.points import PointSet, rows_of_points
 from evaluation.io.kinds.probability_map import components_of
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import UPRIGHT, Geometry
@@ -70,9 +71,14 @@ class LesionMap(MapKind):
         """Return an ellipse or ellipsoid of each label."""
         return self._lesions(self.labels.example(case, random), case)
 
-    def volume(self, value: LesionPoints, case: CaseForm) -> Volume:
+    def writable(self, value: LesionPoints, case: CaseForm) -> Volume:
         """Return the labels in the whole image, ready to be written."""
-        return self.labels.volume(value.mask, case)
+        return self.labels.writable(value.mask, case)
+
+    @property
+    def objects(self) -> Objects:
+        """The lesions, a point of each."""
+        return Objects("point", rows_of_points, axes=self.space.axes, unit=self.space.unit)
 
     def describe(self) -> str:
         """Return the numbers of the map."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from evaluation.core.fault import FaultKind, FormFault, ReadError
 from evaluation.core.field import FileAccess, FileSource, Kind, Source, Variant, grow_by_a_pixel
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import HEAD_BYTES, META_IMAGE
+from evaluation.core.views import Regions
 from evaluation.io.grey_images import read_cropped, write_grey
 from evaluation.io.handover import Packed, list_of, pack_crop, unpack_crop, unpack_region
 from evaluation.io.pixels import Size, check_size, values_in_words
@@ -19,7 +20,8 @@ from evaluation.io.tiff import read_channels
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import open_volume, write_volume
 from evaluation.io.voxels import BegunStream
-from evaluation.metrics.crops import Crop, box_of_content, crop, distinct_values
+from evaluation.metrics.crops import EMPTY, Crop, VolumeCrop, box_of_content, crop, distinct_values
+from evaluation.metrics.segmentation import region_of
 
 
 def oddities_of_labels(
@@ -50,8 +52,8 @@ class LabelMask(Kind):
     """A mask of the case's size; ``labels`` names the listed grey values, all others are ``background``.
 
     Values are cropped to the bounding box of the foreground. Unlisted values are read as the label
-    ``unlisted_as``; None makes them a fault. With ``nested`` the labels are listed from the inside out, and
-    each region includes the previous ones.
+    ``unlisted_as``; None makes them a fault. With ``nested`` the labels are listed from the inside out, each
+    region includes the previous ones, and vertical diameters are measured by this definition.
     """
 
     needs_size: ClassVar[bool] = True
@@ -59,7 +61,7 @@ class LabelMask(Kind):
     labels: Mapping[int, str]
     background: int
     unlisted_as: int | None = None
-    nested: bool = False
+    nested: Literal["column_count", "extent"] | None = None
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Crop:
         """Return the mask of a file, cropped and checked. Raises `FormFault`."""
@@ -106,15 +108,12 @@ class LabelMask(Kind):
         """Return a mask: unchanged, with one pixel more, empty, or with labels and background swapped."""
         if variant is Variant.PERFECT:
             return reference
-        image = np.full((case.height, case.width), self.background, np.uint8)
-        height, width = reference.values.shape
-        box = image[reference.top : reference.top + height, reference.left : reference.left + width]
+        image = self.writable(EMPTY if variant is Variant.EMPTY else reference, case)
         if variant is Variant.NEAR:
-            box[...] = reference.values
             grow_by_a_pixel(image, self.background)
         elif variant is Variant.INVERTED:
-            image[...] = next(iter(self.labels))
-            box[reference.values != self.background] = self.background
+            label, background = np.uint8(next(iter(self.labels))), np.uint8(self.background)
+            image = np.where(image == background, label, background)
         return crop(image, self.background).copy()  # many cases may be held at once
 
     def pack(self, value: Crop) -> Packed:
@@ -129,12 +128,31 @@ class LabelMask(Kind):
         """Return the number of pixels of the image."""
         return case.width * case.height
 
-    def regions(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """Return the regions from the outside in: the label that draws each, and all labels in it."""
+    @property
+    def regions(self) -> Regions:
+        """The labels; a nested one with those inside of it."""
+        return Regions(tuple(self.labels.values()), self._regions, self._of_regions, nested=self.nested)
+
+    def _regions(self, value: Crop) -> list[VolumeCrop]:
         labels = tuple(self.labels)
-        if not self.nested:
-            return tuple((label, (label,)) for label in labels)
-        return tuple((label, labels[: position + 1]) for position, label in enumerate(labels))[::-1]
+        inside = [labels[:end] if self.nested else labels[end - 1 : end] for end in range(1, len(labels) + 1)]
+        return [_in_a_plane(region_of(value, members)) for members in inside]
+
+    def _of_regions(self, masks: Sequence[VolumeCrop], case: CaseForm) -> Crop:
+        """Return the mask; where regions overlap, the inner or else the last one wins."""
+        image = np.full((case.height, case.width), self.background, np.uint8)
+        labels = list(zip(self.labels, masks, strict=True))
+        for label, mask in reversed(labels) if self.nested else labels:
+            _, top, left = mask.corner
+            for plane in mask.values:
+                image[Crop(plane, top, left).box.slices][plane] = label
+        return crop(image, self.background).copy()
+
+    def writable(self, value: Crop, case: CaseForm) -> NDArray[np.uint8]:
+        """Return the whole image (y, x)."""
+        image = np.full((case.height, case.width), self.background, np.uint8)
+        image[value.box.slices] = value.values
+        return image
 
     def write_file(self, value: NDArray[np.uint8], extension: str) -> bytes:
         """Return the bytes of a full (height, width) image of grey values."""
@@ -144,6 +162,10 @@ class LabelMask(Kind):
         """Return the grey values with the names of their regions."""
         named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
         return f"an 8-bit grey image of the size of the photograph: {named}, {self.background} = elsewhere"
+
+
+def _in_a_plane(region: Crop) -> VolumeCrop:
+    return VolumeCrop(region.values[np.newaxis], (0, region.top, region.left))
 
 
 # --- Masks of classes that may overlap: one channel of 0 and 255 per class ---
@@ -224,6 +246,20 @@ class MultilabelMask(Kind):
     def pixels(self, case: CaseForm) -> int:
         """Return the number of pixels of all channels."""
         return len(self.classes) * case.width * case.height
+
+    @property
+    def regions(self) -> Regions:
+        """The classes, which may overlap."""
+        return Regions(self.classes, lambda value: list(map(_in_a_plane, value)), self._of_regions)
+
+    def _of_regions(self, masks: Sequence[VolumeCrop], case: CaseForm) -> tuple[Crop, ...]:
+        images = (mask.within((0, 0, 0), (1, case.height, case.width))[0] for mask in masks)
+        found = (crop(image.view(np.uint8), 0) for image in images)
+        return tuple(Crop(one.values != 0, one.top, one.left) for one in found)
+
+    def writable(self, value: tuple[Crop, ...], case: CaseForm) -> NDArray[np.bool_]:
+        """Return the whole images (class, y, x)."""
+        return np.stack([region.in_image(case.height, case.width) for region in value])
 
     def write_file(self, value: NDArray[np.bool_], extension: str) -> bytes:
         """Return the bytes of a full boolean mask (class, height, width)."""

@@ -10,6 +10,7 @@ import numpy as np
 from evaluation.core import field
 from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError, shorten
 from evaluation.core.form import CaseForm
+from evaluation.core.views import Choices, Numbers
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, number_within, whole_number
 from evaluation.io.json_files import json_kind
 from evaluation.io.tables import parse_number
@@ -73,6 +74,12 @@ class Number(field.ColumnKind):
         high = self.maximum if math.isfinite(self.maximum) else max(1.0, low + 1)
         return min(max(round(float(random.uniform(low, high)), 3), low), high)
 
+    @property
+    def numbers(self) -> Numbers:
+        """The number."""
+        bounds = self.minimum, self.maximum
+        return Numbers(lambda value: (value,), lambda one: one[0], bounds=bounds, unit=self.unit)
+
     def write_cells(self, value: float) -> tuple[str, ...]:
         """Return the shortest text that reads back as the same number."""
         return (repr(float(value)),)
@@ -131,6 +138,11 @@ class Label(field.ColumnKind):
     def example(self, case: CaseForm, random: np.random.Generator) -> int:
         """Return 0 or 1."""
         return int(random.integers(2))
+
+    @property
+    def choices(self) -> Choices:
+        """The label."""
+        return Choices(lambda value: (int(value),), lambda one: one[0])
 
     def write_cells(self, value: int) -> tuple[str, ...]:
         """Return "0" or "1"."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,9 @@ from evaluation.core.field import (
     fault_at,
 )
 from evaluation.core.form import CaseForm
+from evaluation.core.views import Objects
 from evaluation.io.handover import HandoverError, Packed, list_of, number_within
 from evaluation.io.json_files import json_kind
-from evaluation.io.kinds import objects
 from evaluation.io.kinds.annotation_json import (
     POINTS,
     Annotation,
@@ -32,6 +32,15 @@ from evaluation.io.kinds.annotation_json import (
     written_annotation,
 )
 from evaluation.io.kinds.number import all_numbers, number_of_cell, number_of_json
+from evaluation.io.kinds.objects import (
+    NO_ATTRIBUTES,
+    Attributes,
+    Space,
+    all_or_faults,
+    objects_of,
+    rows_of_case,
+)
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.points import euclidean_distance
 
 # --- A point in an image, in pixels ---
@@ -62,9 +71,19 @@ class PointInImage(Kind):
 
     may_be_invisible: bool = False
 
-    def is_visible(self, point: Point) -> bool:
-        """Return whether a point is visible."""
-        return not self.may_be_invisible or point.x != 0 or point.y != 0
+    @property
+    def objects(self) -> Objects:
+        """The point, if it is visible."""
+        number: Literal["some", "one"] = "some" if self.may_be_invisible else "one"
+        return Objects("point", self._row, self._of_row, number=number)
+
+    def _row(self, value: Point) -> Floats:
+        is_visible = not self.may_be_invisible or value.x != 0 or value.y != 0
+        return np.array([[0, 1, value.x, value.y, value.x, value.y]] * is_visible, float).reshape(-1, 6)
+
+    def _of_row(self, rows: Floats, case: CaseForm) -> Point:
+        x, y = rows[0, 2:4].tolist() if len(rows) else (0.0, 0.0)
+        return Point(x, y, case.width)
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Point:
         """Return the point at a source. Raises `FormFault` with the faults of both coordinates."""
@@ -174,6 +193,13 @@ def point_set(rows: Iterable[tuple[float, ...]], axes: int) -> PointSet:
     return PointSet(table[:, :axes], table[:, axes].astype(np.int64), table[:, axes + 1], table[:, axes + 2])
 
 
+def rows_of_points(points: PointSet) -> Floats:
+    """Return class, probability, lower and upper corner of every point; equal corners without a diameter."""
+    radii = np.nan_to_num(points.diameters / 2)[:, None]
+    corners = points.positions - radii, points.positions + radii
+    return np.column_stack([points.classes, points.probabilities, *corners])
+
+
 @dataclass(frozen=True)
 class Points(Kind):
     """Any number of points up to ``max_points``, or with ``single`` exactly one per case.
@@ -187,8 +213,8 @@ class Points(Kind):
     average_items: ClassVar[int] = 1000
     max_json_values: ClassVar[int] = 100_000
 
-    space: objects.Space
-    attributes: objects.Attributes = objects.NO_ATTRIBUTES
+    space: Space
+    attributes: Attributes = NO_ATTRIBUTES
     with_diameter: bool = False
     unknown_diameter: float | None = None
     single: bool = False
@@ -214,7 +240,7 @@ class Points(Kind):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> PointSet:
         """Return the points at a source. Raises `FormFault` with the faults of all points."""
         faults: list[Fault] = []
-        rows = objects.all_or_faults(self._rows(source, case, faults), faults)
+        rows = all_or_faults(self._rows(source, case, faults), faults)
         return point_set(rows, self.space.axes)
 
     def _rows(self, source: Source, case: CaseForm, faults: list[Fault]) -> Iterator[tuple[float, ...]]:
@@ -222,7 +248,7 @@ class Points(Kind):
         if isinstance(source, CellsSource):
             yield self._of_cells(source, case, faults)
         elif isinstance(source, RowsSource):
-            for row in objects.rows_of_case(source, case, 1 if self.single else self.max_points, self.single):
+            for row in rows_of_case(source, case, 1 if self.single else self.max_points, self.single):
                 yield self._of_cells(row, case, faults)
         elif isinstance(source, JsonSource):
             if self.single:
@@ -267,6 +293,28 @@ class Points(Kind):
         faults += self.space.faults(found.source, position, case)
         return (*position, *self.attributes.of_annotation(found, faults), float("nan"))
 
+    @property
+    def objects(self) -> Objects:
+        """The points, as wide as their diameters where they have one."""
+        return Objects(
+            "point",
+            rows_of_points,
+            self._of_rows,
+            self.attributes.classes,
+            self.space.axes,
+            self.space.unit,
+            "one" if self.single else "any",
+            self.attributes.with_probability,
+            most=self.max_points,
+            sizes=(lambda value: value.diameters) if self.with_diameter else None,
+        )
+
+    def _of_rows(self, rows: Floats, case: CaseForm) -> PointSet:
+        axes = self.space.axes
+        lower, upper = rows[:, 2 : 2 + axes], rows[:, 2 + axes :]
+        diameters = (upper - lower)[:, 0] if self.with_diameter else np.full(len(rows), np.nan)
+        return PointSet((lower + upper) / 2, rows[:, 0].astype(np.int64), rows[:, 1], diameters)
+
     def items(self, value: PointSet) -> int:
         """Return the number of points."""
         return len(value)
@@ -278,7 +326,7 @@ class Points(Kind):
     def unpack(self, packed: Packed, case: CaseForm) -> PointSet:
         """Return points of known classes within the bounds of the space. Raises `HandoverError`."""
         axes = self.space.axes
-        rows = objects.objects_of(packed, axes + 2, 1 if self.single else self.max_points)
+        rows = objects_of(packed, axes + 2, 1 if self.single else self.max_points)
         low, high = np.transpose(self.space.bounds(case))
         if not ((rows[:, :axes] >= low) & (rows[:, :axes] <= high)).all() or (self.single and not len(rows)):
             raise HandoverError("expected points within the bounds of the image")
@@ -348,7 +396,7 @@ class Points(Kind):
         return f"the type `{self.socket_kind}`; {self.space.in_words_of_json()}{attributes}"
 
 
-def moved_points(reference: PointSet, space: objects.Space, case: CaseForm, variant: Variant) -> PointSet:
+def moved_points(reference: PointSet, space: Space, case: CaseForm, variant: Variant) -> PointSet:
     """Return the points of a reference as predictions, moved as a variant asks for."""
     positions = reference.positions.copy()
     if variant is Variant.NEAR and len(positions):
@@ -378,12 +426,12 @@ class Keypoints(Kind):
     max_json_values: ClassVar[int] = 100_000
 
     names: tuple[str, ...]
-    space: objects.Space
+    space: Space
     partial: bool = False
 
     @cached_property
     def _points(self) -> Points:
-        attributes = objects.Attributes(self.names, always_named=True)
+        attributes = Attributes(self.names, always_named=True)
         return Points(self.space, attributes, max_points=2 * len(self.names))
 
     @property
@@ -414,6 +462,11 @@ class Keypoints(Kind):
                 kind = FaultKind.DUPLICATE if count else FaultKind.MISSING
                 times = f"{count} times" if count else "none"
                 yield from fault_at(source, f"the point {name!r} of {case.name} once", times, kind).faults
+
+    @property
+    def objects(self) -> Objects:
+        """The points."""
+        return replace(self._points.objects, number="some" if self.partial else "each")
 
     def items(self, value: PointSet) -> int:
         """Return the number of points."""

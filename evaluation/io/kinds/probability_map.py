@@ -11,10 +11,12 @@ from evaluation.core.fault import apart, in_digits
 from evaluation.core.field import FileAccess, FileSource, Source, Variant, fault_at, grow_by_a_pixel
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions
+from evaluation.core.views import Objects, Voxels
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
 from evaluation.io.kinds.label_map import LabelMapValue, MapKind, Shape, Spacing, spacing_of
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volumes import SLAB_BYTES, case_geometry, case_planes, path_of
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, crop, stack_of
 
 # --- Probability maps: images and volumes that hold a probability for every pixel or voxel ---
@@ -75,9 +77,17 @@ class ProbabilityMap(MapKind):
             raise HandoverError("expected probabilities from 0 to 1")
         return self._value(cropped, case)
 
-    def volume(self, value: ProbabilityMapValue, case: CaseForm) -> Volume:
+    def writable(self, value: ProbabilityMapValue, case: CaseForm) -> Volume:
         """Return the probabilities of the whole image, ready to be written."""
         return Volume(value.whole, case_geometry(case, self.dimensions))
+
+    @property
+    def voxels(self) -> Voxels:
+        """The probabilities."""
+        return Voxels(lambda value: map(Crop, value.whole), self._of_voxels, self.dimensions)
+
+    def _of_voxels(self, array: NDArray[np.floating], case: CaseForm) -> ProbabilityMapValue:
+        return self._value(stack_of(map(_cropped, array), np.float32), case)
 
     def describe(self) -> str:
         """Return the description for participants."""
@@ -231,11 +241,23 @@ class DetectionMap(MapKind):
             raise HandoverError(f"expected voxels of {len(confidences)} candidates")
         return DetectionMapValue(cropped.values, cropped.corner, confidences, shape)
 
-    def volume(self, value: DetectionMapValue, case: CaseForm) -> Volume:
+    def writable(self, value: DetectionMapValue, case: CaseForm) -> Volume:
         """Return the confidences of the whole image, ready to be written."""
         confidences = np.array([0.0, *value.confidences], np.float32)
         whole = value.crop.within((0, 0, 0), value.shape)
         return Volume(confidences[whole], case_geometry(case, self.dimensions))
+
+    @property
+    def objects(self) -> Objects:
+        """The candidates: the boxes around them, in pixels or voxels, and how many each has."""
+        return Objects(
+            "component",
+            _candidate_rows,
+            axes=self.dimensions,
+            with_confidence=True,
+            most=MOST_CANDIDATES,
+            sizes=lambda value: np.bincount(value.candidates.ravel())[1:].astype(np.float64),
+        )
 
     def describe(self) -> str:
         """Return the description for participants."""
@@ -244,6 +266,16 @@ class DetectionMap(MapKind):
             f"0 or a {confidence} for each {place_in_words(self.dimensions)}; each connected component "
             "(diagonal neighbours are connected) is one finding, with one value"
         )
+
+
+def _candidate_rows(value: DetectionMapValue) -> Floats:
+    from scipy.ndimage import find_objects
+
+    boxes = [[(part.start, part.stop) for part in box] for box in find_objects(value.candidates)]
+    ends = np.array(boxes, float).reshape(-1, 3, 2) + np.reshape(value.corner, (3, 1))
+    axes = slice(None, None, -1) if value.shape[0] > 1 else slice(None, 0, -1)
+    lower, upper = ends[:, axes, 0], ends[:, axes, 1]
+    return np.column_stack([np.zeros(len(ends)), value.confidences, lower, upper])
 
 
 def components_of(mask: NDArray[np.bool_]) -> tuple[NDArray[np.uint16], int]:

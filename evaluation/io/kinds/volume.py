@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from evaluation.core.fault import in_digits
 from evaluation.core.field import FileAccess, FileSource, Kind, Source, Variant, fault_at, grow_by_a_pixel
 from evaluation.core.form import CaseForm
+from evaluation.core.views import Voxels
 from evaluation.io.handover import HandoverError, Packed, list_of, pack_crop, unpack_crop
 from evaluation.io.volume_header import Geometry, geometry_of
 from evaluation.io.volumes import SLAB_BYTES, case_planes, path_of, write_volume
@@ -88,6 +89,16 @@ class ConfidenceVolume(VolumeKind):
             planes.append(_cropped(image))
         return tuple(planes)
 
+    @property
+    def voxels(self) -> Voxels:
+        """The confidences."""
+        return Voxels(tuple, lambda array, case: tuple(map(_cropped, array.astype(np.float32))), marks=True)
+
+    def writable(self, value: tuple[Crop, ...], case: CaseForm) -> Volume:
+        """Return the whole volume."""
+        geometry = geometry_of(case)
+        return Volume(np.stack([plane.in_image(*geometry.shape[1:]) for plane in value]), geometry)
+
     def pixels(self, case: CaseForm) -> int:
         """Return the number of voxels."""
         return math.prod(geometry_of(case).shape)
@@ -112,6 +123,12 @@ class ReferenceVolume(VolumeKind):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> "StoredVolume":
         """Return the volume without reading it."""
         return StoredVolume(self, path_of(source), case, files)
+
+    @property
+    def voxels(self) -> Voxels:
+        """The levels, or other values."""
+        levels = int(self.maximum) if self.whole else None
+        return Voxels(StoredVolume.planes, marks=True, levels=levels)
 
     def describe(self) -> str:
         """Return which values may occur."""

@@ -4,7 +4,6 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
-from functools import singledispatch
 from itertools import chain, combinations
 from math import nan
 from pathlib import Path
@@ -13,11 +12,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from evaluation.core.field import Kind
-from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
-from evaluation.io.kinds.classes import ClassLabel
-from evaluation.io.kinds.masks import LabelMask, MultilabelMask
-from evaluation.io.kinds.number import Label, Number
-from evaluation.io.kinds.points import Point, PointInImage, distance
+from evaluation.core.views import Objects
 from evaluation.metrics.agreement import (
     AgreementFigure,
     cohen_kappa,
@@ -28,11 +23,11 @@ from evaluation.metrics.agreement import (
 )
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import iou_of_corners
-from evaluation.metrics.crops import Crop
 from evaluation.metrics.intervals import Interval
-from evaluation.metrics.points import match_pairs
-from evaluation.metrics.segmentation import dice_of_counts, overlap_of, region_of
+from evaluation.metrics.points import euclidean_distance, match_pairs
+from evaluation.metrics.segmentation import dice_of_counts
 from evaluation.organiser.output import write_rows
+from evaluation.organiser.views import overlap_of_masks
 
 # --- Agreement of two annotators on the boxes of an image, and on the classes of common boxes ---
 
@@ -40,28 +35,24 @@ _LEAST_IOU = 0.5
 """Least IoU of two boxes of the same object, as in PASCAL VOC."""
 
 
-def _compared_boxes(
-    first: Floats, second: Floats, classes: Sequence[str], inclusive_corners: bool
-) -> Mapping[str, float]:
+def _compared_boxes(view: Objects, first: Floats, second: Floats) -> Mapping[str, float]:
     """Return similarities of two lists of boxes in one image, by name, all from 0 to 1; NaN where undefined.
 
-    first, second: shape (boxes, 2 + 2 · axes), class index, confidence, corners. Boxes of one class are
-    paired for the most pairs with at least `_LEAST_IOU`, then for the largest IoU. For every class, if there
-    are several, and for all: F1, 2 · pairs / all boxes, undefined without any box; and the mean IoU of the
-    pairs. With pairs across classes: the share of pairs of the same class.
+    Boxes of one class are paired for the most pairs with at least `_LEAST_IOU`, then for the largest IoU. For
+    every class, if there are several, and for all: F1, 2 · pairs / all boxes, undefined without any box; and
+    the mean IoU of the pairs. With pairs across classes: the share of pairs of the same class.
     """
     found: dict[str, float] = {}
     overlaps: list[float] = []
-    for label, name in enumerate(classes or ("",)):
+    for label, name in enumerate(view.classes or ("",)):
         one, other = (rows[rows[:, 0] == label] for rows in (first, second))
-        pairs = _paired(one, other, inclusive_corners)
-        of_pairs = [iou for _, _, iou in pairs]
+        of_pairs = [iou for _, _, iou in _paired(one, other, view.inclusive)]
         overlaps += of_pairs
-        if len(classes) > 1:
+        if len(view.classes) > 1:
             found |= _similarities(f"{name} boxes", of_pairs, len(one) + len(other))
     found |= _similarities("boxes", overlaps, len(first) + len(second))
-    if len(classes) > 1:
-        same = [first[i, 0] == second[j, 0] for i, j, _ in _paired(first, second, inclusive_corners)]
+    if len(view.classes) > 1:
+        same = [first[i, 0] == second[j, 0] for i, j, _ in _paired(first, second, view.inclusive)]
         found["share of boxes with the same class"] = float(np.mean(same)) if same else nan
     return found
 
@@ -79,11 +70,13 @@ def _paired(first: Floats, second: Floats, inclusive_corners: bool) -> list[tupl
     return [(int(i), j, float(overlap[i, j])) for j, i in enumerate(hit) if i >= 0]
 
 
-# --- Comparisons of the values of one case, by kind: decisions, numbers, similarities, distances ---
+# --- Comparisons of the values of one case, view by view: decisions, numbers, similarities, distances ---
 
 Figure = TypeVar("Figure")
 LeftOut = Mapping[str, Collection[str]]
 """The names of regions by annotator."""
+_AXES = "xyz"
+_SIZES = {2: "area in pixels", 3: "volume in voxels"}
 
 
 @dataclass(frozen=True)
@@ -94,107 +87,81 @@ class Facts:
     are compared by intraclass correlation, Krippendorff's alpha and limits of agreement.
     """
 
-    decisions: Mapping[str, Hashable] = field(default_factory=dict)
-    amounts: Mapping[str, float] = field(default_factory=dict)
+    decisions: dict[str, Hashable] = field(default_factory=dict)
+    amounts: dict[str, float] = field(default_factory=dict)
 
 
-@singledispatch
+def is_comparable(kind: Kind) -> bool:
+    """Return whether values of a kind can be compared with each other."""
+    return bool(kind.regions or kind.objects or kind.choices or kind.numbers)
+
+
 def facts(kind: Kind, value: Any) -> Facts:
-    """Return the facts that an annotator's value of one case states; none for an unknown kind."""
-    return Facts()
+    """Return the facts that an annotator's value of one case states; none for a kind without a view."""
+    stated = Facts()
+    if choices := kind.choices:
+        for name, chosen in zip(choices.names, choices.of(value), strict=True):
+            if chosen is not None or choices.neither:
+                stated.decisions[name] = choices.neither if chosen is None else choices.options[chosen]
+    if numbers := kind.numbers:
+        stated.amounts.update(zip(numbers.names, numbers.of(value), strict=True))
+    if regions := kind.regions:
+        for name, mask in zip(regions.names, regions.of(value), strict=True):
+            pixels = int(np.count_nonzero(mask.values))
+            stated.decisions[f"{name} present"] = pixels > 0
+            stated.amounts[f"{name} {_SIZES[regions.dimensions]}"] = float(pixels)
+    if (objects := kind.objects) and objects.number == "any":
+        labels = objects.of(value)[:, 0]
+        for label, name in enumerate(objects.classes or (_plural(objects),)):
+            number = int(np.count_nonzero(labels == label))
+            stated.decisions[f"{name} present"] = number > 0
+            stated.amounts[f"number of {name}"] = float(number)
+    elif objects and objects.form == "point":
+        for name, position in _positions(objects, value):
+            if objects.number == "some":
+                stated.decisions[f"{name}visible"] = position is not None
+            for axis in range(objects.axes):
+                amount = nan if position is None else float(position[axis])
+                stated.amounts[f"{name}{_AXES[axis]} in {objects.unit}"] = amount
+    return stated
 
 
-@facts.register
-def _label(kind: Label, value: int) -> Facts:
-    return Facts({"": value})
-
-
-@facts.register
-def _class(kind: ClassLabel, value: float) -> Facts:
-    return Facts({"": "excluded" if math.isnan(value) else kind.names[int(value)]})
-
-
-@facts.register
-def _number(kind: Number, value: float) -> Facts:
-    return Facts(amounts={"": value})
-
-
-@facts.register(LabelMask)
-@facts.register(MultilabelMask)
-def _areas(kind: LabelMask | MultilabelMask, value: Any) -> Facts:
-    pixels = {name: int(np.count_nonzero(region.values)) for name, region in _regions(kind, value)}
-    return Facts(
-        {f"{name} present": area > 0 for name, area in pixels.items()},
-        {f"{name} area in pixels": float(area) for name, area in pixels.items()},
-    )
-
-
-@facts.register(BoxList)
-@facts.register(BoxesInSpace)
-def _numbers_of_boxes(kind: BoxList | BoxesInSpace, value: Boxes) -> Facts:
-    """Return the presence and the number of the boxes of each class; a single box states neither."""
-    if isinstance(kind, BoxesInSpace) and kind.single:
-        return Facts()
-    classes = kind.classes if isinstance(kind, BoxList) else kind.attributes.classes
-    named = enumerate(classes or ("boxes",))
-    numbers = {name: int(np.count_nonzero(value.rows[:, 0] == label)) for label, name in named}
-    return Facts(
-        {f"{name} present": number > 0 for name, number in numbers.items()},
-        {f"number of {name}": float(number) for name, number in numbers.items()},
-    )
-
-
-@facts.register
-def _coordinates(kind: PointInImage, value: Point) -> Facts:
-    visible = kind.is_visible(value)
-    return Facts(
-        {"visible": visible} if kind.may_be_invisible else {},
-        {"x in pixels": value.x if visible else nan, "y in pixels": value.y if visible else nan},
-    )
-
-
-@singledispatch
 def measures(kind: Kind, first: Any, second: Any) -> Mapping[str, float]:
     """Return similarities or distances of two values of one case, by name; NaN where undefined."""
-    return {}
+    found: dict[str, float] = {}
+    if regions := kind.regions:
+        masks = zip(regions.names, regions.of(first), regions.of(second), strict=True)
+        # Undefined where neither annotator marked the region.
+        found |= {
+            f"{name} Dice": dice_of_counts(overlap_of_masks(one, other), both_empty=nan)
+            for name, one, other in masks
+        }
+    objects = kind.objects
+    if objects and objects.form == "point" and objects.number != "any":
+        for (name, one), (_, other) in zip(
+            _positions(objects, first), _positions(objects, second), strict=True
+        ):
+            apart = nan if one is None or other is None else float(euclidean_distance(one, other))
+            found[f"{name}distance in {objects.unit}"] = apart
+    elif objects and objects.form == "box":
+        rows = objects.of(first), objects.of(second)
+        if objects.number == "one":
+            (one,), (other,) = (of_one[:, 2:] for of_one in rows)
+            return {"IoU": float(iou_of_corners(one, other, inclusive_corners=objects.inclusive))}
+        found |= _compared_boxes(objects, *rows)
+    return found
 
 
-@measures.register(LabelMask)
-@measures.register(MultilabelMask)
-def _dice(kind: LabelMask | MultilabelMask, first: Any, second: Any) -> Mapping[str, float]:
-    """Return the Dice of every region; NaN where neither annotator marked it."""
-    pairs = zip(_regions(kind, first), _regions(kind, second), strict=True)
-    return {
-        f"{name} Dice": dice_of_counts(overlap_of(one, other), both_empty=nan)
-        for (name, one), (_, other) in pairs
-    }
+def _plural(view: Objects) -> str:
+    return "boxes" if view.form == "box" else f"{view.form}s"
 
 
-@measures.register
-def _box_lists(kind: BoxList, first: Boxes, second: Boxes) -> Mapping[str, float]:
-    return _compared_boxes(first.rows, second.rows, kind.classes, kind.inclusive_corners)
-
-
-@measures.register
-def _boxes_in_space(kind: BoxesInSpace, first: Boxes, second: Boxes) -> Mapping[str, float]:
-    """Return the similarities of lists; for single boxes the IoU, however small."""
-    if kind.single:
-        (one,), (other,) = first.rows[:, 2:], second.rows[:, 2:]
-        return {"IoU": float(iou_of_corners(one, other, inclusive_corners=False))}
-    return _compared_boxes(first.rows, second.rows, kind.attributes.classes, inclusive_corners=False)
-
-
-@measures.register
-def _distance(kind: PointInImage, first: Point, second: Point) -> Mapping[str, float]:
-    """Return the distance in pixels; NaN where one annotator marked the structure as invisible."""
-    both = kind.is_visible(first) and kind.is_visible(second)
-    return {"distance in pixels": distance(first, second) if both else nan}
-
-
-def _regions(kind: LabelMask | MultilabelMask, value: Any) -> Iterator[tuple[str, Crop]]:
-    if isinstance(kind, MultilabelMask):
-        return zip(kind.classes, value, strict=True)
-    return ((kind.labels[label], region_of(value, labels)) for label, labels in kind.regions())
+def _positions(view: Objects, value: Any) -> Iterator[tuple[str, Floats | None]]:
+    """Yield the position of each named point, with the name and a space; None for one that is not there."""
+    rows = view.of(value)
+    for label, name in enumerate(view.classes if view.number != "one" and view.classes else ("",)):
+        own = rows if view.number == "one" else rows[rows[:, 0] == label]
+        yield f"{name} ".lstrip(), own[0, 2 : 2 + view.axes] if len(own) else None
 
 
 def counting(figures: Mapping[str, Figure], *left_out: Collection[str]) -> dict[str, Figure]:
@@ -275,8 +242,10 @@ class FieldAgreement:
             for name, decided in decisions.items():
                 if decided.keys() >= set(pair):
                     distances[name or _LABEL][pair] = float(decided[pair[0]] != decided[pair[1]])
-            if isinstance(self.kind, Number) and not math.isnan(difference := abs(first - second)):
-                distances["difference"][pair] = difference
+            if view := self.kind.numbers:
+                for name, one, other in zip(view.names, *map(view.of, (first, second)), strict=True):
+                    if not math.isnan(one - other):
+                        distances[f"{name} difference".lstrip()][pair] = abs(one - other)
         voted = {name or _LABEL: decided for name, decided in decisions.items()}
         return [
             _disagreement(self.name, measure, case, of_pairs, voted.get(measure, {}))

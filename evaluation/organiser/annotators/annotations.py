@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, PhaseError
-from evaluation.core.field import CaseColumns, Field, Files
+from evaluation.core.field import CaseColumns, Field, Files, TableColumns
 from evaluation.core.form import CaseForm, Form, name_key
-from evaluation.io.kinds.boxes import BoxList
-from evaluation.io.kinds.classes import ClassProbabilities
-from evaluation.io.kinds.masks import LabelMask
+from evaluation.core.views import Regions
+from evaluation.metrics.crops import EMPTY, VolumeCrop
 from evaluation.organiser.annotators.combine import is_combinable, region_names
 from evaluation.organiser.submission_writer import write_case_file
 from evaluation.organiser.synthesis import Ellipse, rasterise
@@ -130,7 +128,8 @@ def open_annotators(folder: Path) -> AnnotatorsFolder:
     folders = {path.name: path for path in sorted((folder / ANNOTATORS).iterdir()) if path.is_dir()}
     if not folders:
         raise PhaseError(f"{folder / ANNOTATORS}: expected a folder for every annotator, found none")
-    annotators = open_submissions(folders, form, [read_like_references(task) for task in tasks])
+    names = {field.name for field in fused}
+    annotators = open_submissions(folders, form, [read_like_references(task, names) for task in tasks])
     dropped = _read_dropped(folder / DROPPED, list(folders), form, fused)
     return AnnotatorsFolder(folder, tasks, cases, fused, annotators, dropped)
 
@@ -140,25 +139,36 @@ def _is_kept(field: Field, cases: Cases) -> bool:
     return isinstance(location, CaseColumns) and set(location.columns) <= set(cases.columns)
 
 
-def read_like_references(task: Task) -> Task:
-    """Return a task whose fields are read like references: for example a label instead of a likelihood.
+def read_like_references(task: Task, fused: Collection[str]) -> Task:
+    """Return a task whose fused fields are read like references: for example a label, not a likelihood.
 
-    Boxes are read from the reference's files, which may have another layout than submissions.
+    Objects are read from the reference's files, which may have another layout than submissions.
     """
     fields = []
     for field in task.fields:
+        if field.name not in fused:
+            fields.append(field)
+            continue
         location, archive = field.reference.location, field.archive
-        if isinstance(field.kind, BoxList) and isinstance(location, Files) and isinstance(archive, Files):
+        if field.kind.objects and isinstance(location, Files) and isinstance(archive, Files):
             archive = replace(archive, extensions=location.extensions)
         fields.append(replace(field, kind=field.reference.kind, archive=archive))
     return replace(task, fields=tuple(fields))
+
+
+def _holds_reference(field: Field) -> bool:
+    """Return whether a submission has as many columns as the reference: annotators give it there."""
+    archive, location = field.archive, field.reference.location
+    if isinstance(archive, TableColumns) and isinstance(location, CaseColumns):
+        return len(archive.columns) == len(location.columns)
+    return True
 
 
 def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:
     problems = [
         f"{field.title}: values of this kind cannot be combined here; choose other tasks in {FILE_NAME}"
         for field in fused
-        if not is_combinable(field.reference.kind) or isinstance(field.kind, ClassProbabilities)
+        if not is_combinable(field.reference.kind) or not _holds_reference(field)
     ]
     if any(field.reference.kind.needs_size for field in fused):
         problems += [
@@ -219,7 +229,7 @@ def ellipses_as_masks(folder: Path) -> Iterator[Path]:
         yield folder
         return
     configuration = read_configuration(folder)
-    field, layout, kind = _field_of(configuration.tasks)
+    field, layout, regions = _field_of(configuration.tasks)
     lossless = ".png" if ".png" in layout.extensions else layout.extensions[0]
     forms = read_cases(folder, configuration.challenge.form_columns_of(configuration.config.submission)).forms
     problems: list[str] = []
@@ -227,7 +237,7 @@ def ellipses_as_masks(folder: Path) -> Iterator[Path]:
     for table in tables:
         annotator = table.parent.name
         try:
-            drawn[annotator] = read_ellipses(table, kind, forms)
+            drawn[annotator] = read_ellipses(table, regions.names, forms)
         except PhaseError as error:
             problems += (f"{annotator}: {problem}" for problem in error.problems)
         if (table.parent / layout.folder).exists():
@@ -239,13 +249,13 @@ def ellipses_as_masks(folder: Path) -> Iterator[Path]:
         for annotator, of_cases in drawn.items():
             for case in forms:
                 if case.name in of_cases:
-                    mask = mask_of(kind, of_cases[case.name], case)
-                    place = copy / ANNOTATORS / annotator
+                    value = value_of(regions, of_cases[case.name], case)
+                    mask, place = field.kind.writable(value, case), copy / ANNOTATORS / annotator
                     write_case_file(place, field.kind, layout, case.name, mask, lossless)
         yield copy
 
 
-def read_ellipses(path: Path, kind: LabelMask, cases: tuple[CaseForm, ...]) -> dict[str, Ellipses]:
+def read_ellipses(path: Path, regions: Sequence[str], cases: tuple[CaseForm, ...]) -> dict[str, Ellipses]:
     """Return the ellipses of a table by case and region. Raises `PhaseError` with every fault.
 
     A row for each region of an image; in pixels, the centre of the first one being (0, 0).
@@ -259,8 +269,8 @@ def read_ellipses(path: Path, kind: LabelMask, cases: tuple[CaseForm, ...]) -> d
             name, region = names.get(name_key(row.cells["name"])), row.cells["region"]
             if name is None:
                 row.fault("name", f"expected a case of cases.csv, found {row.cells['name']!r}")
-            if region not in kind.labels.values():
-                row.fault("region", f"expected one of {', '.join(kind.labels.values())}, found {region!r}")
+            if region not in regions:
+                row.fault("region", f"expected one of {', '.join(regions)}, found {region!r}")
             elif name is not None and region in found[name]:
                 row.fault("region", f"{region} of {name} is also in an earlier row")
             if (ellipse := _ellipse(row)) is not None and name is not None:
@@ -268,15 +278,15 @@ def read_ellipses(path: Path, kind: LabelMask, cases: tuple[CaseForm, ...]) -> d
     return dict(found)
 
 
-def mask_of(kind: LabelMask, ellipses: Ellipses, case: CaseForm) -> NDArray[np.uint8]:
-    """Return the image (y, x) with the regions of the ellipses, inner ones drawn over outer ones."""
-    image = np.full((case.height, case.width), kind.background, dtype=np.uint8)
-    for label, _ in kind.regions():
-        ellipse = ellipses.get(kind.labels[label])
-        if ellipse is not None:
-            patch = rasterise(ellipse, case.width, case.height)
-            image[patch.box.slices][patch.values] = label
-    return image
+def value_of(regions: Regions, ellipses: Ellipses, case: CaseForm) -> Any:
+    """Return the value with the regions of the ellipses; where they overlap, the kind decides."""
+    assert regions.value is not None  # as `_field_of` has found
+    masks = []
+    for name in regions.names:
+        ellipse = ellipses.get(name)
+        patch = EMPTY if ellipse is None else rasterise(ellipse, case.width, case.height)
+        masks.append(VolumeCrop(patch.values[np.newaxis] > 0, (0, patch.top, patch.left)))
+    return regions.value(masks, case)
 
 
 def _ellipse(row: TableRow) -> Ellipse | None:
@@ -294,11 +304,14 @@ def _ellipse(row: TableRow) -> Ellipse | None:
     return Ellipse(x, y, radius_x, radius_y, rotation)
 
 
-def _field_of(tasks: tuple[Task, ...]) -> tuple[Field, Files, LabelMask]:
+def _field_of(tasks: tuple[Task, ...]) -> tuple[Field, Files, Regions]:
     fields = [
-        (field, field.archive, field.reference.kind)
+        (field, field.archive, regions)
         for field in fields_of(tasks)
-        if isinstance(field.archive, Files) and isinstance(field.reference.kind, LabelMask)
+        if isinstance(field.archive, Files)
+        and (regions := field.reference.kind.regions)
+        and regions.value
+        and regions.dimensions == 2
     ]
     if len(fields) != 1:
         raise PhaseError(

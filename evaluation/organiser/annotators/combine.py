@@ -1,10 +1,10 @@
-"""Combine the values that several annotators or submissions give for one case, by kind of value."""
+"""Combine the values that several annotators or submissions give for one case, view by view."""
 
 import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import reduce, singledispatch
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -13,22 +13,16 @@ from numpy.typing import NDArray
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
-from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
-from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, Flags, FlagSet, Probabilities
-from evaluation.io.kinds.masks import LabelMask, MultilabelMask
-from evaluation.io.kinds.number import Label, Number
-from evaluation.io.kinds.points import Point, PointInImage
-from evaluation.io.kinds.volume import ConfidenceVolume, Volume
-from evaluation.io.volume_header import geometry_of
+from evaluation.core.views import Choices, Numbers, Objects, Regions, Voxels
+from evaluation.io.volumes import case_geometry
 from evaluation.metrics.agreement import staple
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import fuse_boxes, iou_of_corners, suppress_boxes
-from evaluation.metrics.crops import Box, Crop
+from evaluation.metrics.crops import Box, VolumeCrop, around
 
 # --- Combine the masks of several annotators by majority vote or STAPLE ---
 
 Mask = NDArray[np.bool_]
-Regions = Collection[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,53 +55,30 @@ def majority_vote(votes: NDArray[np.bool_], tie_is_foreground: bool = False) -> 
 
 def _voted(
     region: str,
-    masks: Sequence[Crop],
-    left_out: Sequence[Regions] | None,
-    box: Box,
+    masks: Sequence[VolumeCrop],
+    left_out: Sequence[Collection[str]],
+    shape: tuple[int, int, int],
     case: CaseForm,
     rules: CombinationRules,
-) -> Mask:
-    """Return a region in a box by the method of the rules, see `combine_label_masks`.
+) -> VolumeCrop:
+    """Return a region by the method of the rules; it is empty where all leave it out.
 
     Raises `PhaseError`, which names the case, where STAPLE does not converge.
     """
-    silent = [region in regions for regions in left_out or [()] * len(masks)]
-    if all(silent):
-        return np.zeros(box.shape, dtype=np.bool_)
-    votes = np.stack([mask.within(box) for mask, out in zip(masks, silent, strict=True) if not out])
+    kept = [mask for mask, out in zip(masks, left_out, strict=True) if region not in out]
+    if not kept:
+        return VolumeCrop(np.zeros((0, 0, 0), np.bool_), (0, 0, 0))
+    # Pixels that nobody marked need no vote, but STAPLE counts them.
+    box = ((0, 0, 0), shape) if rules.method == "staple" else around(*kept)
+    votes = np.stack([mask.within(*box) for mask in kept])
     if rules.method == "majority":
-        return majority_vote(votes, rules.tie_is_foreground)
+        return VolumeCrop(majority_vote(votes, rules.tie_is_foreground), box[0])
     found = staple(votes)
     if not found.converged:
         raise PhaseError(
             f"{case.name}: STAPLE did not converge in {found.iterations} iterations; combine by majority vote"
         )
-    return found.mask
-
-
-def combine_label_masks(
-    kind: LabelMask,
-    masks: Sequence[Crop],
-    case: CaseForm,
-    rules: CombinationRules,
-    left_out: Sequence[Regions] | None = None,
-) -> NDArray[np.uint8]:
-    """Return the full image (y, x). Each region is voted separately; grey values are never averaged.
-
-    left_out: for every mask the regions without its vote (None: it votes for all). A region without any vote
-    stays empty. A nested region is part of the region around it (the cup of the disc). Where exclusive
-    regions tie for a pixel, the region listed last wins.
-    """
-    image = np.full((case.height, case.width), kind.background, dtype=np.uint8)
-    # Pixels that nobody marked need no vote, but STAPLE counts them.
-    box = reduce(Box.union, (mask.box for mask in masks))
-    if rules.method == "staple":
-        box = Box(0, case.height, 0, case.width)
-    window = image[box.slices]
-    for label, labels in kind.regions():
-        marked = [Crop(np.isin(mask.values, labels), mask.top, mask.left) for mask in masks]
-        window[_voted(kind.labels[label], marked, left_out, box, case, rules)] = label
-    return image
+    return VolumeCrop(found.mask, box[0])
 
 
 # --- Combine the boxes of several submissions or annotators in one image, class by class ---
@@ -193,169 +164,121 @@ def _most_agreed(corners: Floats, owner: NDArray[np.intp], inclusive: bool) -> N
     return np.lexsort((*corners.T[::-1], -support))
 
 
-# --- Combine the values that several annotators or submissions give for one case, by kind of value ---
-
-
-@singledispatch
-def combine(kind: Kind, values: Sequence[Any], case: CaseForm, rules: CombinationRules) -> Any:
-    """Return one value of a case in the form that the kind writes; the order of ``values`` does not matter.
-
-    values: one from each annotator or submission, at least one, as the kind reads them. A challenge registers
-    its own kinds: ``@combine.register`` on a function of the same arguments. Raises `TypeError` for a kind
-    that is not registered (see `is_combinable`).
-    """
-    raise TypeError(f"values of {type(kind).__name__} cannot be combined")
+# --- Combine the values that several annotators or submissions give for one case, view by view ---
 
 
 def is_combinable(kind: Kind) -> bool:
-    """Return whether values of a kind can be combined."""
-    return combine.dispatch(type(kind)) is not combine.dispatch(object)
+    """Return whether values of a kind can be combined.
 
-
-@combine.register
-def _numbers(kind: Number, values: Sequence[float], case: CaseForm, rules: CombinationRules) -> float:
-    return _mean_value(values)
-
-
-@combine.register
-def _labels(kind: Label, values: Sequence[int | bool], case: CaseForm, rules: CombinationRules) -> int:
-    return int(majority_vote(np.array(values, dtype=np.bool_), rules.tie_is_foreground))
-
-
-@combine.register
-def _flags(kind: FlagSet, values: Sequence[Flags], case: CaseForm, rules: CombinationRules) -> Flags:
-    """Return every flag by majority among the values with it; a flag in none of them is missing."""
-    given = ([flag for flag in flags if flag is not None] for flags in zip(*values, strict=True))
-    return tuple(bool(_labels(Label(), flags, case, rules)) if flags else None for flags in given)
-
-
-@combine.register
-def most_frequent_class(
-    kind: ClassLabel, classes: Sequence[float], case: CaseForm, rules: CombinationRules
-) -> float:
-    """Return the position of the most frequent class; NaN (excluded) only if it is more frequent.
-
-    Of equally frequent classes the first in their order, or the last where a tie is foreground. Raises
-    `ValueError` without any class.
+    Lists of points cannot, since it is not known which of them belong together.
     """
-    if not classes:
-        raise ValueError("classes: expected at least one, found none")
-    votes = Counter(int(position) for position in classes if not math.isnan(position))
+    objects = kind.objects
+    listed = objects and objects.value and not (objects.form == "point" and objects.number == "any")
+    made = (view.value for view in (kind.regions, kind.voxels) if view)
+    return bool(kind.numbers or kind.choices or listed or any(made))
+
+
+def combine(
+    kind: Kind,
+    values: Sequence[Any],
+    case: CaseForm,
+    rules: CombinationRules,
+    left_out: Sequence[Collection[str]] = (),
+) -> Any:
+    """Return one value of a case, as the kind reads it; the order of ``values`` does not matter.
+
+    values: one from each annotator or submission, at least one. left_out: for every value the names of the
+    regions that it has no vote for. Regions are voted one by one, choices too, numbers and voxels are
+    averaged, and objects are fused. Raises `TypeError` where values of the kind cannot be combined, and for a
+    region of a kind without regions, and `ValueError` without any value.
+    """
+    if not values:
+        raise ValueError("values: expected at least one, found none")
+    if not is_combinable(kind):
+        raise TypeError(f"values of {type(kind).__name__} cannot be combined")
+    if (regions := kind.regions) and regions.value:
+        return regions.value(_combine_regions(regions, values, case, rules, left_out), case)
+    if any(left_out):
+        raise TypeError(f"values of {type(kind).__name__} have no regions")
+    if (objects := kind.objects) and objects.value:
+        return objects.value(_combine_objects(objects, list(map(objects.of, values)), rules), case)
+    if (voxels := kind.voxels) and voxels.value:
+        return voxels.value(_mean_voxels(voxels, values, case), case)
+    if choices := kind.choices:
+        decided = zip(*map(choices.of, values), strict=True)
+        return choices.value([_most_frequent(choices, given, rules) for given in decided])
+    numbers = kind.numbers
+    assert numbers is not None
+    return numbers.value([_mean_value(given) for given in zip(*map(numbers.of, values), strict=True)])
+
+
+def region_names(kind: Kind) -> tuple[str, ...]:
+    """Return the names of the regions that are combined one by one; none for a kind without any."""
+    return kind.regions.names if kind.regions and kind.regions.value else ()
+
+
+def _combine_regions(
+    view: Regions,
+    values: Sequence[Any],
+    case: CaseForm,
+    rules: CombinationRules,
+    left_out: Sequence[Collection[str]],
+) -> list[VolumeCrop]:
+    """Return the regions, each voted by itself; values are never averaged."""
+    shape = case_geometry(case, view.dimensions).shape
+    of_region = zip(view.names, zip(*map(view.of, values), strict=True), strict=True)
+    without = left_out or [()] * len(values)
+    return [_voted(name, masks, without, shape, case, rules) for name, masks in of_region]
+
+
+def _combine_objects(view: Objects, given: Sequence[Floats], rules: CombinationRules) -> Floats:
+    """Return fused boxes; of a single object, or of one of each class, the mean of those that most have.
+
+    A single object has the class that most of them have.
+    """
+    if view.number == "any":
+        return _combine_boxes(given, rules, view.with_confidence, view.inclusive, view.most)
+    rows = np.concatenate(given)
+    labels, counts = np.unique(rows[:, 0], return_counts=True)
+    if view.number == "one":
+        labels = labels[[counts.argmax()]]
+    elif view.number == "some":
+        everyone = np.arange(len(given))
+        there = [bool(majority_vote(everyone < count, rules.tie_is_foreground)) for count in counts]
+        labels = labels[there]
+    means = [[_mean_value(of_axis) for of_axis in rows[rows[:, 0] == label].T.tolist()] for label in labels]
+    return np.array(means).reshape(-1, rows.shape[1])
+
+
+def _mean_voxels(view: Voxels, values: Sequence[Any], case: CaseForm) -> NDArray[np.float32]:
+    mean = np.zeros(case_geometry(case, view.dimensions).shape, np.float32)
+    for plane, crops in zip(mean, zip(*map(view.of, values), strict=True), strict=True):
+        box = reduce(Box.union, (cropped.box for cropped in crops))
+        if not box.is_empty:
+            plane[box.slices] = _mean(np.stack([cropped.within(box).astype(np.float64) for cropped in crops]))
+    return mean
+
+
+def _most_frequent(view: Choices, given: Sequence[int | None], rules: CombinationRules) -> int | None:
+    """Return the most frequent answer; of equal ones the first, or the last where a tie is foreground.
+
+    None is an answer only where it stands for one, and then only if it is more frequent than all others.
+    """
+    votes = Counter(position for position in given if position is not None)
     most = max(votes.values(), default=0)
-    if len(classes) - votes.total() > most:
-        return math.nan
+    if not most or (view.neither and len(given) - votes.total() > most):
+        return None
     choose = max if rules.tie_is_foreground else min
     return choose(position for position, number in votes.items() if number == most)
 
 
-@combine.register
-def mean_probabilities(
-    kind: ClassProbabilities, given: Sequence[Probabilities], case: CaseForm, rules: CombinationRules
-) -> Probabilities:
-    """Return the mean of the probabilities of each class; the order of ``given`` does not matter.
+def normalised(view: Numbers, values: Sequence[float]) -> list[float]:
+    """Return one submission's numbers of a field over all cases, on a scale common to all submissions.
 
-    given: at least one sequence, with a number from 0 to 1 for each class. The sum of the means is the mean
-    of the sums, up to rounding.
+    Numbers without two bounds (any finite number is a valid likelihood) are mapped linearly from their
+    minimum and maximum to [0, 1], a constant submission to ½. Others are returned unchanged.
     """
-    return tuple(min(1.0, math.fsum(of_class) / len(given)) for of_class in zip(*given, strict=True))
-
-
-@combine.register
-def combine_points(
-    kind: PointInImage, points: Sequence[Point], case: CaseForm, rules: CombinationRules
-) -> Point:
-    """Return the mean of the points, in pixels.
-
-    A point that can be invisible is visible if most annotators mark it; the mean is taken over those
-    annotators. The order of the points does not matter. Raises `ValueError` without any point.
-    """
-    if not points:
-        raise ValueError("points: expected at least one, found none")
-    seen = [point for point in points if kind.is_visible(point)]
-    if not majority_vote(np.arange(len(points)) < len(seen), rules.tie_is_foreground):
-        return Point(0.0, 0.0)
-    return Point(_mean_value([point.x for point in seen]), _mean_value([point.y for point in seen]))
-
-
-@combine.register
-def _box_lists(kind: BoxList, values: Sequence[Boxes], case: CaseForm, rules: CombinationRules) -> Boxes:
-    """Return boxes fused by their confidences; boxes without any by the majority."""
-    rows = [value.rows for value in values]
-    return Boxes(_combine_boxes(rows, rules, kind.with_confidence, kind.inclusive_corners, kind.max_boxes))
-
-
-@combine.register
-def _boxes_in_space(
-    kind: BoxesInSpace, values: Sequence[Boxes], case: CaseForm, rules: CombinationRules
-) -> Boxes:
-    """Return combined boxes with two or three axes; for single boxes the mean."""
-    rows = [value.rows for value in values]
-    if kind.single:
-        return Boxes(_mean(np.concatenate(rows))[np.newaxis])
-    return Boxes(_combine_boxes(rows, rules, kind.attributes.with_probability, False, kind.max_boxes))
-
-
-combine.register(LabelMask, combine_label_masks)
-
-
-def combine_without(
-    kind: Kind, values: Sequence[Any], case: CaseForm, rules: CombinationRules, left_out: Sequence[Regions]
-) -> Any:
-    """Return one value of a case from values without some of their regions; see `combine`.
-
-    left_out: the names of regions for every value, see `region_names`. A region left out of all is empty.
-    Raises `TypeError` for a region of a kind without regions.
-    """
-    if not any(left_out):
-        return combine(kind, values, case, rules)
-    if not region_names(kind):
-        raise TypeError(f"values of {type(kind).__name__} have no regions")
-    return combine.dispatch(type(kind))(kind, values, case, rules, left_out)
-
-
-@combine.register
-def _multilabel_masks(
-    kind: MultilabelMask,
-    values: Sequence[tuple[Crop, ...]],
-    case: CaseForm,
-    rules: CombinationRules,
-    left_out: Sequence[Regions] | None = None,
-) -> NDArray[np.bool_]:
-    """Return (class, y, x), each class voted separately."""
-    whole = Box(0, case.height, 0, case.width)
-    by_class = zip(kind.classes, zip(*values, strict=True), strict=True)
-    return np.stack([_voted(name, crops, left_out, whole, case, rules) for name, crops in by_class])
-
-
-def region_names(kind: Kind) -> tuple[str, ...]:
-    """Return the names of the regions of a mask, each combined by itself; none for other kinds."""
-    if isinstance(kind, LabelMask):
-        return tuple(kind.labels.values())
-    return kind.classes if isinstance(kind, MultilabelMask) else ()
-
-
-@combine.register
-def _volumes(
-    kind: ConfidenceVolume, values: Sequence[tuple[Crop, ...]], case: CaseForm, rules: CombinationRules
-) -> Volume:
-    geometry = geometry_of(case)
-    mean = np.zeros(geometry.shape, dtype=np.float32)
-    for plane, plane_crops in zip(mean, zip(*values, strict=True), strict=True):
-        box = reduce(Box.union, (cropped.box for cropped in plane_crops))
-        if not box.is_empty:
-            plane[box.slices] = _mean(
-                np.stack([cropped.within(box).astype(np.float64) for cropped in plane_crops])
-            )
-    return Volume(mean, geometry)
-
-
-def normalised(kind: Kind, values: Sequence[float]) -> list[float]:
-    """Return one submission's values of a field over all cases, on a scale common to all submissions.
-
-    Numbers without bounds (any finite number is a valid likelihood) are mapped linearly from their minimum
-    and maximum to [0, 1], a constant submission to ½. Other values are returned unchanged.
-    """
-    if not isinstance(kind, Number) or kind.is_bounded or not values:
+    if all(map(math.isfinite, view.bounds)) or not values:
         return list(values)
     lowest, highest = min(values), max(values)
     if lowest == highest:
@@ -368,5 +291,5 @@ def normalised(kind: Kind, values: Sequence[float]) -> list[float]:
 
 def _mean_value(values: Sequence[float]) -> float:
     mean = math.fsum(values) / len(values)
-    # Rounding must not leave the range of the points or the image.
+    # Rounding must not leave the range of the values or the image.
     return min(max(values), max(min(values), mean))

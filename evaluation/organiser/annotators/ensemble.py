@@ -18,9 +18,9 @@ from evaluation.core.field import Field, Files
 from evaluation.core.form import STACK_NAME, Form
 from evaluation.core.metric import Metric
 from evaluation.core.outcome import Progress, no_progress
+from evaluation.core.views import Numbers
 from evaluation.evaluate import Rejection, evaluate
 from evaluation.io.json_files import read_json
-from evaluation.io.kinds.number import Number
 from evaluation.metrics.agreement import AgreementFigure
 from evaluation.organiser.annotators.agreement import (
     CaseDisagreement,
@@ -88,12 +88,14 @@ def write_ensemble(
     order = sorted(range(len(form.cases)), key=lambda i: form.cases[i].columns.get(STACK_NAME, ""))
     faults: list[str] = []
     scaled: dict[tuple[str, int], dict[str, float]] = defaultdict(dict)
-    for field in fields:
-        if isinstance(field.kind, Number):
-            for one in opened:
-                for position, number in _normalised(one, field, order, faults).items():
-                    scaled[one.name, position][field.name] = number
-    others = [field.name for field in fields if not isinstance(field.kind, Number)]
+    # Several numbers, such as probabilities, have one scale already.
+    numbers = {field.name: field.kind.numbers for field in fields}
+    single = {name: view for name, view in numbers.items() if view and len(view.names) == 1}
+    for name, view in single.items():
+        for one in opened:
+            for position, number in _normalised(one, name, view, order, faults).items():
+                scaled[one.name, position][name] = number
+    others = [field.name for field in fields if field.name not in single]
     agreement = {field.name: FieldAgreement(field.name, field.kind) for field in fields}
     disagreement: list[CaseDisagreement] = []
     counts = dict.fromkeys(agreement, 0)
@@ -111,7 +113,8 @@ def write_ensemble(
                     }
                     disagreement += agreement[field.name].add(case.name, given)
                     if given:
-                        combined[field.name] = combine(field.kind, list(given.values()), case, rules)
+                        value = combine(field.kind, list(given.values()), case, rules)
+                        combined[field.name] = field.kind.writable(value, case)
                         counts[field.name] += 1
                 writer.add(case.name, combined)
             progress(done)
@@ -134,12 +137,13 @@ def write_agreement(folder: Path, written: Ensemble) -> None:
 
 
 def _normalised(
-    submission: OpenSubmission, field: Field, order: Sequence[int], faults: list[str]
+    submission: OpenSubmission, name: str, view: Numbers, order: Sequence[int], faults: list[str]
 ) -> dict[int, float]:
-    """Return one submission's numbers of a field by case position, on the common scale."""
-    read = {position: submission.read(position, [field.name], faults) for position in order}
-    found = {position: values[field.name] for position, values in read.items() if values}
-    return dict(zip(found, normalised(field.kind, list(found.values())), strict=True))
+    """Return one submission's values of a field of one number by case position, on the common scale."""
+    read = {position: submission.read(position, [name], faults) for position in order}
+    found = {position: view.of(values[name])[0] for position, values in read.items() if values}
+    scaled = normalised(view, list(found.values()))
+    return {position: view.value((number,)) for position, number in zip(found, scaled, strict=True)}
 
 
 def _writer_for(

@@ -17,11 +17,11 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
+from evaluation.core.field import Field, Variant
+from evaluation.core.form import CaseForm
 from evaluation.core.outcome import CaseJob, Progress, Scored, no_progress, organisers_problems
 from evaluation.evaluate import scorer_setup
 from evaluation.io.handover import encode
-from evaluation.io.kinds.boxes import BoxList
-from evaluation.io.kinds.classes import ClassLabel
 from evaluation.metrics.agreement import AgreementFigure
 from evaluation.organiser.annotators.agreement import (
     CaseDisagreement,
@@ -37,7 +37,7 @@ from evaluation.organiser.annotators.annotations import (
     open_submissions,
     read_like_references,
 )
-from evaluation.organiser.annotators.combine import CombinationRules, combine_without, region_names
+from evaluation.organiser.annotators.combine import CombinationRules, combine, region_names
 from evaluation.organiser.output import whole_folder, write_report, write_rows
 from evaluation.organiser.submission_writer import SampleCase, write_phase
 from evaluation.phase.config import FILE_NAME
@@ -75,9 +75,9 @@ def score_annotators(folder: Path, given: AnnotatorsFolder, workers: int) -> tup
     phase = load_phase(folder, scan(folder))
     form = replace(phase.form, submission="archive", missing="worst", optional_tasks=())
     folders = {one.name: given.folder / ANNOTATORS / one.name for one in given.annotators}
-    # Annotators give boxes no confidence and may exclude a case: these are not read like submitted values.
-    here = any(isinstance(field.kind, BoxList | ClassLabel) for field in fields_of(phase.tasks))
-    tasks = [read_like_references(task) for task in phase.tasks] if here else phase.tasks
+    # Annotators give boxes no confidence and may exclude a case: what they give is read like a reference.
+    here = any(field.kind != field.reference.kind for field in given.fused)
+    tasks = [read_like_references(task, {field.name for field in given.fused}) for task in phase.tasks]
     return tuple(
         score
         for annotator in open_submissions(folders, form, tasks)
@@ -128,7 +128,7 @@ def _scores(
 
 def _read_here(phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder) -> tuple[ReadBatch, ...]:
     """Return an annotator's values in the form of readers. Raises `PhaseError` with every fault."""
-    fields = {field.name: field for field in fields_of(phase.tasks)}
+    fields, fused = {field.name: field for field in fields_of(phase.tasks)}, {one.name for one in given.fused}
     faults: list[str] = []
     batches = []
     for first in range(0, len(phase.rows), _CASES_AT_ONCE):
@@ -138,15 +138,24 @@ def _read_here(phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder)
             complete = fields.keys() - given.dropped_of(annotator.name, position).keys()
             submitted = {}
             for name, value in annotator.read(position, complete, faults).items():
-                if not isinstance(fields[name].kind, ClassLabel):
-                    submitted[name] = value
-                elif not math.isnan(value):  # a submission has no class where the case is excluded
-                    submitted[name] = int(value)
+                field, case = fields[name], phase.cases.forms[position]
+                found = _as_submitted(field, value, case) if name in fused else value
+                if found is not None:
+                    submitted[name] = found
             values.add(position, submitted)
         document = memoryview(b"".join(encode(values.packed())))
         batches.append(ReadBatch({position: position for position in positions}, b"", document, {}))
     PhaseError.raise_all(faults)
     return tuple(batches)
+
+
+def _as_submitted(field: Field, value: Any, case: CaseForm) -> Any:
+    """Return a value in the reference's form as the perfect prediction; None where it excludes the case."""
+    choices = field.reference.kind.choices
+    if choices and choices.neither and None in choices.of(value):
+        return None
+    is_same = type(field.kind) is type(field.reference.kind)
+    return value if is_same else field.kind.rehearse(value, case, Variant.PERFECT)
 
 
 _NOBODY = "expected a value of at least one annotator, found none"
@@ -208,9 +217,9 @@ def fuse_annotators(
                 )
                 if case_values:
                     disagreement.extend(agreement[field.name].add(form.name, case_values, left_out))
-                    reference[field.name] = combine_without(
-                        kind, list(case_values.values()), form, rules, list(left_out.values())
-                    )
+                    given_values, without = list(case_values.values()), list(left_out.values())
+                    value = combine(kind, given_values, form, rules, without)
+                    reference[field.name] = kind.writable(value, form)
                 else:
                     faults.append(f"{form.name}, {field.name}: {_NOBODY}")
             progress(position + 1)

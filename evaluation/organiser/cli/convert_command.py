@@ -15,7 +15,7 @@ from evaluation.core.form import STACK_NAME, Form
 from evaluation.io.handover import encode
 from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
 from evaluation.organiser.output import whole_folder
-from evaluation.organiser.submission_writer import ArchiveWriter, algorithm_writer, writable
+from evaluation.organiser.submission_writer import ArchiveWriter, algorithm_writer
 from evaluation.phase.named import named_phase
 from evaluation.phase.phase import Phase
 from evaluation.phase.registry import tasks_of_form
@@ -68,7 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
         for position, case in enumerate(form.cases):
             values = source.read(position, names, faults)
             if not faults:
-                writer.add(case.name, {name: writable(kinds[name], values[name], case) for name in values})
+                writer.add(
+                    case.name, {name: kinds[name].writable(value, case) for name, value in values.items()}
+                )
             progress(position + 1)
         if not faults:
             writer.close()

@@ -21,8 +21,7 @@ from evaluation.core.form import CaseForm, name_key
 from evaluation.core.formats import FORMATS, extensions_of, image_formats
 from evaluation.core.outcome import Progress
 from evaluation.core.trouble import raise_trouble_of
-from evaluation.io.kinds.points import Keypoints
-from evaluation.metrics.segmentation import VerticalDiameter, overlap_of
+from evaluation.metrics.segmentation import overlap_of
 from evaluation.organiser.further_analysis import Measured, OpenCase, analyses_of
 from evaluation.organiser.report import objects as object_drawing
 from evaluation.organiser.report import overlays
@@ -144,14 +143,14 @@ def picture_of(
         if field.name not in opened.submitted:
             continue
         predicted, reference = opened.submitted[field.name], opened.references[field.name]
-        if overlays.has_solids(field.kind):
-            return _picture_of_volume(field, case, predicted, reference, volume)
-        if overlays.has_regions(field.kind):
+        if regions := overlays.regions_in(field):
+            if regions.dimensions == 3:
+                return _picture_of_volume(field, case, predicted, reference, volume)
             found += overlays.regions(field, predicted, reference)
-        elif object_drawing.has_objects(field.kind):
+        elif object_drawing.objects_in(field):
             objects = object_drawing.objects_of(opened.options, task, field, predicted, opened.references)
             if objects and (objects.drawn or all(size)):
-                return _picture_of_objects(field, objects, size, photograph)
+                return _picture_of_objects(objects, size, photograph)
     there = [region for region in found if region.predicted.values.any() or region.reference.values.any()]
     most = sorted(there, key=_difference, reverse=True)[:_MOST_PANELS]
     shown = [region for region in there if any(region is one for one in most)]
@@ -163,8 +162,7 @@ def picture_of(
 
 def is_shown(field: Field) -> bool:
     """Return whether values of a field can be drawn."""
-    kind = field.kind
-    return overlays.has_regions(kind) or overlays.has_solids(kind) or object_drawing.has_objects(kind)
+    return bool(overlays.regions_in(field) or object_drawing.objects_in(field))
 
 
 def is_read(field: Field) -> bool:
@@ -190,14 +188,12 @@ def _picture_of_volume(
 
 
 def _picture_of_objects(
-    field: Field, found: object_drawing.Objects, size: tuple[int, int], photograph: overlays.Colours | None
+    found: object_drawing.Objects, size: tuple[int, int], photograph: overlays.Colours | None
 ) -> CaseImage:
     lossy = photograph is not None and found.axes == 2 and found.in_pixels
-    kind = object_drawing.drawing_of(field.kind)
     panels = object_drawing.VIEW_NAMES if found.axes == 3 else ()
     picture = _encoded(object_drawing.object_panels(found, size, photograph), lossy)
-    numbered = field.kind.names if isinstance(field.kind, Keypoints) and len(field.kind.names) > 1 else ()
-    return CaseImage(kind, picture, panels, numbered)
+    return CaseImage(found.kind, picture, panels, found.numbered)
 
 
 def _difference(region: overlays.Region) -> int:
@@ -289,7 +285,6 @@ class _SubmissionReader:
         self._measures = dict.fromkeys(one.measure for one in analyses)
         self._photographs = Photographs(request.images)
         self._request = request
-        self._definition: VerticalDiameter = getattr(self.phase.options, "vertical_diameter", "column_count")
 
     def positions(self) -> Iterator[int]:
         """Yield the positions of the cases to read."""
@@ -315,7 +310,7 @@ class _SubmissionReader:
         for name, value in submitted.items():
             field, pair = self._fields[name], (value, references[name])
             sizes += overlays.sizes(field, case, *pair)
-            measurements += overlays.measurements(field, *pair, self._definition)
+            measurements += overlays.measurements(field, *pair)
             if location := location_of(field, *pair):
                 locations[name] = location
         measured = tuple(row for measure in self._measures for row in measure(opened))

@@ -73,7 +73,8 @@ def view_of(
         if field.name not in opened.submitted:
             continue
         values = opened.submitted[field.name], opened.references[field.name]
-        if overlays.has_solids(field.kind):
+        regions = overlays.regions_in(field)
+        if regions and regions.dimensions == 3:
             found = list(overlays.solids(field, case, *values))
             depth, height, width = found[0].predicted.shape
             spacing = found[0].spacing_mm or (1.0, 1.0, 1.0)
@@ -84,7 +85,7 @@ def view_of(
             there = _there((one.structure, one.predicted, one.reference) for one in found)
             shown = tuple(planes.tolist()), depth, there, spacing[1] / spacing[2]
             return _view(cuts, ground, _SIDE_OF_PLANE, *shown)
-        if overlays.has_regions(field.kind):
+        if regions:
             whole, masks = Box(0, case.height, 0, case.width), list(overlays.regions(field, *values))
             pairs += [
                 (overlays.cut(one.predicted, whole)[None], overlays.cut(one.reference, whole)[None])

@@ -18,7 +18,6 @@ from evaluation.core.estimator import Curve as CurveColumns
 from evaluation.core.estimator import DetectionCurves
 from evaluation.core.field import Field
 from evaluation.core.metric import Metric
-from evaluation.io.kinds.classes import ClassProbabilities
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import RocTable, roc_table
 from evaluation.metrics.detection import DetectionTable
@@ -55,8 +54,8 @@ def _class_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
             (_WITHOUT,) if missing else (),
         )
     for field in task.fields:
-        if isinstance(field.kind, ClassProbabilities):
-            yield from _figures_of_classes(task, field, field.kind.classes, table)
+        if (numbers := field.kind.numbers) and len(numbers.names) > 1:
+            yield from _figures_of_classes(task, field, numbers.names, table)
 
 
 def _figures_of_classes(

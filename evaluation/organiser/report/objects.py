@@ -1,6 +1,6 @@
 """Pictures of points and boxes: hits and misses, in the image, a plane, or seen along each axis."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -12,14 +12,12 @@ from evaluation.challenges.declared.boxes import BoxMetric
 from evaluation.challenges.declared.detections import Verdicts
 from evaluation.challenges.declared.points import PointMetric
 from evaluation.challenges.declared.rules import DeclaredOptions
+from evaluation.core import views
 from evaluation.core.challenge import Options, Task, Values
-from evaluation.core.field import Field, Kind
-from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
-from evaluation.io.kinds.points import Keypoints, PointInImage, Points, PointSet
+from evaluation.core.field import Field
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.boxes import iou_of_corners, match_boxes
 from evaluation.metrics.crops import Box
-from evaluation.metrics.points import match_pairs
 from evaluation.organiser.report import overlays
 
 # --- The hits among the boxes of one image at one threshold ---
@@ -37,11 +35,6 @@ def case_hits(predicted: Floats, reference: Floats, threshold: float, inclusive:
     made = predicted[:, 2:], called, predicted[:, 1]
     matches = match_boxes(*made, reference[:, 2:], true, inclusive)
     return np.asarray((matches.claimed < threshold) & (threshold <= matches.iou))
-
-
-def inclusive_corners(options: Options) -> bool:
-    """Return whether both corners of a box belong to it, as the phase chose."""
-    return bool(getattr(options, "inclusive_corners", False))
 
 
 # --- The drawing of points and boxes: where each is, in which colour, and which belong together ---
@@ -71,13 +64,16 @@ class Objects:
     """The objects drawn for one case in one field, at least one unless the whole image is shown.
 
     joined: pairs of positions between which a line is drawn. surroundings: show the surroundings of the
-    objects rather than the whole image. in_pixels: positions are pixels of the case's image.
+    objects rather than the whole image. in_pixels: positions are pixels of the case's image. numbered: the
+    meanings of the numbers in the picture, from 1 on.
     """
 
     drawn: tuple[Drawn, ...]
     joined: tuple[tuple[Position, Position], ...] = ()
     surroundings: bool = False
     in_pixels: bool = True
+    numbered: tuple[str, ...] = ()
+    kind: "Drawing" = "points"
 
     @property
     def axes(self) -> int:
@@ -93,53 +89,64 @@ class Location:
     reference: Position
 
 
+def objects_in(field: Field) -> views.Objects | None:
+    """Return the points or boxes of a field, None where prediction and reference have not both any."""
+    return field.kind.objects if field.reference.kind.objects else None
+
+
+def _rows_of(field: Field, predicted: Any, reference: Any) -> tuple[Floats, Floats]:
+    own, true = field.kind.objects, field.reference.kind.objects
+    if not (own and true):
+        raise TypeError(f"nothing is drawn of {type(field.kind).__name__}")
+    return own.of(predicted), true.of(reference)
+
+
 def location_of(field: Field, predicted: Any, reference: Any) -> Location | None:
-    """Return both positions of a landmark, None unless both are visible."""
-    kind = field.kind
-    if isinstance(kind, PointInImage) and kind.is_visible(predicted) and kind.is_visible(reference):
-        return Location((predicted.x, predicted.y), (reference.x, reference.y))
-    return None
-
-
-def has_objects(kind: Kind) -> bool:
-    """Return whether values of a kind are points or boxes, in an image or in space."""
-    return isinstance(kind, PointInImage | BoxList | Points | Keypoints | BoxesInSpace)
+    """Return both positions of a landmark in an image, None unless both are visible."""
+    view = objects_in(field)
+    if not view or (view.form, view.axes, view.unit) != ("point", 2, "pixels") or view.classes:
+        return None
+    found, true = _rows_of(field, predicted, reference)
+    if view.number == "any" or not (len(found) and len(true)):
+        return None
+    return Location(*(tuple(rows[0, 2:4].tolist()) for rows in (found, true)))
 
 
 Drawing = Literal["boxes", "box", "points", "objects"]
 """Boxes that hit or not; one box; landmarks; points that hit or not."""
 
 
-def drawing_of(kind: Kind) -> Drawing:
-    """Return the drawing of the points or boxes of a kind."""
-    single = isinstance(kind, Points | BoxesInSpace) and kind.single
-    if isinstance(kind, BoxList | BoxesInSpace):
-        return "box" if single else "boxes"
-    return "points" if single or isinstance(kind, PointInImage | Keypoints) else "objects"
-
-
 def objects_of(
     options: Options, task: Task, field: Field, predicted: Any, references: Values
 ) -> Objects | None:
-    """Return the drawing of a field of points or boxes; None without any to draw."""
-    kind, reference = field.kind, references[field.name]
-    if isinstance(kind, BoxList):
-        return Objects(tuple(_listed_boxes(predicted, reference, inclusive_corners(options))))
-    if isinstance(kind, PointInImage):
-        at = location_of(field, predicted, reference)
-        return None if at is None else _landmarks({0: at.predicted}, {0: at.reference})
-    assert isinstance(kind, Points | Keypoints | BoxesInSpace), f"nothing is drawn of {type(kind).__name__}"
-    in_pixels = kind.space.unit == "pixels"
-    if (drawing := drawing_of(kind)) == "points":
-        return replace(_landmarks(_by_class(predicted), _by_class(reference)), in_pixels=in_pixels)
-    if drawing == "box":
-        below = replace(_box(reference.rows[0, 2:].tolist(), overlays.AGREEMENT), wide=True)
-        above = _box(predicted.rows[0, 2:].tolist(), overlays.FALSE)
-        return Objects((below, above), surroundings=True, in_pixels=in_pixels)
-    verdicts = _verdicts(options, task, field, predicted, references)
-    sides = _boxes if isinstance(kind, BoxesInSpace) else _points
-    drawn = tuple(sides(predicted, reference, verdicts))
-    return Objects(drawn, in_pixels=in_pixels) if drawn else None
+    """Return the drawing of a field with `objects_in`; None without any to draw.
+
+    Hits are those of the field's metric; without such a metric, boxes hit at `HIT`, and of points none is
+    known to hit.
+    """
+    view = field.kind.objects
+    found, true = _rows_of(field, predicted, references[field.name])
+    assert view is not None
+    in_pixels, several = view.unit == "pixels", view.number == "any"
+    known = matching_metric(options, task, field) if several else None
+    if view.form == "point" and not known:
+        named = view.classes if view.number in ("each", "some") and len(view.classes) > 1 else ()
+        drawn, joined = _landmarks(found, true, bool(named), joined=not several)
+        return Objects(drawn, joined, not several, in_pixels, named) if drawn else None
+    if not several:
+        below = replace(_box(true[0, 2:].tolist(), overlays.AGREEMENT), wide=True)
+        both = below, _box(found[0, 2:].tolist(), overlays.FALSE)
+        return Objects(both, surroundings=True, in_pixels=in_pixels, kind="box")
+    verdicts = _overlapping(view, found, true)
+    if known:
+        verdicts = known[1].matched(field.name, predicted, references).verdicts()
+    if view.form == "point":
+        points = tuple(_points(found, true, verdicts))
+        return Objects(points, in_pixels=in_pixels, kind="objects") if points else None
+    boxes = tuple(_boxes(found, true, verdicts))
+    return (
+        Objects(boxes, in_pixels=in_pixels, kind="boxes") if boxes or (in_pixels and view.axes == 2) else None
+    )
 
 
 def matching_metric(options: Options, task: Task, field: Field) -> tuple[str, BoxMetric | PointMetric] | None:
@@ -153,65 +160,53 @@ def matching_metric(options: Options, task: Task, field: Field) -> tuple[str, Bo
     return None
 
 
-def _verdicts(options: Options, task: Task, field: Field, predicted: Any, references: Values) -> Verdicts:
-    """Return the hits by the field's metric, else at `HIT`: each box takes the best free one of its class."""
-    if known := matching_metric(options, task, field):
-        return known[1].matched(field.name, predicted, references).verdicts()
-    found, true = predicted.rows, references[field.name].rows
-    same = found[:, 0, None] == true[None, :, 0]
-    iou = iou_of_corners(found[:, None, 2:], true[None, :, 2:], inclusive_corners=False)
-    overlap = np.where(same, iou, 0.0)
-    matches = match_pairs(1 - overlap, overlap >= HIT, "by_confidence", found[:, 1])
-    return Verdicts(~matches.false, matches.false, matches.hit >= 0)
-
-
-def _by_class(points: PointSet) -> dict[int, Position]:
-    return dict(zip(points.classes.tolist(), _positions(points.positions), strict=True))
-
-
-def _landmarks(found: Mapping[int, Position], true: Mapping[int, Position]) -> Objects:
-    """Return a ring at every reference and a cross at every prediction, joined, and numbered if several."""
-    several = len({*true, *found}) > 1
-    rings = (
-        Drawn("ring", at, at, overlays.AGREEMENT, str(place + 1) if several else "")
-        for place, at in true.items()
-    )
-    crosses = (Drawn("cross", at, at, overlays.FALSE) for at in found.values())
-    joined = tuple((found[place], at) for place, at in true.items() if place in found)
-    return Objects((*rings, *crosses), joined, surroundings=True)
-
-
-def _listed_boxes(predicted: Boxes, reference: Boxes, inclusive: bool) -> Iterator[Drawn]:
-    """Yield hits, false boxes and missed boxes with their colours, at the threshold of `HIT`."""
-    hit = case_hits(predicted.rows, reference.rows, HIT, inclusive)
-    iou = iou_of_corners(predicted.rows[hit, None, 2:], reference.rows[None, :, 2:], inclusive)
-    same = predicted.rows[hit, None, 0] == reference.rows[None, :, 0]
-    missed = np.ones(len(reference.rows), dtype=np.bool_)
+def _overlapping(view: views.Objects, predicted: Floats, reference: Floats) -> Verdicts:
+    """Return the hits at `HIT`, by the rule of `case_hits`."""
+    hit = case_hits(predicted, reference, HIT, view.inclusive)
+    iou = iou_of_corners(predicted[hit, None, 2:], reference[None, :, 2:], view.inclusive)
+    same = predicted[hit, None, 0] == reference[None, :, 0]
+    found = np.zeros(len(reference), dtype=np.bool_)
     if iou.size:
-        missed[np.argmax(np.where(same, iou, -1), axis=1)] = False
-    sides = (
-        (predicted.rows[hit], overlays.AGREEMENT),
-        (predicted.rows[~hit], overlays.FALSE),
-        (reference.rows[missed], overlays.MISSED),
+        found[np.argmax(np.where(same, iou, -1), axis=1)] = True
+    return Verdicts(hit, ~hit, found)
+
+
+def _landmarks(
+    found: Floats, true: Floats, numbered: bool, joined: bool
+) -> tuple[tuple[Drawn, ...], tuple[tuple[Position, Position], ...]]:
+    """Return a ring at every reference and a cross at every prediction, and the positions to join."""
+    crosses, rings = (
+        list(zip(rows[:, 0].astype(int).tolist(), _positions(_middles(rows)), strict=True))
+        for rows in (found, true)
     )
-    for rows, colour in sides:
-        for corners in rows[:, 2:].tolist():
-            yield _box(corners, colour)
+    drawn = (
+        *(
+            Drawn("ring", at, at, overlays.AGREEMENT, str(place + 1) if numbered else "")
+            for place, at in rings
+        ),
+        *(Drawn("cross", at, at, overlays.FALSE) for _, at in crosses),
+    )
+    predicted = dict(crosses) if joined else {}
+    return drawn, tuple((predicted[place], at) for place, at in rings if place in predicted)
 
 
-def _points(predicted: PointSet, reference: PointSet, verdicts: Verdicts) -> Iterator[Drawn]:
-    radii = np.nan_to_num(reference.diameters / 2)[:, None]
-    lower, upper = (_positions(reference.positions + sign * radii) for sign in (-1, 1))
+def _middles(rows: Floats) -> Floats:
+    lower, upper = np.split(rows[:, 2:], 2, axis=1)
+    return (lower + upper) / 2
+
+
+def _points(predicted: Floats, reference: Floats, verdicts: Verdicts) -> Iterator[Drawn]:
+    lower, upper = (_positions(corners) for corners in np.split(reference[:, 2:], 2, axis=1))
     for low, high, found in zip(lower, upper, verdicts.found.tolist(), strict=True):
         yield Drawn("ring", low, high, overlays.AGREEMENT if found else overlays.MISSED)
-    for at, colour in zip(_positions(predicted.positions), _colours(verdicts), strict=True):
+    for at, colour in zip(_positions(_middles(predicted)), _colours(verdicts), strict=True):
         yield Drawn("cross", at, at, colour)
 
 
-def _boxes(predicted: Boxes, reference: Boxes, verdicts: Verdicts) -> Iterator[Drawn]:
-    for corners, colour in zip(predicted.rows[:, 2:].tolist(), _colours(verdicts), strict=True):
+def _boxes(predicted: Floats, reference: Floats, verdicts: Verdicts) -> Iterator[Drawn]:
+    for corners, colour in zip(predicted[:, 2:].tolist(), _colours(verdicts), strict=True):
         yield _box(corners, colour)
-    for corners in reference.rows[~verdicts.found, 2:].tolist():
+    for corners in reference[~verdicts.found, 2:].tolist():
         yield _box(corners, overlays.MISSED)
 
 

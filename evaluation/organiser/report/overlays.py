@@ -4,7 +4,6 @@ import base64
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -12,15 +11,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from evaluation.charts.chart import GREY, SKY, VERMILION, YELLOW
-from evaluation.core.field import Field, Kind
+from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
-from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.io.kinds.masks import LabelMask, MultilabelMask
-from evaluation.io.kinds.number import Number
-from evaluation.io.kinds.volume import ConfidenceVolume
+from evaluation.core.views import Regions
+from evaluation.io.kinds.label_map import spacing_of
 from evaluation.io.volume_header import geometry_of
-from evaluation.metrics import segmentation
-from evaluation.metrics.crops import Box, Crop
+from evaluation.metrics.crops import Box, Crop, VolumeCrop
+from evaluation.organiser.views import overlap_of_masks, plane_of, regions_of, vertical_ratios, voxel_of
 
 # --- Regions of a case: each structure of a mask or a volume, predicted and in the reference ---
 
@@ -74,98 +71,64 @@ class ComparedNumber:
     unit: str = ""
 
 
-def has_regions(kind: Kind) -> bool:
-    """Return whether values of a kind are masks of images."""
-    return isinstance(kind, LabelMask | MultilabelMask) or (
-        isinstance(kind, LabelMap) and kind.dimensions == 2
-    )
+def regions_in(field: Field) -> Regions | None:
+    """Return the structures of a field, None where prediction and reference have none in common."""
+    own, true = regions_of(field.kind), regions_of(field.reference.kind)
+    return own if own and true and own.names == true.names else None
 
 
-def has_solids(kind: Kind) -> bool:
-    """Return whether values of a kind are masks of volumes."""
-    return isinstance(kind, ConfidenceVolume) or (isinstance(kind, LabelMap) and kind.dimensions == 3)
+def structures(field: Field, predicted: Any, reference: Any) -> Iterator[tuple[str, VolumeCrop, VolumeCrop]]:
+    """Yield each structure of a field with `regions_in`: its name, and its predicted and its true voxels."""
+    own, true = regions_of(field.kind), regions_of(field.reference.kind)
+    if own and true:
+        for name, one, other in zip(own.names, own.of(predicted), true.of(reference), strict=True):
+            yield name or field.title, one, other
 
 
 def regions(field: Field, predicted: Any, reference: Any) -> Iterator[Region]:
-    """Yield the structures of a mask; nested labels include the ones inside."""
-    sides = _regions(field.kind, predicted), _regions(field.reference.kind, reference)
-    for structure, one, other in zip(_structures(field.kind), *sides, strict=True):
-        yield Region(structure, one, other)
+    """Yield the structures of an image; nested ones include those inside."""
+    for name, *masks in structures(field, predicted, reference):
+        yield Region(name, *map(plane_of, masks))
+
+
+def solids(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[Solid]:
+    """Yield the structures of a volume."""
+    geometry = geometry_of(case)
+    for name, *masks in structures(field, predicted, reference):
+        one, other = (mask.within((0, 0, 0), geometry.shape) for mask in masks)
+        yield Solid(name, one, other, spacing_of(geometry))
 
 
 def sizes(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[StructureSize]:
-    """Yield the sizes of the structures of a mask (pixels) or a volume (mm³)."""
-    if has_regions(field.kind):
-        for region in regions(field, predicted, reference):
-            counts = segmentation.overlap_of(region.predicted, region.reference)
-            yield StructureSize(
-                region.structure, "pixels", counts.prediction, counts.reference, counts.intersection
-            )
-    elif has_solids(field.kind):
-        for one in solids(field, case, predicted, reference):
-            voxel = 1.0 if one.spacing_mm is None else float(np.prod(one.spacing_mm))
-            parts = (one.predicted, one.reference, one.predicted & one.reference)
-            numbers = (voxel * float(np.count_nonzero(part)) for part in parts)
-            yield StructureSize(one.structure, "voxels" if one.spacing_mm is None else "mm³", *numbers)
+    """Yield the sizes of the structures of an image (pixels) or a volume (mm³)."""
+    if (view := regions_in(field)) is None:
+        return
+    voxel, unit = (1, "pixels") if view.dimensions == 2 else voxel_of(case, 3)
+    for name, *masks in structures(field, predicted, reference):
+        found = overlap_of_masks(*masks)
+        counts = (voxel * count for count in (found.prediction, found.reference, found.intersection))
+        yield StructureSize(name, unit, *counts)
 
 
 def is_number(field: Field) -> bool:
     """Return whether a field is a number with a true number as reference."""
-    return isinstance(field.kind, Number) and isinstance(field.reference.kind, Number)
+    return bool(field.kind.numbers and field.reference.kind.numbers)
 
 
-def measurements(
-    field: Field, predicted: Any, reference: Any, definition: segmentation.VerticalDiameter
-) -> Iterator[ComparedNumber]:
-    """Yield a number, or for nested labels the vertical ratio of each structure to the one around it."""
-    if is_number(field):
-        yield ComparedNumber(field.title, predicted, reference, getattr(field.kind, "unit", ""))
-    if not isinstance(field.kind, LabelMask) or not field.kind.nested:
-        return
-    found = list(regions(field, predicted, reference))
-    for inner, outer in pairwise(found):
-        pairs = ((inner.predicted, outer.predicted), (inner.reference, outer.reference))
-        one, other = (
-            segmentation.vertical_cup_to_disc_ratio(
-                *(segmentation.vertical_diameter(crop.values, definition) for crop in pair)
-            )
-            for pair in pairs
+def measurements(field: Field, predicted: Any, reference: Any) -> Iterator[ComparedNumber]:
+    """Yield the numbers, and the vertical ratio of each nested structure to the one around it."""
+    own, true = field.kind.numbers, field.reference.kind.numbers
+    if own and true:
+        for name, one, other in zip(own.names, own.of(predicted), true.of(reference), strict=True):
+            yield ComparedNumber(f"{field.title}: {name}" if name else field.title, one, other, own.unit)
+    if (regions := field.kind.regions) and (of_reference := field.reference.kind.regions):
+        pairs = zip(
+            vertical_ratios(regions, list(regions.of(predicted))),
+            vertical_ratios(of_reference, list(of_reference.of(reference))),
+            strict=True,
         )
-        yield ComparedNumber(f"Vertical ratio of {inner.structure} to {outer.structure}", one, other)
-
-
-def solids(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[Solid]:
-    """Yield the structures of a volume: where its values are above 0, or of each label."""
-    if isinstance(field.kind, LabelMap):
-        for position, structure in enumerate(field.kind.labels.values(), start=1):
-            one, other = predicted.whole == position, reference.whole == position
-            yield Solid(structure, one, other, predicted.spacing_mm)
-        return
-    geometry = geometry_of(case)
-    depth, height, width = geometry.shape
-    whole = np.zeros((depth, height, width), dtype=np.bool_)
-    for z, plane in enumerate(predicted):
-        whole[z] = plane.in_image(height, width) > 0
-    true = np.stack([plane.in_image(height, width) > 0 for plane in reference.planes()])
-    spacing = geometry.spacing_mm
-    yield Solid(field.title, whole, true, None if spacing is None else (spacing[2], spacing[1], spacing[0]))
-
-
-def _structures(kind: Kind) -> tuple[str, ...]:
-    if isinstance(kind, LabelMask | LabelMap):
-        return tuple(kind.labels.values())
-    return kind.classes if isinstance(kind, MultilabelMask) else ()
-
-
-def _regions(kind: Kind, value: Any) -> tuple[Crop, ...]:
-    if isinstance(value, LabelMapValue):
-        _, top, left = value.corner
-        plane = value.positions[0] if len(value.positions) else np.zeros((0, 0), np.uint8)
-        return tuple(Crop(plane == i, top, left) for i in range(1, len(_structures(kind)) + 1))
-    if not isinstance(kind, LabelMask):
-        return tuple(value)
-    within = dict(kind.regions())
-    return tuple(segmentation.region_of(value, within[label]) for label in kind.labels)
+        for (inner, outer, ratio), (*_, true_ratio) in pairs:
+            yield ComparedNumber(f"Vertical ratio of {inner} to {outer}", ratio, true_ratio)
 
 
 # --- Pictures of a case as colour images: agreement, missed and false regions, points and boxes ---

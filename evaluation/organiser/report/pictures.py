@@ -12,7 +12,7 @@ from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats, ratio_or_nan
 from evaluation.organiser.report.case_images import CaseImage, CaseReading, PictureKind, is_shown
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
-from evaluation.organiser.report.objects import HIT, case_hits, inclusive_corners, matching_metric
+from evaluation.organiser.report.objects import HIT, case_hits, matching_metric
 from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
 from evaluation.organiser.report.page import Gallery, Picture, shown
 from evaluation.organiser.report.results import SubmissionResults
@@ -64,7 +64,7 @@ def _counts(results: SubmissionResults, task: Task, table: CaseTable) -> Iterato
     """Yield the counts in the columns of detection metrics, the first metric first."""
     columns = table.column_names
     if {"predicted", "reference"} <= set(columns):
-        inclusive = inclusive_corners(results.phase.options)
+        inclusive = any(field.kind.objects and field.kind.objects.inclusive for field in task.fields)
         sides = zip(table.objects("predicted"), table.objects("reference"), strict=True)
         numbers = ((int(case_hits(*pair, HIT, inclusive).sum()), *map(len, pair)) for pair in sides)
         yield _as_counts((hits, boxes - hits, objects) for hits, boxes, objects in numbers)

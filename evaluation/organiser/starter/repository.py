@@ -28,7 +28,6 @@ from evaluation.organiser.submission_writer import (
     InputImage,
     InputSocket,
     SampleCase,
-    writable,
     write_phase,
 )
 from evaluation.phase.registry import read_configuration, within_interfaces
@@ -88,11 +87,11 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
             for field in references:
                 if field.cases(case):
                     value = field.reference.kind.example(case, random)
-                    true[field.name] = writable(field.reference.kind, value, case)
+                    true[field.name] = field.reference.kind.writable(value, case)
                     if field in fields:
                         value = value if right else field.reference.kind.example(case, random)
                         prediction = field.kind.rehearse(value, case, Variant.NEAR)
-                        predicted[field.name] = writable(field.kind, prediction, case)
+                        predicted[field.name] = field.kind.writable(prediction, case)
             writer.add(item.name, predicted)
             yield SampleCase(item.name, columns, true)
 

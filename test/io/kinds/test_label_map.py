@@ -112,7 +112,7 @@ def test_labels_of_a_phase_are_positions():
     found = read(pillow(values, "PNG"), ".png", kind)
     assert found.positions.tolist() == [[[2, 1]]]
     assert found.corner == (0, 2, 1)
-    assert kind.volume(found, IMAGE_CASE).values.tolist() == [values.tolist()]
+    assert kind.writable(found, IMAGE_CASE).values.tolist() == [values.tolist()]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_what_is_written_reads_back(data):
     extension = data.draw(st.sampled_from(three if dimensions == 3 else two))
     value = read(written_or_own(kind, values, geometry, extension), extension, kind, case)
     np.testing.assert_array_equal(kind.listed.values(value.whole), values)
-    again = read(kind.write_file(kind.volume(value, case), extension), extension, kind, case)
+    again = read(kind.write_file(kind.writable(value, case), extension), extension, kind, case)
     np.testing.assert_array_equal(again.positions, value.positions)
     assert (again.corner, again.shape) == (value.corner, value.shape)
 

@@ -19,7 +19,7 @@ from evaluation.organiser.annotators.combine import CombinationRules
 from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
 from test.organiser.annotators.people import seven_graders
 
-MASK = LabelMask({0: "optic cup", 128: "optic disc"}, 255, nested=True)
+MASK = LabelMask({0: "optic cup", 128: "optic disc"}, 255, nested="column_count")
 
 
 def mask(*rows: str):

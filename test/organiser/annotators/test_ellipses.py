@@ -13,17 +13,22 @@ from evaluation.io.kinds.masks import LabelMask
 from evaluation.io.tables import write_csv
 from evaluation.organiser.annotators.annotations import (
     ellipses_as_masks,
-    mask_of,
     open_annotators,
     read_ellipses,
+    value_of,
 )
 from evaluation.organiser.annotators.combine import CombinationRules
 from evaluation.organiser.annotators.reference import fuse_annotators
 from test.organiser.annotators.people import SevenGraders, seven_graders
 
 HEADER = ("name", "region", "center_x", "center_y", "radius_x", "radius_y", "rotation")
-KIND = LabelMask({0: "optic cup", 128: "optic disc"}, 255, nested=True)
+KIND = LabelMask({0: "optic cup", 128: "optic disc"}, 255, nested="column_count")
+REGIONS = KIND.regions.names
 CASES = (CaseForm("V0001", 40, 30),)
+
+
+def mask_of(ellipses, case):
+    return KIND.writable(value_of(KIND.regions, ellipses, case), case)
 
 
 def table(folder: Path, *rows: tuple[object, ...]) -> Path:
@@ -44,15 +49,15 @@ def test_disc_and_cup_are_tilted_ellipses(tmp_path):
         ("V0001.jpg", "optic disc", 20.3, 14.6, 12.1, 8.2, 30),
         ("v0001", "optic cup", 21.2, 13.3, 5, 3, ""),
     ]
-    (ellipses,) = read_ellipses(table(tmp_path, *rows), KIND, CASES).values()
-    mask = mask_of(KIND, ellipses, CASES[0])
+    (ellipses,) = read_ellipses(table(tmp_path, *rows), REGIONS, CASES).values()
+    mask = mask_of(ellipses, CASES[0])
     disc, cup = inside(20.3, 14.6, 12.1, 8.2, 30), inside(21.2, 13.3, 5, 3, 0)
     np.testing.assert_array_equal(mask, np.where(cup, 0, np.where(disc, 128, 255)))
 
 
 def test_a_positive_rotation_is_clockwise_on_the_screen(tmp_path):
     path = table(tmp_path, ("V0001", "optic disc", 20, 15, 12, 2, 45))
-    mask = mask_of(KIND, read_ellipses(path, KIND, CASES)["V0001"], CASES[0])
+    mask = mask_of(read_ellipses(path, REGIONS, CASES)["V0001"], CASES[0])
     assert mask[20, 25] == 128  # to the lower right
     assert mask[10, 25] == 255  # to the upper right
 
@@ -107,14 +112,14 @@ def test_without_ellipses_the_folder_is_used_as_it_is(tmp_path):
 )
 def test_faults_of_a_table(tmp_path, row, problem):
     with pytest.raises(PhaseError) as error:
-        read_ellipses(table(tmp_path, row), KIND, CASES)
+        read_ellipses(table(tmp_path, row), REGIONS, CASES)
     assert problem in str(error.value)
 
 
 def test_one_region_of_an_image_has_one_ellipse(tmp_path):
     row = ("V0001", "optic disc", 9, 9, 3, 3, 0)
     with pytest.raises(PhaseError, match="optic disc of V0001 is also in an earlier row"):
-        read_ellipses(table(tmp_path, row, row), KIND, CASES)
+        read_ellipses(table(tmp_path, row, row), REGIONS, CASES)
 
 
 def test_an_annotator_gives_masks_or_ellipses(tmp_path):

@@ -13,9 +13,9 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.evaluate import Rejection, Result, evaluate
 from evaluation.io.grey_images import read_grey
-from evaluation.io.kinds.masks import LabelMask
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.points import Point
+from evaluation.metrics.crops import Crop
 from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, normalised
 from evaluation.organiser.annotators.ensemble import write_ensemble
 from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
@@ -66,20 +66,20 @@ def metrics(phase: Phase, submission: Path) -> dict[str, float]:
     ],
 )
 def test_only_numbers_without_bounds_are_normalised(kind, values, expected):
-    assert normalised(kind, values) == pytest.approx(expected)
+    assert normalised(kind.numbers, values) == pytest.approx(expected)
 
 
 @settings(max_examples=50)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=8), st.floats(0.01, 100), st.floats(-10, 10))
 def test_normalisation_keeps_the_order_and_ignores_the_scale(values, factor, shift):
-    once = normalised(Number(), values)
+    once = normalised(Number().numbers, values)
     assert all(0 <= value <= 1 for value in once)
     for (a, b), (na, nb) in zip(
         itertools.permutations(values, 2), itertools.permutations(once, 2), strict=True
     ):
         assert not (a < b) or na <= nb
     if max(values) - min(values) > 1:
-        moved = normalised(Number(), [factor * value + shift for value in values])
+        moved = normalised(Number().numbers, [factor * value + shift for value in values])
         assert moved == pytest.approx(once, abs=1e-6)
 
 
@@ -258,5 +258,10 @@ def test_a_rejected_format_would_not_pass(tmp_path):
 
 def test_nested_regions_of_refuge_are_declared():
     (segmentation,) = [field for field in FIELDS if field.name == "segmentation"]
-    assert isinstance(segmentation.kind, LabelMask)
-    assert segmentation.kind.regions() == ((128, (0, 128)), (0, (0,)))
+    regions = segmentation.kind.regions
+    assert (regions.names, regions.nested) == (("optic cup", "optic disc"), "column_count")
+    mask = Crop(np.array([[128, 0, 255]], np.uint8))
+    assert [one.values.tolist() for one in regions.of(mask)] == [
+        [[[False, True, False]]],
+        [[[True, True, False]]],
+    ]

@@ -15,10 +15,16 @@ from evaluation.io.kinds.masks import LabelMask
 from evaluation.metrics.agreement import staple
 from evaluation.metrics.crops import crop
 from evaluation.organiser.annotators import combine as masks_module
-from evaluation.organiser.annotators.combine import CombinationRules, combine_label_masks, majority_vote
+from evaluation.organiser.annotators.combine import CombinationRules, combine, majority_vote
 
-NESTED = LabelMask({0: "cup", 128: "disc"}, 255, nested=True)
+NESTED = LabelMask({0: "cup", 128: "disc"}, 255, nested="column_count")
 APART = LabelMask({1: "one", 2: "two"}, 0)
+
+
+def combine_label_masks(kind, masks, case, rules, left_out=()):
+    return kind.writable(combine(kind, masks, case, rules, left_out), case)
+
+
 SMALL, DOT = CaseForm("V1", 5, 4), CaseForm("V1", 1, 1)
 grey = arrays(np.uint8, (4, 5), elements=st.sampled_from([0, 128, 255]))
 

@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 
 from evaluation.core.challenge import references_of
-from evaluation.io.kinds.number import Number
-from evaluation.organiser.report.objects import has_objects, objects_of
+from evaluation.organiser.report.objects import objects_of
 from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.platform.submission import index_submission
@@ -79,4 +78,3 @@ def test_landmarks_are_numbered_and_joined_with_their_references(bundled):
 
 def test_nothing_is_drawn_of_a_case_without_objects(bundled):
     assert drawn(bundled, "cells", "c") is None
-    assert not has_objects(Number(0, 1))

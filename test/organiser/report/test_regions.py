@@ -12,10 +12,9 @@ from evaluation.metrics.crops import crop
 from evaluation.organiser.report.overlays import (
     ComparedNumber,
     StructureSize,
-    has_regions,
-    has_solids,
     measurements,
     regions,
+    regions_in,
     sizes,
     solids,
 )
@@ -51,7 +50,12 @@ def test_sizes_and_what_they_share():
 
 
 def test_the_ratio_is_of_vertical_extents():
-    (found,) = measurements(FIELD, PREDICTED, REFERENCE, "extent")
+    (of_extent,) = [
+        field
+        for field in fields_of(CHALLENGE.tasks(RefugeOptions(vertical_diameter="extent")))
+        if field.name == "segmentation"
+    ]
+    (found,) = measurements(of_extent, PREDICTED, REFERENCE)
     assert found == ComparedNumber("Vertical ratio of optic cup to optic disc", 2 / 6, 4 / 8)
 
 
@@ -70,7 +74,7 @@ def test_each_label_of_an_image_is_a_region():
     predicted = value([[[1, 1], [2, 2]]], (0, 3, 4), (1, 10, 10))
     reference = value([[[1, 1, 2]]], (0, 3, 4), (1, 10, 10))
     field = labelled(2)
-    assert (has_regions(field.kind), has_solids(field.kind)) == (True, False)
+    assert regions_in(field).dimensions == 2
     found = list(sizes(field, CaseForm("a", 10, 10), predicted, reference))
     assert found == [StructureSize("liver", "pixels", 2, 2, 2), StructureSize("tumour", "pixels", 2, 1, 0)]
 
@@ -81,12 +85,12 @@ def test_an_image_of_background_alone_has_empty_regions():
     assert found == [StructureSize("liver", "pixels", 0, 0, 0), StructureSize("tumour", "pixels", 0, 0, 0)]
 
 
-@pytest.mark.parametrize(("spacing", "unit", "voxel"), [(None, "voxels", 1), ((3.0, 0.5, 0.5), "mm³", 0.75)])
-def test_each_label_of_a_volume_has_its_size(spacing, unit, voxel):
-    predicted = value([[[1, 2]]], (1, 2, 3), (4, 5, 6), spacing)
-    reference = value([[[1, 2], [2, 2]]], (1, 2, 3), (4, 5, 6), spacing)
-    field, case = labelled(3), CaseForm("a", 6, 5)
-    assert (has_regions(field.kind), has_solids(field.kind)) == (False, True)
+def test_each_label_of_a_volume_has_its_size():
+    predicted = value([[[1, 2]]], (1, 2, 3), (4, 5, 6))
+    reference = value([[[1, 2], [2, 2]]], (1, 2, 3), (4, 5, 6))
+    field, case = labelled(3), CaseForm("a", 6, 5, {"depth": "4", "spacing_mm": "0.5 0.5 3"})
+    unit, voxel = "mm³", 0.75
+    assert regions_in(field).dimensions == 3
     found = list(sizes(field, case, predicted, reference))
     assert found == [
         StructureSize("liver", unit, voxel, voxel, voxel),
