@@ -23,7 +23,6 @@ from evaluation.core.challenge import Task
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.metric import Metric
-from evaluation.io.kinds.number import Label, Number
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.intervals import area_interval, components
 from evaluation.organiser.attacks import attack_tools
@@ -89,11 +88,17 @@ class Target:
         return ((self.task, self.area), *others, *rates)
 
 
+def _is_decision(field: Field) -> bool:
+    """Return whether a value of a field is one decision between two options."""
+    choices = field.kind.choices
+    return choices is not None and len(choices.names) == 1 and len(choices.options) == 2
+
+
 def targets(tasks: Sequence[Task], tables: Mapping[str, CaseTable], label: Labels) -> Iterator[Target]:
     """Yield the areas that use a label, each with all rates of decisions on it."""
     rates = []
     for task in tasks:
-        if len(task.fields) != 1 or not isinstance(task.fields[0].kind, Label):
+        if len(task.fields) != 1 or not _is_decision(task.fields[0]):
             continue
         for metric in task.metrics:
             if column := metric.estimator.share_column:
@@ -250,9 +255,11 @@ class _Attack:
 
     def _submit(self, scores: Floats, decisions: LabelArray) -> _Answer:
         def value(each: Field, case: CaseForm, score: float, decision: int) -> Any:
-            if isinstance(each.kind, Label):
-                return decision
-            return score if isinstance(each.kind, Number) else self._oracle.empty(each, case)
+            choices, numbers = each.kind.choices, each.kind.numbers
+            if choices and _is_decision(each):
+                return choices.value((decision,))
+            single = numbers and len(numbers.names) == 1
+            return numbers.value((score,)) if numbers and single else self._oracle.empty(each, case)
 
         predictions = [
             {

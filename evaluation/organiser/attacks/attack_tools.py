@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
@@ -14,11 +14,10 @@ from evaluation.core.challenge import Task, references_of
 from evaluation.core.field import Field, Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.outcome import CaseJob
+from evaluation.core.views import Numbers, Objects, Regions
 from evaluation.evaluate import tables_of
-from evaluation.io.kinds.masks import LabelMask
-from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.crops import Crop, crop
+from evaluation.metrics.crops import VolumeCrop, around, together
 from evaluation.phase.leaderboard import digits_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
@@ -170,15 +169,17 @@ class Spoiler:
 
 
 def spoilers(task: Task, oracle: Oracle) -> Iterator[Spoiler]:
-    """Yield the ways in which predictions of a task can be spoilt."""
+    """Yield the ways in which predictions of a task can be spoilt, by the views of their kinds."""
     for field in task.fields:
-        kind = field.kind
-        if isinstance(kind, LabelMask):
-            if kind.nested and len(kind.labels) > 1:
-                yield Spoiler(field, partial(_nested, kind))
-            yield Spoiler(field, partial(_erased, kind, partial(oracle.skilled, field)))
-        elif isinstance(kind, PointInImage):
-            yield Spoiler(field, partial(_moved, partial(oracle.skilled, field)))
+        kind, skilled = field.kind, partial(oracle.skilled, field)
+        if (regions := kind.regions) and regions.value:
+            if regions.nested and len(regions.names) > 1:
+                yield Spoiler(field, _nested(regions))
+            yield Spoiler(field, partial(_erased, regions, skilled))
+        if (objects := kind.objects) and objects.value and objects.number != "any":
+            yield Spoiler(field, partial(_moved, objects, skilled))
+        if numbers := kind.numbers:
+            yield Spoiler(field, partial(_mistaken, numbers, skilled))
 
 
 def contribution(
@@ -193,37 +194,61 @@ def contribution(
     }
 
 
-def _nested(kind: LabelMask, case: CaseForm, amounts: Floats) -> Crop:
-    """Return an image of an outer and an inner label whose height ratio is 1 − amounts[0]."""
-    rows = case.height - round(float(amounts[1]) * case.height / 2)
-    inner_rows = max(1, round((1 - float(amounts[0])) * rows))
-    inner, outer = next(iter(kind.labels)), list(kind.labels)[-1]
-    return _rows_of_labels(case.height, case.width, ((rows, outer), (inner_rows, inner)), kind.background)
+def _nested(view: Regions) -> Callable[[CaseForm, Floats], Any]:
+    """Return a function to images of rows; the innermost structure has 1 − amounts[0] of all rows."""
+
+    @lru_cache(maxsize=8)  # images of one size share the whole prediction
+    def of_rows(size: tuple[int, int], columns: tuple[tuple[str, str], ...], rows: int, inner: int) -> Any:
+        width, height = size
+        masks = [VolumeCrop(np.ones((1, inner, width), np.bool_), (0, 0, 0))]
+        masks += [VolumeCrop(np.ones((1, rows, width), np.bool_), (0, 0, 0))] * (len(view.names) - 1)
+        assert view.value is not None  # as the caller has found
+        return view.value(masks, CaseForm("", width, height, dict(columns)))
+
+    def spoilt(case: CaseForm, amounts: Floats) -> Any:
+        rows = case.height - round(float(amounts[1]) * case.height / 2)
+        inner = max(1, round((1 - float(amounts[0])) * rows))
+        return of_rows((case.width, case.height), tuple(case.columns.items()), rows, inner)
+
+    return spoilt
 
 
-@lru_cache(maxsize=8)  # images of one size share the whole prediction
-def _rows_of_labels(height: int, width: int, labels: tuple[tuple[int, int], ...], background: int) -> Crop:
-    image = np.full((height, width), background, np.uint8)
-    for rows, label in labels:
-        image[:rows] = label
-    return crop(image, background)
-
-
-def _erased(kind: LabelMask, skilled: Callable[[CaseForm], Any], case: CaseForm, amounts: Floats) -> Crop:
+def _erased(view: Regions, skilled: Callable[[CaseForm], Any], case: CaseForm, amounts: Floats) -> Any:
     """Return a skilled mask without the first share of its labelled pixels, from top to bottom."""
-    image = np.full((case.height, case.width), kind.background, np.uint8)
-    mask: Crop = skilled(case)
-    image[mask.box.slices] = mask.values
-    rows, columns = np.nonzero(image != kind.background)
-    erased = round(float(amounts[0]) * len(rows))
-    image[rows[:erased], columns[:erased]] = kind.background
-    return crop(image, kind.background).copy()
+    masks = list(view.of(skilled(case)))
+    corner, _ = around(*masks)
+    inside = together(*masks)
+    kept = np.any(inside, axis=0)
+    labelled = np.flatnonzero(kept)
+    kept.flat[labelled[: round(float(amounts[0]) * len(labelled))]] = False
+    assert view.value is not None  # as the caller has found
+    return view.value([VolumeCrop(mask & kept, corner) for mask in inside], case)
 
 
-def _moved(skilled: Callable[[CaseForm], Any], case: CaseForm, amounts: Floats) -> Point:
-    """Return a skilled point, moved towards the farthest corner by a share of the way."""
-    point: Point = skilled(case)
-    x = 0.0 if point.x > case.width / 2 else case.width
-    y = 0.0 if point.y > case.height / 2 else case.height
-    share = float(amounts[0])
-    return replace(point, x=point.x + share * (x - point.x), y=point.y + share * (y - point.y))
+_FAR = 100.0
+"""How far an object is moved where its image has no size, in its unit."""
+
+
+def _moved(view: Objects, skilled: Callable[[CaseForm], Any], case: CaseForm, amounts: Floats) -> Any:
+    """Return skilled objects, moved towards the farthest corner of the image by a share of the way."""
+    rows = view.of(skilled(case)).copy()
+    lower, upper = np.split(rows[:, 2:], 2, axis=1)
+    way = np.zeros_like(lower)
+    way[:, 0] = _FAR
+    if view.unit == "pixels" and case.width and case.height:
+        size, at = np.array([case.width, case.height]), (lower + upper)[:, :2] / 2
+        way[:, :2] = np.where(at > size / 2, 0, size) - at
+    rows[:, 2:] += float(amounts[0]) * np.hstack([way, way])
+    assert view.value is not None  # as the caller has found
+    return view.value(rows, case)
+
+
+def _mistaken(view: Numbers, skilled: Callable[[CaseForm], Any], case: CaseForm, amounts: Floats) -> Any:
+    """Return skilled numbers, moved towards the bound that is farther away, or up, by a share of the way."""
+    low, high = view.bounds
+    numbers = []
+    for number in view.of(skilled(case)):
+        end = max((low, high), key=lambda end: abs(end - number))
+        way = end - number if np.isfinite([low, high]).all() else 1.0
+        numbers.append(min(max(number + float(amounts[0]) * way, low), high))
+    return view.value(numbers)
