@@ -19,7 +19,7 @@ from evaluation.core.form import CaseForm, name_key
 from evaluation.io.kinds.masks import LabelMask
 from evaluation.organiser.annotators.annotations import ANNOTATORS, read_like_references
 from evaluation.organiser.reader_study import Answer, Question, ReaderStudy, letters_of, read_study
-from evaluation.organiser.submission_writer import ArchiveWriter, writable, write_case_file
+from evaluation.organiser.submission_writer import ArchiveWriter, write_case_file
 from evaluation.phase.cases import read_cases
 from evaluation.phase.registry import read_configuration
 from evaluation.workers.case_reader import CaseReader
@@ -40,7 +40,8 @@ def study_as_annotations(
     """
     study = read_study(exports)
     configuration = read_configuration(folder)
-    fields = fields_of([read_like_references(task) for task in configuration.tasks])
+    every = {field.name for field in fields_of(configuration.tasks)}
+    fields = fields_of([read_like_references(task, every) for task in configuration.tasks])
     asked = {field.name: found for field in fields if (found := _questions_of(field, study.questions))}
     if not asked:
         names = ", ".join(field.name for field in fields)
@@ -148,7 +149,7 @@ def _value(field: Field, case: CaseForm, answer: Answer) -> Any:
         if not hasattr(error, "faults"):
             raise
         raise PhaseError(*map(str, error.faults)) from None
-    return writable(field.kind, read, case)
+    return field.kind.writable(read, case)
 
 
 # --- Masks: downloaded images, and polygons ---

@@ -26,7 +26,6 @@ from evaluation.organiser.submission_writer import (
     AlgorithmWriter,
     ArchiveWriter,
     algorithm_writer,
-    writable,
 )
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
@@ -112,7 +111,7 @@ def can_write(field: Field, submission: str) -> bool:
 def written(case: CaseForm, field: Field, value: Any) -> Any:
     """Return a value as writers take it. Raises `PhaseError` where its kind fails."""
     try:
-        return writable(field.kind, value, case)
+        return field.kind.writable(value, case)
     except Exception:
         raise _failed(case, "written") from None
 
