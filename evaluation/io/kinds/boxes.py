@@ -29,6 +29,7 @@ from evaluation.io.kinds.objects import (
     Space,
     all_or_faults,
     objects_of,
+    oddities_of_corners,
     rows_of_case,
 )
 from evaluation.io.pixels import Size
@@ -105,7 +106,7 @@ class BoxList(field.ColumnKind):
 
     def oddities(self, value: Boxes, case: CaseForm) -> Iterator[str]:
         """Yield whether there is no box, none larger than a pixel's place, or none with an area."""
-        yield from objects.oddities_of_corners(value.rows[:, 2:4], value.rows[:, 4:6])
+        yield from oddities_of_corners(value.rows[:, 2:4], value.rows[:, 4:6])
 
     def _of_json(self, source: field.JsonSource, case: CaseForm) -> Boxes:
         rows: list[tuple[float, ...]] = []
@@ -300,7 +301,7 @@ class BoxesInSpace(field.Kind):
         """Yield as `BoxList.oddities` does; boxes in mm may lie anywhere."""
         axes = self.space.axes
         corners = value.rows[:, 2 : 2 + axes], value.rows[:, 2 + axes : 2 + 2 * axes]
-        yield from objects.oddities_of_corners(*corners, in_pixels=self.space.unit == "pixels")
+        yield from oddities_of_corners(*corners, in_pixels=self.space.unit == "pixels")
 
     def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> Boxes:
         """Return the boxes at a source. Raises `FormFault` with the faults of all boxes."""

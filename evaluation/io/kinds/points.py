@@ -34,6 +34,7 @@ from evaluation.io.kinds.annotation_json import (
 from evaluation.io.kinds.number import all_numbers, number_of_cell, number_of_json
 from evaluation.io.kinds.objects import (
     NO_ATTRIBUTES,
+    WITHIN_A_PIXEL,
     Attributes,
     Space,
     all_or_faults,
@@ -77,9 +78,13 @@ class PointInImage(Kind):
         number: Literal["some", "one"] = "some" if self.may_be_invisible else "one"
         return Objects("point", self._row, self._of_row, number=number)
 
+    def is_visible(self, point: Point) -> bool:
+        """Return whether a point is visible."""
+        return not self.may_be_invisible or point.x != 0 or point.y != 0
+
     def _row(self, value: Point) -> Floats:
-        is_visible = not self.may_be_invisible or value.x != 0 or value.y != 0
-        return np.array([[0, 1, value.x, value.y, value.x, value.y]] * is_visible, float).reshape(-1, 6)
+        row = [0, 1, value.x, value.y, value.x, value.y]
+        return np.array([row] * self.is_visible(value), float).reshape(-1, 6)
 
     def _of_row(self, rows: Floats, case: CaseForm) -> Point:
         x, y = rows[0, 2:4].tolist() if len(rows) else (0.0, 0.0)
@@ -109,7 +114,7 @@ class PointInImage(Kind):
         if not self.is_visible(value):
             yield "the point is said to be invisible"
         if value.x <= 1 and value.y <= 1:
-            yield objects.WITHIN_A_PIXEL
+            yield WITHIN_A_PIXEL
 
     def pack(self, value: Point) -> Packed:
         """Return x and y."""
@@ -235,7 +240,7 @@ class Points(Kind):
         if not len(value):
             yield "there is no point"
         if self.space.unit == "pixels" and (value.positions <= 1).all():
-            yield objects.WITHIN_A_PIXEL
+            yield WITHIN_A_PIXEL
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> PointSet:
         """Return the points at a source. Raises `FormFault` with the faults of all points."""
