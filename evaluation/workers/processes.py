@@ -141,7 +141,8 @@ _KEEP_PAGES = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_":
 # A file that takes over its reader can tell all that its process holds. So the server inherits only what
 # Python, its libraries and this package read.
 _VARIABLES = (
-    *("PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "PYTHONHOME"),
+    *("PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "LANG", "LC_ALL", "LC_CTYPE", "LC_NUMERIC", "LOCPATH", "TZ"),
+    *("TMPDIR", "PYTHONHOME"),
     *("PYTHONHASHSEED", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHONWARNINGS"),
     *(f"{library}_NUM_THREADS" for library in ("OPENBLAS", "OMP", "MKL")),
     *("OPENBLAS_CORETYPE", "PYDANTIC_DISABLE_PLUGINS", "EVALUATION_CHALLENGES"),
