@@ -127,7 +127,7 @@ def test_faults_of_boxes_and_masks_are_listed_together(sample, phase, tmp_path):
         "detection_bbox/E00001.txt, line 2: expected x2 from 0 to 64, found 65",
         "detection_bbox/E00002.txt: expected a file for this image, found none",
         "detection_bbox/G00001.txt: expected only images of this phase, as detection_bbox/<image>.txt, "
-        "found a file of another name",
+        "found a file of another name (for G00001? Name it detection_bbox/G00001.txt)",
         "semantic_masks/E00003_mask.tif: expected 5 channels, found 4",
     ]
     rejection = evaluate(phase, submission, workers=0)
