@@ -318,8 +318,8 @@ class _ElementReader:
         except expat.ExpatError as error:
             found = f"another file ({shorten(expat.ErrorString(error.code))})"
             raise ReadError(FaultKind.MALFORMED, "an XML document", found, error.lineno) from None
-        except (LookupError, ValueError) as error:  # an encoding that does not exist, or is none of bytes
-            found = f"another file ({shorten(str(error))})"
+        except (LookupError, ValueError):  # an encoding that does not exist, or is none of bytes
+            found = "another file (an encoding that cannot be read)"
             raise ReadError(FaultKind.MALFORMED, "an XML document", found, self._here) from None
 
     @property

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.trouble import DECODER, MachineTrouble, raise_trouble_of
 from evaluation.metrics.crops import distinct_values
+
+if TYPE_CHECKING:
+    from PIL.ImageFile import ImageFile
 
 MAX_PIXELS = 1 << 26
 """The maximum number of pixels of an image if the phase gives no size."""
@@ -180,12 +183,19 @@ def _decoded(data: bytes, image_format: ImageFormat, pillow: bool) -> NDArray[An
     with silenced_libraries():
         if image_format == "PNG" and _HAS_MEMORY_FILES and not pillow and len(data) <= MEMORY_FILE_BYTES:
             return _from_memory_file(data)
-        from PIL import Image  # as above
+        # `Image.open` would import the plugins of five formats, which a confined reader does late, and limit
+        # the size, which has been compared with the case's.
+        if image_format == "PNG":
+            from PIL.PngImagePlugin import PngImageFile
 
-        Image.MAX_IMAGE_PIXELS = None  # the size has been compared with the case's
+            opened: type[ImageFile] = PngImageFile
+        else:
+            from PIL.TiffImagePlugin import TiffImageFile
+
+            opened = TiffImageFile
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about metadata, which is not used
-            image = Image.open(io.BytesIO(data), formats=[image_format])
+            image = opened(io.BytesIO(data))
             # In PNG, 1-bit values mean 0 and 255.
             return np.asarray(image.convert("L") if image.mode == "1" and image_format == "PNG" else image)
 

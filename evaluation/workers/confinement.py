@@ -252,12 +252,12 @@ def confine(folder: str) -> None:
     """
     if library().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         return  # a kernel of before 2012, without any of what follows
-    import_by_opening()
     if landlock_version():
         _restrict_files(folder)
     _keep_limits()
     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
     filter_system_calls()
+    import_by_opening()
 
 
 def _keep_limits() -> None:

@@ -1,0 +1,172 @@
+"""One field of every kind, in every layout that it is submitted in; a phase chooses one field by its option.
+
+In a test the module also logs what a reader tries to import once it is confined.
+"""
+
+import os
+import sys
+import tempfile
+import traceback
+from importlib.abc import MetaPathFinder
+from pathlib import Path
+
+from evaluation.challenges.justraigs.kinds import AgreedFeatures, MainLabel
+from evaluation.core.challenge import Challenge, Options, Task
+from evaluation.core.estimator import Mean
+from evaluation.core.field import CaseColumns, Field, Files, Kind, Reference, Socket, TableColumns, TableRows
+from evaluation.core.formats import extensions_of, image_formats
+from evaluation.core.metric import Metric
+from evaluation.io.kinds.boxes import BoxesInSpace, BoxList
+from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet, ReferenceClass
+from evaluation.io.kinds.label_map import LabelMap
+from evaluation.io.kinds.lesion_map import LesionMap
+from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.number import (
+    ConditionScore,
+    Label,
+    Number,
+    SurvivalPrediction,
+    TimeToEvent,
+    TwoClasses,
+)
+from evaluation.io.kinds.objects import Attributes, Space
+from evaluation.io.kinds.points import Keypoints, PointInImage, Points
+from evaluation.io.kinds.probability_map import DetectionMap, ProbabilityMap
+from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
+from evaluation.workers.late_imports import OpeningFinder
+
+_PIXELS = Space(2, "pixels")
+_NAMED = Attributes(("a", "b"), with_probability=True)
+
+KINDS: dict[str, Kind] = {
+    "label_map_2d": LabelMap({1: "cup", 2: "disc"}, dimensions=2),
+    "label_map_3d": LabelMap({1: "liver", 2: "spleen"}),
+    "label_map_of_codes": LabelMap({7: "liver", 500: "spleen"}, background=255),
+    "label_mask": LabelMask({0: "cup", 128: "rim"}, background=255),
+    "label_mask_nested": LabelMask({0: "cup", 128: "rim"}, background=255, unlisted_as=255, nested=True),
+    "channels": MultilabelMask(("a", "b")),
+    "confidence_volume": ConfidenceVolume(),
+    "probability_map_2d": ProbabilityMap(dimensions=2),
+    "probability_map_3d": ProbabilityMap(),
+    "detection_map_2d": DetectionMap(dimensions=2),
+    "detection_map_3d": DetectionMap(any_confidence=True),
+    "boxes": BoxList(("a", "b"), with_confidence=True),
+    "boxes_class_last": BoxList(("a", "b"), with_confidence=False, layout="class_last", max_boxes=3),
+    "boxes_kept": BoxList(("a", "b"), with_confidence=True, outside="keep", remedy="; see the page"),
+    "boxes_voc": BoxList(("a", "b"), with_confidence=False, layout="voc_xml", outside="clip", max_boxes=3),
+    "boxes_in_space": BoxesInSpace(Space(3, "mm"), _NAMED),
+    "box_in_image": BoxesInSpace(_PIXELS, single=True, max_boxes=3),
+    "number": Number(0, 1),
+    "number_of_any_size": Number(),
+    "condition": ConditionScore(0, 1),
+    "risk": SurvivalPrediction(risk=True),
+    "survival": SurvivalPrediction(0, 1, horizon=12.0),
+    "class": ClassLabel(("a", "b")),
+    "grade": ClassLabel((0, 1, 2)),
+    "decision": ClassLabel((0, 1), boolean_json=True),
+    "probabilities": ClassProbabilities(("a", "b")),
+    "flags": FlagSet(("first", "second")),
+    "flags_listed": FlagSet(("first", "second"), listed=True),
+    "point_in_image": PointInImage(),
+    "point_that_may_be_hidden": PointInImage(may_be_invisible=True),
+    "points": Points(Space(3, "mm"), _NAMED, with_diameter=True),
+    "point": Points(_PIXELS, single=True, max_points=3),
+    "points_in_image": Points(_PIXELS, Attributes(("a", "b")), max_points=3),
+    "keypoints": Keypoints(("first", "second"), _PIXELS),
+    "keypoints_in_part": Keypoints(("first", "second"), Space(3, "mm"), partial=True),
+}
+"""The kinds of fields by name."""
+
+OF_REFERENCES = {
+    AgreedFeatures,
+    Label,
+    LesionMap,
+    MainLabel,
+    ReferenceClass,
+    ReferenceVolume,
+    TimeToEvent,
+    TwoClasses,
+}
+"""Kinds that are read from the organiser's files alone, in processes that are not confined."""
+
+CONFINED_IMPORTS = "confined-imports.txt"
+"""The file to which imports are logged, where there is one in the folder for temporary files."""
+
+
+class SituationOptions(Options):
+    """Name and layout of the field."""
+
+    field: str
+    layout: str
+
+
+def layout_of(name: str, layout: str) -> Files | TableColumns | TableRows:
+    """Return where a field lies in an archive."""
+    kind = KINDS[name]
+    if layout == "files":
+        dimensions = getattr(kind, "dimensions", 3 if isinstance(kind, ConfidenceVolume) else 2)
+        extensions = extensions_of(image_formats(dimensions))
+        if isinstance(kind, BoxList):
+            extensions = (".xml",) if kind.layout == "voc_xml" else (".txt",)
+        if isinstance(kind, MultilabelMask):
+            extensions = (".tif", ".tiff", ".mha")
+        return Files("files", extensions)
+    columns = kind.columns or tuple(f"value{number}" for number in range(len(cells_of(kind))))
+    return (TableRows if layout == "rows" else TableColumns)(("values.csv",), "case", columns)
+
+
+def cells_of(kind: Kind) -> tuple[str, ...]:
+    """Return the columns of a kind with one row a case: one, or those of its parts."""
+    if isinstance(kind, ClassProbabilities):
+        return kind.classes
+    if isinstance(kind, FlagSet):
+        return kind.names if not kind.listed else ("value",)
+    return ("x", "y") if isinstance(kind, PointInImage) else ("value",)
+
+
+def field_of(name: str, layout: str) -> Field:
+    """Return a field of a kind."""
+    image = layout == "images"
+    socket = Socket("value", "images/value" if image else "value.json")
+    archive = layout_of(name, "files" if image or layout == "json" else layout)
+    return Field(name, name, KINDS[name], archive, socket, Reference(Number(), CaseColumns(("true",))))
+
+
+def _tasks(options: SituationOptions) -> tuple[Task, ...]:
+    field = field_of(options.field, options.layout)
+    figure = Metric("figure", "Figure", Mean("figure"), best=1, worst=0)
+    return (
+        Task(
+            name="situations",
+            title="Situations",
+            fields=(field,),
+            score=lambda values, reference: {"figure": 1.0},
+            worst=lambda case, reference: {"figure": 0.0},
+            metrics=(figure,),
+        ),
+    )
+
+
+CHALLENGE = Challenge(
+    name="situations", title="Situations", options=SituationOptions, tasks=_tasks, components=()
+)
+
+
+class _Logging(MetaPathFinder):
+    """Logs the name of every module that is looked for in a confined process, and finds none."""
+
+    def __init__(self, path: str) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+    def find_spec(self, name, path, target=None):
+        if any(isinstance(finder, OpeningFinder) for finder in sys.meta_path):
+            places = [
+                f"{Path(frame.filename).name}:{frame.lineno}"
+                for frame in traceback.extract_stack(limit=40)
+                if "evaluation/" in frame.filename
+            ]
+            os.write(self._file, f"{name} {' '.join(places[-4:-1])}\n".encode())
+
+
+if (log := Path(tempfile.gettempdir()) / CONFINED_IMPORTS).exists():
+    sys.meta_path.insert(0, _Logging(str(log)))

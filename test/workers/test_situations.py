@@ -1,0 +1,263 @@
+"""Every fault of every kind is the same in a confined reader, which imports nothing, and in one process."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import inspect
+import json
+import pkgutil
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import evaluation
+from evaluation.core.fault import PhaseError
+from evaluation.core.field import Files, Kind
+from evaluation.core.form import Form
+from evaluation.core.trouble import MachineTrouble
+from evaluation.evaluate import check
+from evaluation.io.kinds.boxes import BoxesInSpace
+from evaluation.phase.registry import challenge_named
+from evaluation.workers import processes
+from test.examples.samples import write_sample
+from test.messages.faults import FAULTS
+from test.messages.lines import form_of as line_form
+from test.repository import REPOSITORY
+
+from . import situations
+from .situations import (
+    box_files,
+    cells,
+    form_of,
+    images,
+    json_values,
+    rows,
+    write_files,
+    write_jobs,
+    write_table,
+)
+
+MOST_CASES = 700  # of faults of one kind, a thousand are kept
+EACH_BYTE = {"label_map_2d", "label_map_3d", "label_mask"}
+"""Fields whose files are changed byte by byte; the others read files by the same modules."""
+ROOT = Path(evaluation.__file__).parent
+NAMED_BY_FILES = ("encodings.", "_codecs_", "stringprep")
+"""Python's codecs: an XML file names its own, and those that are found work."""
+LONG = {"table of three million blank lines", "jobs: a hundred thousand zeros"}
+"""Submissions that take long to trace."""
+EXEMPT = {
+    "one that was replaced while it was opened": "a file that changes meanwhile",
+    'f"{size} bytes", f"{filled} bytes"': "a file that changes meanwhile",
+    '"a readable folder", found': "a folder that root reads all the same",
+    "at most {MAX_ENTRIES} files": "a hundred thousand files",
+    "field.fault_at(source, self.describe(), shortest(value))": "`Label`, of references alone",
+    "repr(shorten(cell)), FaultKind.WRONG_VALUE": "`TwoClasses`, of references alone",
+    '"at least one pixel"': "a phase that knows no size",
+    "at most {MAX_PIXELS} pixels": "a phase that knows no size",
+    "image data that contradict the header": "a decoder that contradicts the header that was checked",
+    '"no page"': "the first page is there, or its place is damaged",
+    '"another extension"': "other extensions are unknown files",
+}
+"""Places that no submission of the tests reaches, and why, by a part of their line."""
+RAISING = {"fault_at", "ReadError", "FormFault", "Fault", "damaged"}
+
+
+@functools.cache
+def module() -> Any:
+    challenge_named("situations")
+    return sys.modules["evaluation.challenges.situations"]
+
+
+Answer = tuple[str, Any]
+"""How a check ends, and its faults or the error."""
+Part = tuple[str, str, Callable[[Path], list[str]]]
+"""A field, its layout, and a function that writes a submission and returns the names of its cases."""
+
+
+def _parts_of(name: str, kind: Kind) -> Iterator[Part]:
+    """Yield the submissions of a field, in every layout that its kind has."""
+    layouts = module()
+
+    def in_parts(layout: str, found: list, write: Callable[[Path, list], list[str]]) -> Iterator[Part]:
+        for start in range(0, len(found), MOST_CASES):
+            part = found[start : start + MOST_CASES]
+            yield name, layout, functools.partial(write, part=part)
+
+    place = layouts.layout_of(name, "files") if not _has(kind, "write_cells") else None
+    if isinstance(place, Files) and _has(kind, "write_file"):
+        found = box_files(kind) if _is_text(place) else images(kind, place.extensions, name in EACH_BYTE)
+        yield from in_parts("files", list(found), lambda folder, part: write_files(folder, place, part))
+    for layout, of in (("cells", cells), ("rows", rows)):
+        if not _has(kind, f"write_{layout}") or (layout == "cells" and kind.columns):
+            continue
+        values = [value if layout == "rows" else [value] for _, value in of(kind)]
+        columns = layouts.layout_of(name, layout).columns
+        yield from in_parts(
+            layout, values, lambda folder, part, columns=columns: write_table(folder, columns, part)
+        )
+    if _has(kind, "write_json") and not (isinstance(kind, BoxesInSpace) and kind.space.axes == 3):
+        texts = [json.dumps(value).encode() for _, value in json_values(kind)]
+        texts += [data for _, data in situations.texts_of_json(kind.write_json(situations.good(kind)))]
+        field = layouts.field_of(name, "json")
+        yield from in_parts("json", texts, lambda folder, part: write_jobs(folder, field, part))
+
+
+def _has(kind: Kind, writer: str) -> bool:
+    return getattr(type(kind), writer) is not getattr(Kind, writer)
+
+
+def _is_text(place: Files) -> bool:
+    return place.extensions in ((".txt",), (".xml",))
+
+
+def answer(form: Form, folder: Path, workers: int) -> Answer:
+    """Return how a check ends, and its faults or the error."""
+    try:
+        checked = check(form, folder, workers)
+    except (PhaseError, MachineTrouble) as error:
+        return type(error).__name__, str(error)
+    return "faults" if checked.faults else "passed", (
+        list(map(repr, checked.faults)),
+        dict(checked.faults.more),
+    )
+
+
+@functools.cache
+def fault_sites() -> dict[tuple[str, int], tuple[range, str]]:
+    """Return the calls that make a fault in modules of readers: their lines and text by file and line."""
+    sites = {}
+    for path in (ROOT / "io").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.Call):
+                continue
+            if getattr(node.func, "id", getattr(node.func, "attr", "")) in RAISING:
+                lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+                sites[str(path), node.lineno] = lines, text.splitlines()[node.lineno - 1].strip()
+    return sites
+
+
+class Tracer:
+    """Collects the lines that ran in the modules with faults."""
+
+    def __init__(self) -> None:
+        self.lines: set[tuple[str, int]] = set()
+        self._files = {file for file, _ in fault_sites()}
+
+    def __enter__(self) -> Tracer:
+        sys.settrace(self._call)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(None)
+
+    def _call(self, frame: FrameType, event: str, argument: object) -> Any:
+        return self._line if frame.f_code.co_filename in self._files else None
+
+    def _line(self, frame: FrameType, event: str, argument: object) -> Any:
+        self.lines.add((frame.f_code.co_filename, frame.f_lineno))
+        return self._line
+
+
+@dataclass
+class Answers:
+    """The answers to every submission by name, unconfined and confined, and the imports that were tried."""
+
+    unconfined: dict[str, Answer] = field(default_factory=dict)
+    confined: dict[str, Answer] = field(default_factory=dict)
+    tracer: Tracer = field(default_factory=Tracer)
+    log: Path = Path()
+
+    def add(self, name: str, form: Form, folder: Path, *, traced: bool = True) -> None:
+        with self.tracer if traced else nullcontext():
+            self.unconfined[name] = answer(form, folder, 0)
+        self.confined[name] = answer(form, folder, 1)
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory) -> Answers:
+    found = Answers(log=tmp_path_factory.mktemp("log") / module().CONFINED_IMPORTS)
+    found.log.touch()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(found.log.parent))
+        patch.setattr(processes, "_server", None)  # one that logs
+        for name, kind in module().KINDS.items():
+            for number, (_, layout, write) in enumerate(_parts_of(name, kind)):
+                folder = tmp_path_factory.mktemp("part") / "submission"
+                found.add(f"{name} {number}", form_of(name, layout, write(folder)), folder)
+        _add_wholes(found, tmp_path_factory)
+        for phase, spoils in FAULTS.items():
+            good = REPOSITORY / "test" / "input" / phase
+            if not good.exists():
+                good = write_sample(tmp_path_factory.mktemp("sample") / "sample", phase) / "submission"
+            for name, spoil in spoils.items():
+                folder = Path(shutil.copytree(good, tmp_path_factory.mktemp("spoilt") / "submission"))
+                spoil(folder)
+                found.add(f"{phase}: {name}", line_form(phase), folder, traced=name not in LONG)
+                shutil.rmtree(folder.parent)
+        assert processes._server is not None
+        processes._server.kill()
+    return found
+
+
+def _add_wholes(found: Answers, folders: pytest.TempPathFactory) -> None:
+    """Check tables and lists of jobs that are changed as a whole."""
+    for number, data in enumerate(situations.tables()):
+        folder = folders.mktemp("table")
+        (folder / "values.csv").write_bytes(data)
+        found.add(f"table {number}", form_of("number", "cells", ["case0000"]), folder)
+    form, base = form_of("number", "json", ["case0000"]), folders.mktemp("jobs") / "submission"
+    write_jobs(base, module().field_of("number", "json"), [b"0.5"])
+    valid = (base / "predictions.json").read_bytes()
+    for number, data in enumerate(situations.lists_of_jobs(valid)):
+        (base / "predictions.json").write_bytes(data)
+        found.add(f"jobs {number}", form, base)
+
+
+def test_confined_readers_find_the_same_faults(answers):
+    assert [name for name, found in answers.confined.items() if found != answers.unconfined[name]] == []
+
+
+def test_no_submission_ends_as_somebody_elses_fault(answers):
+    assert {ending for ending, _ in answers.confined.values()} == {"faults", "passed"}
+    assert all(ending == "faults" for name, (ending, _) in answers.confined.items() if ": " in name)
+
+
+def test_nothing_is_imported_in_a_confined_reader(answers):
+    tried = answers.log.read_text(encoding="utf-8").splitlines()
+    assert sorted({line for line in tried if not line.startswith(NAMED_BY_FILES)}) == []
+
+
+def test_every_place_that_makes_a_fault_was_reached(answers):
+    missed = {
+        f"{Path(file).relative_to(ROOT)}:{line}: {text}"
+        for (file, line), (lines, text) in fault_sites().items()
+        if not any((file, number) in answers.tracer.lines for number in lines)
+    }
+    exempt = {place for place in missed if any(part in place for part in EXEMPT)}
+    assert missed - exempt == set()
+    assert [part for part in EXEMPT if not any(part in place for place in exempt)] == []
+
+
+def test_every_kind_has_situations():
+    modules = pkgutil.walk_packages(evaluation.__path__, "evaluation.")
+    for found in modules:
+        if found.name.startswith(("evaluation.io.kinds", "evaluation.challenges")):
+            importlib.import_module(found.name)
+
+    def concrete(kind: type[Kind]) -> set[type[Kind]]:
+        own = set() if inspect.isabstract(kind) or not kind.__module__.startswith("evaluation.") else {kind}
+        return own.union(*map(concrete, kind.__subclasses__()))
+
+    known = {type(kind) for kind in module().KINDS.values()} | module().OF_REFERENCES
+    packaged = {kind for kind in concrete(Kind) if kind.__module__ != "evaluation.challenges.unruly"}
+    assert packaged == known
