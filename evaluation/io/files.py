@@ -524,9 +524,8 @@ def fault_of_path(path: str) -> Fault | None:
         return Fault(FaultKind.TOO_LARGE, path, expected, str(len(parts) - 1))
     longest = max(len(part.encode("utf-8", "surrogateescape")) for part in parts)
     if longest > _MAX_NAME_BYTES:
-        return Fault(
-            FaultKind.TOO_LARGE, path, f"names of at most {_MAX_NAME_BYTES} bytes", f"{longest} bytes"
-        )
+        expected = f"names of at most {_MAX_NAME_BYTES} bytes"
+        return Fault(FaultKind.TOO_LARGE, path, expected, f"{longest} bytes")
     return None
 
 

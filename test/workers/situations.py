@@ -130,6 +130,7 @@ def texts_of_json(valid: Any) -> Iterator[tuple[str, bytes]]:
     yield "not a number", b"NaN"
     yield "digits", b"9" * 5000
     yield "large integer", b"9" * 400
+    yield "integer beyond a float", b"9" * 309
     yield "control characters", b'["\x01"]'
     yield "words", b"hello"
     yield "quotes", b'"' * 9
@@ -262,6 +263,9 @@ def _modes(values: np.ndarray, extensions: set[str]) -> Iterator[tuple[str, byte
         data = io.BytesIO()
         tifffile.imwrite(data, values, metadata=None, **{"photometric": "minisblack"} | chosen)
         yield from ((other, data.getvalue()) for other in sorted({".tif", ".png"} & extensions))
+    complex_values = io.BytesIO()
+    tifffile.imwrite(complex_values, values.astype("c8"), photometric="minisblack", metadata=None)
+    yield from ((other, complex_values.getvalue()) for other in sorted({".tif"} & extensions))
     pages = io.BytesIO()
     tifffile.imwrite(pages, np.stack([values, values]), photometric="minisblack", metadata=None)
     yield from ((other, pages.getvalue()) for other in sorted({".tif"} & extensions))
@@ -346,6 +350,8 @@ def spoilt(data: bytes, extension: str) -> Iterator[bytes]:
         yield from _spoilt_png(data)
     elif extension == ".mha":
         yield from _spoilt_text_header(data)
+    elif extension == ".nrrd":
+        yield from _spoilt_nrrd(data)
     elif extension == ".nii.gz":
         yield from (gzip.compress(part, mtime=0) for part in spoilt(gzip.decompress(data), ".nii_in_gzip"))
         yield data[:-5] + bytes(5)
@@ -353,6 +359,7 @@ def spoilt(data: bytes, extension: str) -> Iterator[bytes]:
     elif extension in (".tif", ".tiff"):
         yield from _spoilt_tiff(data)
     elif extension == ".nii":
+        yield data[:344] + b"ni1" + data[347:]
         for position in (*range(8), *range(38, 60), *range(68, 80), *range(76, 124), *range(250, 352)):
             yield from (_byte(data, position, value) for value in (0, 1, 255))
     elif extension == ".bmp":
@@ -436,6 +443,44 @@ def _spoilt_text_header(data: bytes) -> Iterator[bytes]:
         yield b"".join([*lines[:-1], added, lines[-1]]) + data[end:]
 
 
+def _spoilt_nrrd(data: bytes) -> Iterator[bytes]:
+    end = data.index(b"\n\n") + 1
+    lines = data[:end].splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        name = line.partition(b":")[0]
+        others = [b"", line * 2, b"no colon\n", b"# comment\n" + line, b"\xff" + line, b"NRRD0009\n"]
+        for value in (
+            *(
+                b"",
+                b"x",
+                b"0",
+                b"1",
+                b"-1",
+                b"2 2",
+                b"1 2 3",
+                b"nan nan nan",
+                b"big",
+                b"raw",
+                b"gzip",
+                b"hex",
+            ),
+            *(b"float", b"uint64", b"block", b"left-posterior-superior", b"scanner-xyz", b'"mm" "mm" "in"'),
+            *(b"(1,0)", b"(1,0,0) (0,1,0) (0,0,1)", b"(1,0,0) (0,1_0,0) (0,0,1)", b"none (1,0,0) (0,1,0)"),
+        ):
+            others.append(name + b": " + value + b"\n")
+        for other in others:
+            yield b"".join([*lines[:number], other, *lines[number + 1 :]]) + data[end:]
+    for added in (
+        *(b"byte skip: 3\n", b"line skip: 1\n", b"data file: other.raw\n", b"spacings: 1 1 1\n"),
+        *(b'space units: "mm" "mm" "in"\n', b"comment=" + b"x" * 70_000 + b"\n"),
+    ):
+        yield b"".join([*lines, added]) + data[end:]
+    without = [line for line in lines if not line.startswith((b"space", b"endian"))]
+    yield b"".join([*without, b"spacings: 1 1 1\n"]) + data[end:]
+    yield b"".join(without).replace(b"uint8", b"short").replace(b"unsigned char", b"short") + data[end:]
+    yield from (_byte(data, position, 255) for position in (end + 1, end + 9, len(data) - 1))
+
+
 def _spoilt_tiff(data: bytes) -> Iterator[bytes]:
     order = "<" if data[:2] == b"II" else ">"
     (start,) = struct.unpack_from(f"{order}I", data, 4)
@@ -459,6 +504,15 @@ def _spoilt_tiff(data: bytes) -> Iterator[bytes]:
                 yield data[:value] + packed + data[value + len(packed) :]
     for entries in (0, 1, 5000):
         yield data[:start] + struct.pack(f"{order}H", entries) + data[start + 2 :]
+    # All strips or tiles lie in one place, which is nearly the whole file.
+    whole = data
+    for number in range(count):
+        tag, kind, length, value = struct.unpack_from(f"{order}HHII", data, start + 2 + 12 * number)
+        if tag in (273, 279, 324, 325) and length > 2 and kind in (3, 4):
+            other = 8 if tag in (273, 324) else len(data) - 8
+            packed = struct.pack(order + "?HI"[kind - 2] * length, *[other] * length)
+            whole = whole[:value] + packed + whole[value + len(packed) :]
+    yield whole
     for other in (0, 7, len(data), len(data) - 4, (1 << 32) - 1):
         yield data[:4] + struct.pack(f"{order}I", other) + data[8:]
     after = start + 2 + 12 * count
@@ -544,7 +598,13 @@ def tables() -> Iterator[bytes]:
     yield from (b"case,value,value\ncase0000,0.5,0.5\n", valid + b"case0000,0.5\n", valid + b"other,0.5\n")
     yield from (valid.replace(b",", separator) for separator in (b";", b"\t", b"|"))
     yield from (valid.decode().encode(codec) for codec in ("utf-16", "utf-32", "utf-8-sig", "cp500"))
-    yield from (valid + b"\xff,1\n", valid + b"\x01,1\n" * 5000, valid + b'"open', valid + b"a,b,c,d\n")
+    yield from (
+        valid + b"\xff,1\n",
+        valid + b"\x01,1\n" * 5000,
+        b"\xff\n" * 5000 + valid,
+        valid + b'"open',
+        valid + b"a,b,c,d\n",
+    )
     yield from (valid * 3000, valid.replace(b"\n", b"\r"), b"Case,Value\n" + valid[11:])
     yield from (valid + b"," * 3_000_000, valid + b"\n" * 20_000)
 

@@ -66,6 +66,10 @@ EXEMPT = {
     "image data that contradict the header": "a decoder that contradicts the header that was checked",
     '"no page"': "the first page is there, or its place is damaged",
     '"another extension"': "other extensions are unknown files",
+    "a path inside the archive": "names in a zip, see `test_unpacking`",
+    "FaultKind.TOO_LARGE, path, expected": "names in a zip, see `test_unpacking`",
+    "at most {_MAX_CHUNKS} chunks": "files of small images are limited before",
+    'TOO_LARGE, expected, "more", number': "three million lines, which take long to trace",
 }
 """Places that no submission of the tests reaches, and why, by a part of their line."""
 RAISING = {"fault_at", "ReadError", "FormFault", "Fault", "damaged"}
@@ -244,7 +248,7 @@ def test_every_place_that_makes_a_fault_was_reached(answers):
         if not any((file, number) in answers.tracer.lines for number in lines)
     }
     exempt = {place for place in missed if any(part in place for part in EXEMPT)}
-    assert missed - exempt == set()
+    assert sorted(missed - exempt) == []
     assert [part for part in EXEMPT if not any(part in place for place in exempt)] == []
 
 
@@ -259,5 +263,6 @@ def test_every_kind_has_situations():
         return own.union(*map(concrete, kind.__subclasses__()))
 
     known = {type(kind) for kind in module().KINDS.values()} | module().OF_REFERENCES
-    packaged = {kind for kind in concrete(Kind) if kind.__module__ != "evaluation.challenges.unruly"}
+    apart = ("evaluation.challenges.unruly", "evaluation.organiser.")
+    packaged = {kind for kind in concrete(Kind) if not kind.__module__.startswith(apart)}
     assert packaged == known

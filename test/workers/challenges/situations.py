@@ -17,7 +17,7 @@ from evaluation.core.field import CaseColumns, Field, Files, Kind, Reference, So
 from evaluation.core.formats import extensions_of, image_formats
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.boxes import BoxesInSpace, BoxList
-from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet, ReferenceClass
+from evaluation.io.kinds.classes import CellText, ClassLabel, ClassProbabilities, FlagSet, ReferenceClass
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.lesion_map import LesionMap
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
@@ -79,6 +79,7 @@ KINDS: dict[str, Kind] = {
 
 OF_REFERENCES = {
     AgreedFeatures,
+    CellText,
     Label,
     LesionMap,
     MainLabel,
@@ -105,7 +106,7 @@ def layout_of(name: str, layout: str) -> Files | TableColumns | TableRows:
     kind = KINDS[name]
     if layout == "files":
         dimensions = getattr(kind, "dimensions", 3 if isinstance(kind, ConfidenceVolume) else 2)
-        extensions = extensions_of(image_formats(dimensions))
+        extensions = extensions_of(image_formats(dimensions, on_request=True))
         if isinstance(kind, BoxList):
             extensions = (".xml",) if kind.layout == "voc_xml" else (".txt",)
         if isinstance(kind, MultilabelMask):
