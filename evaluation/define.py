@@ -67,6 +67,11 @@ from evaluation.core.scheme import Place as Place
 from evaluation.core.scheme import Rank as Rank
 from evaluation.core.scheme import Scheme as Scheme
 from evaluation.core.scheme import Score as Score
+from evaluation.core.views import Choices as Choices
+from evaluation.core.views import Numbers as Numbers
+from evaluation.core.views import Objects as Objects
+from evaluation.core.views import Regions as Regions
+from evaluation.core.views import Voxels as Voxels
 from evaluation.io.kinds.boxes import BoxList as BoxList
 from evaluation.io.kinds.classes import ClassLabel as ClassLabel
 from evaluation.io.kinds.classes import ClassProbabilities as ClassProbabilities
