@@ -171,7 +171,8 @@ def test_a_call_that_fails_is_the_machines_trouble_and_leaves_nothing(command, k
         error = ERRORS[(KINDS.index(kind) + COMMANDS.index(command) + turn) % len(ERRORS)]
         Told()
         capsys.readouterr()
-        calls = Calls(place, kind, number, error, lasts=turn % 2 == 1)
+        # A buffered file repeats a call that was interrupted, for ever if all are.
+        calls = Calls(place, kind, number, error, lasts=turn % 2 == 1 and error != "EINTR")
         status, output = run(command, place, f"{command}-{kind}-{number}", calls)
         found = written(output)
         told = "\n".join([*Told.organiser, *Told.participant, *capsys.readouterr()])

@@ -134,7 +134,7 @@ def test_a_reference_that_differs_from_the_seal_is_told_before_anything_of_a_sub
         ({"boxes/E1.txt": False, "masks/left/V1.png": True}, True),
         ({"cases.csv": False, "empty/": False}, False),
         ({"masks/E1_BE.tif": False, "masks/E2_BE.TIFF": False}, False),
-        ({"volumes/S1.nii.gz": True}, True),
+        ({"volumes/S1.nii.gz": False}, False),
     ],
 )
 def test_what_decodes_images_is_imported_ahead_for_images_alone(files, wanted, tmp_path):

@@ -146,7 +146,7 @@ ALGORITHM = {
     "class: a number for text": Row(value("grade", "1"), f"{TEXT} the number 1"),
     "class: null": Row(value("grade", "null"), "expected a value, found null"),
     "class: a list": Row(value("grade", '["mild"]'), "found a list of 1"),
-    "class: a near miss": Row(value("grade", '"NONE"'), f"{GRADE} the text 'NONE' (did you mean 'none'?)"),
+    "class: a near miss": Row(value("grade", '"non"'), f"{GRADE} the text 'non' (did you mean 'none'?)"),
     "class: NUL": Row(value("grade", '"none\\u0000"'), f"{GRADE} the text 'none\\x00'"),
     "class: a lone surrogate": Row(value("grade", '"\\ud800"'), "found a lone surrogate"),
     "whole number: 2.7": Row(value("stage", "2.7"), f"{STAGE} 2.7"),

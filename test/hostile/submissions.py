@@ -433,9 +433,7 @@ TABLES = {
         AS_BEFORE,
     ),
     "no header": Row(table(lambda data: data.partition(b"\n")[2]), AS_BEFORE),
-    "header in other words": Row(
-        table(lambda data: data.replace(b"FileName,Glaucoma Risk", b"Bild,Wert")), AS_BEFORE
-    ),
+    "header in other words": Row(table(lambda data: data.replace(b"FileName,Glaucoma Risk", b"Bild,Wert"))),
     "rows in another order": Row(
         table(lambda data: b"\n".join([data.split(b"\n")[0], *sorted(data.split(b"\n")[1:], reverse=True)])),
         AS_BEFORE,

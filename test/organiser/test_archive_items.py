@@ -5,7 +5,10 @@ import json
 import pytest
 
 from evaluation.cli.main import main
-from test.organiser.starter.test_forge import AGE, CT, MR, REPORT, RISK, SCORE_CT, SCORE_MR, pack, written
+
+forge = pytest.importorskip("test.organiser.starter.test_forge")
+AGE, CT, MR, REPORT, RISK = forge.AGE, forge.CT, forge.MR, forge.REPORT, forge.RISK
+SCORE_CT, SCORE_MR, pack, written = forge.SCORE_CT, forge.SCORE_MR, forge.pack, forge.written
 
 IMAGES = "https://grand-challenge.org/api/v1/cases/images/"
 

@@ -17,7 +17,6 @@ from evaluation.challenges.declared.rules import FIELDS, METRICS, name_of
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Variant
-from evaluation.organiser.starter.repository import write_sample
 from evaluation.organiser.submission_writer import ArchiveWriter
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
@@ -25,6 +24,8 @@ from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.phase.registry import read_configuration
 from evaluation.platform.result_file import render
 from test.in_process import library_in_process
+
+write_sample = pytest.importorskip("evaluation.organiser.starter.repository").write_sample
 
 __all__ = ["library_in_process"]
 
