@@ -28,6 +28,7 @@ def survival_blocks(results: SubmissionResults) -> Iterator[Block]:
     """Yield the figures and tables of all tasks that predict survival."""
     for task in results.tasks:
         for field in task.fields:
+            # This room is about this one kind: whether it predicts times or risks, and until when.
             if isinstance(field.kind, SurvivalPrediction):
                 yield from _blocks(results, task, field, field.kind)
 

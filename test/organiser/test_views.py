@@ -1,0 +1,148 @@
+"""A kind that a challenge made up, through the commands as organisers run them."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from evaluation.io.tables import write_csv
+from test.started import run
+
+CHALLENGE = Path(__file__).parent / "challenges" / "bands.py"
+CASES = 12
+UNIT = 50
+"""Rows of an image in which all distances are whole numbers."""
+TOPS = [UNIT * (2 + case % 5) for case in range(CASES)]
+PHASE = """\
+challenge = "bands"
+name = "bands"
+title = "Bands"
+submission = "archive"
+tasks = [{tasks}]
+{keys}
+"""
+
+
+def succeeded(*arguments):
+    done = run(*arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def names():
+    return [f"B{case:02d}" for case in range(CASES)]
+
+
+def lines(moved=0):
+    """Return the first row and the end of every case's layer, moved downwards by a number of units."""
+    return [(str(top + UNIT * moved), str(top + UNIT * (moved + 4))) for top in TOPS]
+
+
+def bands(folder, moved):
+    write_csv(
+        folder / "layers.csv",
+        ["case", "top", "bottom"],
+        [[name, *found] for name, found in zip(names(), lines(moved), strict=True)],
+    )
+    return folder
+
+
+def phase_of(folder, tasks='"layers"', reference=True, keys=""):
+    folder.mkdir(parents=True)
+    shutil.copy(CHALLENGE, folder / "challenge.py")
+    (folder / "phase.toml").write_text(PHASE.format(tasks=tasks, keys=keys), encoding="utf-8")
+    columns = ["name", "width", "height", *(["top", "bottom"] if reference else [])]
+    found = lines() if reference else [()] * CASES
+    rows = [[name, "8", str(16 * UNIT), *ends] for name, ends in zip(names(), found, strict=True)]
+    write_csv(folder / "cases.csv", columns, rows)
+    if "moods" in tasks:
+        write_csv(folder / "moods.csv", ["case", "mood"], [[name, "calm"] for name in names()])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def phase(tmp_path_factory):
+    folder = phase_of(tmp_path_factory.mktemp("bands") / "phase")
+    succeeded("seal", folder)
+    return folder
+
+
+def test_it_is_combined_and_compared_by_its_regions(phase, tmp_path):
+    """Layers are moved by 0, 1 and 1 units: two of three vote for the second place."""
+    teams = [bands(tmp_path / name, moved) for name, moved in (("x", 0), ("y", 1), ("z", 1))]
+    output, report = tmp_path / "together", tmp_path / "report"
+    succeeded("ensemble", *teams, "--ground-truth", phase, "--output", output, "--report", report)
+    expected = bands(tmp_path / "expected", 1).joinpath("layers.csv").read_text()
+    assert (output / "layers.csv").read_text() == expected
+    lines = [line.split(",") for line in (report / "agreement.csv").read_text().splitlines()]
+    dice = {tuple(line[2:4]): float(line[5]) for line in lines if line[1] == "mean layer Dice"}
+    assert dice == {("x", "y"): 0.75, ("x", "z"): 0.75, ("y", "z"): 1.0}
+
+
+def test_its_reference_is_built_from_annotators(tmp_path):
+    folder = phase_of(tmp_path / "annotations", reference=False)
+    for name, moved in (("x", 0), ("y", 1), ("z", 1)):
+        bands(folder / "readers" / name, moved)
+    succeeded("fuse", "annotators", folder, "--output", tmp_path / "fused")
+    table = (tmp_path / "fused" / "cases.csv").read_text().splitlines()
+    assert table[1] == "B00,8,800,150,350"
+
+
+def test_it_is_described_by_its_regions(tmp_path):
+    """A layer of 200 × 8 pixels in an image of 800 × 8."""
+    folder = phase_of(tmp_path / "phase")
+    text = (folder / "challenge.py").read_text(encoding="utf-8")
+    # The columns of the case table are described as they are: a table of its own is measured.
+    in_a_table = text.replace(
+        'CaseColumns(("top", "bottom"))', 'TableRows(("bands.csv",), "case", ("top", "bottom"))'
+    )
+    (folder / "challenge.py").write_text(in_a_table, encoding="utf-8")
+    rows = [[name, *ends] for name, ends in zip(names(), lines(), strict=True)]
+    write_csv(folder / "bands.csv", ["case", "top", "bottom"], rows)
+    succeeded("describe", folder, "--output", tmp_path / "tables")
+    found = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "tables").glob("*.csv"))
+    (area,) = [line for line in found.splitlines() if line.startswith("area of layer,pixels")]
+    assert {"1600", "1600.0"} & set(area.split(","))
+    assert "share of the image that is layer" in found
+
+
+def test_it_is_drawn_by_its_regions(phase, tmp_path):
+    submission, page = bands(tmp_path / "x", 1), tmp_path / "page.html"
+    succeeded("report", "submission", "--ground-truth", phase, "--input", submission, "--output", page)
+    html = page.read_text(encoding="utf-8")
+    assert "data:image/png;base64" in html
+    assert "layer" in html
+
+
+def test_it_is_converted_by_what_it_writes(phase, tmp_path):
+    submission = bands(tmp_path / "x", 1)
+    succeeded("convert", submission, "--ground-truth", phase, "--output", tmp_path / "jobs")
+    succeeded("convert", tmp_path / "jobs", "--ground-truth", phase, "--output", tmp_path / "again")
+    assert (tmp_path / "again" / "layers.csv").read_text() == (submission / "layers.csv").read_text()
+
+
+def test_it_is_attacked_by_its_regions(tmp_path):
+    """The published means of cases with the same first row tell the first row of every case."""
+    published = (
+        'publish_label_subgroups = ["top"]',
+        "value_digits = 12",
+        "resamples = 0",
+        "subgroup_minimum = 2",
+    )
+    keys = "\n".join([*published, "[[subgroups]]", 'column = "top"'])
+    folder = phase_of(tmp_path / "phase", keys=keys)
+    succeeded("seal", folder)
+    found = succeeded("audit", folder, "--attack")
+    attacks = found[found.index("labels that attacks recover") :]
+    assert attacks.count("12 of 12") == 5
+
+
+def test_a_kind_without_views_is_named(tmp_path):
+    folder = phase_of(tmp_path / "phase", '"layers", "moods"')
+    assert "mood: a Mood is not measured" in (done := run("describe", folder)).stdout + done.stderr
+    teams = [bands(tmp_path / name, 0) for name in "xy"]
+    for team in teams:
+        write_csv(team / "moods.csv", ["case", "mood"], [[name, "calm"] for name in names()])
+    done = run("ensemble", *teams, "--ground-truth", folder, "--output", tmp_path / "together")
+    assert done.returncode != 0
+    assert "The mood" in done.stderr
