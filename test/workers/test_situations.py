@@ -68,6 +68,7 @@ EXEMPT = {
     '"another extension"': "other extensions are unknown files",
     "a path inside the archive": "names in a zip, see `test_unpacking`",
     "FaultKind.TOO_LARGE, path, expected": "names in a zip, see `test_unpacking`",
+    'f"an integer of {digits} digits"': "JSON files of organisers alone",
     '"another type of values"': "a type that was refused with the header",
     "at most {_MAX_CHUNKS} chunks": "files of small images are limited before",
     'TOO_LARGE, expected, "more", number': "three million lines, which take long to trace",
