@@ -8,12 +8,11 @@ import dataclasses
 import typing
 
 import pytest
+from gcapi import models
 
 from test.organiser.annotators import test_reader_study as studies
 from test.organiser.ranking.test_platform_results import evaluation
 from test.organiser.test_archive_items import item, scan
-
-models = pytest.importorskip("gcapi.models")
 
 
 def fields_of(name):

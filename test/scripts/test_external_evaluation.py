@@ -21,8 +21,6 @@ import pytest
 from test.phases import refuge_phase, refuge_submission
 from test.repository import REPOSITORY
 
-pytest.importorskip("gcapi")
-
 PHASE, OTHER = "11111111-0000-4000-8000-000000000001", "11111111-0000-4000-8000-000000000002"
 TOKEN = "0123456789abcdef"
 

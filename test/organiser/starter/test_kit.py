@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 import yaml
+from grand_challenge_forge import forge
 
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
@@ -178,7 +179,6 @@ def test_files_that_are_no_kits(tmp_path):
 
 
 def test_the_zip_of_the_platforms_old_generator(tmp_path):
-    forge = pytest.importorskip("grand_challenge_forge.forge")
     phase = {
         "slug": "final-test",
         "archive": {"slug": "a", "url": "https://grand-challenge.org/archives/a/"},
