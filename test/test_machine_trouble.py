@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import evaluation.challenges
 from evaluation.cli import check_command, evaluate_command
 from evaluation.cli.common import MACHINE
 from evaluation.cli.main import main
@@ -47,6 +48,7 @@ from test.failing_calls import ERRORS, Calls, counted
 from test.io.images import saved
 from test.phases import refuge_phase, refuge_submission
 from test.repository import REPOSITORY
+from test.workers.conftest import FOLDER as UNRULY
 from test.workers.unruly_cases import case, read, reader_setup, settings_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="system calls of Linux")
@@ -361,7 +363,8 @@ def test_a_sealed_reference_that_cannot_be_decoded_is_not_called_damaged(place, 
 # --- Processes ---
 
 
-def test_a_worker_that_gets_less_memory_than_was_granted_tells_so():
+def test_a_worker_that_gets_less_memory_than_was_granted_tells_so(monkeypatch):
+    monkeypatch.setattr(evaluation.challenges, "__path__", [*evaluation.challenges.__path__, UNRULY])
     setup = replace(reader_setup(), memory_bytes=1 << 50)
     with pytest.raises(MachineTrouble) as raised:
         read([case(0)], settings_of(), setup=setup)

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-import evaluation
+import evaluation.challenges
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Files, Kind
 from evaluation.core.form import Form
@@ -77,9 +77,15 @@ EXEMPT = {
 RAISING = {"fault_at", "ReadError", "FormFault", "Fault", "damaged"}
 
 
+CHALLENGES = str(Path(__file__).parent / "kinds")
+"""Its challenge has options without a description, and is known here alone."""
+
+
 @functools.cache
 def module() -> Any:
-    challenge_named("situations")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluation.challenges, "__path__", [*evaluation.challenges.__path__, CHALLENGES])
+        challenge_named("situations")
     return sys.modules["evaluation.challenges.situations"]
 
 
@@ -195,6 +201,7 @@ def answers(tmp_path_factory) -> Answers:
     found.log.touch()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(found.log.parent))
+        patch.setenv("EVALUATION_CHALLENGES", CHALLENGES)
         patch.setattr(processes, "_server", None)  # one that logs
         for name, kind in module().KINDS.items():
             for number, (_, layout, write) in enumerate(_parts_of(name, kind)):
