@@ -202,6 +202,7 @@ def answers(tmp_path_factory) -> Answers:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(found.log.parent))
         patch.setenv("EVALUATION_CHALLENGES", CHALLENGES)
+        patch.setattr(evaluation.challenges, "__path__", [*evaluation.challenges.__path__, CHALLENGES])
         patch.setattr(processes, "_server", None)  # one that logs
         for name, kind in module().KINDS.items():
             for number, (_, layout, write) in enumerate(_parts_of(name, kind)):
