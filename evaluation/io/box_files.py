@@ -260,6 +260,8 @@ _OF_OBJECT: dict[tuple[str, ...], str] = {
 }
 _OF_SIZE = (("width",), ("height",))
 _MAX_DEPTH = 16
+# What the parser reads by itself.
+_ENCODINGS = ("UTF-8", "UTF-16", "ISO-8859-1", "US-ASCII")
 
 
 def read_voc_boxes(data: memoryview, form: BoxFormat, size: Size, max_boxes: int) -> BoxLines:
@@ -306,6 +308,7 @@ class _ElementReader:
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+        self._parser.XmlDeclHandler = self._refuse_encoding
         self._parser.StartDoctypeDeclHandler = self._refuse_dtd
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -318,13 +321,16 @@ class _ElementReader:
         except expat.ExpatError as error:
             found = f"another file ({shorten(expat.ErrorString(error.code))})"
             raise ReadError(FaultKind.MALFORMED, "an XML document", found, error.lineno) from None
-        except (LookupError, ValueError):  # an encoding that does not exist, or is none of bytes
-            found = "another file (an encoding that cannot be read)"
-            raise ReadError(FaultKind.MALFORMED, "an XML document", found, self._here) from None
 
     @property
     def _here(self) -> int:
         return self._parser.CurrentLineNumber
+
+    def _refuse_encoding(self, _: str, encoding: str | None, __: int) -> None:
+        # Python would import a codec by that name.
+        if encoding is not None and encoding.upper() not in _ENCODINGS:
+            expected, found = f"XML in {', '.join(_ENCODINGS)}", f'encoding "{shorten(encoding)}"'
+            raise ReadError(FaultKind.MALFORMED, expected, found, self._here)
 
     def _refuse_dtd(self, *_: object) -> None:
         raise ReadError(FaultKind.MALFORMED, "XML without a document type", "a DOCTYPE", self._here)
