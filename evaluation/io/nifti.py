@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError, in_digits
 from evaluation.core.formats import GZIP, NIFTI, format_of_content
-from evaluation.io.volume_header import UPRIGHT, Geometry, header_of, skew_of
+from evaluation.io.volume_header import Geometry, header_of, skew_of
 from evaluation.io.voxels import GZIPPED, BegunStream, OpenVolume, VoxelBytes, volume_of, write_with_simpleitk
 
 
@@ -158,8 +158,10 @@ def _header(voxels: VoxelBytes, compressed: bool) -> tuple[_Layout, Literal["<",
 
 def _place(
     layout: _Layout, values: Callable[[str, int], tuple[Any, ...]]
-) -> tuple[Numbers, Numbers, Numbers]:
+) -> tuple[Numbers, Numbers | None, Numbers | None]:
     """Return spacing, origin and direction cosines, from the rotation, the matrix or both if they agree.
+
+    Without either, the file gives a spacing alone.
 
     The matrix is the more exact one: the cosines of a small rotation as float32 can be wrong by 5e-4.
     """
@@ -190,7 +192,7 @@ def _place(
                 FaultKind.UNREADABLE, NIFTI.name, "a header with contradictory positions in space"
             )
     if not places:
-        return spacing, [0.0, 0.0, 0.0], list(UPRIGHT)
+        return spacing, None, None
     _, origin, rows = places[-1]
     direction = [sign * cosine for sign, row in zip(_SIGNS, rows, strict=True) for cosine in row]
     return spacing, [sign * number for sign, number in zip(_SIGNS, origin, strict=True)], direction

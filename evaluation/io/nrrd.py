@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.formats import NRRD
 from evaluation.io.pixels import damaged
-from evaluation.io.volume_header import UPRIGHT, Geometry, header_of
+from evaluation.io.volume_header import Geometry, header_of
 from evaluation.io.voxels import GZIPPED, BegunStream, OpenVolume, VoxelBytes, volume_of, write_with_simpleitk
 
 _LONGEST_HEADER = 1 << 16
@@ -105,14 +105,19 @@ def _type_of(fields: Mapping[str, str]) -> np.dtype[Any] | None:
     return np.dtype(code).newbyteorder(order or "<")
 
 
-def _place(fields: Mapping[str, str]) -> tuple[Sequence[float], Sequence[float], Sequence[float]]:
-    """Return spacing, origin and direction cosines. Raises `ReadError`, and `ValueError` for no numbers."""
+def _place(
+    fields: Mapping[str, str],
+) -> tuple[Sequence[float], Sequence[float] | None, Sequence[float] | None]:
+    """Return spacing, origin and direction cosines, those that the file gives.
+
+    Raises `ReadError`, and `ValueError` for no numbers.
+    """
     units = set(re.findall('"([^"]*)"', fields.get("spaceunits", "")))
     if units - {"mm", ""}:
         raise ReadError(FaultKind.WRONG_VALUE, "lengths in mm", f"the unit {sorted(units)[0]}")
     if "spacedirections" not in fields:
         spacing = [float(number) for number in fields.get("spacings", "1 1 1").split()]
-        return spacing, [0.0, 0.0, 0.0], UPRIGHT
+        return spacing, None, None
     if (signs := _SIGNS.get(fields.get("space", "").lower())) is None or "spacings" in fields:
         raise ReadError(FaultKind.WRONG_VALUE, "the space LPS, RAS or LAS", fields.get("space", "none"))
     vectors = [_numbers(text) for text in _VECTOR.findall(fields["spacedirections"])]

@@ -20,6 +20,7 @@ from evaluation.io.pixels import (
     damaged,
     decode,
     grey_of_channels,
+    grey_of_palette,
     not_upright,
     require_bits,
 )
@@ -35,32 +36,35 @@ WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC, FILL_ORDER = 256, 257, 258, 259, 
 STRIP_OFFSETS, ORIENTATION, SAMPLES, ROWS_PER_STRIP, STRIP_BYTES = 273, 274, 277, 278, 279
 PLANAR, PREDICTOR, TILE_WIDTH, TILE_HEIGHT, TILE_OFFSETS, TILE_BYTES = 284, 317, 322, 323, 324, 325
 EXTRA_SAMPLES, SAMPLE_FORMAT = 338, 339
+SOFTWARE, COLOURS = 305, 320
 REDUCED, _FAX_OPTIONS = 254, (292, 293)
 KIND_TAGS = frozenset(
     {
         *(WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC, FILL_ORDER, ORIENTATION, SAMPLES),
         *(ROWS_PER_STRIP, PLANAR, PREDICTOR, TILE_WIDTH, TILE_HEIGHT, EXTRA_SAMPLES, SAMPLE_FORMAT),
-        *(REDUCED, *_FAX_OPTIONS),
+        *(REDUCED, *_FAX_OPTIONS, SOFTWARE),
     }
 )
-_SINGLE = KIND_TAGS - {BITS, EXTRA_SAMPLES, SAMPLE_FORMAT}
+_SINGLE = KIND_TAGS - {BITS, EXTRA_SAMPLES, SAMPLE_FORMAT, SOFTWARE}
 _MIN_SAMPLES = {2: 3, 5: 4, 6: 3}
 _ALLOWED = {FILL_ORDER: (1,), PLANAR: (1, 2), PREDICTOR: (1, 2, 3)}
 _ALIKE = (WIDTH, HEIGHT, BITS, PHOTOMETRIC, SAMPLE_FORMAT, SAMPLES, PLANAR)
-PAGE_TAGS = KIND_TAGS | {STRIP_OFFSETS, STRIP_BYTES, TILE_OFFSETS, TILE_BYTES}
+PAGE_TAGS = KIND_TAGS | {COLOURS, STRIP_OFFSETS, STRIP_BYTES, TILE_OFFSETS, TILE_BYTES}
 
 NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS = 1, 5, 8, 32946, 32773
 _FAXES = (2, 3, 4)
 """CCITT's codes for images of one bit."""
-BLACK_IS_ZERO, RGB, SEPARATED = 1, 2, 5
+WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, SEPARATED = 0, 1, 2, 3, 5
 ALPHA = (1, 2)
 
 _MAX_VALUES = 4_000_000
 """The largest number of values of all tags and pages of a file together."""
 _TYPE_LETTERS = {3: "H", 4: "I", 16: "Q"}
+_TEXT, _TIFFFILE = 2, b"tifffile.py"
 _PHOTOMETRICS = {0: "inverted grey (white is zero)", 2: "RGB", 3: "a palette", 5: "CMYK", 6: "YCbCr"}
 _TYPES = {(1, 1): "?", (1, 8): "u1", (1, 16): "u2", (1, 32): "u4", (2, 8): "i1", (2, 16): "i2"}
-_TYPES |= {(1, 64): "u8", (2, 32): "i4", (2, 64): "i8", (3, 32): "f4", (3, 64): "f8"}
+_TYPES |= {(1, 64): "u8", (2, 32): "i4", (2, 64): "i8", (3, 16): "f2", (3, 32): "f4"}
+_TYPES |= {(3, 64): "f8"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,14 @@ class Tags:
     def size(self) -> Size:
         """Width and height; 0 if the tag is missing."""
         return Size(self.one(WIDTH, 0), self.one(HEIGHT, 0))
+
+    @property
+    def photometric(self) -> int:
+        """What values mean; tifffile stores booleans as if white were zero, and reads them as they were."""
+        found = self.one(PHOTOMETRIC, BLACK_IS_ZERO)
+        is_own = bytes(self.values.get(SOFTWARE, ())).startswith(_TIFFFILE)
+        is_bit = self.one(BITS, 1) == 1 and self.one(COMPRESSION, NONE) not in _FAXES
+        return BLACK_IS_ZERO if found == WHITE_IS_ZERO and is_own and is_bit else found
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
@@ -120,14 +132,15 @@ def read_page(
         values: dict[int, tuple[int, ...]] = {}
         for position in range(start, start + entries * entry_bytes, entry_bytes):
             tag, kind, count = struct.unpack_from(f"{order}HH{offset}", data, position)
-            if tag not in wanted:
+            if tag not in wanted or (tag == SOFTWARE and kind != _TEXT):
                 continue
-            if tag in values or kind not in _TYPE_LETTERS or count < 1:
+            letter = "B" if tag == SOFTWARE else _TYPE_LETTERS.get(kind)
+            if tag in values or letter is None or count < 1:
                 raise damaged(IMAGE, f"an invalid tag {tag}")
             max_values -= count
             if max_values < 0:
                 raise ReadError(FaultKind.TOO_LARGE, f"at most {_MAX_VALUES} values of tags", "more")
-            layout = f"{order}{count}{_TYPE_LETTERS[kind]}"
+            layout = f"{order}{count}{letter}"
             place = position + entry_bytes - struct.calcsize(f"={offset}")
             if struct.calcsize(layout) > struct.calcsize(f"={offset}"):
                 (place,) = struct.unpack_from(f"{order}{offset}", data, place)
@@ -144,9 +157,13 @@ def read_pages(data: memoryview, wanted: Collection[int]) -> Iterator[Tags]:
     seen: set[int] = set()
     start: int | None = None
     max_values = _MAX_VALUES
+    of_file: dict[int, tuple[int, ...]] = {}
     while start != 0:
         page = read_page(data, wanted, start, max_values)
         max_values -= sum(map(len, page.values.values()))
+        # The first page alone names the program that wrote them all.
+        of_file = of_file or {SOFTWARE: page.values.get(SOFTWARE, ())}
+        page = replace(page, values={**of_file, **page.values})
         yield page
         start = page.following
         if start in seen:
@@ -161,7 +178,7 @@ def check_page(tags: Tags, photometrics: Collection[int]) -> None:
             raise damaged(IMAGE, f"an invalid tag {tag}")
     if PHOTOMETRIC not in tags.values:  # some programs then take white for zero
         raise damaged(IMAGE, f"no tag {PHOTOMETRIC} (photometric interpretation)")
-    compression, photometric = tags.one(COMPRESSION, NONE), tags.one(PHOTOMETRIC, BLACK_IS_ZERO)
+    compression, photometric = tags.one(COMPRESSION, NONE), tags.photometric
     faxes = _FAXES if tags.one(BITS, 1) == tags.one(SAMPLES, 1) == 1 else ()
     if compression not in (NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS, *faxes):
         expected = "no compression, LZW, deflate or PackBits"
@@ -463,15 +480,17 @@ _IS_REDUCED, _MOST_LEVELS = 1, 32
 def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[Any]:
     """Return the values (y, x) of a TIFF image of one page, a view of `data` if not compressed.
 
-    Accepted are grey, and RGB with equal channels with or without an opaque alpha channel; strips or tiles;
-    uncompressed, LZW, deflate, PackBits or fax. Channels have 8 bits; with ``any_type`` a single one has 8,
-    16, 32 or 64, integers or floating-point numbers. Values of one bit are 0 and 255, with ``any_type``
-    booleans. Of a pyramid the largest level is read.
+    Accepted are grey, a palette of grey values, and RGB with equal channels with or without an opaque alpha
+    channel; strips or tiles; uncompressed, LZW, deflate, PackBits or fax. Channels have 8 bits; with
+    ``any_type`` a single one has 8, 16, 32 or 64, integers or floating-point numbers. Values of one bit are
+    0 and 255, with ``any_type`` booleans. Of a pyramid the largest level is read.
 
     Raises `ReadError` (unreadable, wrong size, wrong value or too large).
     """
     tags = _tags_of_image(data, size, any_type)
     values = grey_of_channels(decode_page(data, tags))
+    if tags.photometric == PALETTE:
+        return grey_of_palette(values, _palette_of(tags))
     return values if any_type or values.dtype != np.bool_ else values.view(np.uint8) * np.uint8(255)
 
 
@@ -483,7 +502,7 @@ def read_large(data: memoryview, size: Size, any_type: bool, background: int) ->
     if size.width * size.height < _LARGE_PIXELS:
         return None
     tags = _tags_of_image(data, size, any_type)
-    if tags.one(SAMPLES, 1) > 1:
+    if tags.photometric != BLACK_IS_ZERO:
         return None
     is_scaled = tags.one(BITS, 1) == 1 and not any_type
     found = decode_cropped(data, tags, background != 0 if is_scaled else background)
@@ -499,10 +518,9 @@ def _tags_of_image(data: memoryview, size: Size | None, any_type: bool) -> Tags:
         _require_bytes(tags)
     elif tags.dtype is None:
         raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, f"{tags.one(BITS, 1)} bits of another type")
-    check_page(tags, (BLACK_IS_ZERO, RGB))
-    is_grey = tags.one(PHOTOMETRIC, BLACK_IS_ZERO) == BLACK_IS_ZERO
+    check_page(tags, (BLACK_IS_ZERO, RGB, PALETTE))
     # Some programs read grey with alpha as rows of another length.
-    if channels not in ((1,) if is_grey else (3, 4)):
+    if channels not in ((3, 4) if tags.photometric == RGB else (1,)):
         raise ReadError(FaultKind.WRONG_VALUE, "one grey channel or RGB", f"{channels} channels")
     extra = tags.values.get(EXTRA_SAMPLES, ())
     if len(extra) != (channels == 4) or not set(extra) <= set(ALPHA):
@@ -510,6 +528,13 @@ def _tags_of_image(data: memoryview, size: Size | None, any_type: bool) -> Tags:
     if channels > 1 and tags.one(PLANAR, 1) != 1:
         raise ReadError(FaultKind.WRONG_VALUE, "channels stored pixel by pixel", "separate planes")
     return tags
+
+
+def _palette_of(tags: Tags) -> NDArray[np.uint8]:
+    """Return the colours (entry, channel) of 8-bit indices. Raises `ReadError`."""
+    if tags.dtype != np.uint8 or len(colours := tags.values.get(COLOURS, ())) != 3 << 8:
+        raise damaged(IMAGE, "no palette of 8-bit indices")
+    return (np.reshape(colours, (3, -1)).T >> 8).astype(np.uint8)
 
 
 def _largest_level(data: memoryview) -> Tags:

@@ -34,6 +34,7 @@ EXCHANGED = "the axes are exchanged"
 
 Three = tuple[float, float, float]
 Nine = tuple[float, float, float, float, float, float, float, float, float]
+NOWHERE: Three = (0.0, 0.0, 0.0)
 UPRIGHT: Nine = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -62,23 +63,26 @@ class VolumeHeader:
 def check_geometry(found: Geometry, expected: Geometry, planes: str = "planes") -> list[ReadError]:
     """Return all differences of two geometries beyond the tolerances of this module.
 
-    Only properties of both are compared: a TIFF stack has a size only. ``planes`` is the word for planes in
-    messages.
+    Only properties of both are compared: a TIFF stack has a size only. A file with a spacing alone is upright
+    at the origin, as ITK reads it. ``planes`` is the word for planes in messages.
     """
     problems = []
     if found.shape != expected.shape:
         wanted, other_size = (_size(geometry.shape, planes) for geometry in (expected, found))
         hint = _hint_of_shape(found, expected)
         problems.append(ReadError(FaultKind.WRONG_SIZE, wanted, other_size, hint=hint))
-    scale, origin = expected.spacing_mm or (1.0, 1.0, 1.0), expected.origin_mm or (0.0, 0.0, 0.0)
+    scale, origin = expected.spacing_mm or (1.0, 1.0, 1.0), expected.origin_mm or NOWHERE
     of_origin = [
         max(ORIGIN_TOLERANCE * length, _SINGLE_PRECISION * abs(position))
         for length, position in zip(scale, origin, strict=True)
     ]
+    has_spacing = found.spacing_mm is not None
+    found_origin = found.origin_mm or (NOWHERE if has_spacing else None)
+    found_direction = found.direction or (UPRIGHT if has_spacing else None)
     for name, unit, one, other, tolerances in (
         ("spacing", " mm", expected.spacing_mm, found.spacing_mm, [SPACING_TOLERANCE * s for s in scale]),
-        ("origin", " mm", expected.origin_mm, found.origin_mm, of_origin),
-        ("direction", "", expected.direction, found.direction, [DIRECTION_TOLERANCE] * 9),
+        ("origin", " mm", expected.origin_mm, found_origin, of_origin),
+        ("direction", "", expected.direction, found_direction, [DIRECTION_TOLERANCE] * 9),
     ):
         if one is None or other is None or _are_near(one, other, tolerances):
             continue

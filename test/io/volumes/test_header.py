@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,8 +44,8 @@ PLACED = Geometry((5, 5, 5), (0.5, 0.5, 2.0), (-100.0, -80.0, 30.0), UPRIGHT)
 @pytest.mark.parametrize(
     ("found", "hint"),
     [
-        (Geometry((5, 5, 5), (2.0, 0.5, 0.5)), "the axes are exchanged"),
-        (Geometry((5, 5, 5), (0.5, 0.5, 1.0)), None),
+        (replace(PLACED, spacing_mm=(2.0, 0.5, 0.5)), "the axes are exchanged"),
+        (replace(PLACED, spacing_mm=(0.5, 0.5, 1.0)), None),
         (Geometry((5, 5, 5), None, (30.0, -80.0, -100.0)), "the axes are exchanged"),
         (Geometry((5, 5, 5), None, (100.0, 80.0, 30.0)), "some axes point the other way"),
         (Geometry((5, 5, 5), None, (0.0, 0.0, 0.0)), None),
@@ -56,6 +57,13 @@ PLACED = Geometry((5, 5, 5), (0.5, 0.5, 2.0), (-100.0, -80.0, 30.0), UPRIGHT)
 def test_what_a_wrong_position_probably_is(found, hint):
     (problem,) = check_geometry(found, PLACED)
     assert problem.hint == hint
+
+
+def test_a_file_with_a_spacing_alone_is_upright_at_the_origin():
+    found = Geometry((5, 5, 5), (0.5, 0.5, 2.0))
+    assert [problem.found for problem in check_geometry(found, PLACED)] == ["0, 0, 0 mm"]
+    assert check_geometry(found, replace(PLACED, origin_mm=(0.0, 0.0, 0.0))) == []
+    assert check_geometry(found, Geometry((5, 5, 5), (0.5, 0.5, 2.0))) == []
 
 
 @pytest.mark.parametrize(("cosine", "faults"), [(0.9991, 0), (0.9989, 1)])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.volume_header import UPRIGHT, Geometry, check_geometry
+from evaluation.io.volume_header import Geometry, check_geometry
 from evaluation.io.volumes import write_volume
 from test.io.volumes.files import GEOMETRY, VALUES, read, written_by_simpleitk
 
@@ -44,7 +44,7 @@ def test_one_position_in_space_is_enough(kept):
 
 def test_without_a_position_there_is_a_spacing():
     geometry = read(without_place(0.5), ".nii.gz")[0].geometry
-    assert geometry == Geometry((3, 4, 5), (0.5, 0.25, 0.125), (0.0, 0.0, 0.0), UPRIGHT)
+    assert geometry == Geometry((3, 4, 5), (0.5, 0.25, 0.125))
 
 
 def test_a_gzip_file_of_several_members_is_one_volume():

@@ -1,5 +1,6 @@
 import io
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -103,13 +104,16 @@ def test_pages_must_be_alike():
     ("other", "expected"),
     [
         (Geometry((3, 4, 5)), []),
-        (Geometry((3, 5, 4), (0.5, 0.25, 0.125)), ["3 planes of 4 × 5 pixels"]),
-        (Geometry((3, 4, 5), (0.5, 0.25002, 0.125)), []),
-        (Geometry((3, 4, 5), (0.5, 0.25003, 0.125)), ["0.5, 0.25003, 0.125 mm"]),
+        (replace(GEOMETRY, shape=(3, 5, 4)), ["3 planes of 4 × 5 pixels"]),
+        (replace(GEOMETRY, spacing_mm=(0.5, 0.25002, 0.125)), []),
+        (replace(GEOMETRY, spacing_mm=(0.5, 0.25003, 0.125)), ["0.5, 0.25003, 0.125 mm"]),
         (Geometry((3, 4, 5), None, (1.5049, -2.0, 3.25)), []),
         (Geometry((3, 4, 5), None, (1.5051, -2.0, 3.25)), ["1.5051, -2, 3.25 mm"]),
         (Geometry((3, 4, 5), None, None, UPRIGHT), ["1, 0, 0, 0, 1, 0, 0, 0, 1"]),
-        (Geometry((9, 4, 5), (1, 1, 1)), ["9 planes of 5 × 4 pixels", "1, 1, 1 mm"]),
+        (
+            replace(GEOMETRY, shape=(9, 4, 5), spacing_mm=(1, 1, 1)),
+            ["9 planes of 5 × 4 pixels", "1, 1, 1 mm"],
+        ),
     ],
 )
 def test_tolerances_of_the_geometry(other, expected):
