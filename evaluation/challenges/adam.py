@@ -141,7 +141,10 @@ def _structures(name: str, title: str, prefixes: Mapping[Structure, str], option
     metrics: list[Metric] = []
     for structure, prefix in prefixes.items():
         of = TITLES[structure]
-        metrics.append(mean_metric(f"{prefix}dice", f"Dice of the {of}", best=1, worst=0))
+        dice = mean_metric(
+            f"{prefix}dice", f"Dice of the {of}", best=1, worst=0, field=structure, structures=(of,)
+        )
+        metrics.append(dice)
         metrics.append(_f1(f"{prefix}f1", f"F1 of the {of}", f"{prefix}predicted", f"{prefix}present"))
     fields = tuple(_mask(structure, options) for structure in prefixes)
     return Task(name, title, fields, score, tuple(metrics), worst)

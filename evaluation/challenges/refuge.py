@@ -142,8 +142,17 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
             fields=(_segmentation(options),),
             score=_score_segmentation(options.vertical_diameter),
             metrics=(
-                mean_metric("dice_cup", "Dice of the cup", best=1, worst=0),
-                mean_metric("dice_disc", "Dice of the disc", best=1, worst=0),
+                *(
+                    mean_metric(
+                        f"dice_{of}",
+                        f"Dice of the {of}",
+                        best=1,
+                        worst=0,
+                        field="segmentation",
+                        structures=(f"optic {of}",),
+                    )
+                    for of in ("cup", "disc")
+                ),
                 mean_metric(f"{VERTICAL}_error", "Absolute error of the vertical cup-to-disc ratio", 0, 1),
             ),
             # The measures of the reference are kept without a result: its ratio is tested as a classifier.

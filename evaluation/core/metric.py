@@ -17,8 +17,9 @@ class Metric:
     ``ordered`` is false if the value alone does not separate good submissions from useless ones (a spread, a
     difference, a number of false objects), or if it compares with another reference than the task's.
     ``unit`` is empty for a plain number. ``reached`` is false if no submission need have the best value, as
-    a case has several references. If the reference leaves nothing to average, the metric does not exist: its
-    value is NaN and it is omitted from all output.
+    a case has several references. ``structures``: those regions of ``field`` that it measures, taken as one;
+    empty if it measures something else. If the reference leaves nothing to average, the metric does not
+    exist: its value is NaN and it is omitted from all output.
     """
 
     name: str
@@ -31,6 +32,8 @@ class Metric:
     ordered: bool = True
     unit: str = ""
     reached: bool = True
+    field: str = ""
+    structures: tuple[str, ...] = ()
 
     @property
     def better(self) -> Literal["higher", "lower"]:
@@ -39,7 +42,25 @@ class Metric:
 
 
 def mean_metric(
-    name: str, title: str, best: float, worst: float, ordered: bool = True, unit: str = ""
+    name: str,
+    title: str,
+    best: float,
+    worst: float,
+    *,
+    ordered: bool = True,
+    unit: str = "",
+    field: str = "",
+    structures: tuple[str, ...] = (),
 ) -> Metric:
     """Return the metric that is the mean of the column of its own name."""
-    return Metric(name, title, Mean(name), best, worst, ordered=ordered, unit=unit)
+    return Metric(
+        name,
+        title,
+        Mean(name),
+        best,
+        worst,
+        ordered=ordered,
+        unit=unit,
+        field=field,
+        structures=structures,
+    )

@@ -372,8 +372,18 @@ def _metrics(options: CystsOptions) -> tuple[Metric, ...]:
             ("hausdorff_95_mm", "Hausdorff distance (95 %) in mm", "mm"),
             ("mean_surface_distance_mm", "Mean surface distance in mm", "mm"),
         ]
+    unordered = {bound, *annotator_metrics}
+    whole = {"weighted_dice", *OVERLAPS}
     first, *rest = [
-        mean_metric(name, title, best=1, worst=0, ordered=name != bound and name not in annotator_metrics)
+        mean_metric(
+            name,
+            title,
+            best=1,
+            worst=0,
+            ordered=name not in unordered,
+            field="cysts",
+            structures=("",) if name in whole else (),
+        )
         for name, title in share
     ]
     pooled = Metric("pooled_weighted_dice", "Confidence-weighted Dice, all voxels pooled", _POOLED, 1, 0)

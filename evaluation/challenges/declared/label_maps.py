@@ -416,7 +416,9 @@ class StructureMetricTable(tables.MetricTable):
             lacking = [column for column, has_it in zip(parts, has, strict=True) if not has_it]
             return lacking if any(has) else [name, *lacking]
 
-        def metric(column: str, title: str, of: Sequence[str]) -> Metric:
+        labels = list(table.labels.values())
+
+        def metric(column: str, title: str, of: Sequence[str], measured: Sequence[Structure]) -> Metric:
             always_enters = by_reference or (column == name and self.mean == "of_cases")
             plain = list(of) == [column] and always_enters
             estimator = Mean(column) if plain else MeanOfMeans(of, by_reference)
@@ -429,14 +431,17 @@ class StructureMetricTable(tables.MetricTable):
                 ordered=figure.ordered,
                 unit=figure.unit,
                 reached=self.is_reached(table),
+                field=field_name,
+                structures=tuple(labels[place - 1] for one in measured for place in one.positions),
             )
 
         sums = self._sums(field_name, table, dict.fromkeys([name, *parts]), structures)
         title = self.title_of(name)
-        metrics = [metric(name, title, parts if self.mean == "of_labels" else [name])]
-        for column, structure in zip(parts, structures, strict=True):
-            if several:
-                metrics.append(metric(column, f"{title}, {structure.name.replace('_', ' ')}", [column]))
+        of_all = parts if self.mean == "of_labels" else [name]
+        metrics = [metric(name, title, of_all, () if several else structures)]
+        for column, structure in zip(parts, structures, strict=True) if several else ():
+            shown = f"{title}, {structure.name.replace('_', ' ')}"
+            metrics.append(metric(column, shown, [column], (structure,)))
         return tables.Measure(tuple(metrics), values, worst, sums=sums, undefined=undefined)
 
     def _sums(

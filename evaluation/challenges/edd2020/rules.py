@@ -72,7 +72,7 @@ def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
         Metric("score_s", "Mean of precision, recall, F1 and F2", Mean("score"), best=1, worst=0),
         Metric(
             "sigma_score_s",
-            "Mean of their standard deviations over the images",
+            "Mean standard deviation of precision, recall, F1, F2",
             _mean_deviation(),
             best=0,
             worst=0.5,
@@ -80,7 +80,7 @@ def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
         ),
         *(mean_metric(name, title, best=1, worst=0) for name, title in OVERLAPS.items()),
         *(
-            mean_metric(f"{name}_{of}", f"{title} of {of}", best=1, worst=0)
+            mean_metric(f"{name}_{of}", f"{title} of {of}", best=1, worst=0, field="masks", structures=(of,))
             for of in classes
             for name, title in OVERLAPS.items()
         ),

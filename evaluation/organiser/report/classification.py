@@ -22,7 +22,6 @@ from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import RocTable, roc_table
 from evaluation.metrics.detection import DetectionTable
 from evaluation.metrics.froc import Candidates, FrocTable
-from evaluation.metrics.probabilities import weighted_brier_score, weighted_expected_calibration_error
 from evaluation.organiser.charts import curves
 from evaluation.organiser.charts.matrices import confusion_chart
 from evaluation.organiser.report.objects import HIT
@@ -90,14 +89,11 @@ def _figures_of_classes(
 
 def _calibration(name: str, title: str, probability: Floats, positive: Floats) -> Chart:
     """Return the calibration of probabilities, NaN for missing ones."""
-    answered, weights = ~np.isnan(probability), np.ones((1, positive.size))
-    number = curves.CALIBRATION_BINS
-    error = float(weighted_expected_calibration_error(probability, positive, weights, number)[0])
-    brier = float(weighted_brier_score(probability, positive, weights)[0])
-    bins = list(curves.calibration_bins(probability[answered], positive[answered], number))
+    answered = ~np.isnan(probability)
+    bins = list(curves.calibration_bins(probability[answered], positive[answered], curves.CALIBRATION_BINS))
     described = (
-        "Share of positives in bins of equal width, with Wilson's 95 % intervals. Expected calibration "
-        f"error {error:.3f}, Brier score {brier:.3f}; perfect ones follow the diagonal."
+        "Share of positives in bins of equal width, with Wilson's 95 % intervals. Perfect probabilities "
+        "follow the diagonal."
     )
     return curves.calibration_chart(name, title, bins, described)
 

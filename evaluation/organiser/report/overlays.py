@@ -17,7 +17,7 @@ from evaluation.core.views import Regions
 from evaluation.io.kinds.label_map import spacing_of
 from evaluation.io.volume_header import geometry_of
 from evaluation.metrics.crops import Box, Crop, VolumeCrop
-from evaluation.organiser.views import overlap_of_masks, plane_of, regions_of, vertical_ratios, voxel_of
+from evaluation.organiser.views import plane_of, regions_of, vertical_ratios, voxel_of
 
 # --- Regions of a case: each structure of a mask or a volume, predicted and in the reference ---
 
@@ -46,19 +46,13 @@ class Solid:
 
 @dataclass(frozen=True)
 class StructureSize:
-    """The size of a structure in prediction, reference and both, in ``unit``."""
+    """The size of a structure of a field in prediction and reference, in ``unit``."""
 
+    field: str
     structure: str
     unit: str
     predicted: float
     reference: float
-    shared: float
-
-    @property
-    def dice(self) -> float:
-        """Twice the shared size over the sum of both sizes; 0 where both are empty."""
-        total = self.predicted + self.reference
-        return 2 * self.shared / total if total else 0.0
 
 
 @dataclass(frozen=True)
@@ -105,9 +99,8 @@ def sizes(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Itera
         return
     voxel, unit = (1, "pixels") if view.dimensions == 2 else voxel_of(case, 3)
     for name, *masks in structures(field, predicted, reference):
-        found = overlap_of_masks(*masks)
-        counts = (voxel * count for count in (found.prediction, found.reference, found.intersection))
-        yield StructureSize(name, unit, *counts)
+        counts = (voxel * int(np.count_nonzero(mask.values)) for mask in masks)
+        yield StructureSize(field.name, name, unit, *counts)
 
 
 def is_number(field: Field) -> bool:

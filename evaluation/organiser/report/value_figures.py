@@ -64,7 +64,7 @@ _FEWEST = 3
 def size_charts(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterator[Chart]:
     """Yield the figures of numbers, sizes and positions."""
     yield from _agreement(values)
-    yield from _dice_by_size(values)
+    yield from _overlap_by_size(results, values)
     yield from _clouds(results, values)
 
 
@@ -89,25 +89,42 @@ def _agreement(values: Sequence[CaseReading]) -> Iterator[Chart]:
             yield case_charts.bland_altman_chart(names[1], f"Bland–Altman. {title}", pairs, unit)
 
 
-def _dice_by_size(values: Sequence[CaseReading]) -> Iterator[Chart]:
-    """Yield one plot of Dice against the size of the reference for each unit."""
-    found = _by_structure(values)
-    for unit in dict.fromkeys(unit for _, unit in found):
-        points = [
-            case_charts.CasePoint(case, size.reference, size.dice, structure)
-            for (structure, of_unit), sizes in found.items()
-            if of_unit == unit
-            for case, size in sizes
-            if size.reference
-        ]
-        if len(points) >= _FEWEST:
+def _overlap_by_size(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterator[Chart]:
+    """Yield one plot for each unit: the scored overlap of each structure against its size in the reference.
+
+    It is the column of the first metric from 0 to 1 that measures the structure.
+    """
+    true: dict[tuple[str, str], dict[str, tuple[float, str]]] = {}
+    for value in values:
+        for size in value.sizes:
+            true.setdefault((size.field, size.structure), {})[value.name] = size.reference, size.unit
+    points: dict[str, list[case_charts.CasePoint]] = {}
+    fields = {field.name: field for field in fields_of(results.tasks)}
+    drawn: set[tuple[str, tuple[str, ...]]] = set()
+    for task in results.tasks:
+        table = results.tables[task.name]
+        for metric, column in averaged_metrics(results, task):
+            measured = metric.field, metric.structures
+            if not metric.structures or (metric.best, metric.worst) != (1, 0) or measured in drawn:
+                continue
+            drawn.add(measured)
+            titled = (name or fields[metric.field].title for name in metric.structures)
+            parts = [true.get((metric.field, name), {}) for name in titled]
+            for case, overlap in zip(table.names, table[column].tolist(), strict=True):
+                found = [part[case] for part in parts if case in part]
+                extent = sum(size for size, _ in found)
+                if extent and not math.isnan(overlap):
+                    point = case_charts.CasePoint(case, extent, overlap, metric.title)
+                    points.setdefault(found[0][1], []).append(point)
+    for unit, of_unit in points.items():
+        if len(of_unit) >= _FEWEST:
             yield case_charts.scatter_chart(
-                identifier(f"dice-by-size-{unit}"),
-                "Dice against size",
-                "Overlap of each structure in each case against its size in the reference.",
-                points,
+                identifier(f"overlap-by-size-{unit}"),
+                "Overlap against size",
+                "Scored overlap of each structure in each case against its size in the reference.",
+                of_unit,
                 case_charts.Axis(f"size in the reference, {unit}", logarithmic=True),
-                case_charts.Axis("Dice", (0, 1)),
+                case_charts.Axis("overlap", (0, 1)),
             )
 
 

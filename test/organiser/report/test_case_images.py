@@ -19,16 +19,6 @@ def read(bundled, **changes):
     return chosen, read_cases(Request(bundled.phase, bundled.submission, **arguments), lambda done: None)
 
 
-def test_sizes_give_the_dice_that_was_scored(bundled_phase):
-    bundled = bundled_phase("refuge-onsite")
-    _, values = read(bundled)
-    table = bundled.results.tables["segmentation"]
-    assert [value.name for value in values] == list(table.names)
-    for structure, column in (("optic cup", "dice_cup"), ("optic disc", "dice_disc")):
-        found = [size.dice for value in values for size in value.sizes if size.structure == structure]
-        assert found == pytest.approx(table[column].tolist())
-
-
 def test_ratios_give_the_error_that_was_scored(bundled_phase):
     bundled = bundled_phase("refuge-onsite")
     _, values = read(bundled)
