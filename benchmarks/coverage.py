@@ -551,7 +551,7 @@ def _of_means() -> Iterator[Population]:
             )
     for failures in (0.0, 0.04):
         yield Population(
-            _metric("pooled Dice", RatioOfSums("both", "sizes", 1.0, is_share=False, rare_failures=True)),
+            _metric("pooled Dice", RatioOfSums("both", "sizes", 1.0, is_share=False)),
             f"lognormal sizes, {100 * failures:g} % failures at 0",
             partial(_sizes_of_masks, failures),
         )

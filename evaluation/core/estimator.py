@@ -23,7 +23,8 @@ from evaluation.metrics.arrays import (
     weighted_mean,
     weighted_quantile,
 )
-from evaluation.metrics.intervals import Interval, Unseen
+from evaluation.metrics.intervals import Interval
+from evaluation.metrics.unseen import FigureOfSums
 
 if TYPE_CHECKING:
     from evaluation.metrics.detection import DetectionTable
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 Strata = NDArray[np.int64]
 IntervalMethod = Literal[
     "logit-DeLong",
-    "studentised",
+    "Gaffke",
+    "Clopper-Pearson",
     "Wilson",
     "Wilson-bootstrap",
     "Wilson-jackknife",
@@ -220,17 +222,13 @@ class Estimator:
         """
         return 0.0
 
-    def linearised(self, table: CaseTable) -> Floats:
-        """Return the value of each case (NaN: left out) whose mean gives a studentised interval."""
+    def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
+        """Return the figure as one of sums over cases, with the cases that a sample may lack.
+
+        worst, best: of the metric. Where one is infinite, an unseen case lies on that side twice as far as
+        the farthest case seen, from the other end or, if this is infinite too, from the farthest case there.
+        """
         raise NotImplementedError
-
-    def figure_of_mean(self, mean: float, cases: int) -> float:
-        """Return the figure for a mean of the values of `linearised`; it rises with the mean."""
-        return mean
-
-    def unseen(self, table: CaseTable, worst: float) -> Unseen:
-        """Return the value of a failure that a sample may not hold, infinite without one."""
-        return Unseen(math.inf)
 
     def lacks_worst(self, worst: float) -> bool:
         """Return whether a sample may hold no failure, and a failure has no worst value."""
@@ -312,27 +310,43 @@ class _OfColumn(Estimator):
         return {self.column: known.get(self.column, float(worst))}
 
 
-class _StudentisedMean(Estimator):
-    """A figure of a mean over cases; ``rare_failures``: a sample may hold none of the worst values."""
+class _OfSums(Estimator):
+    """A figure of sums over cases; ``rare_failures``: a sample may hold none of the worst values."""
 
-    rare_failures: bool
+    rare_failures: bool = False
 
     def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
-        return "studentised"
-
-    def unseen(self, table: CaseTable, worst: float) -> Unseen:
-        if not self.rare_failures or math.isinf(worst):
-            return Unseen(math.inf)
-        # The penalty of a failed distance is far from all values. A failure between 0 and 1 counts half: the
-        # least with which intervals hold where one to five per cent fail.
-        return Unseen(worst, 1.0 if worst > 1 else 0.5)
+        return "Gaffke"
 
     def lacks_worst(self, worst: float) -> bool:
         return self.rare_failures and math.isinf(worst)
 
 
+def _reach(values: Floats, worst: float, best: float) -> tuple[float, float]:
+    """Return the lowest and the highest value that an unseen case may have, see `Estimator.of_sums`."""
+    low, high = sorted((worst, best))
+    least, most = min(float(np.nanmin(values)), high), max(float(np.nanmax(values)), low)
+    if math.isinf(low) and math.isinf(high):
+        return 2 * least - most, 2 * most - least
+    if math.isinf(low):
+        return 2 * least - high, max(high, most)
+    return min(low, least), 2 * most - low if math.isinf(high) else max(high, most)
+
+
+def _ratio(sums: Floats) -> Floats:
+    return np.asarray(sums[..., 0] / sums[..., 1])
+
+
+def _mean_of(values: Floats, low: float, high: float, figure: Callable[[Floats], Floats]) -> FigureOfSums:
+    """Return a figure of the mean of values, NaN where a case does not enter."""
+    columns = np.stack([np.nan_to_num(values), ~np.isnan(values)])
+    return FigureOfSums(
+        columns, lambda sums: figure(_ratio(sums)), np.array([[low, 1.0]]), np.array([[high, 1.0]])
+    )
+
+
 @dataclass(frozen=True)
-class Mean(_OfColumn, _StudentisedMean):
+class Mean(_OfColumn, _OfSums):
     """The mean of a column."""
 
     rare_failures: bool = True
@@ -347,12 +361,13 @@ class Mean(_OfColumn, _StudentisedMean):
     def values(self, cases: WeightedCases, /) -> Floats:
         return weighted_mean(cases.table[self.column], cases.weights)
 
-    def linearised(self, table: CaseTable) -> Floats:
-        return table[self.column]
+    def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
+        values = table[self.column]
+        return _mean_of(values, *_reach(values, worst, best), np.asarray)
 
 
 @dataclass(frozen=True)
-class Share(_OfColumn):
+class Share(_OfColumn, _OfSums):
     """The share of ones in a column of zeros and ones."""
 
     is_share = True
@@ -365,14 +380,15 @@ class Share(_OfColumn):
         return weighted_mean(cases.table[self.column], cases.weights)
 
     def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
-        return super().interval_method(bounded, clustered) if clustered else "Wilson"
+        return "Gaffke" if clustered else "Clopper-Pearson"
+
+    def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
+        return _mean_of(table[self.column], 0.0, 1.0, np.asarray)
 
 
 @dataclass(frozen=True)
-class Sum(_OfColumn, _StudentisedMean):
+class Sum(_OfColumn, _OfSums):
     """The sum of a column; NaN where it is defined for no case."""
-
-    rare_failures = False
 
     def values(self, cases: WeightedCases, /) -> Floats:
         column = cases.table[self.column]
@@ -380,11 +396,13 @@ class Sum(_OfColumn, _StudentisedMean):
             return np.full(len(cases.weights), np.nan)
         return np.asarray(cases.weights @ np.nan_to_num(column), dtype=np.float64)
 
-    def linearised(self, table: CaseTable) -> Floats:
-        return table[self.column]
-
-    def figure_of_mean(self, mean: float, cases: int) -> float:
-        return mean * cases
+    def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
+        values = table[self.column]
+        number = np.count_nonzero(~np.isnan(values))
+        # A finite end, the sum of no case, tells the sign of each. Of counts, an unseen one is at least 1.
+        low, high = _reach(values, *(end and math.copysign(math.inf, end) for end in (worst, best)))
+        ends = (low, high) if low < high else (low, low + 1)
+        return _mean_of(values, *ends, lambda means: number * means)
 
 
 @dataclass(frozen=True)
@@ -397,33 +415,30 @@ class Count(Sum):
 
 
 @dataclass(frozen=True)
-class RootMeanSquare(_OfColumn, _StudentisedMean):
+class RootMeanSquare(_OfColumn, _OfSums):
     """The root of the mean square of a column."""
-
-    rare_failures = False
 
     def values(self, cases: WeightedCases, /) -> Floats:
         return np.sqrt(weighted_mean(cases.table[self.column] ** 2, cases.weights))
 
-    def linearised(self, table: CaseTable) -> Floats:
-        return table[self.column] ** 2
-
-    def figure_of_mean(self, mean: float, cases: int) -> float:
-        return math.sqrt(max(0.0, mean))
+    def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
+        values = table[self.column]
+        low, high = _reach(np.abs(values), worst, best)
+        return _mean_of(values**2, low**2, high**2, np.sqrt)
 
 
 _LIMIT = 1.96
 
 
 @dataclass(frozen=True)
-class LimitOfAgreement(_OfColumn, _StudentisedMean):
+class LimitOfAgreement(_OfColumn, _OfSums):
     """The mean of a column of differences, plus or minus 1.96 standard deviations (ddof = 1).
 
-    Source: Bland and Altman 1986, Lancet 327:307.
+    ``largest``: the largest size that a difference may have. Source: Bland and Altman 1986, Lancet 327:307.
     """
 
     upper: bool
-    rare_failures = False
+    largest: float = math.inf
 
     def values(self, cases: WeightedCases, /) -> Floats:
         column, weights = cases.table[self.column], cases.weights
@@ -432,13 +447,22 @@ class LimitOfAgreement(_OfColumn, _StudentisedMean):
         width = _LIMIT * np.sqrt(variance)
         return weighted_mean(column, weights) + (width if self.upper else -width)
 
-    def linearised(self, table: CaseTable) -> Floats:
-        column = table[self.column]
-        centred, deviation = column - np.nanmean(column), np.nanstd(column, ddof=1)
-        width = np.divide(
-            centred**2 + deviation**2, 2 * deviation, out=np.zeros_like(column), where=deviation > 0
-        )
-        return np.asarray(column + (_LIMIT if self.upper else -_LIMIT) * width)
+    def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
+        centre = float(np.nanmean(table[self.column]))
+        values = table[self.column] - centre
+        entering = ~np.isnan(values)
+        number = float(np.count_nonzero(entering))
+        side = _LIMIT if self.upper else -_LIMIT
+        low, high = (end - centre for end in _reach(table[self.column], self.largest, -self.largest))
+        unseen = np.array([[end, end**2, 1.0] for end in (low, 0.0, high)])
+
+        def figure(sums: Floats) -> Floats:
+            mean, square = sums[..., 0] / sums[..., 2], sums[..., 1] / sums[..., 2]
+            variance = np.maximum(square - mean**2, 0.0) * (number / max(1.0, number - 1))
+            return np.asarray(centre + mean + side * np.sqrt(variance))
+
+        columns = np.stack([np.nan_to_num(values), np.nan_to_num(values) ** 2, entering])
+        return FigureOfSums(columns, figure, unseen, unseen)
 
 
 @dataclass(frozen=True)
@@ -458,7 +482,7 @@ class MeanOfFigures(Estimator):
 
 
 @dataclass(frozen=True)
-class MeanOfMeans(_StudentisedMean):
+class MeanOfMeans(_OfSums):
     """The mean over columns of the mean of each over the cases for which it is defined.
 
     ``by_reference``: the reference alone tells for which cases a column is defined. A column that is defined
@@ -479,25 +503,32 @@ class MeanOfMeans(_StudentisedMean):
     def strata(self, table: CaseTable, /) -> Strata:
         return self.of_each(Mean).strata(table)
 
-    def linearised(self, table: CaseTable) -> Floats:
-        given = np.array([column for name in self.columns if not np.isnan(column := table[name]).all()])
-        defined = ~np.isnan(given)
-        means = np.nanmean(given, axis=1, keepdims=True)
-        shares = np.where(defined, given - means, 0.0) / defined.mean(axis=1, keepdims=True)
-        return np.asarray(means.mean() + shares.mean(axis=0))
+    def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
+        given = [column for name in self.columns if not np.isnan(column := table[name]).all()]
+        parts = [_mean_of(column, *_reach(column, worst, best), np.asarray) for column in given]
+
+        def figure(sums: Floats) -> Floats:
+            pairs = sums.reshape(*sums.shape[:-1], -1, 2)
+            means = ratio_or_nan(pairs[..., 0], pairs[..., 1])
+            return np.asarray(np.nansum(means, axis=-1) / (~np.isnan(means)).sum(axis=-1))
+
+        lowest, highest = (
+            np.concatenate(rows, axis=1)
+            for rows in ([one.lowest for one in parts], [one.highest for one in parts])
+        )
+        return FigureOfSums(np.concatenate([one.columns for one in parts]), figure, lowest, highest)
 
     def of_each(self, other: Callable[[str], Estimator]) -> Estimator:
         return MeanOfFigures(tuple(map(other, self.columns)), self.by_reference)
 
 
 @dataclass(frozen=True)
-class RatioOfSums(_StudentisedMean):
+class RatioOfSums(_OfSums):
     """The ratio of the sums of two columns, over the cases for which both are defined.
 
     ``of_nothing`` is the ratio where the sum of the denominators is 0. ``is_share``: it is a share, from 0 to
     1, of units that are one or a few of each case. ``of_failure``: the numerator of a failed case whose
-    denominator is 0, if failures may be so rare that a sample holds none; one whose denominator is 1 has the
-    numerator 0. ``rare_failures``: as of other means, for a failed case of the mean denominator.
+    denominator is 0; one whose denominator is 1 has the numerator 0 or, at best, 1.
     """
 
     numerator: str
@@ -505,7 +536,6 @@ class RatioOfSums(_StudentisedMean):
     of_nothing: float = math.nan
     is_share: bool = True
     of_failure: float | None = None
-    rare_failures: bool = False
 
     def values(self, cases: WeightedCases, /) -> Floats:
         columns = (self.numerator, self.denominator)
@@ -517,21 +547,25 @@ class RatioOfSums(_StudentisedMean):
 
     def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
         if not self.is_share:
-            return "studentised"
+            return super().interval_method(bounded, clustered)
         return "Wilson-bootstrap" if bounded else "percentile"
 
-    def linearised(self, table: CaseTable) -> Floats:
-        above, below = table[self.numerator], table[self.denominator]
-        if not np.nansum(below):
-            return np.full(len(table), self.of_nothing)
-        ratio = np.nansum(above) / np.nansum(below)
-        return np.asarray(ratio + (above - ratio * below) / np.nanmean(below))
+    def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
+        columns = np.nan_to_num(np.stack([table[self.numerator], table[self.denominator]]))
+        above, below = columns
+        size = float(below.mean())
 
-    def unseen(self, table: CaseTable, worst: float) -> Unseen:
-        if self.of_failure is None:
-            return super().unseen(table, worst)
-        ratio = np.nansum(table[self.numerator]) / np.nansum(table[self.denominator])
-        return Unseen(float(ratio + min(self.of_failure, -ratio) / np.nanmean(table[self.denominator])))
+        def figure(sums: Floats) -> Floats:
+            return np.where(sums[..., 1] == 0, self.of_nothing, ratio_or_nan(sums[..., 0], sums[..., 1]))
+
+        if self.of_failure is not None:
+            lowest, highest = [[self.of_failure, 0.0], [0.0, 1.0]], [[1.0, 1.0]]
+        else:
+            # A case of the mean denominator; an infinite end is that of the numerator.
+            ends = [end * size if math.isfinite(end) and size else end for end in (worst, best)]
+            low, high = _reach(above, *ends)
+            lowest, highest = [[low, size]], [[high, size]]
+        return FigureOfSums(columns, figure, np.array(lowest), np.array(highest))
 
 
 @dataclass(frozen=True)

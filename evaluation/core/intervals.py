@@ -17,26 +17,26 @@ from evaluation.metrics.bootstrap import Bootstrap, UnitWeights, resampled_share
 from evaluation.metrics.intervals import (
     Evidence,
     Interval,
-    StudentisedMeans,
     area_interval,
     components,
     effective_interval,
     percentile_interval,
     student_quantile,
     wilson_bootstrap_interval,
-    wilson_interval,
 )
+from evaluation.metrics.unseen import share_interval, unseen_case_intervals
 
 
 def default_method(metric: Metric, clustered: bool) -> IntervalMethod:
     """Return the default interval method of a metric, chosen by simulated coverage (see docs/intervals.md).
 
     logit-DeLong: areas under a ROC curve, with DeLong's standard error on the logit scale, or Obuchowski's
-    where cases belong together. Studentised: means over cases and figures of them, by the bootstrap of the
-    studentised mean. Fisher-studentised: correlations, by the same bootstrap of Fisher's z. Wilson: shares of
-    cases, by Wilson's score interval. Wilson-jackknife: the concordance index, by Wilson's interval with the
-    variance of the infinitesimal jackknife. Wilson-bootstrap: any other bounded metric, by Wilson's interval
-    with the variance of the bootstrap. Percentile: any other.
+    where cases belong together. Gaffke: means over cases and figures of sums over them, by random weights of
+    the cases and of one that the sample may lack. Clopper-Pearson: shares of independent cases, exact.
+    Fisher-studentised: correlations, by the bootstrap of Fisher's z divided by its standard error.
+    Wilson-jackknife: the concordance index, by Wilson's interval with the variance of the infinitesimal
+    jackknife. Wilson-bootstrap: any other bounded metric, by Wilson's interval with the variance of the
+    bootstrap. Percentile: any other.
     """
     return metric.estimator.interval_method(_is_bounded(metric), clustered)
 
@@ -90,8 +90,7 @@ class Sample:
     @property
     def draws(self) -> int:
         """The number of cases that are drawn in all resamples."""
-        methods: tuple[IntervalMethod, ...] = ("studentised", "Fisher-studentised")
-        resampled = self.shares or self.others or any(map(self.by, methods))
+        resampled = self.shares or self.others or self.by("Fisher-studentised")
         return len(self.group.members) * self.resampling.resamples if resampled else 0
 
     @cached_property
@@ -114,13 +113,6 @@ class Sample:
         """Return the metrics with a method."""
         return {name: metric for name, metric in self.group.metrics.items() if self.methods[name] == method}
 
-    @cached_property
-    def means(self) -> StudentisedMeans:
-        """The means over cases."""
-        means = [metric.estimator for metric in self.by("studentised").values()]
-        values = np.stack([mean.linearised(table) for mean in means for table in self.tables])
-        return StudentisedMeans(values, self.bootstrap.unit_of_case)
-
     def evidence(self, metric: Metric, table: CaseTable) -> Evidence:
         """Return the evidence behind a bounded metric of a table."""
         units = np.arange(len(table)) if self.group.units is None else self.group.units
@@ -142,10 +134,7 @@ class Sample:
 
 
 def _resampled_values(samples: Sequence[Sample], rows: range) -> list[Values]:
-    """Return for each sample the values of metrics by name in some successive resamples, (rows, tables).
-
-    For a mean, the values are studentised differences to the mean of the whole sample.
-    """
+    """Return for each sample the values of metrics by name in some successive resamples, (rows, tables)."""
     found: list[Values] = [{} for _ in samples]
     with_shares = [(sample, values) for sample, values in zip(samples, found, strict=True) if sample.shares]
     # Shares need no weights of cases; one draw serves all of them.
@@ -153,9 +142,6 @@ def _resampled_values(samples: Sequence[Sample], rows: range) -> list[Values]:
     for (sample, values), of_sample in zip(with_shares, shares, strict=True):
         values |= _by_metric(of_sample, sample.shares, sample.tables)
     for sample, values in zip(samples, found, strict=True):
-        if means := sample.by("studentised"):
-            weights = (block.of_units for block in sample.bootstrap.unit_weights(rows))
-            values |= _by_metric(sample.means.ratios(weights), means, sample.tables)
         for name, metric in sample.by("Fisher-studentised").items():
             blocks = sample.bootstrap.unit_weights(rows)
             of_blocks = [[_fisher_z(metric, table, block) for table in sample.tables] for block in blocks]
@@ -167,10 +153,10 @@ def _resampled_values(samples: Sequence[Sample], rows: range) -> list[Values]:
 
 def _intervals_of_sample(sample: Sample, values: Values) -> Found:
     found = {name: _areas(metric, sample) for name, metric in sample.by("logit-DeLong").items()}
-    for name, metric in sample.by("Wilson").items():
+    for name, metric in sample.by("Clopper-Pearson").items():
         column = metric.estimator.share_column or ""
-        found[name] = [wilson_interval(float(table[column].sum()), len(table)) for table in sample.tables]
-    found |= _means(sample, values)
+        found[name] = [share_interval(int(table[column].sum()), len(table)) for table in sample.tables]
+    found |= _of_sums(sample)
     for name, metric in sample.by("Wilson-jackknife").items():
         found[name] = [_by_influence(metric, table, sample) for table in sample.tables]
     for name, metric in sample.by("Fisher-studentised").items():
@@ -254,21 +240,26 @@ def _areas(metric: Metric, sample: Sample) -> list[Interval]:
     return [area_interval(parts.of(position)) for position in range(len(sample.tables))]
 
 
-def _means(sample: Sample, values: Values) -> dict[str, list[Interval]]:
-    metrics = sample.by("studentised")
+def _of_sums(sample: Sample) -> dict[str, list[Interval]]:
+    metrics = sample.by("Gaffke")
     if not metrics:
         return {}
-    number, cases = len(sample.tables), len(sample.group.members)
-    failures = [one.estimator.unseen(table, one.worst) for one in metrics.values() for table in sample.tables]
-    ratios = np.concatenate([values[name] for name in metrics], axis=1)
-    found = sample.means.intervals(ratios, failures)
+    figures = [
+        metric.estimator.of_sums(table, metric.worst, metric.best)
+        for metric in metrics.values()
+        for table in sample.tables
+    ]
+    resampling = sample.resampling
+    units = sample.bootstrap.unit_of_case
+    found = iter(unseen_case_intervals(figures, units, resampling.seed, resampling.resamples))
     intervals: dict[str, list[Interval]] = {}
-    for position, (name, metric) in enumerate(metrics.items()):
-        figure, (low, high) = metric.estimator.figure_of_mean, sorted((metric.worst, metric.best))
-        intervals[name] = [
-            Interval(*(float(min(max(figure(end, cases), low), high)) for end in (one.lower, one.upper)))
-            for one in found[position * number : (position + 1) * number]
-        ]
+    for name, metric in metrics.items():
+        low, high = sorted((metric.worst, metric.best))
+        intervals[name] = []
+        for table in sample.tables:
+            one, value = next(found), value_of(metric, table)
+            lower, upper = (min(max(end, low), high) for end in (one.lower, one.upper))
+            intervals[name].append(Interval(min(lower, value), max(upper, value)))
     return intervals
 
 

@@ -13,7 +13,7 @@ from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats, distinct, weighted_means
 from evaluation.metrics.bootstrap import Bootstrap, UnitWeights, bootstrap_of, bootstrap_weights
 
-FEWEST_UNBOUNDED = 200  # if one case of 50 fails, 98 of 100 samples show it
+FEWEST_UNBOUNDED = 200  # units; if one of 50 fails, 98 of 100 samples show it
 CLUSTER_COLUMN = "cluster"
 """The column of the case table that says which cases belong together, such as the eyes of a person."""
 
@@ -119,7 +119,7 @@ def groups_of(
         units = joined(clusters, groups_of_cases)
         strata = strata_or_reason(metric, table, units, resampling)
         if not isinstance(strata, str):
-            strata = _reason(name, metric, table, resampling) or strata
+            strata = _reason(name, metric, strata, units, resampling) or strata
         if isinstance(strata, str):
             missing[name] = strata
         else:
@@ -137,11 +137,16 @@ def groups_of(
     return found, missing
 
 
-def _reason(name: str, metric: Metric, table: CaseTable, resampling: Resampling) -> str | None:
+def _reason(
+    name: str, metric: Metric, strata: Strata, units: Units | None, resampling: Resampling
+) -> str | None:
     """Return why a metric that can be resampled has no interval."""
-    unbounded = metric.estimator.lacks_worst(metric.worst)
-    if unbounded and len(table) < FEWEST_UNBOUNDED and name not in resampling.methods:
-        return f"fewer than {FEWEST_UNBOUNDED} cases, and no largest value that a failure could have"
+    if metric.estimator.lacks_worst(metric.worst) and name not in resampling.methods:
+        entering = np.flatnonzero(strata >= 0)
+        number = len(entering) if units is None else distinct(units[entering]).size
+        if number < FEWEST_UNBOUNDED:
+            of = "cases" if units is None else "clusters"
+            return f"fewer than {FEWEST_UNBOUNDED} {of}, and no largest value that a failure could have"
     return metric.no_interval
 
 

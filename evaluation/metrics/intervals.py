@@ -2,14 +2,14 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evaluation.metrics.arrays import Floats, Integers, distinct, quantiles
 
@@ -17,9 +17,7 @@ __all__ = ["auc_sample_size", "wilson_interval", "wilson_sample_size"]
 
 _BISECTIONS = 60
 _NEARLY_NORMAL = 1e6
-_NO_SPREAD = 1e-12
 _FEW_UNITS = 50
-_LEAST_ERROR = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ def percentile_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     value, or a level outside (0, 1).
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3.
     """
-    _check_level(level)
+    check_level(level)
     column = np.asarray(values, dtype=np.float64)
     column = column[~np.isnan(column)]
     if not column.size:
@@ -84,7 +82,7 @@ def wilson_interval(successes: float, total: float, level: float = 0.95) -> Inte
     >>> round(interval.lower, 4), round(interval.upper, 4)
     (0.4902, 0.9433)
     """
-    _check_level(level)
+    check_level(level)
     if not (total > 0 and 0 <= successes <= total):
         raise ValueError(
             f"successes of total: expected 0 ≤ successes ≤ total > 0, found {successes} of {total}"
@@ -131,7 +129,7 @@ def effective_interval(centre: float, variance: float, evidence: Evidence, level
     centre: about which the interval is taken, for example the mean of bootstrap values; variance: at least 0,
     both in the figure's unit.
     """
-    _check_level(level)
+    check_level(level)
     low, high = evidence.bounds
     units, width = evidence.units, high - low
     quantile = student_quantile((1 + level) / 2, max(1, units - 1))
@@ -166,35 +164,8 @@ def wilson_bootstrap_interval(values: ArrayLike, evidence: Evidence, level: floa
     return Interval(min(found.lower, other.lower), max(found.upper, other.upper))
 
 
-@dataclass(frozen=True, slots=True)
-class Unseen:
-    """A failure that a sample may not hold: its value, infinite without one, and its share of a unit."""
-
-    value: float
-    units: float = 1.0
-
-
-def with_unseen_case(
-    found: Interval, value: float, variance: float, units: int, unseen: Unseen, level: float = 0.95
-) -> Interval:
-    """Extend the interval of a mean towards the worst value by what an unseen failure would give.
-
-    The bound on that side is at least that of Student's t interval of the units and the failure. Without a
-    failure among n units, 1 more bounds their share at about 3 / n (rule of three), ½ (Jeffreys' prior) at
-    1.9 / n. value, variance: the mean and its squared standard error.
-    """
-    if math.isinf(unseen.value):
-        return found
-    total, distance = units + unseen.units, unseen.value - value
-    mean = value + unseen.units / total * distance
-    squares = (units - 1) * units * variance + units * unseen.units / total * distance**2
-    half = student_quantile((1 + level) / 2, total - 1) * math.sqrt(squares / (total - 1) / total)
-    if distance < 0:
-        return Interval(max(unseen.value, min(found.lower, mean - half)), found.upper)
-    return Interval(found.lower, min(unseen.value, max(found.upper, mean + half)))
-
-
-def _check_level(level: float) -> None:
+def check_level(level: float) -> None:
+    """Raise ValueError for a confidence level outside (0, 1)."""
     if not 0 < level < 1:
         raise ValueError(f"level: expected a number between 0 and 1, found {level}")
 
@@ -294,82 +265,6 @@ def _boundary(outside: Callable[[float], bool], out: float, within: float) -> fl
 
 def _logistic(value: float) -> float:
     return 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
-
-
-@dataclass(frozen=True)
-class _UnitSums:
-    """Cases by unit: of each mean's centred values, shape (means, units), and of how many cases there are."""
-
-    sums: Floats
-    cases: Floats
-
-    def studentised(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Return the means' differences to the whole sample and their standard errors, (rows, means)."""
-        units = len(self.cases)
-        total = (weights @ self.cases)[:, np.newaxis]
-        moved = weights @ self.sums.T / total
-        about_sample = weights @ np.square(self.sums).T
-        squares = (
-            about_sample
-            - 2 * moved * (weights @ (self.sums * self.cases).T)
-            + moved**2 * (weights @ np.square(self.cases))[:, np.newaxis]
-        )
-        squares = np.where(squares > _NO_SPREAD * about_sample, squares, 0.0)
-        return moved, np.sqrt(squares * units / (units - 1)) / total
-
-
-class StudentisedMeans:
-    """Studentised bootstrap intervals ("bootstrap-t") of several means of the same cases.
-
-    values: shape (means, cases), finite. unit_of_case: shape (cases,), the unit that every case belongs to,
-    numbered from 0. The standard error is a ratio estimator's over units. Needs two units.
-    Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 12.5.
-    """
-
-    def __init__(self, values: ArrayLike, unit_of_case: NDArray[np.intp]) -> None:
-        columns = np.asarray(values, dtype=np.float64)
-        units = int(unit_of_case.max()) + 1
-        self._means = columns.mean(axis=1)
-        self._sample = _by_unit(columns - self._means[:, np.newaxis], unit_of_case, units)
-        self._error = self._sample.studentised(np.ones((1, units)))[1][0]
-
-    def ratios(self, weights: Iterable[NDArray[np.number]]) -> Floats:
-        """Return the means' differences to the whole sample by their standard errors, shape (rows, means).
-
-        weights: blocks of bootstrap weights of the units, shape (rows, units). The standard error of a
-        resample is at least a third of the sample's: without the few values that spread, it would be near 0,
-        and the interval as long as the range. In simulations the floor costs no coverage.
-        """
-        ratios = []
-        for block in weights:
-            moved, error = self._sample.studentised(block.astype(np.float64))
-            error = np.maximum(error, self._error / _LEAST_ERROR)
-            ratios.append(np.divide(moved, error, out=np.zeros_like(moved), where=error > 0))
-        return np.concatenate(ratios)
-
-    def intervals(self, ratios: Floats, unseen: Sequence[Unseen], level: float = 0.95) -> list[Interval]:
-        """Return the interval of each mean, which contains Student's t interval.
-
-        ratios: of all resamples. unseen: see `with_unseen_case`.
-        """
-        units = len(self._sample.cases)
-        student = student_quantile((1 + level) / 2, units - 1)
-        high, low = quantiles(ratios, ((1 + level) / 2, (1 - level) / 2))
-        ends = (self._means - np.maximum(high, student) * self._error).tolist()
-        others = (self._means - np.minimum(low, -student) * self._error).tolist()
-        columns = zip(
-            map(Interval, ends, others), self._means.tolist(), self._error.tolist(), unseen, strict=True
-        )
-        return [with_unseen_case(one, mean, error**2, units, of, level) for one, mean, error, of in columns]
-
-
-def _by_unit(centred: Floats, unit_of_case: NDArray[np.intp], units: int) -> _UnitSums:
-    if units == unit_of_case.size:
-        order = np.argsort(unit_of_case)
-        return _UnitSums(centred[:, order], np.ones(units))
-    sums = np.zeros((units, len(centred)))
-    np.add.at(sums, unit_of_case, centred.T)
-    return _UnitSums(sums.T, np.bincount(unit_of_case, minlength=units).astype(np.float64))
 
 
 # --- The variance of areas under ROC curves, also where cases belong together ---

@@ -465,20 +465,25 @@ def _figures(scores: Scores, sizes: Mapping[str, LabelCount]) -> Iterator[Publis
             yield _cases(task, table, config)
 
 
+_OF_COUNTS = ("Wilson", "Clopper-Pearson")
+
+
 def _of_estimate(
     name: str, estimate: Estimate, digits: Digits, extent: float, exact: int | None
 ) -> Iterator[PublishedFigure]:
     """Yield a metric's value, intervals and spreads."""
     further = {part: figure for part, figure in vars(estimate).items() if part != VALUE}
     intervals = {part: list(_intervals(figure)) for part, figure in further.items()}
-    # Wilson's interval follows from the whole number behind a share: both tell no more than this number.
-    whole = exact is not None and any(one.method == "Wilson" for found in intervals.values() for one in found)
+    # These intervals follow from the whole number behind a share: both tell no more than this number.
+    whole = exact is not None and any(
+        one.method in _OF_COUNTS for found in intervals.values() for one in found
+    )
     value = PublishedFigure(name, VALUE, 1, extent, digits.value, exact)
     yield replace(value, digits=SIGNIFICANT_DIGITS) if whole else value
     for part, figure in further.items():
         what = part.replace("_", " ")
         for interval in intervals[part]:
-            follows = 1 if whole and interval.method == "Wilson" else None
+            follows = 1 if whole and interval.method in _OF_COUNTS else None
             yield PublishedFigure(name, what, 2, extent, digits.spread, follows, ordered=True)
         if isinstance(figure, float):
             yield PublishedFigure(name, what, 1, extent, digits.spread)

@@ -1,5 +1,6 @@
 """Which interval a metric gets, by default and by choice; several tables give what each gives alone."""
 
+import math
 import os
 from fractions import Fraction
 
@@ -18,7 +19,7 @@ from evaluation.core.class_estimators import (
     RocArea,
     SensitivityAtSpecificity,
 )
-from evaluation.core.estimator import Figure, Mean, RatioOfSums, Share
+from evaluation.core.estimator import Figure, Mean, Share
 from evaluation.core.intervals import default_method, intervals, possible_methods
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
@@ -51,8 +52,8 @@ METRICS = {
 DEFAULTS = {
     "t.auc": "logit-DeLong",
     "t.sensitivity": "Wilson-bootstrap",
-    "t.dice": "studentised",
-    "t.share": "Wilson",
+    "t.dice": "Gaffke",
+    "t.share": "Clopper-Pearson",
     "t.f1": "Wilson-bootstrap",
 }
 CASES = 60
@@ -75,12 +76,12 @@ def table(seed: int) -> CaseTable:
 def test_defaults():
     assert {name: default_method(metric, False) for name, metric in METRICS.items()} == DEFAULTS
     clustered = {name: default_method(metric, True) for name, metric in METRICS.items()}
-    assert clustered == {**DEFAULTS, "t.share": "Wilson-bootstrap"}
+    assert clustered == {**DEFAULTS, "t.share": "Gaffke"}
 
 
 def test_a_phase_may_always_choose_percentiles():
     found = {name: possible_methods(metric, False) for name, metric in METRICS.items()}
-    assert found["t.share"] == ("Wilson", "Wilson-bootstrap", "percentile")
+    assert found["t.share"] == ("Clopper-Pearson", "Wilson-bootstrap", "percentile")
     assert found["t.f1"] == ("Wilson-bootstrap", "percentile")
     assert all(methods[-1] == "percentile" for methods in found.values())
     chosen = Resampling(3, 200, 10, methods=dict.fromkeys(METRICS, "percentile"))
@@ -110,7 +111,7 @@ def test_each_interval_is_that_of_its_method(clusters):
     )
     assert found["t.sensitivity"][0].interval == expected
     if clusters is None:
-        by_scipy = binomtest(int(cases["right"].sum()), CASES).proportion_ci(method="wilson")
+        by_scipy = binomtest(int(cases["right"].sum()), CASES).proportion_ci(method="exact")
         share = found["t.share"][0].interval
         assert (share.lower, share.upper) == pytest.approx((by_scipy.low, by_scipy.high))
     weights = np.concatenate(list(bootstrap_weights(np.zeros(CASES, int), units, 3, 200)))
@@ -206,18 +207,6 @@ def test_an_envelope_is_too_high_by_the_rise_of_halves():
     assert figure.optimism(cases) == pytest.approx(1 / 8)
 
 
-def test_a_ratio_counts_a_failure_that_the_sample_does_not_hold():
-    rows = [{"benefit": float(case % 3 == 0), "label": float(case % 3 == 0)} for case in range(CASES)]
-    benefit = RatioOfSums("benefit", "label", is_share=False, of_failure=-0.25)
-    metrics = {"t.benefit": Metric("benefit", "", benefit, 1, -np.inf)}
-    cases = CaseTable(list(CLUSTERS), rows)
-    (found,) = intervals(metrics, [cases], Resampling(3, 200, 10)).found["t.benefit"]
-    # Every third case is positive and treated. One more that is not lowers the benefit by 3 / 61, more than a
-    # false positive: the mean and Student's t interval of 60 cases of 1 and of one of 1 − 3.
-    lower = 1 - 3 * (1 + t.ppf(0.975, CASES)) / (CASES + 1)
-    assert (found.interval.lower, found.interval.upper) == (pytest.approx(lower), 1)
-
-
 def units_or_cases(units):
     return np.arange(CASES) if units is None else units
 
@@ -307,12 +296,24 @@ def test_whether_a_metric_has_an_interval_depends_on_the_reference_alone():
 
 
 @pytest.mark.parametrize(
-    ("cases", "chosen", "exists"),
-    [(199, {}, False), (199, {"t.m": "studentised"}, True), (200, {}, True)],
+    ("entering", "persons", "chosen", "exists"),
+    [
+        (199, 0, {}, False),
+        (199, 0, {"t.m": "Gaffke"}, True),
+        (200, 0, {}, True),
+        (300, 100, {}, False),
+        (300, 200, {}, True),
+    ],
 )
-def test_a_mean_without_a_largest_value_needs_enough_cases_to_show_failures(cases, chosen, exists):
-    distances = CaseTable([f"C{i}" for i in range(cases)], [{"value": 1.0 + i % 7} for i in range(cases)])
+def test_a_mean_without_a_largest_value_needs_enough_units_to_show_failures(
+    entering, persons, chosen, exists
+):
+    """Units are those that enter, not the rows of the table: of 400 cases only some have the structure."""
+    names = [f"C{case}" for case in range(400)]
+    rows = [{"value": 1.0 + case % 7 if case < entering else math.nan} for case in range(400)]
+    clusters = {name: f"P{case % persons}" for case, name in enumerate(names)} if persons else None
     metric = Metric("m", "", Mean("value"), 0, float("inf"))
-    found = intervals({"t.m": metric}, [distances], Resampling(3, 50, 10, methods=chosen))
+    resampling = Resampling(3, 50, 10, methods=chosen, clusters=clusters)
+    found = intervals({"t.m": metric}, [CaseTable(names, rows)], resampling)
     assert ("t.m" in found.found) == exists
-    assert exists or found.missing["t.m"].startswith("fewer than 200 cases")
+    assert exists or found.missing["t.m"].startswith(f"fewer than 200 {'clusters' if persons else 'cases'}")

@@ -94,7 +94,7 @@ def test_a_method_that_a_metric_cannot_have(tmp_path):
     found = problems_of(refuge_phase(tmp_path / "phase", tables=table, sealed=False))
     assert [problem.partition("; known")[0] for problem in found] == [
         "phase.toml: interval_methods: 'fovea.error' is not a metric of this phase",
-        "phase.toml: interval_methods: segmentation.dice_cup: expected 'studentised' or "
+        "phase.toml: interval_methods: segmentation.dice_cup: expected 'Gaffke' or "
         "'Wilson-bootstrap' or 'percentile', found 'Wilson'",
     ]
 

@@ -15,11 +15,6 @@ from evaluation.core.metric import Metric
 from evaluation.metrics import regression
 
 
-def _mean_error(column: str) -> Mean:
-    # The worst error is that of a missing number alone, far from all others, and numbers are rarely missing.
-    return Mean(column, rare_failures=False)
-
-
 class ErrorMetric(MetricTable, ABC):
     """A metric of the difference of a number from its reference."""
 
@@ -59,7 +54,7 @@ class MeanAbsoluteError(ErrorMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the mean of the absolute differences. Raises ValueError without a worst error."""
         difference, worst, unit = self.difference(table)
-        metric = Metric(name, self.title_of(name), _mean_error(name), best=0, worst=worst, unit=unit)
+        metric = Metric(name, self.title_of(name), Mean(name), best=0, worst=worst, unit=unit)
         return Measure.of_values(
             metric, field_name, lambda made, true: {name: abs(difference(made, true))}, missing=math.inf
         )
@@ -159,7 +154,7 @@ class Bias(ErrorMetric):
             Metric(
                 f"{name}_{end}_limit",
                 f"{title}, {end} limit of agreement",
-                LimitOfAgreement(name, upper=end == "upper"),
+                LimitOfAgreement(name, upper=end == "upper", largest=worst),
                 best=-farthest,
                 worst=farthest,
                 ordered=False,
@@ -167,7 +162,7 @@ class Bias(ErrorMetric):
             )
             for end in ("lower", "upper")
         )
-        mean = Metric(name, title, _mean_error(name), best=-worst, worst=worst, ordered=False, unit=unit)
+        mean = Metric(name, title, Mean(name), best=-worst, worst=worst, ordered=False, unit=unit)
         return Measure(
             (mean, *limits), lambda comparison: {name: difference(comparison.submitted, comparison.reference)}
         )

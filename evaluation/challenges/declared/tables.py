@@ -273,8 +273,7 @@ class Measure:
             }
 
         def ratio(column: str) -> RatioOfSums:
-            parts = (f"{column}_number", f"{column}_of", sums.of_nothing, sums.is_share)
-            return RatioOfSums(*parts, rare_failures=not sums.is_share)
+            return RatioOfSums(f"{column}_number", f"{column}_of", sums.of_nothing, sums.is_share)
 
         return replace(
             self.of_each(ratio),

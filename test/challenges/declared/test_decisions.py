@@ -231,12 +231,12 @@ def test_intervals_and_shares(phases, cases, answers, tmp_path):
         for name, figure in found.items()
         if "interval" not in figure
     }
-    assert {name for name, method in methods.items() if method == "Wilson"} == {
+    assert {name for name, method in methods.items() if method == "Clopper-Pearson"} == {
         "accuracy",
         "sensitivity",
         "specificity",
     }
-    assert set(methods.values()) == {"Wilson", "Wilson-bootstrap"}
+    assert set(methods.values()) == {"Clopper-Pearson", "Wilson-bootstrap"}
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_intervals_and_units(phase, cases, guesses, tmp_path):
         interval = figure["confidence_interval"]
         assert interval["lower"] <= figure["value"] <= interval["upper"], name
         of_correlation = "Wilson-bootstrap" if name.startswith("spearman") else "Fisher-studentised"
-        assert interval["method"] == (of_correlation if name.endswith("correlation") else "studentised")
+        assert interval["method"] == (of_correlation if name.endswith("correlation") else "Gaffke")
 
 
 @pytest.mark.parametrize(

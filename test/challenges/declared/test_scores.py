@@ -123,7 +123,7 @@ def test_every_figure_has_an_interval_that_holds_it(phase, cases, likelihoods, t
     for name, figure in found.items():
         interval = figure["confidence_interval"]
         assert interval["lower"] <= figure["value"] <= interval["upper"], name
-        methods = {"auc": "logit-DeLong", "net_benefit": "studentised", "plain_benefit": "studentised"}
+        methods = {"auc": "logit-DeLong", "net_benefit": "Gaffke", "plain_benefit": "Gaffke"}
         assert interval["method"] == methods.get(name, "Wilson-bootstrap")
     assert calibration["interval"] == "the estimate is biased upwards: see under_calibration"
     band = calibration["further_intervals"]["under_calibration"]

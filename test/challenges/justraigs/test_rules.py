@@ -282,8 +282,8 @@ def test_intervals_of_persons_and_of_wilson(tmp_path):
     decisions = task["decision"]["sensitivity"]
     # 26 of the numbers 0 to 39 are no multiple of 3.
     assert decisions.value == pytest.approx(26 / 40)
-    # The eyes of a person belong together, so that the variance is that of the bootstrap.
-    assert decisions.confidence_interval.method == "Wilson-bootstrap"
+    # The eyes of a person belong together, so that persons are drawn.
+    assert decisions.confidence_interval.method == "Gaffke"
     assert decisions.confidence_interval.lower < 26 / 40 < decisions.confidence_interval.upper
     # Pairs of eyes as one: the interval of persons differs from that of eyes.
     alone = justraigs_phase(tmp_path / "alone", [replace(eye, cluster="") for eye in eyes], size=40)

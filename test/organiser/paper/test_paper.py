@@ -73,7 +73,7 @@ def ranked(folder) -> RankedTeams:
     trend = GainByDisagreement("classification.auc", "glaucoma_risk", "difference", 24, 0.5, 0.0, 0.1, 0.2)
     for team, value in zip(TEAMS[2:], (0.0251, 0.125), strict=True):
         (teams.folder / team).mkdir()
-        figures = [AnalysisFigure("Inferior rim", "Absolute error", 24, 24, value, 0.02, 0.13, "studentised")]
+        figures = [AnalysisFigure("Inferior rim", "Absolute error", 24, 24, value, 0.02, 0.13, "Gaffke")]
         for name, data in result_files(
             [AnalysisResult("refuge-test", ANALYSES[0], tuple(figures), ())]
         ).items():

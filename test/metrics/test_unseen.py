@@ -1,0 +1,167 @@
+"""Intervals that count what a sample may lack: exact shares, means and other figures of sums, differences."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import beta, binomtest, t
+
+from evaluation.core.case_table import CaseTable
+from evaluation.core.estimator import (
+    LimitOfAgreement,
+    Mean,
+    MeanOfMeans,
+    RatioOfSums,
+    RootMeanSquare,
+    Share,
+    Sum,
+)
+from evaluation.core.intervals import intervals, value_of
+from evaluation.core.metric import Metric
+from evaluation.core.resampling import Resampling
+from evaluation.metrics.unseen import joint_distance, share_interval
+
+
+def interval_of(estimator, columns, worst=0.0, best=1.0, units=None, resamples=400):
+    names = [f"C{case}" for case in range(len(next(iter(columns.values()))))]
+    rows = [dict(zip(columns, map(float, row), strict=True)) for row in zip(*columns.values(), strict=True)]
+    clusters = None if units is None else {name: f"P{of}" for name, of in zip(names, units, strict=True)}
+    metric, table = Metric("m", "", estimator, best, worst), CaseTable(names, rows)
+    (found,) = intervals({"t.m": metric}, [table], Resampling(7, resamples, 2, clusters=clusters)).found[
+        "t.m"
+    ]
+    return found.interval, value_of(metric, table)
+
+
+@pytest.mark.parametrize("total", [1, 2, 40, 9741])
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_shares_are_exact(total, level):
+    for successes in {0, 1, total // 3, total - 1, total}:
+        found = share_interval(successes, total, level)
+        expected = binomtest(successes, total).proportion_ci(level, "exact")
+        assert (found.lower, found.upper) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("successes", "total", "level"), [(3, 2, 0.95), (-1, 2, 0.95), (0, 0, 0.95), (1, 2, 1.0)]
+)
+def test_no_share(successes, total, level):
+    with pytest.raises(ValueError, match="expected"):
+        share_interval(successes, total, level)
+
+
+@pytest.mark.parametrize("failures", [0, 1, 5, 40])
+def test_a_mean_of_zeros_and_ones_has_the_exact_interval(failures):
+    values = (np.arange(40) >= failures) * 1.0
+    found, _ = interval_of(Mean("x"), {"x": values}, resamples=20_000)
+    exact, _ = interval_of(Share("x"), {"x": values})
+    assert (found.lower, found.upper) == pytest.approx((exact.lower, exact.upper), abs=0.004)
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_equal_values_lack_a_share_of_failures_that_follows_from_the_units(size):
+    """Of n + 1 exponential weights the last has more than a share s with probability (1 − s)ⁿ."""
+    units = np.arange(40) // size
+    share = 1 - 0.025 ** (size / 40)
+    found, _ = interval_of(Mean("x"), {"x": np.full(40, 0.9)}, units=units, resamples=20_000)
+    assert found.lower == pytest.approx(0.9 * (1 - share), abs=0.004 * size)
+    assert found.upper == pytest.approx(0.9 + 0.1 * share, abs=0.0005 * size)
+
+
+def test_a_standardised_benefit_counts_a_positive_that_is_not_treated():
+    treated = np.arange(60) % 3 == 0
+    benefit = RatioOfSums("benefit", "label", is_share=False, of_failure=-0.25)
+    found, value = interval_of(benefit, {"benefit": treated, "label": treated}, -math.inf, resamples=20_000)
+    # A false positive would cost a quarter of that. 20 weights by 21 of them: the quantile of beta(20, 1).
+    assert (found.lower, found.upper, value) == (pytest.approx(beta(20, 1).ppf(0.025), abs=0.004), 1, 1)
+
+
+def test_without_a_worst_value_the_farthest_case_tells_how_far_a_failure_may_be():
+    distances = np.arange(300) % 7 + 1.0
+    declared, _ = interval_of(Mean("x"), {"x": distances}, 14.0, 0.0)
+    found, _ = interval_of(Mean("x"), {"x": distances}, math.inf, 0.0)
+    assert found == declared
+    both, _ = interval_of(Mean("x", rare_failures=False), {"x": distances}, math.inf, -math.inf)
+    ends, _ = interval_of(Mean("x"), {"x": distances}, 13.0, -5.0)
+    assert both == ends
+
+
+def test_a_regular_mean_has_nearly_students_interval():
+    values = np.random.default_rng(1).normal(50, 1, 2000)
+    found, value = interval_of(Mean("x"), {"x": values}, 53, 47, resamples=4000)
+    half = t.ppf(0.975, 1999) * values.std(ddof=1) / math.sqrt(2000)
+    assert (found.lower, found.upper) == pytest.approx((value - half, value + half), abs=0.1 * half)
+
+
+def test_values_of_a_person_count_once():
+    """Twenty persons whose images agree: as twenty cases."""
+    of_persons = np.random.default_rng(2).uniform(0.5, 1, 20)
+    alone, _ = interval_of(Mean("x"), {"x": of_persons})
+    together, _ = interval_of(Mean("x"), {"x": np.repeat(of_persons, 3)}, units=np.arange(60) // 3)
+    assert (together.lower, together.upper) == pytest.approx((alone.lower, alone.upper))
+
+
+VALUES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.9, 1.0]), min_size=12, max_size=30)
+ESTIMATORS = {
+    "mean": (Mean("x"), 0.0, 1.0),
+    "share": (Share("x"), 0.0, 1.0),
+    "sum": (Sum("x"), math.inf, 0.0),
+    "root mean square": (RootMeanSquare("x"), 1.0, 0.0),
+    "upper limit": (LimitOfAgreement("x", upper=True, largest=1.0), 3.0, -3.0),
+    "lower limit": (LimitOfAgreement("x", upper=False, largest=1.0), 3.0, -3.0),
+    "mean of means": (MeanOfMeans(["x", "y"], by_reference=True), 0.0, 1.0),
+    "ratio": (RatioOfSums("x", "y", is_share=False), math.inf, 0.0),
+}
+
+
+@settings(max_examples=15)
+@given(values=VALUES, clustered=st.booleans())
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_intervals_hold_their_value_and_have_a_width(name, values, clustered):
+    estimator, worst, best = ESTIMATORS[name]
+    x = np.array(values) > 0.5 if name == "share" else np.array(values)
+    y = np.ones(len(x)) if name == "ratio" else 1 - x / 2
+    units = np.arange(len(x)) // 2 if clustered else None
+    found, value = interval_of(estimator, {"x": x, "y": y}, worst, best, units, 100)
+    assert found.lower <= value <= found.upper
+    # Nothing tells how far an error may be where all ratios are 0 and no largest one is known.
+    assert found.lower < found.upper or (name == "ratio" and not x.any())
+
+
+@settings(max_examples=25)
+@given(values=VALUES, data=st.data(), clustered=st.booleans())
+@pytest.mark.parametrize("name", ["mean", "share", "sum", "root mean square", "mean of means"])
+def test_no_bound_falls_as_a_value_rises(name, values, data, clustered):
+    estimator, worst, best = ESTIMATORS[name]
+    higher = [data.draw(st.sampled_from([value, max(value, 0.95), 1.0])) for value in values]
+    units = np.arange(len(values)) // 3 if clustered else None
+    found = []
+    for given_values in (values, higher):
+        x = np.array(given_values) > 0.5 if name == "share" else np.array(given_values)
+        found.append(interval_of(estimator, {"x": x, "y": np.full(len(x), 0.5)}, worst, best, units, 100)[0])
+    low, high = found
+    assert low.lower <= high.lower + 1e-12
+    assert low.upper <= high.upper + 1e-12
+
+
+# --- Differences ---
+
+
+def test_what_intervals_reach_beyond_the_spread_adds_up_and_the_spread_keeps_its_correlation():
+    # Errors of 0.1 and 0.1, correlated by 0.5: the difference has the error 0.1.
+    z = 1.959963984540054
+    assert joint_distance(0.1, [0.1 * z, 0.1 * z], [0.1, 0.1]) == pytest.approx(0.1 * z)
+    longer = math.hypot(0.1 * z, 0.3)
+    assert joint_distance(0.1, [longer, 0.1 * z], [0.1, 0.1]) == pytest.approx(math.hypot(0.1 * z, 0.3))
+    # Intervals shorter than the spread do not shorten it.
+    assert joint_distance(0.1, [0.0, 0.0], [0.1, 0.1]) == pytest.approx(0.1 * z)
+
+
+def test_independent_distances_add_as_squares():
+    """Newcombe 1998, Stat. Med. 17:873, method 10, for 56 of 70 and 48 of 80: 0.0524 to 0.3339."""
+    first, second = (binomtest(*counts).proportion_ci(method="wilson") for counts in ((56, 70), (48, 80)))
+    down = joint_distance(0.0, [0.8 - first.low, second.high - 0.6], [0.0, 0.0])
+    up = joint_distance(0.0, [first.high - 0.8, 0.6 - second.low], [0.0, 0.0])
+    assert (0.2 - down, 0.2 + up) == pytest.approx((0.0524, 0.3339), abs=5e-5)
