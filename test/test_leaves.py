@@ -1,9 +1,11 @@
-"""Each leaf room can be deleted with its tests: commands and tests of the rest go on, in a copy."""
+"""Leaf rooms can be deleted with their tests, each alone or all: the rest goes on, in a copy."""
 
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -75,29 +77,47 @@ def python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
 
 
-@pytest.mark.parametrize("leaf", LEAVES)
-def test_the_rest_goes_on_without(leaf, copy, teams, tmp_path):
-    phase, submissions = teams
-    rooms = [Path("evaluation/organiser", leaf), Path("test/organiser", leaf)]
-    own = {name for name, command in COMMANDS.items() if command.module.startswith(f"organiser.{leaf}.")}
-    for room in rooms:
-        if (copy / room).is_dir():
-            shutil.move(copy / room, tmp_path / room.parts[0])
+@contextmanager
+def without(leaves: Iterable[str], copy: Path, kept: Path) -> Iterator[None]:
+    """Take rooms and their tests away from a copy."""
+    rooms = [Path(wing, "organiser", leaf) for leaf in leaves for wing in ("evaluation", "test")]
+    away = {copy / room: kept / "-".join(room.parts) for room in rooms if (copy / room).is_dir()}
+    for room, place in away.items():
+        shutil.move(room, place)
     try:
-        program = REST.format(phase=str(phase), teams=str(submissions), fast=FAST)
-        done = python(copy, "-c", program)
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-        assert set(done.stdout.splitlines()[0].split()) == COMMANDS.keys() - own
+        yield
+    finally:
+        for room, place in away.items():
+            shutil.move(place, room)
+
+
+def commands_of(leaves: Iterable[str]) -> set[str]:
+    modules = tuple(f"organiser.{leaf}." for leaf in leaves)
+    return {name for name, command in COMMANDS.items() if command.module.startswith(modules)}
+
+
+def test_the_rest_goes_on_without_any_leaf(copy, teams, tmp_path):
+    phase, submissions = teams
+    with without(LEAVES, copy, tmp_path):
+        done = python(copy, "-c", REST.format(phase=str(phase), teams=str(submissions), fast=FAST))
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert set(done.stdout.splitlines()[0].split()) == COMMANDS.keys() - commands_of(LEAVES)
+
+
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_its_commands_alone_go_with_a_leaf(leaf, copy, teams, tmp_path):
+    """No other room imports it: see `test_architecture`."""
+    phase, submissions = teams
+    with without([leaf], copy, tmp_path):
+        done = python(copy, "-c", "from evaluation.cli.main import COMMANDS; print(*COMMANDS)")
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert set(done.stdout.split()) == COMMANDS.keys() - commands_of([leaf])
         if leaf in LOST:
             arguments, status, message = LOST[leaf]
             places = {"phase": phase, "teams": submissions}
             said = python(copy, "-m", "evaluation", *(word.format(**places) for word in arguments))
             output = said.stdout + said.stderr
             assert (said.returncode, message in output) == (status, True), output
-    finally:
-        for room in rooms:
-            if (tmp_path / room.parts[0]).is_dir():
-                shutil.move(tmp_path / room.parts[0], copy / room)
 
 
 def test_no_test_of_the_rest_needs_a_leaf():
