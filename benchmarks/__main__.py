@@ -1,4 +1,4 @@
-"""Runs all benchmarks of speed and writes their table to docs/speed.md and README.md.
+"""Runs all benchmarks of speed and writes their table to docs/speed.md.
 
     python -m benchmarks [--runs 5] [--only refuge justraigs]
 
@@ -20,9 +20,7 @@ from pathlib import Path
 from benchmarks import adam, again, cysts, edd2020, justraigs, refuge, start
 from benchmarks.measure import Row, rows_of
 
-_REPOSITORY = Path(__file__).resolve().parent.parent
-_PAGE, _README = _REPOSITORY / "docs" / "speed.md", _REPOSITORY / "README.md"
-_MARKED = re.compile("(<!-- speed -->\n).*(<!-- end of speed -->\n)", re.DOTALL)
+_PAGE = Path(__file__).resolve().parent.parent / "docs" / "speed.md"
 _PACKAGES = (
     "numpy",
     "scipy",
@@ -71,7 +69,6 @@ def main() -> None:
         print(f"\n{page}")
         return
     _PAGE.write_text(page, encoding="utf-8")
-    _README.write_text(with_summary(_README.read_text(encoding="utf-8"), rows), encoding="utf-8")
 
 
 def machine() -> str:
@@ -90,27 +87,6 @@ def page_of(rows: Sequence[Row], where: str) -> str:
         parts.append(f"\n## {title}\n\n| | seconds | its time / ours | peak MB |\n|---|---|---|---|\n")
         parts += [_line(row) for row in rows if row.title == title]
     return "".join(parts)
-
-
-def with_summary(text: str, rows: Sequence[Row]) -> str:
-    """Return a text in which floors and rivals stand between the marks, from the same rows.
-
-    Raises `ValueError` where the marks are missing.
-    """
-    lines = ["| task | seconds | compared with | its time / ours |\n|---|---|---|---|\n"]
-    for title in dict.fromkeys(row.title for row in rows):
-        first, *others = of_title = [row for row in rows if row.title == title]
-        compared = [row for row in others if row.ratio is not None]
-        shown = [row for row in compared if row.name.startswith("rival: ")] or compared[-1:]
-        for number, row in enumerate(shown):
-            ours = (title, f"{first.seconds:.2f}") if number == 0 else ("", "")
-            lines.append(f"| {ours[0]} | {ours[1]} | {row.name.removeprefix('rival: ')} | {_ratio(row)} |\n")
-        if not compared:
-            lines += [f"| {title}, {row.name} | {row.seconds:.2f} | | |\n" for row in of_title]
-    found, count = _MARKED.subn(lambda match: match[1] + "".join(lines) + match[2], text)
-    if count != 1:
-        raise ValueError("expected one place for the table, between <!-- speed --> and <!-- end of speed -->")
-    return found
 
 
 def _line(row: Row) -> str:
