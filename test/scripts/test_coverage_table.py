@@ -18,7 +18,7 @@ def estimator(metric):
     return type(metric.estimator), default_method(metric, False)
 
 
-@pytest.mark.parametrize("table", METRICS, ids=name_of)
+@pytest.mark.parametrize("table", [*METRICS], ids=name_of)
 def test_every_metric_with_an_interval_has_a_row(table):
     name, found = name_of(table), [measure.metrics[0] for _, measure in measures_of(table)]
     assert found

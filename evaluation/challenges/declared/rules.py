@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import importlib
 import json
-import sys
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
-from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin
 
 import pydantic
+from pydantic_core import PydanticKnownError, core_schema
 
 from evaluation.challenges.declared.tables import (
     FieldComparison,
@@ -100,50 +101,90 @@ class CompositeTable(KeyTable):
         return []
 
 
-# --- All kinds of fields and all metrics that can be declared ---
+# --- The kinds of fields and the metrics that can be declared, imported when they are named ---
 
-Table = TypeVar("Table", FieldTable, MetricTable)
-
-
-def _declarable(base: type[Table]) -> tuple[type[Table], ...]:
-    """Return the classes below a base in the modules of this package that have a name to be declared by."""
-    package = __name__.rpartition(".")[0]
-    here = sys.modules[package].__path__
-    names = sorted(f"{package}.{module.name}" for module in iter_modules(here))
-    return tuple(
-        table
-        for name in names
-        if name != __name__
-        for table in vars(importlib.import_module(name)).values()
-        if isinstance(table, type)
-        and issubclass(table, base)
-        and table.__module__ == name
-        and _discriminator(table) is not None
-    )
-
-
-def _discriminator(table: type[FieldTable] | type[MetricTable]) -> str | None:
-    """Return the name under which a kind or a metric is declared, None for a base of several."""
-    key = table.model_fields.get("kind" if issubclass(table, FieldTable) else "metric")
-    return None if key is None or get_origin(key.annotation) is not Literal else get_args(key.annotation)[0]
-
-
-FIELDS: tuple[type[FieldTable], ...] = _declarable(FieldTable)  # type: ignore[type-abstract]
-METRICS: tuple[type[MetricTable], ...] = _declarable(MetricTable)  # type: ignore[type-abstract]
-
-if TYPE_CHECKING:
-    AnyFieldTable = FieldTable
-    AnyMetricTable = MetricTable
-else:
-    AnyFieldTable = Annotated[reduce(or_, FIELDS), pydantic.Discriminator("kind")]
-    AnyMetricTable = Annotated[reduce(or_, METRICS), pydantic.Discriminator("metric")]
+_Table = TypeVar("_Table", FieldTable, MetricTable)
 
 
 def name_of(table: type[FieldTable] | type[MetricTable]) -> str:
-    """Return the name under which a kind or a metric is declared."""
-    name = _discriminator(table)
-    assert name is not None
-    return name
+    """Return the name under which a kind or a metric is declared, none for a base of several."""
+    key = table.model_fields["kind" if issubclass(table, FieldTable) else "metric"].annotation
+    return get_args(key)[0] if get_origin(key) is Literal else ""
+
+
+@dataclass(frozen=True)
+class Declarable(Generic[_Table]):
+    """The tables below a base, told apart by a key: each is a class of a module of this package.
+
+    Only the modules of those that are named are imported. As an annotation of pydantic's it reads a table of
+    the class that the key names; a choice of all classes is built for a JSON schema alone.
+    """
+
+    base: type[_Table]
+    key: Literal["kind", "metric"]
+
+    def named(self, name: str) -> type[_Table] | None:
+        """Return the table of a name, None for an unknown one."""
+        for module, names in _names_by_module()[self.key].items():
+            if name in names:
+                return next(table for table in self._tables_of(module) if name_of(table) == name)
+        return None
+
+    def __iter__(self) -> Iterator[type[_Table]]:
+        """Yield all tables, in the order of their modules."""
+        return (table for module in _names_by_module()[self.key] for table in self._tables_of(module))
+
+    def _tables_of(self, module: str) -> Iterator[type[_Table]]:
+        for one in vars(importlib.import_module(module)).values():
+            if isinstance(one, type) and issubclass(one, self.base) and one.__module__ == module:
+                yield from [one] if name_of(one) else []
+
+    def _read(self, content: object) -> _Table:
+        """Return the table with the content of a file. Raises pydantic's errors, as for a choice of all."""
+        if isinstance(content, self.base):
+            return content
+        if not isinstance(content, dict):
+            raise PydanticKnownError("model_attributes_type")
+        name = content.get(self.key)
+        if name is None:
+            raise PydanticKnownError("union_tag_not_found", {"discriminator": repr(self.key)})
+        table = self.named(name) if isinstance(name, str) else None
+        if table is None:
+            known = ", ".join(repr(name_of(one)) for one in self)
+            context = {"discriminator": repr(self.key), "tag": str(name), "expected_tags": known}
+            raise PydanticKnownError("union_tag_invalid", context)
+        try:
+            return table.model_validate(content)
+        except pydantic.ValidationError as error:
+            raise _within(str(name), error) from None
+
+    def __get_pydantic_core_schema__(self, source: object, handler: pydantic.GetCoreSchemaHandler) -> Any:
+        return core_schema.no_info_plain_validator_function(self._read)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: pydantic.GetJsonSchemaHandler) -> Any:
+        choice: Any = Annotated[reduce(or_, self), pydantic.Discriminator(self.key)]
+        return handler(pydantic.TypeAdapter(choice).core_schema)
+
+
+def _within(name: str, error: pydantic.ValidationError) -> pydantic.ValidationError:
+    """Return faults of a table where pydantic places those in a choice of tables."""
+    faults: list[Any] = [{**fault, "loc": (name, *fault["loc"])} for fault in error.errors()]
+    return pydantic.ValidationError.from_exception_data(error.title, faults)
+
+
+@cache
+def _names_by_module() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Return what each module of this package declares, by key and module, as its source says."""
+    package = __name__.rpartition(".")[0]
+    found: dict[str, dict[str, list[str]]] = {"kind": {}, "metric": {}}
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        for key, name in re.findall(r'^    (kind|metric): Literal\["(\w+)"\]', file.read_text("utf-8"), re.M):
+            found[key].setdefault(f"{package}.{file.stem}", []).append(name)
+    return found
+
+
+FIELDS = Declarable(FieldTable, "kind")  # type: ignore[type-abstract]
+METRICS = Declarable(MetricTable, "metric")  # type: ignore[type-abstract]
 
 
 # --- From the tables of `phase.toml` to the challenge that they declare ---
@@ -158,7 +199,7 @@ class TaskTable(KeyTable):
 
     title: str | None = None
     optional: bool = False
-    metrics: dict[Name, AnyMetricTable] = Key(min_length=1)
+    metrics: dict[Name, Annotated[MetricTable, METRICS]] = Key(min_length=1)
 
     @pydantic.field_validator("metrics", mode="before")
     @classmethod
@@ -182,7 +223,7 @@ class DeclaredOptions(Options):
 
     key_prefix: ClassVar[str] = ""
 
-    fields: dict[Name, AnyFieldTable] = Key(min_length=1)
+    fields: dict[Name, Annotated[FieldTable, FIELDS]] = Key(min_length=1)
     tasks: dict[Name, TaskTable] = Key(min_length=1)
     ranking: RankingTable = RankingTable()
     composites: dict[Name, CompositeTable] = Key(default={})
@@ -233,8 +274,8 @@ def _metrics_for(fields: object, name: object) -> list[str]:
         name if name in declared else next(iter(declared), None) if len(declared) == 1 else None
     )
     kind = field.get("kind") if isinstance(field, dict) else None
-    tables = [table for table in FIELDS if name_of(table) == kind]
-    return [name_of(metric) for metric in METRICS if any(issubclass(kind, metric.kinds) for kind in tables)]
+    table = FIELDS.named(kind) if isinstance(kind, str) else None
+    return [name_of(one) for one in METRICS if table and issubclass(table, one.kinds)]
 
 
 @dataclass(frozen=True)

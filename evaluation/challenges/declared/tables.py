@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
+from pydantic import ConfigDict
+
 from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.estimator import ByGroup, Estimator, Quantile, RatioOfSums
@@ -30,6 +32,8 @@ class FieldTable(KeyTable, ABC):
 
     A subclass sets ``kind: Literal["..."]``, and its docstring is the kind's entry in the documentation.
     """
+
+    model_config = ConfigDict(defer_build=True)
 
     kind: str
     title: str | None = Key(default=None, description="Title for people. Default: the field's name in words.")
@@ -304,6 +308,8 @@ class MetricTable(KeyTable, ABC):
 
     A subclass sets ``metric: Literal["..."]`` and ``kinds``, and its docstring is the metric's card.
     """
+
+    model_config = ConfigDict(defer_build=True)
 
     metric: str
     field: str | None = Key(

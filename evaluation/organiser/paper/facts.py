@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation import __version__
-from evaluation.challenges.declared.rules import METRICS, DeclaredOptions, name_of
+from evaluation.challenges.declared.rules import DeclaredOptions
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.intervals import default_method
@@ -193,8 +193,8 @@ def metric_fact(phase: Phase, task: str, metric: Metric) -> Fact:
         # A metric of several labels has figures "name_label".
         known = [name for name in tables if metric.name == name or metric.name.startswith(f"{name}_")]
         table = tables[max(known, key=len)] if known else next(iter(tables.values()))
-        cards = {name_of(one): inspect.cleandoc(one.__doc__ or "") for one in METRICS}
-        card = " ".join(re.sub(r"Oracle:.*?(?=Source:|$)", "", cards[table.metric], flags=re.S).split())
+        card = inspect.cleandoc(type(table).__doc__ or "")
+        card = " ".join(re.sub(r"Oracle:.*?(?=Source:|$)", "", card, flags=re.S).split())
         return Fact(f"{metric.title}: {card}", source)
     name = f"{phase.challenge.name}.{task}.{metric.name}"
     for card in TEXTS["metrics"]:

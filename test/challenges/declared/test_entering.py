@@ -163,7 +163,7 @@ def is_nan(value):
     return isinstance(value, float) and math.isnan(value)
 
 
-@pytest.mark.parametrize("table", METRICS, ids=name_of)
+@pytest.mark.parametrize("table", [*METRICS], ids=name_of)
 def test_no_prediction_takes_a_case_out_of_a_metric(table):
     for options in options_of(table):
         for field, measure in measures_of(table, **options):

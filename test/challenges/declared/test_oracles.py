@@ -16,7 +16,7 @@ from test.oracles import BY_HAND, Recorded, checked, oracles_of, registered, unc
 TESTED = registered()
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=name_of)
+@pytest.mark.parametrize("metric", [*METRICS], ids=name_of)
 def test_a_test_calls_every_oracle_of_the_card(metric):
     name = name_of(metric)
     assert unchecked(metric, TESTED.get(name, ())) == [], f"see test/oracles.py: @checked({name}=...)"

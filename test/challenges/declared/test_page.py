@@ -26,7 +26,7 @@ def test_every_entry_is_described(table):
         assert key in {"kind", "metric"} or field.description, key
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=name_of)
+@pytest.mark.parametrize("metric", [*METRICS], ids=name_of)
 def test_every_metric_has_an_oracle_and_a_kind(metric):
     assert "Oracle:" in (metric.__doc__ or "")
     assert set(metric.kinds) <= set(FIELDS)
