@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Bools, Floats, Integers, order_in_groups
+from evaluation.metrics.arrays import Bools, Floats, Integers, order_in_groups, order_with_ties
 
 __all__ = ["box_iou", "non_maximum_suppression", "weighted_boxes_fusion"]
 
@@ -125,11 +125,13 @@ def match_boxes(
     reference_corners: Floats,
     reference_groups: Integers,
     inclusive_corners: bool,
+    together: bool = False,
 ) -> BoxMatches:
     """Match detections greedily by descending confidence with the reference boxes of their groups.
 
     corners: shape (detections, 4), pixels; groups: shape (detections,), one number per image and class;
-    confidence: shape (detections,). Ties in confidence and in overlap are resolved by position. Only the
+    confidence: shape (detections,). Ties in confidence and in overlap are resolved by position; with
+    ``together``, the higher overlap comes first in a tie of confidence. Only the
     best-overlapping box of a detection counts: if it is taken, the detection is a false positive even if
     another free box overlaps. Empty input gives empty output.
     Source: Everingham et al. 2010, Int. J. Comput. Vis. 88:303, section 4.2, and the development kit's code.
@@ -156,15 +158,18 @@ def match_boxes(
         # Of the boxes with the highest overlap the first one.
         hits = hits[np.diff(detection[hits], prepend=-1) > 0]
         iou[chosen], best[chosen] = highest, reference[hits]
-    return BoxMatches(iou, _claimed_before(iou, best, confidence), best)
+    return BoxMatches(iou, _claimed_before(iou, best, confidence, together), best)
 
 
-def match_at_thresholds(iou: Floats, confidence: Floats, thresholds: Floats) -> ThresholdMatches:
+def match_at_thresholds(
+    iou: Floats, confidence: Floats, thresholds: Floats, together: bool = False
+) -> ThresholdMatches:
     """Match the detections of one group greedily by descending confidence, at each threshold by itself.
 
     iou: shape (detections, references); confidence: shape (detections,); thresholds: shape (thresholds,). A
     detection takes the reference with the highest IoU of at least the threshold that is not yet taken. Ties
-    in confidence go to the first detection, in overlap to the last reference.
+    in confidence go to the first detection, with ``together`` to that of the highest overlap; those in
+    overlap go to the last reference.
     Source: Lin et al. 2014, ECCV, and its public evaluator, `COCOeval.evaluateImg`.
     """
     detections, references = iou.shape
@@ -173,6 +178,8 @@ def match_at_thresholds(iou: Floats, confidence: Floats, thresholds: Floats) -> 
     if references:
         free = np.ones((thresholds.size, references), dtype=np.bool_)
         order = np.argsort(-confidence, kind="stable")
+        if together:
+            order = order_with_ties(confidence, np.where(iou >= thresholds.min(), -iou, np.inf))
         for detection in order[best[order] >= thresholds.min()]:
             near = free & (iou[detection] >= thresholds[:, None])
             # The last of the highest ones.
@@ -191,10 +198,12 @@ def _area(corners: Floats, extra: float) -> Floats:
     )
 
 
-def _claimed_before(iou: Floats, best: Integers, confidence: Floats) -> Floats:
+def _claimed_before(iou: Floats, best: Integers, confidence: Floats, together: bool) -> Floats:
     """Return for every detection the largest IoU of the more confident ones with the same best box."""
     claimed = np.zeros(iou.size)
     overlapping = np.flatnonzero(iou > 0)
+    if together:
+        overlapping = overlapping[np.argsort(-iou[overlapping], kind="stable")]
     order = overlapping[order_in_groups(best[overlapping], confidence[overlapping])]
     box = best[order]
     highest = iou[order].copy()

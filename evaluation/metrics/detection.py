@@ -25,6 +25,8 @@ __all__ = ["box_average_precision", "mean_average_precision", "mean_detection_io
 AveragePrecision = Literal["all_points", "101_points", "11_points"]
 """Where a precision–recall curve is read: at all its points, or at equally spaced levels of recall."""
 BoxMatching = Literal["coco", "voc"]
+Ties = Literal["order", "together"]
+"""Whether detections of equal confidence are ranked by position, or pass a threshold together."""
 COCO_THRESHOLDS = tuple(hundredths / 100 for hundredths in range(50, 100, 5))
 _LEVELS: dict[AveragePrecision, int] = {"101_points": 101, "11_points": 11}
 _ENTRIES_AT_ONCE = 1 << 17  # 1 MB of float64, which stays in the processor's cache
@@ -42,6 +44,7 @@ def box_average_precision(
     inclusive_corners: bool = False,
     max_detections: int = 100,
     curve: AveragePrecision = "101_points",
+    ties: Ties = "order",
 ) -> float:
     """Return the average precision of the detections of one class, averaged over IoU thresholds.
 
@@ -52,7 +55,7 @@ def box_average_precision(
     boxes : array_like of float, shape (detections, 4)
         Detected boxes x1, y1, x2, y2 in pixels.
     scores : array_like of float, shape (detections,)
-        Confidence of every detection; ties keep the order of the input.
+        Confidence of every detection.
     images : array_like of int or str, shape (detections,)
         The image of every detection.
     reference_boxes : array_like of float, shape (references, 4)
@@ -71,6 +74,10 @@ def box_average_precision(
     curve : {"101_points", "all_points", "11_points"}, optional
         Where the curve is read: at 101 levels of recall (COCO), at all recall values (PASCAL VOC from 2010
         on), or at 11 levels (PASCAL VOC to 2009).
+    ties : {"order", "together"}, optional
+        "order": detections of equal confidence are ranked as in the input, as pycocotools does. "together":
+        they pass a threshold together, so that no order of rows or names of images changes the result; of
+        those in one image the one with the highest IoU is matched first.
 
     Returns
     -------
@@ -109,6 +116,7 @@ def box_average_precision(
         inclusive_corners=inclusive_corners,
         max_detections=max_detections,
         curve=curve,
+        ties=ties,
     )
 
 
@@ -126,6 +134,7 @@ def mean_average_precision(
     inclusive_corners: bool = False,
     max_detections: int = 100,
     curve: AveragePrecision = "101_points",
+    ties: Ties = "order",
 ) -> float:
     """Return the average precision, averaged over the classes of the reference and over IoU thresholds.
 
@@ -139,7 +148,7 @@ def mean_average_precision(
         The class of every detection.
     reference_classes : array_like of int or str, shape (references,)
         The class of every reference box.
-    iou_thresholds, matching, inclusive_corners, max_detections, curve : optional
+    iou_thresholds, matching, inclusive_corners, max_detections, curve, ties : optional
         See `box_average_precision`; ``max_detections`` limits the detections of one class in one image.
         EDD2020 has the thresholds 0.25, 0.30, … 0.75 with "voc" and "all_points".
 
@@ -165,6 +174,8 @@ def mean_average_precision(
     """
     if curve not in get_args(AveragePrecision):
         raise ValueError(f"curve: expected '101_points', 'all_points' or '11_points', found {curve!r}")
+    if ties not in get_args(Ties):
+        raise ValueError(f"ties: expected 'order' or 'together', found {ties!r}")
     table = box_table(
         (boxes, classes, images, scores),
         (reference_boxes, reference_classes, reference_images),
@@ -172,6 +183,7 @@ def mean_average_precision(
         inclusive_corners,
         matching,
         max_detections,
+        ties == "together",
     )
     values = table.average_precision(np.ones((1, len(table.reference_counts))), curve)
     return float(np.mean(mean_over_classes(values)))
@@ -226,6 +238,7 @@ def box_table(
     inclusive_corners: bool,
     matching: BoxMatching = "voc",
     max_detections: int | None = None,
+    together: bool = False,
 ) -> "DetectionTable":
     """Return the matched boxes of all images, each side given as boxes, classes and images (and scores).
 
@@ -248,23 +261,29 @@ def box_table(
     kind, true_kind, kinds = _codes(classes, reference_classes, corners, true_corners, "classes")
     groups, true_groups = image * kinds + kind, true_image * kinds + true_kind
     if max_detections is not None:
-        counted = _most_confident(groups, confidence, max_detections)
+        counted = most_confident(groups, confidence, max_detections, corners if together else None)
         corners, confidence = corners[counted], confidence[counted]
         image, kind, groups = image[counted], kind[counted], groups[counted]
     found: BoxMatches | ThresholdMatches
     if matching == "voc":
-        found = match_boxes(corners, groups, confidence, true_corners, true_groups, inclusive_corners)
+        found = match_boxes(
+            corners, groups, confidence, true_corners, true_groups, inclusive_corners, together
+        )
     else:
         found = _match_groups(
-            corners, groups, confidence, true_corners, true_groups, thresholds, inclusive_corners
+            corners, groups, confidence, true_corners, true_groups, thresholds, inclusive_corners, together
         )
     counts = np.bincount(true_groups, minlength=image_count * kinds).reshape(image_count, kinds)
-    return DetectionTable(image, kind, confidence, found, counts, thresholds)
+    return DetectionTable(image, kind, confidence, found, counts, thresholds, together=together)
 
 
-def _most_confident(groups: Integers, confidence: Floats, most: int) -> Integers:
-    """Return the positions of the most confident detections of each group, in their order."""
-    order = order_in_groups(groups, confidence)
+def most_confident(groups: Integers, confidence: Floats, most: int, corners: Floats | None) -> Integers:
+    """Return the positions of the most confident detections of each group, in their order.
+
+    ``corners``, shape (detections, corners), decide between equals, without them their positions.
+    """
+    first = np.arange(len(groups)) if corners is None else np.lexsort(corners.T)
+    order = first[order_in_groups(groups[first], confidence[first])]
     ordered = groups[order]
     rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
     return np.sort(order[rank < most])
@@ -278,6 +297,7 @@ def _match_groups(
     true_groups: Integers,
     thresholds: Floats,
     inclusive_corners: bool,
+    together: bool,
 ) -> ThresholdMatches:
     """Match the detections of each group at each threshold by itself."""
     iou = np.zeros(len(groups))
@@ -285,7 +305,7 @@ def _match_groups(
     for group in distinct(groups):
         chosen, true = np.flatnonzero(groups == group), true_corners[true_groups == group]
         overlap = iou_of_corners(corners[chosen][:, np.newaxis], true[np.newaxis], inclusive_corners)
-        matches = match_at_thresholds(overlap, confidence[chosen], thresholds)
+        matches = match_at_thresholds(overlap, confidence[chosen], thresholds, together)
         iou[chosen], hits[chosen] = matches.iou, matches.at_thresholds
     return ThresholdMatches(iou, hits)
 
@@ -321,7 +341,8 @@ class PrecisionRecall:
 class DetectionTable:
     """Matched detections of all images, sorted once; the basis of every detection metric.
 
-    images, classes, confidence: shape (detections,); ties in confidence keep this order. matches: the
+    images, classes, confidence: shape (detections,); ties in confidence keep this order, unless they are
+    counted ``together``. matches: the
     result of `match_boxes`, or of `match_at_thresholds` at these thresholds. reference_counts: shape
     (images, classes), boxes of each class. thresholds: shape (thresholds,), in (0, 1]. missed_predictions:
     None, or shape (images, classes): additional predictions that `mean_iou` counts with IoU 0 (for an image
@@ -337,7 +358,9 @@ class DetectionTable:
         reference_counts: Integers,
         thresholds: ArrayLike,
         missed_predictions: Integers | None = None,
+        together: bool = False,
     ) -> None:
+        self._together = together
         self.thresholds = np.asarray(thresholds, dtype=np.float64)
         self.reference_counts = reference_counts.astype(np.float64)
         self.shape = (reference_counts.shape[1], self.thresholds.size)
@@ -361,6 +384,7 @@ class DetectionTable:
             self.reference_counts[:, [position]].astype(np.int64),
             self.thresholds,
             None if never_made is None else never_made[:, [position]],
+            self._together,
         )
 
     def candidates(self, threshold_index: int) -> Candidates:
@@ -391,6 +415,13 @@ class DetectionTable:
         overlap = np.asarray(np.bincount(cell, self._matches.iou[position], size), dtype=np.float64)
         number = np.bincount(cell, minlength=size).astype(np.float64)
         return overlap.reshape(-1, segments), number.reshape(-1, segments)
+
+    @cached_property
+    def _ends_of_ties(self) -> tuple[Integers, Integers]:
+        """For each detection the last one of its class and confidence, and so for each true positive."""
+        position, segment = self.true_positives
+        tie = np.cumsum((np.diff(self._class, prepend=-1) != 0) | (np.diff(self.confidence, prepend=-1) != 0))
+        return _last_of_run(tie), _last_of_run(segment * (tie.size + 1) + tie[position])
 
     def average_precision(self, weights: NDArray[np.number], rule: AveragePrecision = "all_points") -> Floats:
         """Return the area under the precision–recall curve with its envelope.
@@ -474,8 +505,13 @@ class DetectionTable:
         position, _ = self.true_positives
         detection_weights = weights[:, self._image]
         weight = detection_weights[:, position]
-        made = _running_sum(detection_weights, np.flatnonzero(np.diff(self._class, prepend=-1)))[:, position]
+        made = _running_sum(detection_weights, np.flatnonzero(np.diff(self._class, prepend=-1)))
         right = _running_sum(weight, starts)
+        if self._together:
+            last, last_right = self._ends_of_ties
+            made, right = made[:, last[position]], right[:, last_right]
+        else:
+            made = made[:, position]
         return np.divide(right, made, out=np.zeros_like(right), where=made > 0), weight
 
 
@@ -502,6 +538,12 @@ def _levels_passed(found: Floats, boxes: Floats, starts: Integers, rule: Average
     passed: Floats = np.diff(reached, axis=1, prepend=0).astype(np.float64)
     passed[:, starts] = reached[:, starts]
     return passed
+
+
+def _last_of_run(values: Integers) -> Integers:
+    """Return for each position the last one of its run of equal values."""
+    ends = np.flatnonzero(np.diff(values, append=-1))
+    return np.repeat(ends, np.diff(ends, prepend=-1))
 
 
 def _running_sum(values: Floats, starts: Integers) -> Floats:

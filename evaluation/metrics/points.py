@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Bools, Floats, Integers
+from evaluation.metrics.arrays import Bools, Floats, Integers, order_with_ties
 
 __all__ = ["euclidean_distance", "match_points", "mean_radial_error", "success_detection_rate"]
 
@@ -212,7 +212,8 @@ def match_within(
     predicted_mm: shape (predictions, axes); reference_mm: shape (references, axes); radius_mm: one for all
     or shape (references,), the distance itself included unless ``strict``. confidence: shape (predictions,).
     Rules: see `match_points`; in all but "any" a prediction is the hit of one point, and false otherwise.
-    With "any", all predictions near a reference point are no false positives (LUNA16). Ties go to the first.
+    With "any", all predictions near a reference point are no false positives (LUNA16). Of equal confidences
+    the nearer prediction comes first; other ties go to the first.
     Raises ValueError where a rule needs confidences and has none.
     """
     predicted, reference = (_points(points) for points in (predicted_mm, reference_mm))
@@ -240,7 +241,8 @@ def match_pairs(
     if rule == "nearest":
         hit = _nearest(distance, near)
     elif rule == "by_confidence":
-        order = np.argsort(-np.asarray(confidence, dtype=np.float64), kind="stable")
+        near_distance = np.where(near, distance, np.inf)
+        order = order_with_ties(np.asarray(confidence, dtype=np.float64), near_distance)
         hit = _nearest_free_reference(distance, near, order)
     else:
         hit = _optimal(distance, near)

@@ -18,7 +18,13 @@ from evaluation.core.metric import Metric
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import ThresholdMatches, iou_of_corners, match_at_thresholds, match_boxes
-from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
+from evaluation.metrics.detection import (
+    AveragePrecision,
+    DetectionTable,
+    Ties,
+    mean_over_classes,
+    most_confident,
+)
 from evaluation.metrics.points import PointMatches, match_pairs
 
 
@@ -250,6 +256,13 @@ class _AverageOfBoxes(MetricTable):
         description="So many predictions of a class in a case count, the most probable ones.",
         ge=1,
     )
+    ties: Ties = Key(
+        default="together",
+        description="Predictions of equal probability. `together`: they pass a threshold together, and of "
+        "those in one case the one with the largest overlap is matched first, so that no order of rows or "
+        "names of cases changes the figure. `order`: they rank by case and row, as in COCO's protocol "
+        "(pycocotools).",
+    )
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
 
@@ -268,7 +281,9 @@ class _AverageOfBoxes(MetricTable):
         columns = _columns(name)
 
         def matched(table: CaseTable) -> DetectionTable:
-            return table.derive(columns, lambda table: _table(table, columns, thresholds))
+            return table.derive(
+                columns, lambda table: _table(table, columns, thresholds, self.ties == "together")
+            )
 
         def of_classes(cases: WeightedCases) -> Floats:
             def values(cases: WeightedCases) -> Floats:
@@ -309,16 +324,24 @@ class _AverageOfBoxes(MetricTable):
         )
 
     def _matched(self, comparison: FieldComparison, count: int, thresholds: Floats) -> _Matched:
-        options = (self.matching, self.inclusive_corners, self.max_detections, *self.iou_thresholds)
+        options = (
+            self.matching,
+            self.inclusive_corners,
+            self.max_detections,
+            self.ties,
+            *self.iou_thresholds,
+        )
 
         def match(comparison: FieldComparison) -> _Matched:
             found, true = comparison.submitted.rows, comparison.reference.rows
             kept, hits = [found[:0]], [np.zeros((0, thresholds.size), dtype=np.bool_)]
             for label in range(count):
                 of_class = found[found[:, 0] == label]
-                order = np.argsort(-of_class[:, 1], kind="stable")[: self.max_detections]
-                kept.append(of_class[order])
-                hits.append(self._hits(of_class[order], true[true[:, 0] == label], thresholds))
+                corners = of_class[:, 2:] if self.ties == "together" else None
+                one_group = np.zeros(len(of_class), dtype=np.int64)
+                counted = of_class[most_confident(one_group, of_class[:, 1], self.max_detections, corners)]
+                kept.append(counted)
+                hits.append(self._hits(counted, true[true[:, 0] == label], thresholds))
             rows = np.concatenate(kept)
             objects = np.bincount(_labels(comparison.reference), minlength=count)
             return _Matched(rows[:, 0].astype(np.int64), rows[:, 1], np.concatenate(hits), objects)
@@ -327,14 +350,15 @@ class _AverageOfBoxes(MetricTable):
 
     def _hits(self, found: Floats, true: Floats, thresholds: Floats) -> NDArray[np.bool_]:
         corners, true_corners, confidence = found[:, 2:], true[:, 2:], found[:, 1]
+        together = self.ties == "together"
         if self.matching == "voc":
             groups, true_groups = (np.zeros(len(of), dtype=np.int64) for of in (found, true))
             matches = match_boxes(
-                corners, groups, confidence, true_corners, true_groups, self.inclusive_corners
+                corners, groups, confidence, true_corners, true_groups, self.inclusive_corners, together
             )
             return matches.found(thresholds)
         overlap = iou_of_corners(corners[:, np.newaxis], true_corners[np.newaxis], self.inclusive_corners)
-        return match_at_thresholds(overlap, confidence, thresholds).at_thresholds
+        return match_at_thresholds(overlap, confidence, thresholds, together).at_thresholds
 
 
 class BoxAveragePrecision(_AverageOfBoxes):
@@ -343,6 +367,7 @@ class BoxAveragePrecision(_AverageOfBoxes):
     From 0 to 1, higher is better, with a figure for each class. Classes without any object in the reference
     do not count, and a phase without any object has no such figure. In a case without a result all objects
     are missed, and as many predictions with the highest probability are false, at least one of each class.
+    Predictions of equal probability pass a threshold together; `ties = "order"` ranks them as COCO does.
 
     Oracle: pycocotools, `COCOeval`. Source: Lin et al., ECCV 2014 (COCO); Everingham et al., International
     Journal of Computer Vision 88:303, 2010 (PASCAL VOC).
@@ -385,7 +410,7 @@ def _missing(objects: NDArray[np.int64], thresholds: int) -> _Matched:
     return _Matched(classes, np.full(len(classes), detections.CERTAIN), found, objects)
 
 
-def _table(table: CaseTable, columns: Sequence[str], thresholds: Floats) -> DetectionTable:
+def _table(table: CaseTable, columns: Sequence[str], thresholds: Floats, together: bool) -> DetectionTable:
     # Empty arrays that are read back from a file have floats.
     classes, confidence, found, objects = (table.objects(column) for column in columns)
     images = np.repeat(np.arange(len(table)), [len(of_case) for of_case in classes])
@@ -397,4 +422,5 @@ def _table(table: CaseTable, columns: Sequence[str], thresholds: Floats) -> Dete
         ThresholdMatches(np.zeros(len(hits)), hits),
         np.stack(objects).astype(np.int64),
         thresholds,
+        together=together,
     )

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -19,11 +20,12 @@ from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
 from test.oracles import checked
+from test.started import run
 
 CLASSES = ["a", "b", "c"]
 FIELD = BoxesField(kind="boxes", classes=CLASSES, probability=True)
-PRECISION = BoxAveragePrecision(metric="box_average_precision")
-RECALL = BoxAverageRecall(metric="box_average_recall")
+PRECISION = BoxAveragePrecision(metric="box_average_precision", ties="order")
+RECALL = BoxAverageRecall(metric="box_average_recall", ties="order")
 
 
 def image(random, objects, found):
@@ -164,6 +166,73 @@ def test_the_rules_of_voc():
     assert {rule: figure["figure"] for rule, figure in by_rule.items()} == {"coco": 1, "voc": 0.5}
 
 
+@pytest.mark.parametrize("matching", ["coco", "voc"])
+@pytest.mark.parametrize("most", [100, 2])
+@pytest.mark.parametrize("table", [PRECISION, RECALL], ids=["precision", "recall"])
+def test_ties_together_depend_on_no_order(table, most, matching):
+    options = {"ties": "together", "max_detections": most, "matching": matching}
+    measure, random = measure_of(table.model_copy(update=options)), np.random.default_rng(0)
+    changed = False
+    for seed in range(6):
+        images = images_of(seed)
+        shuffled = [images[number] for number in random.permutation(len(images))]
+        shuffled = [(random.permutation(found), true) for found, true in shuffled]
+        assert figures(measure, shuffled)["figure"] == pytest.approx(
+            figures(measure, images)["figure"], rel=1e-12
+        )
+        by_order = measure_of(table.model_copy(update={**options, "ties": "order"}))
+        changed |= figures(by_order, shuffled)["figure"] != figures(by_order, images)["figure"]
+    # Otherwise nothing has been tested; without a limit hardly any recall depends on the order.
+    assert changed or (table is RECALL and most == 100)
+
+
+def test_ties_together_pass_each_threshold_together():
+    """One object and one prediction in each image: hits are known, and the curve follows by definition."""
+    random = np.random.default_rng(5)
+    confidence, hit = random.choice([0.2, 0.4, 0.6, 0.8], 40), random.random(40) < 0.5
+    true = np.array([[0, 1, 0, 0, 10, 10]], float)
+    images = [
+        (
+            np.array([[0, probability, *(2 * [0 if is_hit else 20]), *(2 * [10 if is_hit else 30])]], float),
+            true,
+        )
+        for probability, is_hit in zip(confidence, hit, strict=True)
+    ]
+    points = [
+        (hit[confidence >= least].sum() / 40, hit[confidence >= least].mean())
+        for least in np.unique(confidence)
+    ]
+    levels = np.linspace(0, 1, 101)
+    expected = np.mean([max([p for recall, p in points if recall >= level], default=0) for level in levels])
+    together = measure_of(PRECISION.model_copy(update={"ties": "together"}))
+    assert figures(together, images)["figure_a"] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("ties", "values"), [("", (0.5, 0.5)), ('ties = "order"\n', (1, 0.5))])
+def test_names_of_cases_decide_ties_only_if_asked(tmp_path, ties, values):
+    found = []
+    for first, second in ("ab", "ba"):
+        folder = tmp_path / first
+        tables = '[fields.boxes]\nkind = "boxes"\nprobability = true\n'
+        tables += f"[tasks.d.metrics.box_average_precision]\n{ties}"
+        phase = declared_phase(
+            folder / "phase", tables, {"name": ["a", "b"], "width": [99] * 2, "height": [99] * 2}
+        )
+        (phase / "boxes.csv").write_text(f"case,x1,y1,x2,y2\n{first},0,0,10,10\n")
+        (folder / "in").mkdir()
+        rows = f"{first},0,0,10,10,1\n{second},50,50,60,60,1\n"
+        (folder / "in" / "predictions.csv").write_text(f"case,x1,y1,x2,y2,probability\n{rows}")
+        for command in (
+            ("seal", phase),
+            ("evaluate", "--input", folder / "in", "--ground-truth", phase, "--output", folder),
+        ):
+            done = run(*command)
+            assert (done.returncode, done.stderr) == (0, "")
+        result = json.loads((folder / "metrics.json").read_text())
+        found.append(result["aggregates"]["d"]["box_average_precision"]["value"])
+    assert tuple(found) == values
+
+
 @checked(
     box_average_precision="pycocotools.cocoeval.COCOeval",
     box_average_recall="pycocotools.cocoeval.COCOeval",
@@ -174,7 +243,8 @@ def test_a_whole_phase(tmp_path):
     cases = {"name": names, "width": [200] * len(names), "height": [200] * len(names)}
     tables = (
         '[fields.boxes]\nkind = "boxes"\nclasses = ["a", "b", "c"]\nprobability = true\n\n'
-        '[tasks.detection]\nmetrics = ["box_average_precision", "box_average_recall"]\n'
+        '[tasks.detection.metrics.box_average_precision]\nties = "order"\n'
+        '[tasks.detection.metrics.box_average_recall]\nties = "order"\n'
     )
     images = [(np.clip(found, 0, 200), true) for found, true in images]
     phase = declared_phase(tmp_path / "phase", tables, cases)
