@@ -337,8 +337,8 @@ def _class_confusion(task: Task, confusion: Mapping[str, Any]) -> Chart:
         f"Confusion of classes. {task.title}",
         np.array([[rows[true][called] for called in classes] for true in classes]),
         classes,
-        "Boxes of the reference by the class that they were called, from an intersection over union of "
-        f"{confusion['iou_threshold']:g}; in the last row, predicted boxes that stand for none.",
+        "Boxes of the reference by the class that they were called, at IoU "
+        f"{confusion['iou_threshold']:g} or more; in the last row, predicted boxes that stand for none.",
     )
 
 

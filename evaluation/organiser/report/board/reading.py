@@ -227,7 +227,7 @@ class ReportedPhase:
         return [team for team in self.by_value(metric) if team.seconds_per_case is not None]
 
     def front(self, metric: str) -> list[str]:
-        """Return the ranked teams than which no other is as good and as fast, and better in one of both."""
+        """Return the ranked teams that no other team beats in one without losing in the other."""
         sign = -1 if self.board.metrics[metric].better == "higher" else 1
         timed = [team for team in self.timed(metric) if team.eligible]
         costs = [(sign * team.metrics[metric].value, team.seconds_per_case or 0.0) for team in timed]
