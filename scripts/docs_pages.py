@@ -1,11 +1,13 @@
 """Pages of the documentation site that are no files of docs/; called by MkDocs, see mkdocs.yml.
 
-README.md, CONTRIBUTING.md, SECURITY.md and CHANGELOG.md become pages, and every folder of the package gets a
-page of the API reference. Links between files of the repository become links between pages of the site.
+README.md, CONTRIBUTING.md, SECURITY.md and CHANGELOG.md become pages. Every folder of the package gets a
+page of the API reference, and every module of the metrics. Links between files of the repository become links
+between pages of the site.
 """
 
 from __future__ import annotations
 
+import ast
 import posixpath
 import re
 from pathlib import Path
@@ -15,9 +17,12 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+_OPTIONS = "    options:\n      show_submodules: false\n      heading_level: 2\n"
 REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGE = REPOSITORY / "evaluation"
 REFERENCE = "reference"
+# Folders that are read for one of their modules: each module has a page.
+OF_MODULES = ("evaluation/metrics",)
 # Files outside of docs/ that are pages, by their paths in the repository.
 PAGES = {
     "README.md": "index.md",
@@ -32,10 +37,7 @@ _SOURCES: dict[str, str] = {page: source for source, page in PAGES.items()}
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Add the pages of the reference to the navigation."""
-    pages: list[Any] = [
-        {folder.removeprefix("evaluation/").replace("/", " / "): _page_of(folder)} for folder in _folders()
-    ]
-    config.nav = [*(config.nav or []), {"API reference": pages}]
+    config.nav = [*(config.nav or []), {"API reference": [_entry(folder) for folder in _folders()]}]
     return config
 
 
@@ -45,6 +47,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, page, content=(REPOSITORY / source).read_text(encoding="utf-8")))
     for folder in _folders():
         files.append(File.generated(config, _page_of(folder), content=_reference_page(folder)))
+        for module in _modules_with_pages(folder):
+            files.append(File.generated(config, _page_of(module), content=_module_page(module)))
     linked = {
         target
         for file in files.documentation_pages()
@@ -90,8 +94,9 @@ def _place(target: str) -> tuple[str, str]:
         return target.removeprefix("docs/"), ""
     if target.startswith("evaluation/"):
         folder = target if (REPOSITORY / target).is_dir() else posixpath.dirname(target)
-        module = target.removesuffix(".py").replace("/", ".")
-        return _page_of(folder), f"#{module}"
+        module = target.removesuffix(".py")
+        page = module if folder in OF_MODULES else folder
+        return _page_of(page), f"#{_dotted(module)}"
     # MkDocs leaves out files whose names begin with a dot.
     return f"files/{target.removeprefix('.')}", ""
 
@@ -107,16 +112,62 @@ def _folders() -> list[str]:
     return sorted(folders)
 
 
+def _entry(folder: str) -> Any:
+    """Return the entry of a folder in the navigation, with those of its modules that have a page."""
+    name = folder.removeprefix("evaluation/").replace("/", " / ")
+    modules: list[Any] = [{Path(module).name: _page_of(module)} for module in _modules_with_pages(folder)]
+    return {name: [_page_of(folder), *modules] if modules else _page_of(folder)}
+
+
+def _modules_of(folder: str) -> list[str]:
+    """Return the modules of a folder by their paths in the repository, without extension."""
+    modules = sorted(path.stem for path in (REPOSITORY / folder).glob("*.py"))
+    return [f"{folder}/{module}" for module in modules if module not in ("__init__", "__main__")]
+
+
+def _modules_with_pages(folder: str) -> list[str]:
+    return _modules_of(folder) if folder in OF_MODULES else []
+
+
 def _page_of(folder: str) -> str:
-    return f"{REFERENCE}/{folder.replace('/', '.')}.md"
+    return f"{REFERENCE}/{_dotted(folder)}.md"
 
 
 def _reference_page(folder: str) -> str:
-    """Return the page of a folder: the package itself, then its modules."""
-    package = folder.replace("/", ".")
-    modules = sorted(
-        path.stem for path in (REPOSITORY / folder).glob("*.py") if path.stem not in ("__init__", "__main__")
+    """Return the page of a folder: the package itself, then its modules, or links to their pages."""
+    package = _dotted(folder)
+    parts = [f"# {package}\n", f"::: {package}\n{_OPTIONS}      show_root_heading: false\n"]
+    if folder in OF_MODULES:
+        return "\n".join([*parts, "## Modules\n", *map(_line_of, _modules_of(folder))])
+    return "\n".join([*parts, *(f"::: {_dotted(module)}\n{_OPTIONS}" for module in _modules_of(folder))])
+
+
+def _module_page(module: str) -> str:
+    return f"# {_dotted(module)}\n\n::: {_dotted(module)}\n{_OPTIONS}      show_root_heading: false\n"
+
+
+def _line_of(module: str) -> str:
+    """Return a line that leads to the page of a module: its first sentence, and its public functions."""
+    tree = ast.parse((REPOSITORY / f"{module}.py").read_text(encoding="utf-8"))
+    page = posixpath.basename(_page_of(module))
+    functions = [
+        f"[`{part.name}`]({page}#{_dotted(module)}.{part.name})"
+        for part in tree.body
+        if isinstance(part, ast.FunctionDef) and part.name in _listed(tree)
+    ]
+    purpose = " ".join((ast.get_docstring(tree) or "").partition("\n\n")[0].split())
+    return f"- [{posixpath.basename(module)}]({page}): {purpose}" + (
+        f" {', '.join(functions)}." if functions else ""
     )
-    options = "    options:\n      show_submodules: false\n      heading_level: 2\n"
-    parts = [f"::: {package}.{module}\n{options}" for module in modules]
-    return "\n".join([f"# {package}\n", f"::: {package}\n{options}      show_root_heading: false\n", *parts])
+
+
+def _listed(tree: ast.Module) -> list[str]:
+    """Return the names in ``__all__`` of a module."""
+    for part in tree.body:
+        if isinstance(part, ast.Assign) and getattr(part.targets[0], "id", "") == "__all__":
+            return list(ast.literal_eval(part.value))
+    return []
+
+
+def _dotted(path: str) -> str:
+    return path.replace("/", ".")

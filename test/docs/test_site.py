@@ -73,6 +73,9 @@ def test_no_page_fetches_anything_from_elsewhere(site):
 
 
 def test_the_reference_describes_what_is_public(site):
-    metrics = (site / "reference" / "evaluation.metrics.html").read_text(encoding="utf-8")
-    assert 'id="evaluation.metrics.segmentation.dice"' in metrics
-    assert "evaluation.metrics.segmentation._" not in metrics
+    pages = site / "reference"
+    overlap = (pages / "evaluation.metrics.segmentation.html").read_text(encoding="utf-8")
+    assert 'id="evaluation.metrics.segmentation.dice"' in overlap
+    assert "evaluation.metrics.segmentation._" not in overlap
+    metrics = (pages / "evaluation.metrics.html").read_text(encoding="utf-8")
+    assert 'href="evaluation.metrics.segmentation.html#evaluation.metrics.segmentation.dice"' in metrics
