@@ -228,6 +228,17 @@ def binned(title: str) -> dict[str, Any]:
     return {"x": quantitative("from", bin={"binned": True}, title=title), "x2": {"field": "to"}}
 
 
+def count(field: str, title: str, last: int) -> dict[str, Any]:
+    """Return the encoding of a number from 0 to ``last`` that counts; its axis names whole numbers alone."""
+    step = next(step for step in _STEPS_OF_COUNTS if step * _MOST_TICKS >= last)
+    ticks = {"values": list(range(0, last + 1, step)), "format": "~s"}
+    return quantitative(field, title=title, axis=ticks, scale={"domainMin": 0, "nice": False})
+
+
+_MOST_TICKS = 6
+_STEPS_OF_COUNTS = tuple(digit * 10**power for power in range(12) for digit in (1, 2, 5))
+
+
 def share(field: str, title: str) -> dict[str, Any]:
     """Return the encoding of a number between 0 and 1 along an axis."""
     return quantity(field, title, (0, 1))

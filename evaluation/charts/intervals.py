@@ -85,7 +85,7 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
     x_axis = {"labelExpr": "datum.value === 0 ? 'worst' : datum.value === 1 ? 'best' : ''", "values": _TICKS}
     x = {**vl.share("position", ""), "axis": {**x_axis, "title": None}}
     told = tooltip("metric", numbers=("value", "lower", "upper", "best", "worst"), digits=4)
-    bar = {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "color": GREY}
+    bar = {"type": "rule", "strokeWidth": 3, "color": GREY}
     point = {"type": "point", "filled": True, "size": 70, "opacity": 1}
     known = {"transform": [{"filter": "isValid(datum.from)"}]}
     between = {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "tooltip": told}

@@ -97,3 +97,14 @@ def test_a_thinned_curve_keeps_its_ends_and_its_area(points):
 def test_a_long_curve_becomes_short():
     x = np.linspace(0, 1, 9741)
     assert len(thinned(x, np.sqrt(x))) < 600
+
+
+def test_the_precision_band_ends_where_the_curve_or_most_resamples_end():
+    # Nine curves end at a recall of 0.6, one goes on to 1.
+    recall = np.array([[0.2, 0.6, 0.6]] * 9 + [[0.2, 0.6, 1.0]])
+    precision = np.full((10, 3), 0.5)
+    assert precision_band("s", [(recall, precision)]).x[-1] == pytest.approx(0.6)
+    assert precision_band("s", [(recall, precision)], reached=0.41).x[-1] == pytest.approx(0.4)
+    # A curve that reaches everything has a band over all of it.
+    whole = precision_band("s", [(np.array([[0.5, 1.0]]), np.array([[1.0, 0.5]]))])
+    assert whole.x[-1] == 1

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import vl_convert
 
-from evaluation.charts.chart import NamedCurve, layered
+from evaluation.charts.chart import NamedCurve, complete, count, layered
 from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
 from evaluation.organiser.charts.curves import froc_chart
 from evaluation.organiser.charts.values import cumulative_chart
@@ -52,6 +53,31 @@ def test_every_chart_is_drawn_with_marks_for_its_data(name):
     assert svg.count("<path") + svg.count("<text") > 10
     assert "NaN" not in svg
     assert "undefined" not in svg
+
+
+def test_vega_warns_of_nothing(capfd):
+    for chart in EXAMPLES.values():
+        vl_convert.vegalite_to_vega(complete(chart, width=420), vl_version="5.21", show_warnings=True)
+    assert "WARN" not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_nothing_that_carries_data_is_fainter_than_its_colour(name):
+    # The colours are chosen for both backgrounds; only what the reader need not see may be fainter.
+    specification = layered(EXAMPLES[name])
+    marks = [one["mark"] for one in specification.get("layer", [specification])]
+    of_data = [mark for mark in marks if isinstance(mark, dict) and mark.get("tooltip", True) is not None]
+    assert [mark for mark in of_data if mark.get("opacity", 1) < 1] == []
+
+
+@pytest.mark.parametrize("last", [0, 1, 2, 3, 6, 7, 30, 31, 1234])
+def test_an_axis_of_counts_has_different_whole_numbers_up_to_the_last(last):
+    ticks = count("cases", "cases", last)["axis"]["values"]
+    assert ticks == sorted(set(ticks))
+    assert all(isinstance(tick, int) for tick in ticks)
+    assert ticks[0] == 0
+    assert last / 2 <= ticks[-1] <= last
+    assert len(ticks) <= 7
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

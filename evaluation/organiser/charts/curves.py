@@ -146,7 +146,6 @@ def decision_curve_chart(name: str, title: str, probability: Floats, positive: F
         row
         for strategy, values in curves.items()
         for row in vl.rows_of({"threshold": thresholds, "net_benefit": values}, strategy=strategy)
-        if row["net_benefit"] >= lowest
     ]
     by_strategy = vl.nominal("strategy", title=None)
     encoding = {
@@ -159,7 +158,12 @@ def decision_curve_chart(name: str, title: str, probability: Floats, positive: F
         "Net benefit of calling a case positive from a threshold on, beside calling all or none positive "
         "(Vickers and Elkin 2006). The submission helps where its line is the highest."
     )
-    figure = vl.layer("curves", {"type": "line"}, **encoding) | {"height": 340}
+    least = int(curves["submission"].argmin())
+    if (worst := float(curves["submission"][least])) < 0:
+        described += (
+            f" At a threshold of {thresholds[least]:.2f} it does harm: a net benefit of −{-worst:.3g}."
+        )
+    figure = vl.layer("curves", {"type": "line", "clip": True}, **encoding) | {"height": 340}
     return vl.Chart(name, title, described, {"curves": rows}, figure)
 
 
@@ -271,11 +275,12 @@ def precision_recall_curve(name: str, table: RocTable) -> vl.NamedCurve:
     return thinned_curve(name, recall[0], precision[0])
 
 
-def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> vl.NamedBand:
-    """Return the 95 % percentiles of the precision at 50 recalls, where each is first reached.
+def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]], reached: float = 1.0) -> vl.NamedBand:
+    """Return the 95 % percentiles of the precision at up to 50 recalls, where each is first reached.
 
     ``curves`` are blocks of recall and precision under case weights, both of shape (rows, thresholds), recall
-    ascending.
+    ascending. The band ends where the curve of all cases does, at the recall ``reached``, and before that
+    where fewer than half of the resamples go on: the precision of the others is unknown there.
     """
     recalls = np.arange(1, _GRID + 1) / _GRID
     rows = []
@@ -284,7 +289,7 @@ def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]]) -> vl.Nam
             # A recall that is never reached has no precision.
             rows.append(np.append(made, np.nan)[np.searchsorted(found, recalls - 1e-9)])
     values = np.vstack(rows)
-    known = ~np.isnan(values).all(axis=0)
+    known = (np.isnan(values).mean(axis=0) <= 0.5) & (recalls <= reached + 1e-9)
     lower, upper = np.nanquantile(values[:, known], _LEVEL, axis=0)
     return vl.NamedBand(name, recalls[known], lower, upper)
 

@@ -105,7 +105,7 @@ def times_chart(
     rows.sort(key=lambda row: row["seconds"])
     on_front = [row for row in rows if row["team"] in front]
     data: dict[str, Sequence[vl.Record]] = {"front": on_front, "teams": rows}
-    x = {**vl.quantity("seconds", "seconds per case"), "scale": {"type": "log", "zero": False}}
+    x = {**vl.quantity("seconds", "seconds per case"), "scale": {"type": "log"}}
     y = vl.quantity("value", axis_title)
     colour, shape = _by_team(marks, "colour", legend=True), _by_team(marks, "shape", legend=True)
     told = vl.tooltip("team", numbers=("value", "lower", "upper", "seconds"))
@@ -232,7 +232,7 @@ def place_lines_chart(
         "y": vl.quantitative("place", title="place", scale=scale, axis=ticks),
     }
     drawn = {"color": _by_team(marks, "colour"), "tooltip": vl.tooltip("team", "scheme", "place")}
-    line = {"type": "line", "opacity": 0.8}
+    line = {"type": "line"}
     layers = [
         vl.layer("places", line, **drawn, strokeDash=_by_team(marks, "dash")),
         vl.layer("places", {**_POINT, "size": 55}, **drawn, shape=_by_team(marks, "shape")),
@@ -306,7 +306,7 @@ def podium_chart(
         lines = vl.layer("values", line, x=x, y=y, **by_case, color=colour, opacity=faint)
         points = vl.layer(
             "values",
-            {"type": "point", "filled": True, "cursor": "pointer", "opacity": 0.9},
+            {"type": "point", "filled": True, "cursor": "pointer", "opacity": 1},
             **encoding,
             shape=_by_team(marks, "shape", legend=True),
             size=vl.if_selected("case", 160, {"value": round(max(8, min(40, 40_000 / values.size)))}),
@@ -317,7 +317,7 @@ def podium_chart(
     else:
         bins = vl.layer(
             "values",
-            {"type": "circle", "opacity": 0.8},
+            {"type": "circle", "opacity": 1},
             **encoding,
             size=vl.quantitative("cases", scale={"range": [12, 140]}, legend=None),
             tooltip=vl.tooltip("team", "rank", "cases", numbers=("value",)),
@@ -396,7 +396,7 @@ def blob_chart(
     of_blob = vl.tooltip("team", "place", numbers=("share",))
     layers = [
         vl.layer("spans", {"type": "rule", "strokeWidth": 1.5}, x=lower, x2={"field": "upper"}, tooltip=told),
-        vl.layer("blobs", {"type": "circle", "opacity": 0.85}, x=place, **drawn, tooltip=of_blob),
+        vl.layer("blobs", {"type": "circle", "opacity": 1}, x=place, **drawn, tooltip=of_blob),
         vl.layer("spans", cross, x=median, tooltip=told),
     ]
     described = (
@@ -503,9 +503,9 @@ class CaseInfluence:
 
 def influence_chart(name: str, title: str, influences: Sequence[CaseInfluence]) -> vl.Chart:
     """Return the bars of influential cases, from top to bottom in the order given."""
-    axis = {"format": "d", "tickMinStep": 1}
+    most = max((one.teams_moved for one in influences), default=0)
     encoding = {
-        "x": vl.quantitative("teams_moved", title="teams that change their place", axis=axis),
+        "x": vl.count("teams_moved", "teams that change their place", most),
         "y": vl.names_down("case"),
         "color": vl.point_of_case(vl.BLUE)["color"],
         "tooltip": vl.tooltip("case", "teams_moved", "max_move", "winners"),

@@ -73,7 +73,7 @@ def distribution_chart(
     x, low_end, first_quartile, middle = (
         vl.quantity(field, axis_title) for field in ("value", "low", "first_quartile", "median")
     )
-    bar = {"type": "bar", "size": 14, "color": vl.GREY, "opacity": 0.35}
+    bar = {"type": "bar", "size": 14, "color": vl.GREY, "opacity": 1, "fillOpacity": 0.35, "stroke": vl.GREY}
     layers: list[vl.Record] = [
         vl.layer("boxes", {"type": "rule", "color": vl.GREY}, x=low_end, x2={"field": "high"}, tooltip=told),
         vl.layer("boxes", bar, x=first_quartile, x2={"field": "third_quartile"}, tooltip=told),
@@ -131,7 +131,7 @@ def histogram_chart(
     bins = int(min(_MOST_BINS, max(5, round(values.size**0.5))))
     counts, edges = np.histogram(values, bins=bins)
     rows = vl.rows_of({"from": edges[:-1], "to": edges[1:], "cases": counts})
-    y = vl.quantitative("cases", title="cases")
+    y = vl.count("cases", "cases", int(counts.max()))
     bars = vl.layer("bins", {"type": "bar"}, **vl.binned(axis_title), y=y)
     return vl.Chart(name, title, description, {"bins": rows}, {**bars, "height": 240})
 
@@ -224,7 +224,7 @@ def violin_chart(
     between = {"x": first_quartile, "x2": {"field": "third_quartile"}}
     told = vl.tooltip("name", numbers=("first_quartile", "median", "third_quartile", "mean"))
     row = {"y": vl.quantitative("position", **y), "tooltip": told}
-    area = {"type": "area", "orient": "vertical", "opacity": 0.35, "color": vl.BLUE, "tooltip": None}
+    area = {"type": "area", "orient": "vertical", "fillOpacity": 0.35, "color": vl.BLUE, "stroke": vl.BLUE}
     dot = {"type": "point", "filled": True, "color": vl.VERMILION, "size": 70, "opacity": 1}
     label = {"type": "text", "align": "left", "x": 6, "baseline": "middle", "limit": 220}
     layers: list[vl.Record] = [
@@ -345,6 +345,10 @@ class Pair:
     reference: float
 
 
+_FEW_PAIRS = 30
+"""With fewer pairs the limits of agreement are nearly as uncertain as they are apart."""
+
+
 def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> vl.Chart:
     """Return the chart of at least two pairs; ``unit`` is empty for a number without one.
 
@@ -372,8 +376,12 @@ def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) 
     ]
     described = (
         "Difference of prediction and reference against their mean; dashed lines are the mean difference "
-        "and the limits that hold 95 % of the differences (Bland and Altman 1986)."
+        "and 1.96 standard deviations on either side (Bland and Altman 1986). "
     )
+    if len(pairs) < _FEW_PAIRS:
+        described += f"{len(pairs)} cases are too few to tell where other cases would lie."
+    else:
+        described += "If differences are normally distributed, 95 % of them lie between the outer lines."
     x_axis = Axis(f"mean of prediction and reference{in_unit}")
     return scatter_chart(name, title, described, points, x_axis, y_axis, layers, {"lines": lines})
 

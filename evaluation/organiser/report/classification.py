@@ -312,17 +312,28 @@ _GRID = 50
 
 
 def detection_charts(results: SubmissionResults) -> Iterator[Chart]:
-    """Yield the figures of all tasks of detections."""
+    """Yield the figures of all tasks of detections; metrics of the same hits share theirs."""
     for task in results.tasks:
+        drawn: dict[object, tuple[Metric, DetectionCurves]] = {}
         for metric in task.metrics:
-            drawn = metric.estimator.detections
-            if drawn is None or metric.name not in results.estimates[task.name]:
-                continue
-            own = sum(one.estimator.detections is not None for one in task.metrics) > 1
+            detections = metric.estimator.detections
+            if detections and metric.name in results.estimates[task.name]:
+                hits = _hits(detections, results.tables[task.name]) or metric.name
+                drawn.setdefault(hits, (metric, detections))
+        for metric, detections in drawn.values():
+            own = len(drawn) > 1
             name, title = (f"{task.name}-{metric.name}", metric.title) if own else (task.name, task.title)
-            yield from _Drawn(results, task, metric, drawn, identifier(name), title).charts()
+            yield from _Drawn(results, task, metric, detections, identifier(name), title).charts()
         if confusion := task.details(results.tables[task.name]).get("class_confusion"):
             yield _class_confusion(task, confusion)
+
+
+def _hits(detections: DetectionCurves, table: CaseTable) -> tuple[bytes, ...]:
+    """Return what is equal for detections with the same curves, nothing for those of several classes."""
+    if detections.matched is not None:
+        return ()
+    found = detections.candidates(table)
+    return tuple(part.tobytes() for part in (found.case, found.confidence, found.hit, found.references))
 
 
 _NO_BOX = "no box"
@@ -392,7 +403,7 @@ class _Drawn:
                 f"{self.name}-precision-recall",
                 f"Precision and recall. {self.title}",
                 [curves.thinned_curve(_ONE, recall[0], precision[0])],
-                [curves.precision_band(_ONE, blocks)] if weights else (),
+                [curves.precision_band(_ONE, blocks, float(recall.max()))] if weights else (),
                 hit=self.curves.hit,
             )
         yield self._free_response({_ONE: table}, weights, self.curves.hit)
@@ -409,7 +420,7 @@ class _Drawn:
             rows = (matched.precision_recall(row, position, threshold) for block in weights for row in block)
             blocks = [(one.recall[None], _best_from(one.precision)[None]) for one in rows if one.recall.size]
             if blocks:
-                bands.append(curves.precision_band(name, blocks))
+                bands.append(curves.precision_band(name, blocks, float(points.recall.max())))
         if lines:
             at = float(matched.thresholds[threshold])
             yield curves.precision_recall_chart(

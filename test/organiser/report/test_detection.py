@@ -132,3 +132,18 @@ def test_the_confusion_of_classes_counts_every_box_of_the_reference_once(bundled
         # Predicted boxes are hits, lie on a box of another class, or on none.
         assert sum(count for (_, called), count in cells.items() if called == name) == submitted
     assert cells["no box", "no box"] == 0
+
+
+def test_metrics_of_the_same_hits_share_their_curves(tmp_path):
+    results = declared(tmp_path).results
+    task = next(one for one in results.tasks if one.name == "nodules")
+    once = [block.name for block in detection_charts(replace(results, tasks=(task,)))]
+    metric = next(one for one in task.metrics if one.estimator.detections)
+    twin = replace(metric, name="again", title="Another figure of the same hits")
+    estimates = results.estimates["nodules"] | {"again": results.estimates["nodules"][metric.name]}
+    twice = replace(
+        results,
+        tasks=(replace(task, metrics=(*task.metrics, twin)),),
+        estimates={"nodules": estimates},
+    )
+    assert [block.name for block in detection_charts(twice)] == once
