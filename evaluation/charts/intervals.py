@@ -10,7 +10,10 @@ from evaluation.charts.chart import GREY, Chart, Record, layer, names_down, quan
 
 @dataclass(frozen=True)
 class ForestValue:
-    """The value of a metric in a subgroup; its number of cases and 95 % interval where they are known."""
+    """The value of a metric in a subgroup; its number of cases and 95 % interval where they are known.
+
+    ``negatives``: the number of all negative cases, where the cases of the subgroup are positives alone.
+    """
 
     column: str
     group: str
@@ -18,6 +21,7 @@ class ForestValue:
     cases: int | None = None
     lower: float | None = None
     upper: float | None = None
+    negatives: int | None = None
 
 
 def forest_chart(
@@ -47,6 +51,8 @@ def forest_chart(
 
 def _label(one: ForestValue) -> str:
     name = f"{one.column}: {one.group}" if one.column else one.group
+    if one.negatives is not None:
+        return f"{name} ({one.cases} positive against all {one.negatives} negative)"
     return name if one.cases is None else f"{name} (n\u00a0=\u00a0{one.cases})"
 
 

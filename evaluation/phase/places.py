@@ -242,7 +242,8 @@ def place_among(
     for name, standing in leaderboards.boards.items():
         place, score = standing.place(itself), standing.score(itself)
         if place is not None and score is not None:
-            boards[name] = LeaderboardPlace(place, float(score), int((standing.places > 0).sum()))
+            placed, same = (int(found.sum()) for found in (standing.places > 0, standing.places == place))
+            boards[name] = LeaderboardPlace(place, float(score), placed, same - 1)
     ranks = {
         metric: int(ranks[0, itself]) for metric, ranks in leaderboards.ranks.items() if ranks[0, itself]
     }

@@ -47,11 +47,15 @@ class CasesSection:
 
 @dataclass(frozen=True)
 class LeaderboardPlace:
-    """A place in a leaderboard of ``teams`` teams, this one included, and the score that leads to it."""
+    """A place in a leaderboard of ``teams`` teams, this one included, and the score that leads to it.
+
+    ``tied``: the other teams that have the place, too.
+    """
 
     place: int
     score: float
     teams: int
+    tied: int
 
 
 @dataclass(frozen=True)

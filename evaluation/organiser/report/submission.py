@@ -51,7 +51,10 @@ def facts(results: SubmissionResults) -> Iterator[tuple[str, str]]:
     yield "Cases", f"{cases.scored} of {cases.expected} scored, {cases.worst} with worst values"
     yield from _score(results)
     for name, place in _places(results):
-        yield f"Place, {name.replace('_', ' ')}", f"{place.place} of {place.teams} teams"
+        yield (
+            f"Place, {name.replace('_', ' ')}",
+            f"{place.place} of {place.teams} teams" + (f", with {place.tied} more" if place.tied else ""),
+        )
 
 
 def _answer(results: SubmissionResults) -> Iterator[str]:
@@ -61,9 +64,9 @@ def _answer(results: SubmissionResults) -> Iterator[str]:
     parts: list[str] = []
     for name, place in _places(results):
         where = name if name == "overall" else f"in {name.replace('_', ' ')}"
-        parts.append(
-            f"{place.teams - place.place} of {place.teams - 1} {'' if parts else 'known teams '}{where}"
-        )
+        better = place.teams - place.place - place.tied
+        tied = f" (and as good as {place.tied})" if place.tied else ""
+        parts.append(f"{better} of {place.teams - 1} {'' if parts else 'known teams '}{where}{tied}")
     if parts:
         yield f"Better than {listed(parts)}."
     cases = results.metrics.cases
@@ -76,20 +79,33 @@ def _places(results: SubmissionResults) -> list[tuple[str, LeaderboardPlace]]:
     return sorted((results.metrics.ranking.places or {}).items(), key=lambda one: one[0] != "overall")
 
 
-def metric_blocks(results: SubmissionResults) -> Iterator[Block]:
-    """Yield the figure and the tables of all published metrics."""
-    rows = list(metric_rows(results))
+def metric_blocks(
+    results: SubmissionResults, told: str = "", rows: Sequence[MetricRow] = ()
+) -> Iterator[Block]:
+    """Yield the figure and the tables of all published metrics, or ``rows``; ``told``: who may see them."""
+    rows = rows or list(metric_rows(results))
     intervals = [
         MetricInterval(
             row.title, row.estimate.value, *ends_of(row.estimate), row.metric.best, row.metric.worst
         )
         for row in rows
-        if row.metric.ordered
+        if row.metric.ordered and not row.title.endswith(_NOTHING)
     ]
     if chart := metric_intervals_chart("metric-intervals", "Metrics", intervals):
         yield chart
-    yield _table(rows)
+    yield _table(rows, told)
     yield from _composites(results)
+
+
+_NOTHING = " (in no case: nothing to find)"
+
+
+def _with_nothing_said(results: SubmissionResults) -> Iterator[MetricRow]:
+    """Yield the rows of metrics; the title says where no case has what a metric wants to be found."""
+    for row in metric_rows(results):
+        decision, table = row.metric.estimator.decision, results.tables[row.task.name]
+        absent = decision is not None and not (table[decision.present] > 0).any()
+        yield replace(row, title=row.title + _NOTHING) if absent else row
 
 
 def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
@@ -110,7 +126,7 @@ def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
 _ARROWS = {"higher": "↑", "lower": "↓"}
 
 
-def _table(rows: Sequence[MetricRow]) -> Table:
+def _table(rows: Sequence[MetricRow], told: str) -> Table:
     several = len({row.task.name for row in rows}) > 1
     cells: list[list[Cell]] = []
     for row in rows:
@@ -122,7 +138,10 @@ def _table(rows: Sequence[MetricRow]) -> Table:
     spread_digits = max((row.digits.spread for row in rows), default=None)
     spread = (Column(title, spread_digits) for title in ("lower", "upper", "standard deviation", "median"))
     last = ("better", "unit", "task") if several else ("better", "unit")
-    note = "As published; lower and upper are the ends of the 95 % interval. ↑: higher is better, ↓: lower."
+    intervals = any(row.estimate.confidence_interval for row in rows)
+    note = "Lower and upper are the ends of the 95 % interval. " if intervals else ""
+    note += "↑: higher is better, ↓: lower."
+    note += f" {told}" if told else ""
     titles: list[Title] = ["metric", Column("value", digits), *spread, *last]
     table = Table.of("metrics", "All metrics", titles, cells, note)
     table = replace(table, reasons=tuple(row.estimate.interval for row in rows))
@@ -304,13 +323,16 @@ def organiser_page(
     """
     # All figures of the organiser's file, with the digits of published ones.
     aggregates = rounded_estimates(results.estimates, results.phase.config)
+    told = "Values as in metrics.json."
+    if aggregates != results.metrics.aggregates:
+        told = "metrics.json shows participants less: here are all figures, rounded as there."
     results = replace(results, metrics=replace(results.metrics, aggregates=aggregates))
     rows = [row for value in values for row in value.measured]
     analyses = tuple(results_of(results.phase, rows, results.resampling))
     page = _page(
         results,
         BANNER,
-        Section("metrics", "Metrics", tuple(metric_blocks(results))),
+        Section("metrics", "Metrics", tuple(metric_blocks(results, told, list(_with_nothing_said(results))))),
         Section("cases", "Cases", (case_table(results),)),
         Section("classification", "Classification", tuple(classification_blocks(results))),
         Section("survival", "Survival", tuple(survival_blocks(results))),

@@ -167,10 +167,16 @@ def public_subgroup_blocks(results: SubmissionResults) -> Iterator[Block]:
     """Yield the published figures of the public subgroups alone."""
     if not (published := results.metrics.subgroups):
         return
+    phase_groups = results.phase.config.subgroups
     for name in _main_metrics(results)[:_MOST_FORESTS]:
         task, metric = name.split(".")
+        against = {key_of(one.column) for one in phase_groups if one.compare == "positives"}
         found = [
-            ForestValue(column, group.replace("_", " "), tasks[task][metric])
+            ForestValue(
+                column,
+                group.replace("_", " ") + (" against all negatives" if column in against else ""),
+                tasks[task][metric],
+            )
             for column, groups in published.items()
             for group, tasks in groups.items()
             if metric in tasks.get(task, {})
@@ -232,6 +238,9 @@ def _with_intervals(results: SubmissionResults, task: Task, metric: Metric) -> I
                 name = f"{task.name}.{metric.name}"
                 if found := intervals({name: metric}, [part], results.resampling).found.get(name):
                     lower, upper = found[0].interval.lower, found[0].interval.upper
-            yield ForestValue(
-                subgroup.column, group.replace("_", " "), value, int(members.sum()), lower, upper
-            )
+            cases, negatives = int(members.sum()), None
+            if subgroup.compare == "positives":
+                strata = metric.estimator.strata(table)
+                cases, negatives = int((members & (strata == 1)).sum()), int((strata == 0).sum())
+            words = group.replace("_", " ")
+            yield ForestValue(subgroup.column, words, value, cases, lower, upper, negatives)

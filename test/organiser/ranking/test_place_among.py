@@ -53,6 +53,7 @@ def test_a_submission_without_one_task_has_a_place_in_the_other_only():
     found = place_among(tuple(TEAMS.values()), {"classification.auc": 0.9885}, SCHEME, BETTER)
     assert list(found.boards) == ["classification"]
     assert found.ranks == {"classification.auc": 1}  # a tie with VRT
+    assert (found.boards["classification"].place, found.boards["classification"].tied) == (1, 1)
 
 
 def test_ineligible_teams_take_no_rank():

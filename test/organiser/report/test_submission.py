@@ -1,5 +1,7 @@
 """Reports of the bundled submissions: what they show, and that they are alive in a browser."""
 
+import re
+from collections import Counter
 from dataclasses import asdict, replace
 from functools import cache
 
@@ -139,7 +141,7 @@ def test_names_that_hold_programs_do_nothing(chromium, tmp_path, bundled_phase):
         replace(case, name=hostile[case.name], cells={**case.cells, **cells}, failure=HOSTILE[2])
         for case in results.cases
     )
-    place = {HOSTILE[3]: LeaderboardPlace(1, 1.0, 2)}
+    place = {HOSTILE[3]: LeaderboardPlace(1, 1.0, 2, 0)}
     ranking = replace(results.metrics.ranking, places=place)
     changed = replace(results, tables=tables, cases=cases, metrics=replace(results.metrics, ranking=ranking))
     config = results.phase.config.model_copy(update={"title": HOSTILE[0], "subgroups": ()})
@@ -260,3 +262,43 @@ def test_a_report_of_9741_eyes_is_small_and_tells_no_case_in_a_figure(bundled_ph
     assert len(many.cases) >= 9741
     assert not any(chart.single_cases for chart in page.charts())
     assert len(render_page(page)) < 3_000_000
+
+
+def test_a_metric_of_what_no_case_has_is_neither_best_nor_worst(bundled_phase):
+    results = bundled_phase("adam-onsite").results
+    table = results.tables["fovea"]
+    rows = [{**row, "invisible": 0.0, "predicted_invisible": 0.0} for row in table.rows]
+    tables = {**results.tables, "fovea": CaseColumns(table.names, rows)}
+    changed = replace(results, tables=tables)
+
+    def shown(found):
+        charts = {chart.name: chart for chart in organiser_page(found).charts()}
+        return {row["metric"] for row in charts["metric-intervals"].data["metrics"]}
+
+    present = CaseColumns(table.names, [{**row, "invisible": 1.0} for row in table.rows])
+    (title,) = shown(replace(results, tables={**results.tables, "fovea": present})) - shown(changed)
+    assert title == "F1 of an invisible fovea"
+    (metrics,) = (one for one in blocks_of(organiser_page(changed), Table) if one.name == "metrics")
+    assert any(row[0] != title and row[0].startswith(title) for row in metrics.rows)
+
+
+def test_positives_of_a_subgroup_are_counted_beside_all_negatives(bundled_phase, page_of):
+    results = bundled_phase("adam-onsite").results
+    charts = {chart.name: chart for chart in page_of("adam-onsite").charts()}
+    labels = {row["label"]: row["cases"] for row in charts["classification-auc-forest"].data["subgroups"]}
+    healthy = sum(case.cells["amd"] == "0" for case in results.cases)
+    ill = Counter(case.cells["severity"] for case in results.cases if case.cells["amd"] == "1")
+    of_severity = {label: cases for label, cases in labels.items() if label.startswith("severity")}
+    assert sorted(of_severity.values()) == sorted(ill.values())
+    assert all(str(healthy) in label for label in of_severity)
+
+
+def test_teams_with_the_same_place_are_not_beaten(bundled_phase):
+    results = bundled_phase("refuge-onsite").results
+
+    def answer(place):
+        ranking = replace(results.metrics.ranking, places={"overall": place})
+        return organiser_page(replace(results, metrics=replace(results.metrics, ranking=ranking))).answer[1]
+
+    assert re.findall(r"\d+", answer(LeaderboardPlace(1, 1.0, 13, 6))) == ["6", "12", "6"]
+    assert re.findall(r"\d+", answer(LeaderboardPlace(1, 1.0, 13, 0))) == ["12", "12"]
