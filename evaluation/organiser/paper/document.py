@@ -35,6 +35,7 @@ PARTS = {
     "discussion": "Discussion",
     "statements": "Statements",
 }
+SUPPLEMENT = {"supplement": "Supplement"}
 
 # --- Texts in Markdown and LaTeX: every character of a name stands for itself ---
 
@@ -98,21 +99,44 @@ def reference_in_words(key: str) -> str:
 
 
 def pieces_of(table: Table) -> list[list[int]]:
-    """Return the columns of a table in groups that a page holds, each with the first columns of texts."""
+    """Return the columns of a table in groups that a line holds, each with the first columns of texts."""
     numeric = [alignment(column, table) == "r" for column in range(len(table.columns))]
     named = list(range(max(1, min([*(i for i, one in enumerate(numeric) if one), 3]))))
-    others, step = range(len(named), len(table.columns)), _COLUMNS - len(named)
-    return [[*named, *others[start : start + step]] for start in range(0, len(others) or 1, step)]
+    pieces, room = [[*named]], _LINE - sum(_width(column, table) for column in named)
+    left = room
+    for column in range(len(named), len(table.columns)):
+        width = _width(column, table)
+        if width > left and len(pieces[-1]) > len(named):
+            pieces.append([*named])
+            left = room
+        pieces[-1].append(column)
+        left -= width
+    return pieces
 
 
-_COLUMNS, _LONG = 7, 28
+_LINE, _LONG, _GAP = 90, 20, 2.5
+"""Letters of a line in the size of tables, of its longest cell in one line, and between two columns."""
+
+
+def _width(column: int, table: Table) -> float:
+    """Return the width of a column in letters."""
+    longest = max(len(text) for text in [table.columns[column].title, *(row[column] for row in table.shown)])
+    return min(longest, _LONG) + _GAP
 
 
 def alignment(column: int, table: Table) -> str:
     """Return how LaTeX aligns a column: numbers right, long texts in lines."""
     if any(isinstance(row[column], int | float) for row in table.rows):
         return "r"
-    return "p{0.28\\linewidth}" if max(len(row[column]) for row in table.shown) > _LONG else "l"
+    return _LINES if max(len(row[column]) for row in table.shown) > _LONG else "l"
+
+
+_LINES = f"p{{{_LONG / _LINE:.2f}\\linewidth}}"
+
+
+def heading(title: str) -> str:
+    """Return the title of a column for LaTeX; a long one is broken into lines."""
+    return rf"\multicolumn{{1}}{{{_LINES}}}{{{latex(title)}}}" if len(title) > _LONG else latex(title)
 
 
 @cache
@@ -127,6 +151,7 @@ def _environment() -> Environment:
         "prose_tex": lambda fact: prose(fact, latex, lambda keys: rf"\citep{{{','.join(keys)}}}"),
         "pieces": pieces_of,
         "alignment": alignment,
+        "heading": heading,
         "words": reference_in_words,
         "sha256": sha256_of,
     }
@@ -178,8 +203,12 @@ class Document:
         values |= {"tables": tables, "figures": figures, "cited": cited, "exhibits": self.exhibits}
         yield "paper.md", rendered("paper.md", **values)
         yield "paper.tex", rendered("paper.tex", **values)
+        further = values | {"parts": SUPPLEMENT}
+        yield "supplement.md", rendered("paper.md", **further)
+        yield "supplement.tex", rendered("paper.tex", **further)
         for part in PARTS:
             yield f"parts/{part}.tex", rendered("part.tex", part=part, **values)
+        yield "parts/supplement.tex", rendered("part.tex", part="supplement", **further)
         yield "references.bib", "\n".join(references()[key] for key in cited).encode("utf-8")
         yield "bias.md", rendered("bias.md", **values)
         sources = [

@@ -15,13 +15,15 @@ from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.board.reading import ReportedPhase, read_figures, read_rows, words_of
 from evaluation.organiser.report.page import Cell, SortableCaseTable, Table, identifier
 
-Part = Literal["data", "results"]
+Part = Literal["data", "results", "supplement"]
+_MOST_ROWS = 20
+"""Rows of a table of the paper itself; longer ones, and those of files, belong to its supplement."""
 _HARDEST = 10
 
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A table, a chart or a drawing (SVG) of a part of the paper, with its caption.
+    """A table, a chart or a drawing (SVG) of a part of the paper or of its supplement, with its caption.
 
     ``single_cases``: it shows single cases, whose labels it may reveal.
     """
@@ -66,6 +68,8 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
 def _exhibit(part: Part, block: Table | Chart, *more: str, single_cases: bool = False) -> Exhibit:
     """Return a table or chart with its title, what it says of itself, and more sentences as caption."""
     told = block.note if isinstance(block, Table) else block.description
+    if isinstance(block, Table) and len(block.rows) > _MOST_ROWS:
+        part = "supplement"
     return Exhibit(block.name, part, _sentences(block.title, told, *more), block, single_cases)
 
 
@@ -140,7 +144,7 @@ def _further(study: Study, phase: ReportedPhase, resampled: str) -> Iterator[Exh
         rows_of_file = [] if path is None else [row for row in read_rows(path) if row.get("phase") in own]
         if rows_of_file:
             table = _table(phase, identifier("file", listed["name"], suffix), listed["title"], rows_of_file)
-            yield _exhibit(listed.get("part", "results"), table, listed["note"], resampled)
+            yield _exhibit("supplement", table, listed["note"], resampled)
 
 
 def _table(phase: ReportedPhase, name: str, title: str, rows: Sequence[Mapping[str, str]]) -> Table:

@@ -214,10 +214,11 @@ def interval_facts(phase: Phase, without: Collection[str] = ()) -> list[Fact]:
                 continue
             method = phase.config.interval_methods.get(name) or default_method(metric, clustered)
             found.setdefault(method, []).append(metric.title)
-    seed = f"{phase.config.resamples} resamples, seed {phase.config.seed}"
+    drawn = f" ({phase.config.resamples} resamples, seed {phase.config.seed})"
     return [
         Fact(
-            f"95 % intervals of {{titles}} ({{phase}}) used {TEXTS['intervals'][method]} ({seed}).",
+            f"95 % intervals of {{titles}} ({{phase}}) used {TEXTS['intervals'][method]}"
+            f"{drawn if method in TEXTS['drawn']['methods'] else ''}.",
             f"{phase.config.name}/{CONFIG}: seed, resamples, interval_methods",
             formatted=True,
             names={"titles": listed(list(dict.fromkeys(titles))), "phase": phase.config.name},
@@ -250,8 +251,13 @@ def tested_sentences(phase: ReportedPhase, name: str) -> Iterator[str]:
         yield f"{_and_more(worse)} had significantly worse values than {ordered[0].team}."
     if equal:
         least = [p for team in equal if (p := pairs[team].p_holm) is not None]
-        p_value = f" (corrected p from {min(least):.2g})" if least else ""
-        yield f"No significant difference from {ordered[0].team} was found for {_and_more(equal)}{p_value}."
+        told = [f"{phase.board.cases} cases"] if phase.board.cases else []
+        told += [f"corrected p from {min(least):.2g}"] if least else []
+        known = f" ({', '.join(told)})" if told else ""
+        yield (
+            f"No significant difference from {ordered[0].team} was found for {_and_more(equal)}{known}; "
+            "this does not show that they are equal."
+        )
     if untested:
         yield f"Not tested against {ordered[0].team}: {_and_more(untested)}."
 

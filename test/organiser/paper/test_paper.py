@@ -27,9 +27,10 @@ from evaluation.organiser.paper import archive as archive_module
 from evaluation.organiser.paper import document as documents
 from evaluation.organiser.paper.archive import archive_of, drafts, verify
 from evaluation.organiser.paper.document import Document, latex, markdown, references
-from evaluation.organiser.paper.facts import TEXTS, read_study
+from evaluation.organiser.paper.facts import TEXTS, interval_facts, read_study
 from evaluation.organiser.paper.questions import items_of, read_answers
 from evaluation.organiser.report.analyses import result_files
+from evaluation.organiser.report.page import Table
 from evaluation.phase.phase import load_phase
 from evaluation.phase.registry import challenge_named, known_challenges
 from test.organiser.paper.latex import faults_of
@@ -250,6 +251,60 @@ def test_a_team_is_called_worse_only_where_a_test_says_so(paper, ranked):
                 assert (row["second"].removeprefix("'") in worse) == is_worse
                 said += 1
     assert said == 4 * (len(TEAMS) - 1)
+
+
+def test_a_claim_of_no_difference_says_of_how_many_cases(paper):
+    found = [fact.text for one in paper.items if one.item.id == "metric_values" for fact in one.facts]
+    equal = [text for text in found if text.startswith("No significant difference")]
+    assert equal
+    assert all(f"{paper.study.reported[0].board.cases} cases" in text for text in equal)
+
+
+def test_resamples_are_told_of_methods_that_draw_them_alone(paper):
+    sentences = {
+        method: next((fact.text for fact in interval_facts(phase) if text in fact.text), "")
+        for phase in paper.study.phases
+        for method, text in TEXTS["intervals"].items()
+    }
+    assert "resamples" not in sentences["logit-DeLong"] != ""
+    assert "resamples" in sentences["studentised"]
+
+
+def test_every_line_of_a_table_fits_the_page(files):
+    # Footnotesize letters of Latin Modern are about 4.9 pt wide, the line is 455 pt, gaps of columns 12 pt.
+    tables = re.findall(
+        r"\\begin\{longtable\}\{([^\n]*)\}\n(.*?)\\end\{longtable\}",
+        "".join(data.decode() for name, data in files.items() if name.startswith("parts/")),
+        re.S,
+    )
+    assert len(tables) > 5
+    for columns, body in tables:
+        kinds = re.findall(r"p\{([\d.]+)\\linewidth\}|[lr]", columns)
+        rows = [re.split(r"(?<!\\)&", row) for row in body.split("\\\\\n") if re.search(r"(?<!\\)&", row)]
+        for row in rows:
+            cells = [
+                re.sub(r"\\(\w+rule|endfirsthead|endhead|endlastfoot)", "", cell).strip() for cell in row
+            ]
+            wide = 0.0
+            for share, cell in zip(kinds, cells, strict=True):
+                broken = re.match(r"\\multicolumn\{1\}\{p\{([\d.]+)", cell)
+                width = float(share or (broken[1] if broken else 0)) * 455
+                wide += 12 + (
+                    width or 4.9 * len(re.sub(r"\\unicodechar\{\w+(?=\w\})|\\(?=\W)|[{}]", "", cell))
+                )
+            assert wide <= 470, row
+
+
+def test_a_table_of_many_rows_is_in_the_supplement(paper, files):
+    long = [one for one in paper.exhibits if isinstance(one.content, Table) and len(one.content.rows) > 20]
+    assert long
+    supplement = files["parts/supplement.tex"].decode()
+    others = "".join(
+        data.decode() for name, data in files.items() if name.startswith("parts/") and "supp" not in name
+    )
+    for one in (*long, next(one for one in paper.exhibits if "comparisons" in one.name)):
+        assert f"tab:{one.name}" in supplement
+        assert f"tab:{one.name}" not in others
 
 
 def test_single_cases_are_marked(files):
